@@ -48,10 +48,8 @@ export function readShort(kept: GatheredBytes, plan: AttemptPlan): Pick<DecodedA
   const answer = endpoint.wire.decodeAnswer(body, request.outline ?? request, form);
   // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.
   const isTyped = form === "events" || owned.stream;
-  const batch = (): Batch => ({
-    ...batchOf(isTyped ? answer.events() : [], isTyped ? NO_BYTES : asUtf8(answer.source ?? body)),
-    embeddings: isTyped ? answer.embeddings?.() : undefined,
-  });
+  const batch = (): Batch =>
+    isTyped ? batchOf(answer.events(), NO_BYTES, answer.embeddings?.()) : batchOf([], asUtf8(answer.source ?? body));
   return { report: answer.report, batch };
 }
 
@@ -94,7 +92,7 @@ export async function* batchesOf(answer: ReadAnswer, plan: AttemptPlan): AsyncGe
       yield batchOf([], answer.source);
       return;
     case "written":
-      yield { ...batchOf([], NO_BYTES), long: answer };
+      yield batchOf([], NO_BYTES, undefined, answer);
       return;
     case "steps":
       if (!plan.owned.stream) {
@@ -103,13 +101,13 @@ export async function* batchesOf(answer: ReadAnswer, plan: AttemptPlan): AsyncGe
           events.push(...steps);
           await nextTurn();
         }
-        yield { ...batchOf(events, NO_BYTES), embeddings: answer.embeddings };
+        yield batchOf(events, NO_BYTES, answer.embeddings);
         return;
       }
       for (const events of answer.steps) yield batchOf(events, NO_BYTES);
   }
 }
 
-function batchOf(events: Event[], source: Buffer): Batch {
-  return { events, source, visible: true, error: undefined };
+function batchOf(events: Event[], source: Buffer, embeddings?: Batch["embeddings"], long?: Batch["long"]): Batch {
+  return { events, source, visible: true, error: undefined, embeddings, long };
 }
