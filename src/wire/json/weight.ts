@@ -1,4 +1,5 @@
 /** Whether a body is too much for the event loop: by its bytes, or by the values that a reader would make of them. */
+import { longStrings } from "./long-string.js";
 
 /** A longer body is not read on the event loop, where its every byte costs all other requests time. */
 export const LONG_BODY_BYTES = 262_144;
@@ -70,5 +71,11 @@ function endOfString(body: Buffer, start: number): number {
     while (quote - slashes > at && body[quote - 1 - slashes] === BACKSLASH) slashes++;
     if (slashes % 2 === 0) return quote;
     from = quote + 1;
+    // A text that quotes once does so again and again, as code does: a search for each quote is slower than a look.
+    if (longStrings === undefined) continue;
+    const end = longStrings.pass(body, from);
+    if (end >= body.length || body[end] === QUOTE) return end;
+    // What no string may hold is for its reader to refuse.
+    from = body[end] === BACKSLASH ? end + 2 : end + 1;
   }
 }
