@@ -6,10 +6,10 @@
 import { type Usage, UsageSource } from "../api/index.js";
 import { generatedTokens, NO_USAGE, totalTokens } from "../api/usage.js";
 import { countUsage } from "../pricing/request-tokens.js";
-import { countTokens } from "../pricing/tokens.js";
+import { countOrEstimate } from "../pricing/tokens.js";
 import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
 import { withInputWithin, withOutputWithin } from "./usage-cap.js";
-import { doubtOf, hasText, isTooLow, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
+import { doubtOf, hasText, isTooLow, type OutputCount, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
 
 /** How an answer ended: well, because its caller left, or because its upstream failed. */
 export type Ending = "finished" | "left" | "failed";
@@ -27,7 +27,7 @@ export interface ChargeTerms {
   /** The limit of output that was sent upstream, of all candidates. Absent: there is none. */
   readonly outputTokensMax?: number | undefined;
   /** Counts what an answer said that was forgotten while it grew. Absent: the report holds all of it. */
-  readonly countOutput?: (() => Promise<number>) | undefined;
+  readonly countOutput?: (() => Promise<OutputCount>) | undefined;
 }
 
 /** The usage that is charged, how it is known, and what is wrong with what the upstream reported. */
@@ -104,7 +104,7 @@ export function chargeOf(
   if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
   if (basis === "count" || usage === undefined) {
     // Of an answer that was cut, its report may not have come yet: that is no lie.
-    const output = outputOf(report, terms).then((tokens) => withWordless(tokens, report, terms));
+    const output = outputOf(report, terms).then(({ tokens }) => withWordless(tokens, report, terms));
     return counted(output, hasFinished || doubt !== "zero" ? doubt : undefined, terms);
   }
   if (basis === "compare" && (hasText(report) || wordlessOf(report) > 0))
@@ -152,8 +152,8 @@ export function usageWithin(
   return outputTokensMax === undefined ? read : withOutputWithin(read, outputTokensMax);
 }
 
-function outputOf(report: AnswerReport, { modelId, accountId, countOutput }: ChargeTerms): Promise<number> {
-  return countOutput?.() ?? countTokens(report.text, modelId, { account: accountId, lane: "settlement" });
+function outputOf(report: AnswerReport, { modelId, accountId, countOutput }: ChargeTerms): Promise<OutputCount> {
+  return countOutput?.() ?? countOrEstimate(report.text, modelId, { account: accountId, lane: "settlement" });
 }
 
 function wordlessOf({ wordlessTokens = 0 }: AnswerReport): number {
@@ -177,8 +177,9 @@ async function counted(
 
 /** The report, or the count of the output where the report is too low to be true. */
 async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
-  const tokens = withWordless(await outputOf(report, terms), report, terms);
-  if (!isTooLow(usage, tokens)) return withinPlan(reported(usage), terms);
+  const { tokens: said, certainTokens } = await outputOf(report, terms);
+  const tokens = withWordless(said, report, terms);
+  if (!isTooLow(usage, { tokens, certainTokens })) return withinPlan(reported(usage), terms);
   const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
   const doubt = hasFinished ? "missing" : undefined;
   return withinPlan({ usage: withCountedOutput(usage, BigInt(tokens)), usageSource, doubt }, terms);

@@ -3,8 +3,9 @@ import type { Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { countUsage, readAtLeast } from "../pricing/request-tokens.js";
 import { tokensAtLeast, wordEnd } from "../pricing/text-pieces.js";
-import { countOrEstimate, countTokens } from "../pricing/tokens.js";
+import { countOrEstimate } from "../pricing/tokens.js";
 import type { AnswerReport, GrownText, WireRequest } from "../wire/wire.js";
+import type { OutputCount } from "./usage-doubt.js";
 
 // What a crash may lose of a live stream: two seconds, or a thousand tokens. No tokenizer makes more tokens than bytes.
 const NOTE_MS = 2_000;
@@ -95,11 +96,15 @@ export class Notes {
   }
 
   /** The tokens of all that came, by count. Nothing is noted any more once this is asked. */
-  async output(text: GrownText): Promise<number> {
+  async output(text: GrownText): Promise<OutputCount> {
     const { modelId, accountId } = this.options;
-    const rest = countTokens(text.from(this.#counted), modelId, { account: accountId, lane: "settlement" });
+    const counting = countOrEstimate(text.from(this.#counted), modelId, { account: accountId, lane: "settlement" });
     await this.#counting;
-    return this.#tokens - this.#least + (await rest);
+    const rest = await counting;
+    return {
+      tokens: this.#tokens - this.#least + rest.tokens,
+      certainTokens: this.#certain - this.#least + rest.certainTokens,
+    };
   }
 
   /** The most tokens that may have come and are not noted. */

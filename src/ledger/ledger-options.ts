@@ -40,6 +40,8 @@ export interface LedgerOptions {
   readonly onLate?: ((requestId: string, overageNanos: bigint) => void) | undefined;
   /** How many settlements may wait for the database. Default: 100,000. */
   readonly settlesWaitingMax?: number | undefined;
+  /** How long a settlement that is refused again and again waits between two tries at most. Default: 5 s. */
+  readonly settlesRetryMsMax?: number | undefined;
   /** Called where a settlement was given up: the queue is full or the ledger refuses it. Recovery resolves its hold. */
   readonly onSettleLost?: ((settlement: LostSettlement) => void) | undefined;
   /** Called when holds of nodes that are gone were settled or voided. */

@@ -122,6 +122,7 @@ export class Ledger {
         journal?.ended(requestId);
       },
       waitingMax: options.settlesWaitingMax,
+      retryMsMax: options.settlesRetryMsMax,
     });
     const { leases } = this;
     this.#steps = { writer: this.#writer, settlements: this.#settlements, leases, journal, nowMs, monotonicMs };

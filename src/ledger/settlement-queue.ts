@@ -17,6 +17,8 @@ const RETRY_LAST_MS = 5_000;
 const RETRIED_MAX = 256;
 /** So often the database may refuse one while it takes others, before it is sent its cost alone. */
 const FAULTS_MAX = 6;
+/** So often it may refuse one while it is sent no others, before its cost alone is tried beside it. */
+const TRIES_ALONE_MAX = 6;
 
 export interface SettlementsOptions {
   readonly writer: LedgerWriter;
@@ -33,6 +35,7 @@ export interface SettlementsOptions {
   /** Called where the database has the end of a request, or refused it. */
   readonly onEnded: (requestId: string) => void;
   readonly waitingMax?: number | undefined;
+  readonly retryMsMax?: number | undefined;
 }
 
 /** What a settlement can do without: all but whose it is, and what it costs. */
@@ -57,12 +60,15 @@ interface Settling {
   /** How often it was refused though others were settled meanwhile, and how many were by the last time. */
   readonly faults: number;
   readonly settledBefore: number;
+  /** How often it was refused while no other was settled. */
+  readonly triesAlone: number;
 }
 
 export class Settlements {
   readonly #options: SettlementsOptions;
   readonly #waiting: Settling[] = [];
   readonly #waitingMax: number;
+  readonly #retryMsMax: number;
   #running = 0;
   /** How many the database took. */
   #settled = 0;
@@ -73,6 +79,7 @@ export class Settlements {
   constructor(options: SettlementsOptions) {
     this.#options = options;
     this.#waitingMax = options.waitingMax ?? WAITING_MAX;
+    this.#retryMsMax = options.retryMsMax ?? RETRY_LAST_MS;
   }
 
   /** How many are not in the database yet. */
@@ -178,7 +185,13 @@ export class Settlements {
     const fields = { request_id: operation.requestId, err: error };
     this.#options.log.error(fields, "a settlement waits: the ledger cannot be written");
     const settledBefore = this.#settled;
-    this.#waiting.push({ operation: { ...operation, terms: hold.lateTerms }, hold, faults: 0, settledBefore });
+    this.#waiting.push({
+      operation: { ...operation, terms: hold.lateTerms },
+      hold,
+      faults: 0,
+      settledBefore,
+      triesAlone: 0,
+    });
     this.#options.onWaiting(this.#waiting.length);
     this.#retryLater();
   }
@@ -189,7 +202,8 @@ export class Settlements {
    */
   #failedAgain(settling: Settling, error: unknown): Settling | undefined {
     const { operation, hold, settledBefore } = settling;
-    if (!isFault(error) || this.#settled === settledBefore) return settling;
+    if (!isFault(error)) return settling;
+    if (this.#settled === settledBefore) return { ...settling, triesAlone: settling.triesAlone + 1 };
     const faults = settling.faults + 1;
     if (faults > FAULTS_MAX) {
       this.#options.onEnded(operation.requestId);
@@ -197,7 +211,23 @@ export class Settlements {
       return undefined;
     }
     const sent = faults === FAULTS_MAX ? { ...operation, ...NO_FIGURES } : operation;
-    return { operation: sent, hold, faults, settledBefore: this.#settled };
+    return { operation: sent, hold, faults, settledBefore: this.#settled, triesAlone: 0 };
+  }
+
+  /** Resolves with what waits on. */
+  #tryAgain(settling: Settling): Promise<Settling | undefined> {
+    const { operation, hold, triesAlone } = settling;
+    return new Promise((ended) => {
+      this.#try(operation, hold, false, (outcome, error) => {
+        const left = outcome === "failed" ? this.#failedAgain(settling, error) : undefined;
+        if (left === undefined || !isFault(error) || triesAlone < TRIES_ALONE_MAX) return ended(left);
+        // No other one shows whose fault it is, so it shows that itself: what takes its cost refused its figures. Where
+        // both are refused it keeps them, since a table may be locked.
+        this.#try({ ...operation, ...NO_FIGURES }, hold, false, (plain) =>
+          ended(plain === "failed" ? left : undefined),
+        );
+      });
+    });
   }
 
   #retryLater(): void {
@@ -213,21 +243,14 @@ export class Settlements {
     this.#retrying = true;
     const batch = this.#waiting.splice(0, RETRIED_MAX);
     this.#running += batch.length;
-    const tried = (settling: Settling) =>
-      new Promise<Settling | undefined>((ended) => {
-        const { operation, hold } = settling;
-        this.#try(operation, hold, false, (outcome, error) => {
-          ended(outcome === "failed" ? this.#failedAgain(settling, error) : undefined);
-        });
-      });
-    const outcomes = await Promise.all(batch.map(tried));
+    const outcomes = await Promise.all(batch.map((settling) => this.#tryAgain(settling)));
     this.#running -= batch.length;
     const failed = outcomes.filter((settling) => settling !== undefined);
     // They go behind those that came later, so that one that never succeeds does not block the others.
     this.#waiting.push(...failed);
     this.#options.onWaiting(this.#waiting.length);
     this.#retrying = false;
-    this.#retryMs = failed.length === batch.length ? Math.min(this.#retryMs * 2, RETRY_LAST_MS) : RETRY_FIRST_MS;
+    this.#retryMs = failed.length === batch.length ? Math.min(this.#retryMs * 2, this.#retryMsMax) : RETRY_FIRST_MS;
     if (this.#waiting.length > 0) this.#retryLater();
   }
 }

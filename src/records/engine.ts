@@ -122,10 +122,11 @@ export class Engine {
     return known;
   }
 
+  /** Looks where a request of this id can be. What is no id of ours was never one, and nothing is read for it. */
   async find(id: string): Promise<RecordRow | undefined> {
     const began = beganMs(id);
-    const toMs = began === undefined ? EVER_MS : began + REQUEST_MS_MAX;
-    for (const mark of await this.store.within(began ?? 0, toMs)) {
+    if (began === undefined) return undefined;
+    for (const mark of await this.store.within(began, began + REQUEST_MS_MAX)) {
       const chunk = await this.#chunk(mark, true);
       const place = chunk?.texts.texts.placeOf(id) ?? -1;
       if (chunk === undefined || place < 0) continue;

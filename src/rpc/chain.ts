@@ -13,6 +13,7 @@ import type { Head } from "./head.js";
 import type { Lifetime } from "./lifetime.js";
 import { requirePermission } from "./permission.js";
 import { replayedOr } from "./replayed.js";
+import { Paces } from "./paces.js";
 import { Rooms } from "./rooms.js";
 import { isOfFront, type OpenRoute } from "./route.js";
 import type { RunningCalls } from "./running-calls.js";
@@ -77,6 +78,8 @@ export function callChain({ core, running, authentication, audit }: ChainParts):
       .link(permitted(core, audit))
       // What no limit of a key counts is shared out, before anything is looked up for it.
       .link(roomed(core.frontTokens))
+      // Nor may it come too often. Whoever found no room has used nothing of that.
+      .link(paced(core.frontTokens))
       // An answer that is there already takes nothing of limits and money, so it comes before they are asked.
       .link(replayedOr(core.replays))
       // The handler asks limits and money itself, once it knows the model.
@@ -133,17 +136,30 @@ function permitted(core: CoreParts, audit: CallAudit): Link<CallOfCaller, Permit
 }
 
 /**
- * Requests have limits of their own, and whoever lost an answer may read on at once. So have those who show nothing,
- * and what a front end of ours asks for.
+ * True of what no limit of a key counts. Requests have limits of their own, and whoever lost an answer may read on at
+ * once. So have those who show nothing, and what a front end of ours asks for.
  */
+function isUncounted({ route, service }: PermittedCall, frontTokens: readonly string[]): boolean {
+  const isOurs = isOfFront(route.path) && (service.local || isFront(service.metadata[FRONT_HEADER], frontTokens));
+  const isOfRequest = route.beginsRequest || route.path === InferenceServiceService.resumeStream.path;
+  return !isOurs && !isOfRequest && route.permission.open !== true;
+}
+
 function roomed(frontTokens: readonly string[]): Link<PermittedCall, PermittedCall> {
   const rooms = new Rooms();
   return (next) => (call) => {
+    if (!isUncounted(call, frontTokens)) return next(call);
     const { route, service } = call;
-    const isOurs = isOfFront(route.path) && (service.local || isFront(service.metadata[FRONT_HEADER], frontTokens));
-    const isOfRequest = route.beginsRequest || route.path === InferenceServiceService.resumeStream.path;
-    if (isOurs || isOfRequest || route.permission.open === true) return next(call);
     return rooms.hold(route.stream === undefined ? "calls" : "streams", service.caller, () => next(call));
+  };
+}
+
+function paced(frontTokens: readonly string[]): Link<PermittedCall, PermittedCall> {
+  const paces = new Paces(() => performance.now());
+  return (next) => (call) => {
+    const { route, service } = call;
+    if (isUncounted(call, frontTokens)) paces.take(route.path, route.isChange ? "changes" : "calls", service.caller);
+    return next(call);
   };
 }
 

@@ -24,7 +24,7 @@ const BOUNDS: Readonly<Record<RoomKind, RoomBounds>> = {
 /** A call is over soon, and a stream may be: whoever comes back then is not in the way. */
 const RETRY_MS: Readonly<Record<RoomKind, string>> = { calls: "1000", streams: "5000" };
 
-type Asker = Pick<Caller, "keyId" | "accountId" | "hasScope">;
+export type Asker = Pick<Caller, "keyId" | "accountId" | "hasScope">;
 
 export class Rooms {
   readonly #rooms: Readonly<Record<RoomKind, Room>>;

@@ -46,7 +46,13 @@ async function grow(pieces: readonly string[], nowMs: number, usage?: Usage, ste
   // The tokenizer answers in order, and the last note follows its count.
   await countTokens("the end", MODEL);
   await new Promise((resolve) => setImmediate(resolve));
-  return { noted, notedAtOnce, keptLengthMax, output: await notes.output(grown), certain: notes.certainTokens };
+  return {
+    noted,
+    notedAtOnce,
+    keptLengthMax,
+    output: (await notes.output(grown)).tokens,
+    certain: notes.certainTokens,
+  };
 }
 
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = {

@@ -76,14 +76,19 @@ test.each<{ name: string; told: Told; want: UsageDoubt | undefined }>([
 });
 
 test.each([
-  { generated: 50n, counted: 100, want: false },
-  { generated: 49n, counted: 100, want: true },
-  { generated: 0n, counted: 0, want: false },
-  { generated: 0n, counted: 1, want: true },
-])("$generated generated tokens are too low for a text of $counted: $want", ({ generated, counted, want }) => {
-  const usage = { ...NO_USAGE, reasoningTokens: generated };
-  expect(isTooLow(usage, counted)).toBe(want);
-});
+  { generated: 50n, counted: 100, certain: 50, want: false },
+  { generated: 49n, counted: 100, certain: 50, want: true },
+  { generated: 0n, counted: 0, certain: 0, want: false },
+  { generated: 0n, counted: 1, certain: 0, want: true },
+  { generated: 880n, counted: 932, certain: 932, want: false },
+  { generated: 880n, counted: 933, certain: 933, want: true },
+])(
+  "$generated generated tokens are too low for a text of $counted, of which $certain are certain: $want",
+  ({ generated, counted, certain, want }) => {
+    const usage = { ...NO_USAGE, reasoningTokens: generated };
+    expect(isTooLow(usage, { tokens: counted, certainTokens: certain })).toBe(want);
+  },
+);
 
 test("what is counted takes the place of all that was generated, and of nothing that was read", () => {
   const told = {

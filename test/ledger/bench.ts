@@ -7,7 +7,7 @@ import type { LedgerOperation } from "../../src/ledger/operation.js";
 import type { Store } from "../../src/store/store.js";
 import { MINUTE_MS, NOON_MS, usage } from "./operations.js";
 import { TEST_ACT } from "../support/acts.js";
-import { openStore, STORE_DRIVERS } from "../support/stores.js";
+import { openStore, STORE_DRIVERS, type StoreDriver } from "../support/stores.js";
 import { testStore } from "../support/test-store.js";
 
 const PRICE = Price.decode(new Uint8Array([8, 1]));
@@ -30,15 +30,15 @@ export interface Bench {
 }
 
 /** SQLite, or what `TOLLGATE_TEST_STORE` names. */
-function openTestStore(): Promise<Store> {
+function testDriver(): StoreDriver {
   const driver = STORE_DRIVERS.find(({ id }) => id === testStore);
   if (driver === undefined) throw new Error(`no store is called ${testStore}`);
-  return openStore(driver);
+  return driver;
 }
 
 /** A started ledger with 100 on the account acme. */
-export async function bench(options: Partial<LedgerOptions> = {}): Promise<Bench> {
-  const store = await openTestStore();
+export async function bench(options: Partial<LedgerOptions> = {}, driver = testDriver()): Promise<Bench> {
+  const store = await openStore(driver);
   const ledgers: Ledger[] = [];
   let nowMs = NOON_MS;
   let monotonicMs = 0;

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { ChunkStore } from "../../src/records/chunk-store.js";
 import type { RecordFilter } from "../../src/records/filter.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { Engine } from "../../src/records/engine.js";
@@ -14,6 +15,11 @@ import { rowWith } from "./row.js";
 const NOW_MS = 1_795_219_200_000;
 const DAY_MS = 86_400_000;
 const ALL: RecordFilter = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, names: {} };
+
+/** The id of a request that began then. */
+function idAt(timeMs: number, rest: string): string {
+  return `req_${timeMs.toString(16).padStart(12, "0")}${rest.padStart(20, "0")}`;
+}
 
 async function folder(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-records-"));
@@ -74,18 +80,19 @@ test("whoever asks while old records are swept waits for one piece at most", asy
     await engine.append(batch.take());
   }
   const recent = new BatchBuilder();
-  recent.push(rowWith({ id: "req_new", endTimeMs: NOW_MS - 1, account: "acme" }));
+  const newId = idAt(NOW_MS - 2, "");
+  recent.push(rowWith({ id: newId, endTimeMs: NOW_MS - 1, account: "acme" }));
   recent.push(rowWith({ id: "req_refused", endTimeMs: NOW_MS - DAY_MS + 1, account: "acme", reason: "KEY_INVALID" }));
   await engine.append(recent.take());
   await engine.close();
   const { records } = await open(directory);
   let isSwept = false;
   const sweeping = records.sweep().then(() => (isSwept = true));
-  expect(await records.find("req_new")).toBeDefined();
+  expect(await records.find(newId)).toBeDefined();
   expect(isSwept).toBe(false);
   await sweeping;
   const left = await records.list(ALL, 10, undefined);
-  expect(left.map(({ id }) => id)).toContain("req_new");
+  expect(left.map(({ id }) => id)).toContain(newId);
   expect((await records.usage([], { ...ALL, toMs: NOW_MS - 2 * DAY_MS }))[0]).toBeUndefined();
 });
 
@@ -107,7 +114,7 @@ test("a part of an id is found in the newest and the oldest chunk, and a whole o
     const batch = new BatchBuilder();
     for (let row = 0; row < 5; row++) {
       const endTimeMs = NOW_MS - chunk * 3_600_000 - row;
-      const id = `req_${(endTimeMs - 10).toString(16).padStart(12, "0")}${`${chunk}${row}`.padStart(20, "0")}`;
+      const id = idAt(endTimeMs - 10, `${chunk}${row}`);
       ids.push(id);
       batch.push(rowWith({ id, endTimeMs, clientRequestId: `a "quoted" id ${chunk}-${row}`, session: "s" }));
     }
@@ -122,3 +129,39 @@ test("a part of an id is found in the newest and the oldest chunk, and a whole o
   expect(await found("nowhere")).toEqual([]);
   expect(await records.known([ids[3]!, "req_none", ids[12]!])).toEqual([ids[3], ids[12]]);
 });
+
+test("a request is looked for where its id says that it began, and one without a time nowhere", async () => {
+  const store = openSqliteChunks(await folder());
+  const read: number[] = [];
+  const reading = { ...methodsOf(store), texts: (id: number) => (read.push(id), store.texts(id)) };
+  const writer = new Engine(store);
+  for (let hour = 0; hour < 20; hour++) {
+    const batch = new BatchBuilder();
+    const endTimeMs = NOW_MS - hour * 3_600_000;
+    batch.push(rowWith({ id: idAt(endTimeMs - 10, String(hour)), endTimeMs }));
+    await writer.append(batch.take());
+  }
+  const engine = new Engine(reading);
+  onTestFinished(() => engine.close());
+  for (const id of ["req_none", "", "17", `req_${"g".repeat(32)}`, `${idAt(NOW_MS, "")}0`])
+    expect(await engine.find(id), id).toBeUndefined();
+  expect(await engine.known(Array.from({ length: 100 }, (_, at) => `of-another-${at}`))).toEqual([]);
+  expect(read).toEqual([]);
+  expect(await engine.find(idAt(NOW_MS - 5 * 3_600_000 - 10, "5"))).toBeDefined();
+  expect(await engine.find(idAt(NOW_MS - 7 * 3_600_000 - 10, "abc"))).toBeUndefined();
+  expect(read).toHaveLength(2);
+});
+
+function methodsOf(store: ChunkStore): ChunkStore {
+  return {
+    insert: (chunk) => store.insert(chunk),
+    replace: (ids, chunks) => store.replace(ids, chunks),
+    within: (fromMs, toMs) => store.within(fromMs, toMs),
+    over: (beforeMs, refusalsBeforeMs) => store.over(beforeMs, refusalsBeforeMs),
+    unsealed: (beforeMs) => store.unsealed(beforeMs),
+    facts: (id) => store.facts(id),
+    texts: (id) => store.texts(id),
+    alone: (work) => store.alone(work),
+    close: () => store.close(),
+  };
+}
