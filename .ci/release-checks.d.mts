@@ -28,4 +28,5 @@ export function productionOnly(
 export function sbomFaults(sbom: Sbom, lock: Lockfile, version: string): string[];
 export function packageFaults(paths: readonly string[], tracked: ReadonlySet<string>): string[];
 export function secretFaults(paths: readonly string[], read: Read): string[];
+export function sentPaths(paths: readonly string[], dockerignore: string): string[];
 export function copiedPaths(dockerfile: string): string[];

@@ -172,6 +172,17 @@ export function secretFaults(paths, read) {
   return paths.filter(isSecret).map((path) => `${path} looks like a secret: take it out of the tree`);
 }
 
+/**
+ * What of some paths reaches an image: not those that `.dockerignore` names, whose lines here are plain paths.
+ * @param {readonly string[]} paths @param {string} dockerignore @returns {string[]}
+ */
+export function sentPaths(paths, dockerignore) {
+  const ignored = dockerignore.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  for (const line of ignored)
+    if (/[*?!]/.test(line)) throw new Error(`.dockerignore says ${line}: name files and folders alone`);
+  return paths.filter((path) => !ignored.some((line) => path === line || path.startsWith(`${line}/`)));
+}
+
 /** The paths that a Dockerfile copies from its context. @param {string} dockerfile @returns {string[]} */
 export function copiedPaths(dockerfile) {
   const lines = dockerfile.replaceAll(/\\\n\s*/g, " ").split("\n");

@@ -35,6 +35,7 @@ const PAGE_TESTS = [
   "test/readme.test.ts",
   "test/repository.test.ts",
   "test/deploy.test.ts",
+  "test/kubernetes.test.ts",
 ];
 // Said before the `--` it is npm's own, which hands it on like this and would pack nothing.
 const isDry = process.argv.includes("--dry-run") || process.env["npm_config_dry_run"] === "true";
@@ -163,7 +164,10 @@ function makeImageContext() {
   for (const path of ["Dockerfile", ".dockerignore", ...copied])
     cpSync(join(ROOT, path), join(context, path), { recursive: true });
   const entries = readdirSync(context, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = entries.map((entry) => join(entry.parentPath, entry.name).slice(context.length + 1)).sort();
+  const laid = entries.map((entry) => join(entry.parentPath, entry.name).slice(context.length + 1)).sort();
+  const paths = checks.sentPaths(laid, read(".dockerignore"));
+  const sent = new Set(paths);
+  for (const path of laid) if (!sent.has(path)) rmSync(join(context, path));
   const tracked = new Set(trackedFiles());
   const unknown = paths.filter((path) => !tracked.has(path));
   refuse(unknown.map((path) => `the image would hold ${path}, which git does not know: remove it`));

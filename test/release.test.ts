@@ -11,6 +11,7 @@ import {
   renderTemplate,
   sbomFaults,
   secretFaults,
+  sentPaths,
   versionFaults,
 } from "../.ci/release-checks.mjs";
 
@@ -155,6 +156,36 @@ test.each(["/-----BEGIN PRIVATE KEY-----/", "AKIAIOSFODNN7EXAMPLE", "sk-...", "t
     expect(secretFaults(["src/key.ts"], () => text)).toEqual([]);
   },
 );
+
+test("an image gets what .dockerignore leaves, among it all that its build reads", () => {
+  const ignored = "docs/pictures\n# a word\ndata\n";
+  expect(sentPaths(["docs/a.md", "docs/pictures/b.png", "data", "database.ts"], ignored)).toEqual([
+    "docs/a.md",
+    "database.ts",
+  ]);
+  expect(() => sentPaths([], "*.md\n")).toThrow(".dockerignore says *.md");
+  const inputs = ["src/main.ts", "gen/tollgate.binpb", "docs/keys.md", "package-lock.json", "schemas/openapi.json"];
+  expect(sentPaths(inputs, read(".dockerignore"))).toEqual(inputs);
+  const copied = copiedPaths(read("Dockerfile"));
+  for (const input of inputs) expect(copied.some((path) => input === path || input.startsWith(`${path}/`))).toBe(true);
+});
+
+test("the changelog has a heading for each version, newest first, under the kinds of Keep a Changelog", () => {
+  const headings = read("CHANGELOG.md").match(/^##? .*$/gm) ?? [];
+  expect(headings.slice(0, 2)).toEqual(["# Changelog", "## [Unreleased]"]);
+  const versions = headings.slice(2);
+  for (const heading of versions) expect(heading).toMatch(/^## \[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/);
+  expect(versions.map((heading) => heading.slice(-10))).toEqual(
+    versions
+      .map((heading) => heading.slice(-10))
+      .toSorted()
+      .toReversed(),
+  );
+  expect(versions[0]).toContain(`[${JSON.parse(read("package.json")).version}]`);
+  const kinds = read("CHANGELOG.md").match(/^### .*$/gm) ?? [];
+  expect(kinds.length).toBeGreaterThan(0);
+  for (const kind of kinds) expect(kind).toMatch(/^### (Added|Changed|Deprecated|Removed|Fixed|Security)$/);
+});
 
 test("what an image copies from its context is read from the Dockerfile, and is there", () => {
   expect(copiedPaths("FROM a AS b\nCOPY x y \\\n  ./\nCOPY --from=b /d e\nCOPY x z\n")).toEqual(["x", "y"]);
