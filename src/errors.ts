@@ -1,46 +1,14 @@
 /** Every refusal of the gateway: one table from its reason to what each edge says of it. */
-import type { status } from "@grpc/grpc-js";
 import { ErrorReason } from "../gen/tollgate/v1/error_reason.js";
+import { type ErrorMetadata, GRPC, type Row } from "./refusal-row.js";
 import { PEOPLE_REASONS } from "./people-reasons.js";
 
-/** As the library's enum numbers them, which the threads beside the event loop would load all of it for. */
-const GRPC = {
-  CANCELLED: 1,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  NOT_FOUND: 5,
-  ALREADY_EXISTS: 6,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  ABORTED: 10,
-  UNIMPLEMENTED: 12,
-  INTERNAL: 13,
-  UNAVAILABLE: 14,
-  UNAUTHENTICATED: 16,
-} as const satisfies Partial<Record<keyof typeof status, status>>;
+export type { ErrorMetadata } from "./refusal-row.js";
+
 const REASON_PREFIX = "ERROR_REASON_";
 
 /** The name of a reason, as in the protocol, such as ERROR_REASON_KEY_INVALID. */
 export type ReasonName = Exclude<keyof typeof ErrorReason, "UNRECOGNIZED" | "ERROR_REASON_UNSPECIFIED">;
-
-/** Facts of one refusal: what stands in ErrorInfo's metadata and fills the message. */
-export type ErrorMetadata = Readonly<Record<string, string>>;
-
-export interface Row {
-  /** The gRPC status. */
-  readonly grpc: status;
-  /** The HTTP status. */
-  readonly http: number;
-  /** The `type` of OpenAI's envelope. */
-  readonly type: string;
-  /** The `code` of OpenAI's envelope. */
-  readonly code: string;
-  /** True where the same request may succeed later. */
-  readonly retry: boolean;
-  /** One or two sentences: what is wrong, and what to do. */
-  readonly say: (m: ErrorMetadata) => string;
-}
 
 const BAD_REQUEST = { grpc: GRPC.INVALID_ARGUMENT, http: 400, type: "invalid_request_error", retry: false } as const;
 const NO_KEY = {
@@ -328,7 +296,7 @@ export class GatewayError extends Error {
     this.metadata = metadata;
   }
 
-  get grpc(): status {
+  get grpc(): Row["grpc"] {
     return REASONS[this.reason].grpc;
   }
 

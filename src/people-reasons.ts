@@ -1,15 +1,6 @@
 /** The refusals of people, who sign in, have roles and pay: a part of the table of all refusals. */
-import type { Row } from "./errors.js";
+import { GRPC, type Row } from "./refusal-row.js";
 
-/** As the library's enum numbers them. */
-const GRPC = {
-  INVALID_ARGUMENT: 3,
-  NOT_FOUND: 5,
-  PERMISSION_DENIED: 7,
-  FAILED_PRECONDITION: 9,
-  UNAVAILABLE: 14,
-  UNAUTHENTICATED: 16,
-} as const;
 const TYPES = { type: "invalid_request_error", retry: false } as const;
 const UNKNOWN_PERSON = { grpc: GRPC.UNAUTHENTICATED, http: 401, ...TYPES } as const;
 const FORBIDDEN = { grpc: GRPC.PERMISSION_DENIED, http: 403, type: "permission_error", retry: false } as const;

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { undocumented } from "./support/documented.js";
+import { circlesOfFiles, circlesOfFolders } from "./support/import-circles.js";
 import {
   ENTRIES,
   familiesOf,
@@ -40,6 +41,20 @@ describe("every file", () => {
 
   test("of the program is reached from where a process begins", () => {
     expect(unreached(program)).toEqual([]);
+  });
+});
+
+describe("circles of imports", () => {
+  test("are none among files, nor among folders", () => {
+    expect(circlesOfFiles(program)).toEqual([]);
+    expect(circlesOfFolders(program)).toEqual([]);
+  });
+
+  test("of types alone are none among folders but those that share their forms", () => {
+    expect(circlesOfFolders(program, "imports")).toEqual([
+      // A driver runs the ledger's state machine, and the ledger runs over a store: decision 0002.
+      ["src/ledger/", "src/store/"],
+    ]);
   });
 });
 
@@ -167,6 +182,21 @@ describe("a breach is found:", () => {
     ];
     expect(ungrammatical(tree.map((path) => `src/${path}`))).toEqual([]);
     expect(ungrammatical([...tree, file].map((path) => `src/${path}`))).toEqual([want]);
+  });
+
+  test("files and folders that need each other, and not those that name each other's types", () => {
+    const tree = [
+      parseSource("src/a/one.ts", 'import { two } from "./two.js"; import type { T } from "../b/three.js";'),
+      parseSource("src/a/two.ts", 'import { type T, three } from "../b/three.js";'),
+      parseSource("src/b/three.ts", 'export { one } from "../a/one.js";'),
+      parseSource("src/c/four.ts", 'import { type F } from "./five.js";'),
+      parseSource("src/c/five.ts", 'import "./four.js"; let x: import("../b/three.js").T;'),
+    ];
+    expect(circlesOfFiles(tree)).toEqual([["src/a/one.ts", "src/a/two.ts", "src/b/three.ts"]]);
+    expect(circlesOfFolders(tree)).toEqual([["src/a/", "src/b/"]]);
+    expect(circlesOfFiles(tree.slice(3))).toEqual([]);
+    const named = [...tree, parseSource("src/b/six.ts", 'import type { F } from "../c/five.js";')];
+    expect(circlesOfFolders(named.slice(3), "imports")).toEqual([["src/b/", "src/c/"]]);
   });
 
   test("a family that leans on another, a wire on another, and a file that nobody needs", () => {

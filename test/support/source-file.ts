@@ -10,6 +10,8 @@ export interface SourceFile {
   readonly syntax: ts.SourceFile;
   /** Files of the repository that it imports, names as types, loads later, or starts as a worker. */
   readonly imports: readonly string[];
+  /** Of these, what must be there before it is: neither what it names as types alone, nor what it loads later. */
+  readonly needs: readonly string[];
 }
 
 /** Reads every source file under a folder. */
@@ -24,11 +26,26 @@ export function readSources(root: string, folder: string): SourceFile[] {
 export function parseSource(path: string, text: string): SourceFile {
   const syntax = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
   const named = new Set<string>();
+  const needed = new Set<string>();
   visit(syntax, (node) => {
     const name = moduleOf(node);
-    if (name?.startsWith(".")) named.add(normalize(join(dirname(path), name)).replace(/\.js$/, ".ts"));
+    if (name?.startsWith(".") !== true) return;
+    const target = normalize(join(dirname(path), name)).replace(/\.js$/, ".ts");
+    named.add(target);
+    if (isNeeded(node)) needed.add(target);
   });
-  return { path, text, syntax, imports: [...named] };
+  return { path, text, syntax, imports: [...named], needs: [...needed] };
+}
+
+/** True where the import stands in the compiled file and is followed before that runs. */
+function isNeeded(node: ts.Node): boolean {
+  if (ts.isExportDeclaration(node)) return !node.isTypeOnly;
+  if (!ts.isImportDeclaration(node)) return false;
+  if (node.importClause === undefined) return true;
+  const { isTypeOnly, name, namedBindings } = node.importClause;
+  if (isTypeOnly) return false;
+  if (name !== undefined || namedBindings === undefined || !ts.isNamedImports(namedBindings)) return true;
+  return namedBindings.elements.some((element) => !element.isTypeOnly);
 }
 
 /** Calls back for a node and all below it. */
