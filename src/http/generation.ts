@@ -46,29 +46,18 @@ export interface GenerationParts {
   readonly named: NamedItems;
 }
 
-/** Answers one request. Never rejects: what goes wrong is told to the client. */
-export function answerGeneration(
+/** A request of a client's format, with its body. */
+export function clientGeneration(
   request: FastifyRequest,
   reply: FastifyReply,
   format: Format,
   parts: GenerationParts,
-): Promise<void> {
+): Generation {
   const asked = new HttpFormatRequest(request);
   const generation = new Generation(request, reply, format, parts, format.streamFraming?.(asked));
   const body = Buffer.isBuffer(request.body) ? request.body : NO_BYTES;
   generation.adopt(format, { wire: format.wire.name, body, headers: format.wireHeaders(asked) });
-  return answer(generation, parts);
-}
-
-/** Runs it where there is room. Never rejects. */
-export function answer(generation: Generation, parts: GenerationParts): Promise<void> {
-  try {
-    parts.running.add(generation);
-  } catch (error) {
-    generation.refuse(error);
-    return Promise.resolve();
-  }
-  return generation.run();
+  return generation;
 }
 
 export class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
@@ -127,11 +116,13 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     this.#source = source;
   }
 
-  refuse(error: unknown): void {
-    this.#front.refuse(this.#request, this.#reply, error);
-  }
-
+  /** Answers it where there is room. Never rejects: what goes wrong is told to the client. */
   async run(): Promise<void> {
+    try {
+      this.#running.add(this);
+    } catch (error) {
+      return this.#front.refuse(this.#request, this.#reply, error);
+    }
     this.#reply.raw.on("close", () => this.#close());
     try {
       const resolving = this.#named.resolved(this.#source, this.#format.memory, this.#holder);

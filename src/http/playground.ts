@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { InferenceServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Format } from "../formats/format.js";
-import { answerGeneration, type GenerationParts } from "./generation.js";
+import { clientGeneration, type GenerationParts } from "./generation.js";
 import { isOfSession, PLAYGROUND_ACCOUNT } from "./session-cookie.js";
 
 const FORMAT = "openai";
@@ -19,7 +19,7 @@ export function addPlaygroundRoute(app: FastifyInstance, formats: readonly Forma
     handler: async (request, reply) => {
       // A key has routes of its own, where it pays for its own account.
       if (!isOfSession(request)) throw new GatewayError("ERROR_REASON_USER_MISSING");
-      return answerGeneration(request, reply, format, parts);
+      return clientGeneration(request, reply, format, parts).run();
     },
   });
 }

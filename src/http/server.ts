@@ -20,7 +20,7 @@ import { drain, listen, stopping } from "./drain.js";
 import { type ClientAddressOf, Front, type FrontRefusal, type PrepareLong } from "./front.js";
 import { answerCount } from "./count.js";
 import { answerEmbedding } from "./embedding.js";
-import { answerGeneration, type GenerationParts } from "./generation.js";
+import { clientGeneration, type GenerationParts } from "./generation.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management.js";
 import { addModelRoutes, SHARED_MODELS } from "./models.js";
@@ -270,7 +270,7 @@ function addFormatRoutes(app: FastifyInstance, format: Format, parts: Generation
 function handlerOf(kind: FormatRoute["kind"], format: Format, parts: GenerationParts): RouteHandlerMethod {
   switch (kind) {
     case "generate":
-      return (request, reply) => answerGeneration(request, reply, format, parts);
+      return (request, reply) => clientGeneration(request, reply, format, parts).run();
     case "count":
       return (request, reply) => answerCount(request, reply, format, parts.front);
     case "embed":

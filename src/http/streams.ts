@@ -6,7 +6,7 @@ import { GatewayError } from "../errors.js";
 import { formatMoney } from "../money.js";
 import type { Format } from "../formats/format.js";
 import { EventNumbers, readEventId } from "./event-numbers.js";
-import { answer, Generation, type GenerationParts } from "./generation.js";
+import { Generation, type GenerationParts } from "./generation.js";
 import { goneSignal } from "./front.js";
 import { flatRecord } from "./headers.js";
 
@@ -18,7 +18,7 @@ export function addStreamRoutes(app: FastifyInstance, formats: readonly Format[]
   app.get("/v1/streams/:request", PERMISSION, (request, reply) => {
     const requestId = requestIdOf(request);
     const after = lastEvent(request, requestId);
-    return answer(new ResumedGeneration(request, reply, formats, parts, requestId, after), parts);
+    return new ResumedGeneration(request, reply, formats, parts, requestId, after).run();
   });
   app.delete("/v1/streams/:request", PERMISSION, async (request, reply) => {
     const options = parts.front.callOptions(request, goneSignal(reply));
