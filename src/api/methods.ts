@@ -1,42 +1,9 @@
 /** Every method of the protocol as the generated code defines it, by path. */
 import type { Method } from "./channel.js";
-import {
-  AccountServiceService,
-  AlertServiceService,
-  EventServiceService,
-  AuditServiceService,
-  FrontServiceService,
-  IdentityServiceService,
-  InferenceServiceService,
-  KeyServiceService,
-  ModelServiceService,
-  TunnelServiceService,
-  NodeServiceService,
-  PaymentServiceService,
-  SettingsServiceService,
-  UpstreamServiceService,
-  UsageServiceService,
-  WebhookServiceService,
-} from "./index.js";
+import { TunnelServiceService } from "./index.js";
+import { SERVED_SERVICES } from "./service-list.js";
 
-const SERVICES = [
-  InferenceServiceService,
-  ModelServiceService,
-  KeyServiceService,
-  AccountServiceService,
-  AuditServiceService,
-  UsageServiceService,
-  IdentityServiceService,
-  NodeServiceService,
-  PaymentServiceService,
-  SettingsServiceService,
-  UpstreamServiceService,
-  AlertServiceService,
-  EventServiceService,
-  WebhookServiceService,
-  FrontServiceService,
-  TunnelServiceService,
-];
+const SERVICES = [...Object.values(SERVED_SERVICES), TunnelServiceService];
 
 /** A method whose messages are not known here. They may go from one of its own functions to another, nowhere else. */
 export type AnyMethod = Method<unknown, unknown>;

@@ -26,7 +26,7 @@ import { deadlineError } from "./lifetime.js";
 import { type GrpcConnection, Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
 import { decodeRequest } from "./long-message.js";
 import { writeMetadata } from "./metadata.js";
-import { PUBLIC_SERVICES, SERVICES } from "./service-table.js";
+import { PUBLIC_SERVICES, SERVED_SERVICES } from "../api/service-list.js";
 import { type StatusParts, statusOf } from "./status.js";
 import { TunnelServer } from "./tunnel-server.js";
 
@@ -86,7 +86,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = new Listener(injector, options.connections ?? {});
   const edge = { ...options, gate, listener, readers: new BlockedReaders(options.blockedMsMax) };
-  for (const service of SERVICES) addMethods(server, Object.values(service), edge);
+  for (const service of Object.values(SERVED_SERVICES)) addMethods(server, Object.values(service), edge);
   const tunnels = new TunnelServer({
     dispatcher: options.dispatcher,
     callsMax: options.tunnelCallsMax,

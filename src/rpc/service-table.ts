@@ -1,25 +1,9 @@
 /** Every service with its handlers: what the server offers and what the dispatcher runs. */
-import {
-  AccountServiceService,
-  AlertServiceService,
-  EventServiceService,
-  AuditServiceService,
-  FrontServiceService,
-  IdentityServiceService,
-  InferenceServiceService,
-  KeyServiceService,
-  ModelServiceService,
-  NodeServiceService,
-  PaymentServiceService,
-  SettingsServiceService,
-  UpstreamServiceService,
-  UsageServiceService,
-  WebhookServiceService,
-} from "../api/index.js";
 import { auditService } from "./audit-service.js";
 import { accountService } from "./account-service.js";
 import { alertService } from "./alert-service.js";
 import { methodByPath } from "../api/descriptors.js";
+import { SERVED_SERVICES } from "../api/service-list.js";
 import type { CoreParts } from "./core.js";
 import { Dispatcher } from "./dispatcher.js";
 import type { Route } from "./route.js";
@@ -38,54 +22,37 @@ import { upstreamService } from "./upstream-service.js";
 import { usageService } from "./usage-service.js";
 import { webhookService } from "./webhook-service.js";
 
-/** The generated definitions by the name under which health and reflection know the service. */
-export const PUBLIC_SERVICES = {
-  "tollgate.v1.InferenceService": InferenceServiceService,
-  "tollgate.v1.ModelService": ModelServiceService,
-  "tollgate.v1.KeyService": KeyServiceService,
-  "tollgate.v1.AccountService": AccountServiceService,
-  "tollgate.v1.UsageService": UsageServiceService,
-  "tollgate.v1.IdentityService": IdentityServiceService,
-  "tollgate.v1.PaymentService": PaymentServiceService,
-  "tollgate.v1.SettingsService": SettingsServiceService,
-  "tollgate.v1.UpstreamService": UpstreamServiceService,
-  "tollgate.v1.NodeService": NodeServiceService,
-  "tollgate.v1.AlertService": AlertServiceService,
-  "tollgate.v1.EventService": EventServiceService,
-  "tollgate.v1.WebhookService": WebhookServiceService,
-  "tollgate.v1.AuditService": AuditServiceService,
-};
-
-/** Every service whose calls the dispatcher runs: the public ones, and what only our own front ends call. */
-export const SERVICES = [...Object.values(PUBLIC_SERVICES), FrontServiceService];
-
 export type { Dispatcher } from "./dispatcher.js";
+
+type Services = typeof SERVED_SERVICES;
+type AllHandlers = { readonly [Name in keyof Services]: Handlers<Services[Name]> };
 
 /** The way into all services of the core. Throws where a method declares no permission. */
 export function createDispatcher(core: CoreParts): Dispatcher {
-  const dispatcher: Dispatcher = new Dispatcher(core, [
-    ...routes(InferenceServiceService, inferenceService(core)),
-    ...routes(ModelServiceService, modelService(core)),
-    ...routes(KeyServiceService, keyService(core)),
-    ...routes(AccountServiceService, accountService(core)),
-    ...routes(UsageServiceService, usageService(core)),
-    ...routes(IdentityServiceService, identityService(core)),
-    ...routes(PaymentServiceService, paymentService(core.topUpCodes, core.cardPayments, core.nowMs)),
-    ...routes(SettingsServiceService, settingsService(core)),
-    ...routes(UpstreamServiceService, upstreamService(core)),
-    ...routes(NodeServiceService, nodeService(core)),
-    ...routes(AlertServiceService, alertService(core.alerts)),
-    ...routes(EventServiceService, eventService(core.alerts)),
-    ...routes(WebhookServiceService, webhookService(core.alerts, core.nowMs)),
-    ...routes(
-      AuditServiceService,
-      auditService(core, () => dispatcher.audit.flush()),
+  const { alerts, topUpCodes, cardPayments, nowMs } = core;
+  const handlers: AllHandlers = {
+    "tollgate.v1.InferenceService": inferenceService(core),
+    "tollgate.v1.ModelService": modelService(core),
+    "tollgate.v1.KeyService": keyService(core),
+    "tollgate.v1.AccountService": accountService(core),
+    "tollgate.v1.UsageService": usageService(core),
+    "tollgate.v1.IdentityService": identityService(core),
+    "tollgate.v1.PaymentService": paymentService(topUpCodes, cardPayments, nowMs),
+    "tollgate.v1.SettingsService": settingsService(core),
+    "tollgate.v1.UpstreamService": upstreamService(core),
+    "tollgate.v1.NodeService": nodeService(core),
+    "tollgate.v1.AlertService": alertService(alerts),
+    "tollgate.v1.EventService": eventService(alerts),
+    "tollgate.v1.WebhookService": webhookService(alerts, nowMs),
+    "tollgate.v1.AuditService": auditService(core, () => dispatcher.audit.flush()),
+    "tollgate.internal.v1.FrontService": frontService(core, (error, refusal) =>
+      dispatcher.refusedAtEdge(error, refusal),
     ),
-    ...routes(
-      FrontServiceService,
-      frontService(core, (error, refusal) => dispatcher.refusedAtEdge(error, refusal)),
-    ),
-  ]);
+  };
+  const dispatcher: Dispatcher = new Dispatcher(
+    core,
+    Object.entries(SERVED_SERVICES).flatMap(([name, service]) => routes(service, handlers[name as keyof Services])),
+  );
   return dispatcher;
 }
 
