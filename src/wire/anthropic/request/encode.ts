@@ -2,7 +2,7 @@
 import { CALLS_MAX_DEFAULT, type HostedTool } from "../../request/hosted-tools.js";
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
 import { splice } from "../../json/splice.js";
-import { refuseUnsaid } from "../../request/dropped-parameters.js";
+import { ownedEdits, unwritten } from "../../request/owned-fields.js";
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { BOUNDED } from "./members.js";
 import { rulesOf } from "../../claude/request/encode-rules.js";
@@ -24,30 +24,20 @@ export function encodeRequest(
     const scan = request instanceof MessagesRequest ? request.scan : scanRequest(source, "generate");
     return spliceOwned(source.body, scan, owned);
   }
-  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
-  const isForeign = source !== undefined;
-  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
-  return encodePrompt(
-    isForeign ? withFittedNames(request.prompt(), PLAIN_NAMES) : request.prompt(),
-    { ...owned, outputTokensMax },
-    {
-      rules: rulesOf(owned.facts),
-      model: owned.model,
-      isForeign,
-      boundsTools: owned.toolOrders !== undefined,
-      drop: (param) => void dropped.push(param),
-    },
-  );
+  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => withFittedNames(prompt, PLAIN_NAMES));
+  return encodePrompt(anew.prompt, anew.owned, {
+    rules: rulesOf(owned.facts),
+    model: owned.model,
+    isForeign: anew.isForeign,
+    boundsTools: owned.toolOrders !== undefined,
+    drop: (param) => void dropped.push(param),
+  });
 }
 
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
 function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
   const { facts, members, open, ourThoughts } = scan;
-  const edits = new Map<string, Buffer | string | undefined>();
-  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
-  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
-  if (owned.outputTokensMax !== undefined && owned.outputTokensMax !== facts.outputTokensMax)
-    edits.set("max_tokens", String(owned.outputTokensMax));
+  const edits = ownedEdits(owned, facts, "max_tokens");
   const unbounded = owned.toolOrders?.unbounded.filter(({ name, place }) => BOUNDED.has(name) && place !== undefined);
   const tools = members.find(({ key }) => key === "tools");
   if (unbounded !== undefined && unbounded.length > 0 && tools !== undefined)

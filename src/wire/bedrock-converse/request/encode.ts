@@ -2,7 +2,7 @@
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { rulesOf, UNKNOWN } from "../../claude/request/encode-rules.js";
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
-import { refuseUnsaid } from "../../request/dropped-parameters.js";
+import { unwritten } from "../../request/owned-fields.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { WIRE_NAME } from "../facts.js";
 
@@ -15,18 +15,12 @@ export function encodeRequest(
   _dialect: Dialect,
   dropped: string[] = [],
 ): Buffer {
-  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
-  const isForeign = request.source !== undefined;
-  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
-  return encodePrompt(
-    isForeign ? withFittedNames(request.prompt(), PLAIN_NAMES) : request.prompt(),
-    { ...owned, outputTokensMax },
-    {
-      rules: rulesOf(owned.facts, UNKNOWN_MODEL),
-      cacheMarks: owned.facts?.cacheMarks === true,
-      takesTopK: owned.facts?.sampling !== undefined,
-      model: owned.model,
-      drop: (param) => void dropped.push(param),
-    },
-  );
+  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => withFittedNames(prompt, PLAIN_NAMES));
+  return encodePrompt(anew.prompt, anew.owned, {
+    rules: rulesOf(owned.facts, UNKNOWN_MODEL),
+    cacheMarks: owned.facts?.cacheMarks === true,
+    takesTopK: owned.facts?.sampling !== undefined,
+    model: owned.model,
+    drop: (param) => void dropped.push(param),
+  });
 }

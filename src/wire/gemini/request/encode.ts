@@ -1,7 +1,7 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
 import { JsonCursor } from "../../json/cursor.js";
 import { type Edits, readMembers, splice } from "../../json/splice.js";
-import { refuseUnsaid } from "../../request/dropped-parameters.js";
+import { unwritten } from "../../request/owned-fields.js";
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { withFittedNames } from "../../request/fitted-names.js";
 import { rulesOf } from "./encode-rules.js";
@@ -22,19 +22,13 @@ export function encodeRequest(
     const scan = request instanceof GeminiRequest ? request.scan : scanRequest(source);
     return spliceOwned(source.body, scan, owned);
   }
-  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
-  const isForeign = source !== undefined;
-  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
-  return encodePrompt(
-    isForeign ? withFittedNames(request.prompt(), NAMES) : request.prompt(),
-    { ...owned, outputTokensMax },
-    {
-      rules: rulesOf(owned.facts),
-      model: owned.model,
-      isForeign,
-      drop: (param) => void dropped.push(param),
-    },
-  );
+  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => withFittedNames(prompt, NAMES));
+  return encodePrompt(anew.prompt, anew.owned, {
+    rules: rulesOf(owned.facts),
+    model: owned.model,
+    isForeign: anew.isForeign,
+    drop: (param) => void dropped.push(param),
+  });
 }
 
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */

@@ -1,7 +1,7 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
 import { JsonCursor } from "../../json/cursor.js";
 import { type Member, readMembers, splice } from "../../json/splice.js";
-import { refuseUnsaid } from "../../request/dropped-parameters.js";
+import { ownedEdits, unwritten } from "../../request/owned-fields.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
 import type { Dialect, ModelFacts, OwnedFields, WireRequest } from "../../wire.js";
@@ -26,12 +26,10 @@ export function encodeRequest(
     const scan = request instanceof ChatRequest ? request.scan : scanRequest(source.body);
     return spliceOwned(source.body, scan, owned, { dialect: known, facts, model, dropped });
   }
-  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
-  const isForeign = source !== undefined;
-  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, model);
-  const prompt = isForeign ? fittedPrompt(request.prompt(), facts, dropped) : request.prompt();
+  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => fittedPrompt(prompt, facts, dropped));
+  const { isForeign } = anew;
   const context = { dialect: known, model, facts, isForeign, drop: (param: string): void => void dropped.push(param) };
-  return encodePrompt(prompt, { ...owned, outputTokensMax }, context);
+  return encodePrompt(anew.prompt, anew.owned, context);
 }
 
 const NO_FACTS: ModelFacts = {};
@@ -40,10 +38,8 @@ const NO_FACTS: ModelFacts = {};
 function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitContext): Buffer {
   const { facts, members, open } = scan;
   const { dialect } = context;
-  const edits = new Map<string, Buffer | string | undefined>();
-  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
+  const edits = ownedEdits(owned, facts);
   if (owned.candidateCount !== facts.candidateCount) edits.set("n", String(owned.candidateCount));
-  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
   if (owned.outputTokensMax !== undefined) limitOutput(body, members, owned.outputTokensMax, dialect, edits);
   const options = members.find((member) => member.key === "stream_options");
   // Options of a stream are refused where there is none.

@@ -1,5 +1,6 @@
 /** The body for an upstream: the client's own, with what the gateway owns changed. */
 import { type Member, splice } from "../../json/splice.js";
+import { ownedEdits } from "../../request/owned-fields.js";
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { OTHER_LIMITS } from "./scan.js";
 import { WIRE_NAME } from "../facts.js";
@@ -11,13 +12,11 @@ export function encodeRequest(request: WireRequest, owned: OwnedFields, _dialect
   if (source?.wire !== WIRE_NAME) throw new Error("only a body of the wire goes to an upstream of it");
   const { facts, members } = request instanceof CompletionRequest ? request : asCompletion(source);
   const { body } = source;
-  const edits = new Map<string, string | undefined>();
-  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
+  const edits = ownedEdits(owned, facts);
   // Told also where the client left it to the upstream: the hold covers no more.
   if (owned.outputTokensMax !== undefined && numberIn(body, members, "max_tokens") !== owned.outputTokensMax)
     edits.set("max_tokens", String(owned.outputTokensMax));
   for (const name of OTHER_LIMITS) if (members.some(({ key }) => key === name)) edits.set(name, undefined);
-  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
   if (!owned.stream && facts.stream) edits.set("stream_options", undefined);
   else if (owned.stream && !facts.includeUsage) edits.set("stream_options", '{"include_usage":true}');
   return edits.size === 0 ? body : splice(body, body.indexOf("{"), members, edits);

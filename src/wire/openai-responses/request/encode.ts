@@ -1,7 +1,7 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
 import { CALLS_MAX_DEFAULT, withoutTools } from "../../request/hosted-tools.js";
 import { splice } from "../../json/splice.js";
-import { refuseUnsaid } from "../../request/dropped-parameters.js";
+import { ownedEdits, unwritten } from "../../request/owned-fields.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { encodePrompt } from "./encode-prompt.js";
@@ -21,11 +21,8 @@ export function encodeRequest(
     const scan = request instanceof ResponsesRequest ? request.scan : scanRequest(source.body);
     return spliceOwned(source.body, scan, owned);
   }
-  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
-  const isForeign = source !== undefined;
-  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
-  const prompt = isForeign ? fittedPrompt(request.prompt(), owned.facts ?? {}, dropped) : request.prompt();
-  return encodePrompt(prompt, { ...owned, outputTokensMax }, isForeign, dropped);
+  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => fittedPrompt(prompt, owned.facts ?? {}, dropped));
+  return encodePrompt(anew.prompt, anew.owned, anew.isForeign, dropped);
 }
 
 /** Where no tool is left, what is said of their calls goes too: a choice among none is refused. */
@@ -39,11 +36,7 @@ function leaveOutTools(left: string | undefined, edits: Map<string, Buffer | str
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
 export function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
   const { facts, members, open, found } = scan;
-  const edits = new Map<string, Buffer | string | undefined>();
-  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
-  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
-  if (owned.outputTokensMax !== undefined && owned.outputTokensMax !== facts.outputTokensMax)
-    edits.set("max_output_tokens", String(owned.outputTokensMax));
+  const edits = ownedEdits(owned, facts, "max_output_tokens");
   const { toolOrders } = owned;
   if (toolOrders !== undefined) {
     if (toolOrders.unbounded.length > 0 && !members.some(({ key }) => key === "max_tool_calls"))
