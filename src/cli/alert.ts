@@ -1,11 +1,11 @@
 /** `tollgate alerts`, `webhooks` and `events`: what the gateway tells of by itself, and where that goes. */
 import type { Command } from "commander";
-import { kindWord, parseKind } from "./alert-kind.js";
 import {
   type Alert,
   AlertServiceService,
   AlertSettings,
   type AlertEvent,
+  AlertKind,
   type Delivery,
   EventServiceService,
   type Webhook,
@@ -15,8 +15,11 @@ import { enumWord } from "../api/descriptors.js";
 import { formatUsd } from "../money.js";
 import { readLimit, readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
+import { EnumWords } from "./enum-words.js";
 import type { Names } from "./names.js";
 import { formatList, formatTime, print, printable, remark, SHOWN_ONCE } from "./print.js";
+
+const KINDS = new EnumWords<AlertKind>(AlertKind, "ALERT_KIND_");
 
 type ListOptions = ConnectionOptions & { readonly account?: string; readonly limit: number };
 
@@ -27,7 +30,7 @@ export function addAlertCommands(program: Command): void {
     alerts
       .command("create")
       .description("make an alert")
-      .argument("<kind>", "what it watches, such as balance_low, budget_share or error_share", parseKind)
+      .argument("<kind>", "what it watches, such as balance_low, budget_share or error_share", KINDS.read)
       .option("--account <id>", "whose it is (default: the operator's, or the key's own account)", "")
       .option("--name <name>", "what it is called", "")
       .option("--amount <usd>", "its amount", readUsd)
@@ -137,7 +140,14 @@ function alertRow({ id, accountId, settings, firing }: Alert, names: Names): str
     days > 0 ? `${days} d` : "",
     thresholdMs > 0n ? `${thresholdMs} ms` : "",
   ];
-  return [id, name || "-", ownerOf(accountId, names), kindWord(kind), at.join("") || "-", firing.join("; ") || "-"];
+  return [
+    id,
+    name || "-",
+    ownerOf(accountId, names),
+    KINDS.wordOf(kind) || "-",
+    at.join("") || "-",
+    firing.join("; ") || "-",
+  ];
 }
 
 /** What is no account's is the operator's. */

@@ -5,14 +5,11 @@ import { auditHead, auditLines } from "../api/audit-csv.js";
 import { enumWord } from "../api/descriptors.js";
 import { readLimit, readMoment } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
+import { EnumWords } from "./enum-words.js";
 import { CommandFailure } from "./failure.js";
 import { formatList, formatTime, printPart } from "./print.js";
 
-const RESULTS: Readonly<Record<string, AuditResult>> = {
-  done: AuditResult.AUDIT_RESULT_DONE,
-  unchanged: AuditResult.AUDIT_RESULT_UNCHANGED,
-  refused: AuditResult.AUDIT_RESULT_REFUSED,
-};
+const RESULTS = new EnumWords<AuditResult>(AuditResult, "AUDIT_RESULT_");
 const DETAIL_CHARACTERS_MAX = 80;
 
 export function addAuditCommands(program: Command): void {
@@ -25,7 +22,7 @@ export function addAuditCommands(program: Command): void {
       .option("--actor <id>", "only what this key or user did", "")
       .option("--method <name>", "only this method, such as RevokeKey", "")
       .option("--resource <name>", "only what is about this, such as keys/key_4f1c", "")
-      .option("--result <result>", "only what was done, unchanged or refused", "")
+      .option("--result <result>", `only what was ${RESULTS.words.join(", ")}`, RESULTS.read)
       .option("--from <day>", "from this UTC day or time on (default: the first record)", readMoment, "")
       .option("--to <day>", "until and with this UTC day, or before a time (default: now)", readMoment, "")
       .option("--limit <rows>", "at most so many (default: all of them with --csv, else 100)", readLimit)
@@ -39,7 +36,7 @@ interface AuditOptions extends ConnectionOptions {
   readonly actor: string;
   readonly method: string;
   readonly resource: string;
-  readonly result: string;
+  readonly result?: AuditResult;
   readonly from: string;
   readonly to: string;
   readonly limit?: number;
@@ -48,9 +45,8 @@ interface AuditOptions extends ConnectionOptions {
 
 async function list(options: AuditOptions): Promise<void> {
   if (options.csv && options.json) throw new CommandFailure("choose one of --csv and --json", "usage");
-  const result = options.result === "" ? AuditResult.AUDIT_RESULT_UNSPECIFIED : RESULTS[options.result];
-  if (result === undefined) throw new CommandFailure("--result is done, unchanged or refused", "usage");
   const { from, to, actor, account: accountId, method: name, resource } = options;
+  const { result = AuditResult.AUDIT_RESULT_UNSPECIFIED } = options;
   const asked = { from, to, actor, accountId, method: name, resource, result };
   const limit = options.limit ?? (options.csv ? Number.MAX_SAFE_INTEGER : 100);
   const method = AuditServiceService.listAuditEvents;

@@ -1,15 +1,10 @@
 /** Which requests `tollgate requests list` and `watch` show, as options. */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { RequestState, type WatchRequestsRequest } from "../api/index.js";
 import { readUsd, readWhole } from "./arguments.js";
+import { EnumWords } from "./enum-words.js";
 
-const STATES: ReadonlyMap<string, RequestState> = new Map([
-  ["held", RequestState.REQUEST_STATE_HELD],
-  ["settled", RequestState.REQUEST_STATE_SETTLED],
-  ["voided", RequestState.REQUEST_STATE_VOIDED],
-  ["expired", RequestState.REQUEST_STATE_EXPIRED],
-  ["uncharged", RequestState.REQUEST_STATE_UNCHARGED],
-]);
+const STATES = new EnumWords<RequestState>(RequestState, "REQUEST_STATE_");
 
 export interface FilterOptions {
   readonly account: string;
@@ -32,7 +27,7 @@ export function withFilter(command: Command): Command {
     .option("--of-key <id>", "only this key's", "")
     .option("--model <id>", "only of this model", "")
     .option("--upstream <id>", "only of this upstream", "")
-    .option("--state <state>", `only those that are ${[...STATES.keys()].join(", ")}`, readState)
+    .option("--state <state>", `only those that are ${STATES.words.join(", ")}`, STATES.read)
     .option("--reason <word>", "only what failed with this reason, such as RATE_LIMITED", "")
     .option("--status <code>", "only what had this HTTP status", readWhole)
     .option("--min-cost <usd>", "only what cost at least this", readUsd)
@@ -40,12 +35,6 @@ export function withFilter(command: Command): Command {
     .option("--user <name>", "only for this end user", "")
     .option("--tag <tag>", "only with this tag", "")
     .option("--query <text>", "only with this in the id, the client's own id, or the session", "");
-}
-
-function readState(text: string): RequestState {
-  const state = STATES.get(text);
-  if (state === undefined) throw new InvalidArgumentError(`Write one of ${[...STATES.keys()].join(", ")}.`);
-  return state;
 }
 
 export function filterOf(options: FilterOptions): WatchRequestsRequest {

@@ -15,23 +15,12 @@ import { USAGE_FORMS } from "../api/usage-export.js";
 import { formatUsd } from "../money.js";
 import { readDay, readSpan } from "./arguments.js";
 import { type Connection, connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
+import { EnumWords } from "./enum-words.js";
 import { CommandFailure } from "./failure.js";
 import type { Names } from "./names.js";
 import { type Column, formatTable, numeric, printPart } from "./print.js";
 
-/** By the words that people write, which are those of JSON. */
-const DIMENSIONS: ReadonlyMap<string, UsageDimension> = new Map([
-  ["day", UsageDimension.USAGE_DIMENSION_DAY],
-  ["hour", UsageDimension.USAGE_DIMENSION_HOUR],
-  ["minute", UsageDimension.USAGE_DIMENSION_MINUTE],
-  ["account", UsageDimension.USAGE_DIMENSION_ACCOUNT],
-  ["key", UsageDimension.USAGE_DIMENSION_KEY],
-  ["model", UsageDimension.USAGE_DIMENSION_MODEL],
-  ["upstream", UsageDimension.USAGE_DIMENSION_UPSTREAM],
-  ["user", UsageDimension.USAGE_DIMENSION_USER],
-  ["tag", UsageDimension.USAGE_DIMENSION_TAG],
-  ["reason", UsageDimension.USAGE_DIMENSION_REASON],
-]);
+const DIMENSIONS = new EnumWords<UsageDimension>(UsageDimension, "USAGE_DIMENSION_");
 const GROUPS_MAX = 2;
 const EXAMPLES = `
 Examples:
@@ -62,7 +51,7 @@ export function addUsageCommand(program: Command): void {
     program
       .command("usage")
       .description("sum up requests by day, account, key and model, or by --by")
-      .option("--by <what>", `at most two of ${[...DIMENSIONS.keys()].join(", ")}, with a comma`, readDimensions)
+      .option("--by <what>", `at most two of ${DIMENSIONS.words.join(", ")}, with a comma`, readDimensions)
       .option("--since <time>", "from so long ago on, such as 7d, 24h or 30m", readSpan)
       .option("--from <day>", "from this UTC day on (default: 30 days ago); not with --by", readDay, "")
       .option("--to <day>", "until and with this UTC day (default: today); not with --by", readDay, "")
@@ -79,9 +68,9 @@ export function addUsageCommand(program: Command): void {
 }
 
 function readDimensions(text: string): readonly UsageDimension[] {
-  const found = text.split(",").map((word) => DIMENSIONS.get(word.trim()));
+  const found = text.split(",").map((word) => DIMENSIONS.find(word.trim()));
   if (found.length <= GROUPS_MAX && found.every((one) => one !== undefined)) return found;
-  throw new InvalidArgumentError(`Write at most two of ${[...DIMENSIONS.keys()].join(", ")}.`);
+  throw new InvalidArgumentError(`Write at most two of ${DIMENSIONS.words.join(", ")}.`);
 }
 
 async function usage(options: UsageOptions): Promise<void> {
@@ -157,7 +146,7 @@ async function grouped(connection: Connection, options: UsageOptions, by: readon
     tag: options.tag,
     reason: options.reason,
   });
-  const words = by.map((one) => [...DIMENSIONS].find(([, dimension]) => dimension === one)?.[0] ?? "");
+  const words = by.map((one) => DIMENSIONS.wordOf(one));
   if (options.csv) return printPart(usageHead(by) + answer.sums.map(usageLine).join(""));
   const named = answer.sums.map(({ values }) => ({
     accountId: values[by.indexOf(UsageDimension.USAGE_DIMENSION_ACCOUNT)] ?? "",

@@ -9,19 +9,12 @@ import {
 } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { readLimit } from "./arguments.js";
+import { EnumWords } from "./enum-words.js";
 import { connected, type Connection, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { formatTable, formatTime, moreOf, printable, remark } from "./print.js";
 
-const ROLES = {
-  owner: MemberRole.MEMBER_ROLE_OWNER,
-  admin: MemberRole.MEMBER_ROLE_ADMIN,
-  member: MemberRole.MEMBER_ROLE_MEMBER,
-  viewer: MemberRole.MEMBER_ROLE_VIEWER,
-} as const;
-const INSTALLATION_ROLES = {
-  operator: InstallationRole.INSTALLATION_ROLE_OPERATOR,
-  auditor: InstallationRole.INSTALLATION_ROLE_AUDITOR,
-} as const;
+const ROLES = new EnumWords<MemberRole>(MemberRole, "MEMBER_ROLE_");
+const INSTALLATION_ROLES = new EnumWords<InstallationRole>(InstallationRole, "INSTALLATION_ROLE_");
 
 interface LinkOptions extends ConnectionOptions {
   readonly console: string;
@@ -29,10 +22,11 @@ interface LinkOptions extends ConnectionOptions {
 
 interface PlaceOptions extends LinkOptions {
   readonly account?: string;
-  readonly role: keyof typeof ROLES;
-  readonly installation?: keyof typeof INSTALLATION_ROLES;
+  readonly role: MemberRole;
+  readonly installation?: InstallationRole;
 }
 
+const NO_ROLE = InstallationRole.INSTALLATION_ROLE_UNSPECIFIED;
 const ONCE = "It works once, and cannot be shown again.";
 const WHO = "the person's e-mail address or id, from: tollgate users list";
 
@@ -81,13 +75,16 @@ function linked(command: Command): Command {
 }
 
 function placed(command: Command): Command {
-  const role = new Option("--role <role>", "what the person may do in the account");
-  const whole = new Option("--installation <role>", "what the person is to the whole installation");
+  const role = new Option("--role <role>", `what the person may do in the account: ${ROLES.words.join(", ")}`);
+  const whole = new Option(
+    "--installation <role>",
+    `what the person is to the whole installation: ${INSTALLATION_ROLES.words.join(", ")}`,
+  );
   return linked(
     command
       .option("--account <id>", "the account that the person joins")
-      .addOption(role.choices(Object.keys(ROLES)).default("member"))
-      .addOption(whole.choices(Object.keys(INSTALLATION_ROLES))),
+      .addOption(role.argParser(ROLES.read).default(MemberRole.MEMBER_ROLE_MEMBER, "member"))
+      .addOption(whole.argParser(INSTALLATION_ROLES.read)),
   );
 }
 
@@ -104,19 +101,19 @@ async function list(options: ConnectionOptions & { limit: number }): Promise<voi
 
 async function invite(options: PlaceOptions & { email?: string }): Promise<void> {
   await connected(options, async (connection) => {
-    const { account = "", role, installation, email = "" } = options;
+    const { account = "", role, installation = NO_ROLE, email = "" } = options;
     const wish = { email, ttlSeconds: 0 };
     if (account === "") {
       const answer = await connection.call(service.inviteUser, {
         ...wish,
-        installationRole: installationRole(installation),
+        installationRole: installation,
       });
       connection.show(service.inviteUser, answer, ({ token }) => linkTo("invitation", token, options));
     } else {
       const answer = await connection.call(service.createInvitation, {
         ...wish,
         accountId: account,
-        role: ROLES[role],
+        role,
       });
       connection.show(service.createInvitation, answer, ({ token }) => linkTo("invitation", token, options));
     }
@@ -126,9 +123,9 @@ async function invite(options: PlaceOptions & { email?: string }): Promise<void>
 
 async function create(email: string, options: PlaceOptions & { name?: string }): Promise<void> {
   await connected(options, async (connection) => {
-    const { account = "", role, installation, name = "" } = options;
+    const { account = "", role, installation = NO_ROLE, name = "" } = options;
     const method = service.createUser;
-    const place = { accountId: account, role: ROLES[role], installationRole: installationRole(installation) };
+    const place = { accountId: account, role, installationRole: installation };
     const answer = await connection.call(method, { email, name, ...place });
     connection.show(method, answer, ({ token }) => linkTo("password", token, options));
     if (!options.json) remark(`Made ${answer.user?.id ?? ""}. With this link the person sets a password. ${ONCE}`);
@@ -177,10 +174,6 @@ async function found(connection: Connection, person: string): Promise<User> {
   return user;
 }
 
-function installationRole(word: keyof typeof INSTALLATION_ROLES | undefined): InstallationRole {
-  return word === undefined ? InstallationRole.INSTALLATION_ROLE_UNSPECIFIED : INSTALLATION_ROLES[word];
-}
-
 /** The token stands behind the #, so that no server and no proxy logs it. */
 function linkTo(page: string, token: string, { console: base }: LinkOptions): string {
   return `${base.replace(/\/+$/, "")}/console/${page}#${token}`;
@@ -193,7 +186,7 @@ function formatUsers(answer: ListUsersResponse): string {
     user.id,
     user.email,
     user.name,
-    Object.entries(INSTALLATION_ROLES).find(([, role]) => role === user.installationRole)?.[0] ?? "-",
+    INSTALLATION_ROLES.wordOf(user.installationRole) || "-",
     user.secondFactor ? "yes" : "no",
     user.signInTime === undefined ? "never" : formatTime(user.signInTime),
   ]);

@@ -63,7 +63,8 @@ describe("an upstream", () => {
   });
 
   test("that is drained lets those end that run, and gets no new ones until undrain or reset", async () => {
-    const slow = chat(script({ words: 30, eventDelayMs: 50 }), { stream: true });
+    // Longer than commands take to start on a machine with other work.
+    const slow = chat(script({ words: 60, eventDelayMs: 100 }), { stream: true });
     const running = await postChat(world.front, secret, slow);
     expect(await text("upstreams", "drain", "fake")).toMatch(
       /^fake gets no new requests; 1 run there, at the node that answers.\n$/,
