@@ -15,3 +15,20 @@ export const LOG_HEADER = "x-tollgate-log";
 export const CONSOLE_HEADER = "x-tollgate-console";
 /** Whoever asks again with the same key gets the same answer. */
 export const IDEMPOTENCY_HEADER = "idempotency-key";
+
+/**
+ * What records say of a request beside what it asks: by the header that a client sends, the name that the service reads
+ * it under. Of two that mean the same the first stands.
+ */
+export const RECORD_HEADERS = [
+  ["user-agent", CLIENT_HEADER],
+  [CLIENT_REQUEST_HEADER, CLIENT_REQUEST_HEADER],
+  [TAGS_HEADER, TAGS_HEADER],
+  [USER_HEADER, USER_HEADER],
+  [CONVERSATION_HEADER, CONVERSATION_HEADER],
+  ["session_id", CONVERSATION_HEADER],
+  [LOG_HEADER, LOG_HEADER],
+  // Of W3C Trace Context.
+  ["traceparent", "traceparent"],
+  ["tracestate", "tracestate"],
+] as const;

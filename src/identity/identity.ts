@@ -10,11 +10,12 @@ import { countedAs, Guesses } from "./guesses.js";
 import { type Hashing, Passwords } from "./passwords.js";
 import { Members, type TellsOfUsers, userEvent } from "./members.js";
 import { by, sessionEvent } from "./events.js";
+import { newLink } from "./new-link.js";
 import { type Device, newSession, type NewSession, type SignedIn } from "./new-session.js";
 import { OidcClients } from "./oidc/clients.js";
 import { Oidc } from "./oidc/oidc.js";
 import { OidcSignIn } from "./oidc/sign-in.js";
-import { digestOf, makeId, makeToken, type RandomBytes } from "./tokens.js";
+import { digestOf, makeId, type RandomBytes } from "./tokens.js";
 import { emailOf, nameOf } from "./user-fields.js";
 import { PROOF_MS, type SecondFactorFor, type UserCaller, userCaller } from "./user-caller.js";
 import { type Seal, SecondFactors } from "./second-factors.js";
@@ -90,12 +91,9 @@ export class Identity {
   async firstOperatorLink(): Promise<string | undefined> {
     const { store, randomBytes } = this.#options;
     if (await store.operatorExists()) return undefined;
-    const { text, digest } = makeToken(randomBytes);
-    const createTimeMs = this.#nowMs();
-    const times = { createTimeMs, expireTimeMs: createTimeMs + LINK_MS };
-    const leads = { accountId: null, role: null, installationRole: null, email: null, userId: null };
-    await store.makeLink({ id: makeId("link", randomBytes), digest, kind: "first_operator", ...leads, ...times });
-    return text;
+    const { link, token } = newLink("first_operator", LINK_MS, {}, { nowMs: this.#nowMs(), randomBytes });
+    await store.makeLink(link);
+    return token;
   }
 
   operatorExists(): Promise<boolean> {

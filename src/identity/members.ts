@@ -9,7 +9,8 @@ import type { Role } from "../keys/roles.js";
 import { INVITATIONS_MAX, type MemberChange, type MemberWish, MEMBERS_MAX } from "../store/member-scripts.js";
 import type { InstallationRole, LinkRow, MemberRole, MemberRow, UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
-import { makeId, makeToken, type RandomBytes } from "./tokens.js";
+import { newLink, type ToldLink } from "./new-link.js";
+import { makeId, type RandomBytes } from "./tokens.js";
 import { emailOf, nameOf } from "./user-fields.js";
 
 /** Tells every node that sessions of a person ended, or what the person may do changed. */
@@ -27,12 +28,6 @@ export interface MembersOptions {
   readonly nowMs: () => number;
   readonly randomBytes: RandomBytes;
   readonly keys: TellsOfUsers;
-}
-
-/** A link with its secret, which is told this once. */
-export interface ToldLink {
-  readonly link: LinkRow;
-  readonly token: string;
 }
 
 /** What an invitation leads to. */
@@ -232,11 +227,7 @@ export class Members {
 
   #newLink(kind: LinkRow["kind"], ttlSeconds: number, leads: Partial<LinkRow>): ToldLink {
     const { randomBytes } = this.options;
-    const { text, digest } = makeToken(randomBytes);
-    const createTimeMs = this.#nowMs();
-    const nothing = { accountId: null, role: null, installationRole: null, email: null, userId: null };
-    const times = { createTimeMs, expireTimeMs: createTimeMs + ttlSeconds * 1_000 };
-    return { link: { ...nothing, ...leads, id: makeId("link", randomBytes), digest, kind, ...times }, token: text };
+    return newLink(kind, ttlSeconds * 1_000, leads, { nowMs: this.#nowMs(), randomBytes });
   }
 
   async #user(id: string): Promise<UserRow> {

@@ -50,9 +50,16 @@ export function filterOf(
   };
 }
 
-/** A time that ends before `end_time`, as milliseconds with both ends in it. */
-export function timesOf({ startTime, endTime }: { startTime?: Date | undefined; endTime?: Date | undefined }): Times {
-  const times = { fromMs: startTime?.getTime() ?? 0, toMs: endTime === undefined ? ALL_MS : endTime.getTime() - 1 };
-  if (times.fromMs > times.toMs) throw invalid("start_time", "must come before end_time");
-  return times;
+/**
+ * A time that ends before `end_time`, as milliseconds with both ends in it. Without a `start_time` it begins with the
+ * first of all, or as `beginsMs` says of its last millisecond. Throws PARAMETER_INVALID where it is empty.
+ */
+export function timesOf(
+  { startTime, endTime }: { startTime?: Date | undefined; endTime?: Date | undefined },
+  beginsMs: (lastMs: number) => number = () => 0,
+): Times {
+  const toMs = endTime === undefined ? ALL_MS : endTime.getTime() - 1;
+  const fromMs = startTime?.getTime() ?? beginsMs(toMs);
+  if (fromMs > toMs) throw invalid("start_time", "must come before end_time");
+  return { fromMs, toMs };
 }

@@ -8,7 +8,7 @@ import type { Caller } from "../keys/caller.js";
 import { invalid } from "../api/check.js";
 import { type Money, moneyFrom, MoneyItself } from "./money-messages.js";
 import { accountFilter, isOperator } from "./account-scope.js";
-import { ALL_MS, askedNames } from "./request-filter.js";
+import { askedNames, timesOf } from "./request-filter.js";
 
 const DEFAULT_MS = DAY_MS;
 const DIMENSIONS_MAX = 2;
@@ -25,11 +25,9 @@ export function askedUsage(request: QueryUsageRequest, caller: Caller, nowMs: nu
   if (dimensions.length > DIMENSIONS_MAX) throw invalid("group_by", "must name at most two properties");
   if (new Set(dimensions).size < dimensions.length) throw invalid("group_by", "names a property twice");
   // Without an end there is none: the clock goes on before the day is compared with the ledger, and today is in it.
-  const endMs = request.endTime?.getTime() ?? ALL_MS;
-  const fromMs = request.startTime?.getTime() ?? Math.min(endMs, nowMs + 1) - DEFAULT_MS;
-  if (fromMs >= endMs) throw invalid("start_time", "must come before end_time");
+  const { fromMs, toMs } = timesOf(request, (lastMs) => Math.min(lastMs, nowMs) + 1 - DEFAULT_MS);
   const names = askedNames(request, account);
-  return { dimensions, filter: { fromMs, toMs: endMs - 1, names, tag: request.tag || undefined } };
+  return { dimensions, filter: { fromMs, toMs, names, tag: request.tag || undefined } };
 }
 
 function dimensionOf(asked: UsageDimension): Dimension {

@@ -2,14 +2,7 @@
 import { Cancellation } from "../api/cancellation.js";
 import type { CallMetadata, Channel } from "../api/channel.js";
 import { ErrorReason, FrontServiceService, type ReportedRefusal } from "../api/index.js";
-import {
-  CLIENT_HEADER,
-  CLIENT_REQUEST_HEADER,
-  CONVERSATION_HEADER,
-  LOG_HEADER,
-  TAGS_HEADER,
-  USER_HEADER,
-} from "../api/request-headers.js";
+import { RECORD_HEADERS } from "../api/request-headers.js";
 import type { FrontRefusal } from "../http/front.js";
 import { CLIENT_ADDRESS_HEADER, FRONT_HEADER } from "../rpc/client-address.js";
 
@@ -18,18 +11,9 @@ const WAITING_MAX = 2_000;
 const AT_ONCE_MAX = 100;
 const SEND_MS = 5_000;
 /** What records say of a request that was refused. */
-const TOLD = [
-  CLIENT_ADDRESS_HEADER,
-  CLIENT_HEADER,
-  CLIENT_REQUEST_HEADER,
-  CONVERSATION_HEADER,
-  LOG_HEADER,
-  TAGS_HEADER,
-  USER_HEADER,
-  "traceparent",
-] as const;
+const TOLD = new Set([CLIENT_ADDRESS_HEADER, ...RECORD_HEADERS.map(([, name]) => name)]);
 /** Whose request it was, where it was let in. */
-const CREDENTIALS = ["authorization", "x-api-key"] as const;
+const CREDENTIALS = new Set(["authorization", "x-api-key"]);
 
 export interface RefusalReportsOptions {
   readonly channel: Pick<Channel, "unary">;
@@ -89,7 +73,7 @@ function reported({ error, requestId, route, method = "", metadata, admission }:
   return { requestId, route, method, reason, facts: { ...error.metadata }, metadata: told };
 }
 
-function copy(names: readonly string[], from: CallMetadata, to: Record<string, string>): void {
+function copy(names: ReadonlySet<string>, from: CallMetadata, to: Record<string, string>): void {
   for (const name of names) {
     const value = from[name];
     if (value !== undefined) to[name] = value;
