@@ -3,7 +3,7 @@ import assert from "node:assert";
 import { type Answer, type EmbedResponse, type Event, Finish, StreamGenerateResponse } from "../api/index.js";
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import { asBuffer } from "../api/bytes.js";
-import { foldEvents } from "../api/answer-fold.js";
+import { AnswerFold, foldEvents } from "../api/answer-fold.js";
 import { asUtf8 } from "../api/utf8.js";
 import { TYPED_FORM } from "../api/typed-form.js";
 import { families } from "../families/index.js";
@@ -11,7 +11,7 @@ import { endpointFor } from "../families/family.js";
 import { readable, upstreamFailed } from "../wire/error/refusals.js";
 import { isUnreadable } from "../wire/json/weight.js";
 import type { AnswerOrder, AnswerReport, DecodedAnswer, SourceBody, WireRequest } from "../wire/wire.js";
-import type { AnswerInBytes, TellOrder } from "./protocol.js";
+import type { AnswerInBytes, FoldOrder, TellOrder } from "./protocol.js";
 import { clientWires, embeddingWires, readers } from "./readers.js";
 
 /** The most of an answer's text that is kept to be counted: more than any model writes. */
@@ -37,6 +37,20 @@ export function tellAnswer(body: Buffer, order: AnswerOrder, to: TellOrder): Buf
   return readable(() => written(body, order, to));
 }
 
+/** The same of one whose steps came as a stream. */
+export function tellGathered(body: Buffer, order: FoldOrder, to: TellOrder): Buffer {
+  return readable(() => {
+    const fold = new AnswerFold();
+    let at = 0;
+    for (const length of order.lengths) {
+      fold.push(StreamGenerateResponse.decode(body.subarray(at, at + length)).events);
+      at += length;
+    }
+    fold.push([finishOf(to)]);
+    return encoded(fold.answer(), to, () => requestOf(order.asked));
+  });
+}
+
 function inBytes(body: Buffer, order: AnswerOrder): AnswerInBytes {
   const answer = decoded(body, order);
   const isTyped = order.form === "events" || order.tellsSteps;
@@ -56,13 +70,22 @@ function sourceOf(answer: DecodedAnswer, body: Buffer): Buffer | undefined {
   return source === body ? undefined : source;
 }
 
-function written(body: Buffer, order: AnswerOrder, { wire, finish, createTime }: TellOrder): Buffer {
+function written(body: Buffer, order: AnswerOrder, to: TellOrder): Buffer {
   const decodedAnswer = decoded(body, order);
-  const answer = foldEvents([...decodedAnswer.events(), { kind: { $case: "finish", value: Finish.decode(finish) } }]);
-  answer.createTime ??= createTime;
+  const answer = foldEvents([...decodedAnswer.events(), finishOf(to)]);
   const asked = (): WireRequest => requestOf(order.asked);
-  const embeddingWire = embeddingWires.get(wire);
-  if (embeddingWire !== undefined) return embeddingWire.encodeAnswer(vectorsOf(decodedAnswer, answer), asked());
+  const embeddingWire = embeddingWires.get(to.wire);
+  if (embeddingWire === undefined) return encoded(answer, to, asked);
+  answer.createTime ??= to.createTime;
+  return embeddingWire.encodeAnswer(vectorsOf(decodedAnswer, answer), asked());
+}
+
+function finishOf({ finish }: TellOrder): Event {
+  return { kind: { $case: "finish", value: Finish.decode(finish) } };
+}
+
+function encoded(answer: Answer, { wire, createTime }: TellOrder, asked: () => WireRequest): Buffer {
+  answer.createTime ??= createTime;
   const clientWire = clientWires.get(wire);
   assert(clientWire !== undefined, `no wire is called ${wire}`);
   return clientWire.encodeAnswer(answer, asked);

@@ -2,8 +2,15 @@
 import { type Embedding, type Event, Finish, StreamGenerateResponse } from "../api/index.js";
 import { asBuffer } from "../api/bytes.js";
 import { upstreamFailed } from "../wire/error/refusals.js";
-import type { AnswerOrder, AnswerReport, LongAnswers, ReadAnswer } from "../wire/wire.js";
-import type { AnswerInBytes, SharedSource } from "./protocol.js";
+import type {
+  AnswerOrder,
+  AnswerReport,
+  GatheredAnswer,
+  LongAnswers,
+  ReadAnswer,
+  UnwrittenAnswer,
+} from "../wire/wire.js";
+import type { AnswerInBytes, SharedSource, TellOrder } from "./protocol.js";
 import { overloaded, ReadingThread } from "./reading-thread.js";
 
 const NO_HEADERS = {};
@@ -37,10 +44,35 @@ class ThreadAnswer implements ReadAnswer {
   }
 
   async write(wire: string, finish: Finish, createTime: Date): Promise<Buffer> {
-    const to = { wire, finish: Finish.encode(finish).finish(), createTime };
+    const to = tellOrder(wire, finish, createTime);
     const question = { source: this.body, task: { kind: "tell", order: this.order, to } } as const;
     return asBuffer((await this.thread.ask(question, this.account, "told")).value);
   }
+}
+
+/** One whose steps came as a stream. */
+class ThreadSteps implements UnwrittenAnswer {
+  constructor(
+    private readonly thread: ReadingThread,
+    private readonly answer: GatheredAnswer,
+    private readonly account: string,
+  ) {}
+
+  async write(wire: string, finish: Finish, createTime: Date): Promise<Buffer> {
+    const { steps, lengths, asked } = this.answer;
+    const source = sharedSource(steps);
+    const order = { lengths, asked: { ...asked, body: own(asked.body) } };
+    const task = { kind: "fold", order, to: tellOrder(wire, finish, createTime) } as const;
+    return asBuffer((await this.thread.ask({ source, task }, this.account, "told")).value);
+  }
+}
+
+function tellOrder(wire: string, finish: Finish, createTime: Date): TellOrder {
+  return { wire, finish: Finish.encode(finish).finish(), createTime };
+}
+
+function sharedSource(body: Uint8Array): SharedSource {
+  return { wire: "", body, headers: NO_HEADERS, purpose: "generate" };
 }
 
 function* stepsOf(messages: readonly Uint8Array[]): Generator<Event[]> {
@@ -57,10 +89,11 @@ export function createLongAnswers(): LongAnswers & { waiting(): number } {
     waiting: () => thread.waiting,
     async read(body, given, account) {
       const order = { ...given, asked: { ...given.asked, body: own(given.asked.body) } };
-      const source: SharedSource = { wire: "", body, headers: NO_HEADERS, purpose: "generate" };
+      const source = sharedSource(body);
       const { value } = await thread.ask({ source, task: { kind: "answer", order } }, account, "answer");
       return new ThreadAnswer(thread, source, order, account, value);
     },
+    gathered: (answer, account) => new ThreadSteps(thread, answer, account),
     close: () => thread.close(),
   };
 }

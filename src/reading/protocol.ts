@@ -1,6 +1,6 @@
 /** What is said between the event loop and the thread that reads long bodies. */
 import type { NamedItem } from "../wire/openai-responses/index.js";
-import type { AnswerOrder, AnswerReport, BodyOrder, LongText, RequestFacts } from "../wire/wire.js";
+import type { AnswerOrder, AnswerReport, BodyOrder, LongText, RequestFacts, SourceBody } from "../wire/wire.js";
 
 /** A body in memory that both sides see; nothing of it is copied. */
 export interface SharedSource {
@@ -17,7 +17,14 @@ export type Task =
   | { readonly kind: "outline" }
   | { readonly kind: "names" }
   | { readonly kind: "answer"; readonly order: AnswerOrder }
-  | { readonly kind: "tell"; readonly order: AnswerOrder; readonly to: TellOrder };
+  | { readonly kind: "tell"; readonly order: AnswerOrder; readonly to: TellOrder }
+  | { readonly kind: "fold"; readonly order: FoldOrder; readonly to: TellOrder };
+
+/** How the steps of a stream that is taken as one answer stand in the body, and what was asked. */
+export interface FoldOrder {
+  readonly lengths: readonly number[];
+  readonly asked: SourceBody;
+}
 
 /** How a long answer is written for its client. */
 export interface TellOrder {

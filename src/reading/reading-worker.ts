@@ -2,6 +2,7 @@
 import assert from "node:assert";
 import { parentPort } from "node:worker_threads";
 import { asBuffer } from "../api/bytes.js";
+import { emptySharedBytes } from "../api/shared-bytes.js";
 import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
 import { endpointFor } from "../families/family.js";
@@ -11,9 +12,12 @@ import { bodyFor, checkSource } from "../routing/question.js";
 import { namedItems } from "../wire/openai-responses/index.js";
 import { outlined } from "../wire/request/outline.js";
 import type { BodyOrder, WireRequest } from "../wire/wire.js";
-import { readAnswer, tellAnswer } from "./answers.js";
+import { readAnswer, tellAnswer, tellGathered } from "./answers.js";
 import type { Answer, Question, ReadBody, SharedSource, TextInBytes, WrittenBody } from "./protocol.js";
 import { readers, typedOutline } from "./readers.js";
+
+/** Shorter ones move as they are. */
+const MOVED_BYTES_MAX = 262_144;
 
 function requestOf({ wire, body, headers, purpose }: SharedSource): WireRequest {
   const reader = readers.get(wire);
@@ -25,7 +29,7 @@ function read(request: WireRequest, asked: SharedSource): ReadBody {
   const { facts, source, embedding } = request;
   const known = embedding && { encoding: embedding.encoding, dimensions: embedding.dimensions };
   const outline = source === undefined ? typedOutline(asBuffer(asked.body)) : outlined(source).body;
-  return { facts, outline, embedding: known };
+  return { facts, outline: shared(outline), embedding: known };
 }
 
 function write(request: WireRequest, order: BodyOrder): WrittenBody {
@@ -39,27 +43,35 @@ function write(request: WireRequest, order: BodyOrder): WrittenBody {
     if (request.source?.wire !== family.wire.name) request.checkForeign?.(order.model);
     checkSource(request, family, order.model, permits);
     assert(family.counter !== undefined, `${order.family} counts no tokens`);
-    return { body: family.counter.encode(request, order.model, order.facts), dropped, unknown };
+    return { body: shared(family.counter.encode(request, order.model, order.facts)), dropped, unknown };
   }
   const endpoint = endpointFor(family, request, order.kind);
   const question = { request, target, endpoint, owned: order.owned, strict: order.strict, permits };
-  return { body: bodyFor(question, dropped), dropped, unknown };
+  return { body: shared(bodyFor(question, dropped)), dropped, unknown };
 }
 
 function text(request: WireRequest): TextInBytes | undefined {
   const readable = readableInput(request);
   if (readable === undefined) return undefined;
   const { messages, tokens } = readable;
-  return { messages, tokens, bytes: Buffer.from(readable.text, "utf16le") };
+  const bytes = emptySharedBytes(readable.text.length * 2);
+  bytes.write(readable.text, "utf16le");
+  return { messages, tokens, bytes };
 }
 
 function answerOf({ source, task }: Question): Answer {
   try {
     if (task.kind === "outline")
-      return { kind: "outline", value: outlined({ ...source, body: asBuffer(source.body) }).body };
+      return { kind: "outline", value: shared(outlined({ ...source, body: asBuffer(source.body) }).body) };
     if (task.kind === "names") return { kind: "names", value: namedItems(asBuffer(source.body)) };
-    if (task.kind === "answer") return { kind: "answer", value: readAnswer(asBuffer(source.body), task.order) };
-    if (task.kind === "tell") return { kind: "told", value: tellAnswer(asBuffer(source.body), task.order, task.to) };
+    if (task.kind === "answer") {
+      const value = readAnswer(asBuffer(source.body), task.order);
+      return { kind: "answer", value: { ...value, source: value.source && shared(value.source) } };
+    }
+    if (task.kind === "tell")
+      return { kind: "told", value: shared(tellAnswer(asBuffer(source.body), task.order, task.to)) };
+    if (task.kind === "fold")
+      return { kind: "told", value: shared(tellGathered(asBuffer(source.body), task.order, task.to)) };
     const request = requestOf(source);
     switch (task.kind) {
       case "read":
@@ -74,6 +86,17 @@ function answerOf({ source, task }: Question): Answer {
       return { kind: "refused", reason: error.reason, metadata: { ...error.metadata } };
     return { kind: "failed", message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/**
+ * Long bytes in memory that threads share, which V8 counts for none of them. Where they moved as they are, each made
+ * the event loop collect its whole heap.
+ */
+function shared(bytes: Uint8Array): Uint8Array {
+  if (bytes.buffer instanceof SharedArrayBuffer || bytes.byteLength <= MOVED_BYTES_MAX) return bytes;
+  const copy = emptySharedBytes(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
 }
 
 /** What was written here goes over as it is; what is the client's own is seen by both sides anyway. */

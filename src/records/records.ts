@@ -11,6 +11,7 @@ import type { KeptContent } from "./content-vault.js";
 import type { ListCursor, Retention } from "./engine.js";
 import type { RecordFilter } from "./filter.js";
 import { QuestionTurns } from "./question-turns.js";
+import { type LeftOut, RefusalBounds } from "./refusal-bounds.js";
 import type { Erased, RecordCaller, RecordPlace } from "./record-calls.js";
 import { rowOfEnded } from "./record-row.js";
 import { RecordThread } from "./record-thread.js";
@@ -41,7 +42,9 @@ export interface RecordsOptions {
   readonly nowMs: () => number;
   /** Called with how many records were dropped: too many came, or they could not be stored. */
   readonly onDropped: (count: number) => void;
-  /** The same of content. */
+  /** Called once a minute with those whose refusals came too often to leave a record each; they count as dropped. */
+  readonly onRefusalsLeftOut: (leftOut: LeftOut) => void;
+  /** The same as `onDropped` of content. */
   readonly onContentDropped: (count: number) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -55,6 +58,7 @@ export class Records {
   readonly #timers: NodeJS.Timeout[];
   #storing = 0;
   #strangers = { second: 0, count: 0 };
+  readonly #refusals: RefusalBounds;
   #sweeping = false;
   #isClosed = false;
 
@@ -62,6 +66,7 @@ export class Records {
     private readonly thread: RecordCaller,
     private readonly options: RecordsOptions,
   ) {
+    this.#refusals = new RefusalBounds(options.onRefusalsLeftOut);
     this.#timers = [
       setInterval(() => void this.#flush(), FLUSH_MS).unref(),
       setInterval(() => void this.sweep(), SWEEP_MS).unref(),
@@ -86,8 +91,7 @@ export class Records {
 
   /** Takes an ended request. Never waits. */
   add(request: EndedRequest): void {
-    if (this.#builder.count >= WAITING_ROWS_MAX || (request.asker === undefined && !this.#mayTakeStranger(request)))
-      return this.options.onDropped(1);
+    if (this.#builder.count >= WAITING_ROWS_MAX || !this.#mayKeep(request)) return this.options.onDropped(1);
     this.#builder.push(rowOfEnded(request));
     if (request.content !== undefined && !this.#contents.add(request)) this.options.onContentDropped(1);
   }
@@ -147,6 +151,7 @@ export class Records {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);
+    this.#refusals.tell();
     await this.#flush();
     await this.thread.close();
   }
@@ -198,6 +203,14 @@ export class Records {
       const problem = "records of requests cannot be read";
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem }, { cause });
     }
+  }
+
+  #mayKeep(request: EndedRequest): boolean {
+    const { asker, failure, answer, endTimeMs } = request;
+    if (asker === undefined) return this.#mayTakeStranger(request);
+    // What money was set aside for is told whatever became of it.
+    if (failure === undefined || answer !== undefined) return true;
+    return this.#refusals.mayKeep(asker.accountId || asker.keyId, endTimeMs);
   }
 
   #mayTakeStranger({ endTimeMs }: EndedRequest): boolean {

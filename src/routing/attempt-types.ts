@@ -75,6 +75,11 @@ export interface AttemptEnd {
   readonly containerId: string;
 }
 
+/** What an attempt fails with whose time for this phase is over. */
+export function overdue(phase: string, signal: CancelSignal): GatewayError {
+  return phase === "read on" ? abortReason(signal) : new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase });
+}
+
 /** Why the caller's signal aborted: its deadline where it says so, else that it went away. */
 export function abortReason(signal: CancelSignal): GatewayError {
   return signal.reason instanceof GatewayError ? signal.reason : new GatewayError("ERROR_REASON_CANCELLED");

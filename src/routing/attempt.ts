@@ -11,8 +11,10 @@ import {
   type AttemptFailure,
   type AttemptPlan,
   type BatchReceiver,
+  overdue,
 } from "./attempt-types.js";
 import { AttemptTimes, type PhaseState } from "./attempt-times.js";
+import { GatheredSteps } from "./gathered-steps.js";
 import { HeldBack } from "./held-back.js";
 import { Intake } from "./intake.js";
 import { askBody, headersFor } from "./question.js";
@@ -65,7 +67,7 @@ class Attempt implements UpstreamHandler {
     private readonly resolve: (end: AttemptEnd) => void,
   ) {
     this.#times = new AttemptTimes(plan.timeouts, plan.deadline);
-    if (plan.gathers) this.#heldBack = new HeldBack(true);
+    if (plan.gathers) this.#heldBack = new HeldBack(new GatheredSteps(plan));
   }
 
   start(): void {
@@ -79,9 +81,7 @@ class Attempt implements UpstreamHandler {
       if (!(body instanceof Promise)) return this.#send(body, dropped);
       body
         .then((written) => this.#guard(() => this.#send(written, dropped)))
-        .catch((error: unknown) => {
-          this.#fail(GatewayError.from(error));
-        });
+        .catch((error: unknown) => this.#fail(GatewayError.from(error)));
     } catch (error) {
       this.#fail(GatewayError.from(error));
     }
@@ -131,7 +131,7 @@ class Attempt implements UpstreamHandler {
 
   onData(chunk: Buffer): void {
     // What follows an answer that is over.
-    if (this.#phase === "done") return;
+    if (this.#phase === "done" || this.#phase === "reading") return;
     this.#times.lastReadMs = performance.now();
     this.#bytes += chunk.length;
     if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return this.#refuse();
@@ -151,7 +151,7 @@ class Attempt implements UpstreamHandler {
 
   /** Once an event: no closure here. */
   #push(decoder: StreamDecoder, chunk: Buffer): void {
-    if (this.#isOver) return;
+    if (this.#phase !== "stream") return;
     let batch: Batch;
     try {
       batch = decoder.push(chunk);
@@ -162,7 +162,7 @@ class Attempt implements UpstreamHandler {
       this.#forward(batch);
       if (this.receiver.exceeds?.() === true) return this.#cut(decoder);
       // An upstream that said its last word may keep the connection open.
-      if (decoder.isDone && !this.#isOver) this.#endStream();
+      if (decoder.isDone) this.#endStream();
     } catch (error) {
       this.#fail(GatewayError.from(error));
     }
@@ -198,8 +198,10 @@ class Attempt implements UpstreamHandler {
   onError(error: Error, sent: boolean): void {
     this.#isOpen = false;
     clearTimeout(this.#timer);
-    const problem = sent ? "the connection was cut" : "it cannot be reached";
-    const fail = (): void => this.#fail(upstreamFailed(problem, error));
+    // All of it is here, and only waits to be told.
+    if (this.#phase === "reading") return;
+    const fail = (): void =>
+      this.#fail(upstreamFailed(sent ? "the connection was cut" : "it cannot be reached", error));
     if (this.#intake === undefined) fail();
     else this.#intake.end(fail);
   }
@@ -218,14 +220,13 @@ class Attempt implements UpstreamHandler {
     this.#guard(() => {
       const { wire, refusals } = this.plan.target.served.family;
       const decodeError = this.plan.endpoint.wire.decodeError ?? wire.decodeError;
-      const body = this.#kept.take();
-      this.#fail(readable(() => decodeError(this.#status, this.#headers, body, refusals)));
+      this.#fail(readable(() => decodeError(this.#status, this.#headers, this.#kept.take(), refusals)));
     });
   }
 
   #endStream(): void {
     const decoder = this.#decoder;
-    if (decoder === undefined) return;
+    if (decoder === undefined || this.#phase !== "stream") return;
     this.#forward(readable(() => decoder.end()));
     if (this.#isOver) return;
     // A stream that just stops is no answer, however much of it came.
@@ -236,8 +237,7 @@ class Attempt implements UpstreamHandler {
   #endWhole(): void {
     if (isLong(this.#kept, this.plan)) {
       this.#phase = "reading";
-      this.#tellLong().catch((error: unknown) => this.#fail(unreadable(error)));
-      return;
+      return void this.#tellLong().catch((error: unknown) => this.#fail(unreadable(error)));
     }
     const answer = readable(() => readShort(this.#kept, this.plan));
     this.#watch(answer.report);
@@ -274,7 +274,7 @@ class Attempt implements UpstreamHandler {
   }
 
   #give(batch: Batch): void {
-    const out = this.#isOut ? batch : (this.#heldBack ??= new HeldBack(false)).take(batch);
+    const out = this.#isOut ? batch : (this.#heldBack ??= new HeldBack()).take(batch);
     if (out === undefined) return;
     this.#isOut = true;
     if (this.receiver.take(out, this.#times.lastReadMs) || this.#paused) return;
@@ -323,7 +323,7 @@ class Attempt implements UpstreamHandler {
       return;
     }
     // Nothing follows that counts: some wires have no word for their end, and usage had its time to come. Pings may.
-    const isSilent = !this.#paused && this.#times.isSilent(nowMs);
+    const isSilent = this.#phase === "stream" && !this.#paused && this.#times.isSilent(nowMs);
     if (isSilent && this.#decoder?.report.complete === true) {
       this.#guard(() => this.#endStream());
       return this.#exchange?.abort();
@@ -334,11 +334,7 @@ class Attempt implements UpstreamHandler {
       return this.#arm();
     }
     if (phase === "error") return this.#refuse();
-    this.#fail(
-      phase === "read on"
-        ? abortReason(this.plan.signal)
-        : new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase }),
-    );
+    this.#fail(overdue(phase, this.plan.signal));
   }
 
   #guard(work: () => void): void {
@@ -351,13 +347,20 @@ class Attempt implements UpstreamHandler {
 
   #finish(): void {
     if (this.#isOver) return;
-    const hasLeft = this.#hasLeft;
-    const rest = hasLeft || this.#isOut ? undefined : this.#heldBack?.end();
+    const rest = this.#hasLeft || this.#isOut ? undefined : this.#heldBack?.end();
+    if (!(rest instanceof Promise)) return this.#conclude(rest);
+    this.#phase = "reading";
+    const failed = (error: unknown): void => this.#fail(unreadable(error));
+    rest.then((batch) => this.#guard(() => this.#conclude(batch)), failed);
+  }
+
+  #conclude(rest: Batch | undefined): void {
+    if (this.#isOver) return;
     if (rest !== undefined) {
       this.#isOut = true;
       this.receiver.take(rest, this.#times.lastReadMs);
     }
-    this.#over(hasLeft ? this.#failure(abortReason(this.plan.signal)) : undefined, () => {
+    this.#over(this.#hasLeft ? this.#failure(abortReason(this.plan.signal)) : undefined, () => {
       if (!this.#isOpen) return;
       // The connection is free for others once it ends; one that stays open is closed.
       if (this.#paused || this.#intake?.isResting === true) this.#exchange?.resume();

@@ -5,6 +5,7 @@
 import { GatheredBytes } from "../api/gathered-bytes.js";
 import type { Event } from "../api/index.js";
 import type { Batch } from "../wire/wire.js";
+import type { GatheredSteps } from "./gathered-steps.js";
 
 /** Openings and pings are far below this; what is more than this goes out whatever it is. */
 const KEPT_BYTES_MAX = 64 * 1024;
@@ -15,13 +16,13 @@ export class HeldBack {
   readonly #events: Event[] = [];
   readonly #sources = new GatheredBytes();
 
-  /** With `untilEnd` all of it is held back. It is never longer than an answer may be. */
-  constructor(private readonly untilEnd: boolean) {}
+  /** With `gathered` all of it is held back, there. It is never longer than an answer may be. */
+  constructor(private readonly gathered?: GatheredSteps) {}
 
   /** The batch with all that was held back before it; undefined where it is held back too. */
   take(batch: Batch): Batch | undefined {
-    if (this.untilEnd) {
-      for (const event of batch.events) this.#events.push(event);
+    if (this.gathered !== undefined) {
+      this.gathered.add(batch.events);
       return undefined;
     }
     // An error before anything went out is the attempt's, and not told as a part of the answer.
@@ -30,8 +31,9 @@ export class HeldBack {
   }
 
   /** The answer is whole, and nothing of it went out: this is the answer. Undefined where there is none. */
-  end(): Batch | undefined {
-    if (!this.untilEnd && this.#events.length + this.#sources.length === 0) return undefined;
+  end(): Batch | Promise<Batch> | undefined {
+    if (this.gathered !== undefined) return this.gathered.whole();
+    if (this.#events.length + this.#sources.length === 0) return undefined;
     return this.#before({ events: [], source: NO_BYTES, visible: true, error: undefined });
   }
 

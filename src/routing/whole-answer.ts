@@ -22,7 +22,7 @@ import {
 import type { AttemptPlan } from "./attempt-types.js";
 
 /** One that is longer is not told step by step: all steps are in memory, and a message that holds them has a bound. */
-const TOLD_BYTES_MAX = 8 * 1024 * 1024;
+export const TOLD_BYTES_MAX = 8 * 1024 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 const NO_REQUEST: SourceBody = { wire: "", body: NO_BYTES, headers: {} };
 
@@ -76,7 +76,7 @@ export async function readLong(kept: GatheredBytes, plan: AttemptPlan): Promise<
 }
 
 /** What the client asked, as bytes. Vectors are asked for in no form that an answer is read by. */
-function sourceOf(asked: WireRequest): SourceBody {
+export function sourceOf(asked: WireRequest): SourceBody {
   const { source, facts, embedding } = asked;
   if (source !== undefined) return source;
   if (embedding !== undefined) return NO_REQUEST;
@@ -108,6 +108,11 @@ export async function* batchesOf(answer: ReadAnswer, plan: AttemptPlan): AsyncGe
   }
 }
 
-function batchOf(events: Event[], source: Buffer, embeddings?: Batch["embeddings"], long?: Batch["long"]): Batch {
+export function batchOf(
+  events: Event[],
+  source: Buffer,
+  embeddings?: Batch["embeddings"],
+  long?: Batch["long"],
+): Batch {
   return { events, source, visible: true, error: undefined, embeddings, long };
 }

@@ -44,6 +44,8 @@ export async function openRecords(
     content: { ...seals.content, keptMs: contentDays * DAY_MS },
     nowMs: Date.now,
     onDropped: (count) => metrics.recordsDropped.inc(count),
+    onRefusalsLeftOut: ({ account, count }) =>
+      log.warn({ account, count }, "an account was refused too often to keep a record of each refusal"),
     onContentDropped: (count) => metrics.contentDropped.inc(count),
     onError: (err) => {
       if (performance.now() - toldMs < TELL_MS) return;

@@ -2,7 +2,7 @@
 import type { SlicedText } from "../api/sliced-text.js";
 import type { Answer, Embedding, EmbedResponse, Event, Price, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
-import type { ReadAnswer } from "./answer/long-answer.js";
+import type { UnwrittenAnswer } from "./answer/long-answer.js";
 import type { StreamEncoder } from "./events/writer.js";
 import type { RefusalRow } from "./error/upstream-refusal.js";
 import type { Held } from "./request/held-objects.js";
@@ -12,7 +12,7 @@ import type { ToolOrders } from "./request/member-gate.js";
 import type { MemberTable } from "./request/members.js";
 
 export { StreamEncoder } from "./events/writer.js";
-export type { AnswerOrder, LongAnswers, ReadAnswer } from "./answer/long-answer.js";
+export type { AnswerOrder, GatheredAnswer, LongAnswers, ReadAnswer, UnwrittenAnswer } from "./answer/long-answer.js";
 export { isLongAnswer, isLongBody } from "./json/weight.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
@@ -216,7 +216,7 @@ export interface Batch {
   /** The vectors of an answer that is nothing else; absent where the source stands for them. */
   readonly embeddings?: readonly Embedding[] | undefined;
   /** The answer, where it is written for its client once it is settled; absent where the rest of the batch holds it. */
-  readonly long?: ReadAnswer | undefined;
+  readonly long?: UnwrittenAnswer | undefined;
 }
 
 /**

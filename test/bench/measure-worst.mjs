@@ -84,10 +84,17 @@ export async function measureWorstAnswers(scenario, subjects, worstPort) {
     const aloneP99Ms = p99(gaps.take());
     const base = `http://${subject.host}:${subject.port}`;
     const upstream = `http://127.0.0.1:${worstPort}`;
-    const heldMs = await follow([here("worst-answer-attack.mjs"), base, upstream, subject.otherKey ?? ""]);
+    const script = here("worst-answer-attack.mjs");
+    // The same answers past the gateway, as above.
+    const elsewhere = await start("pass-through", [process.execPath, PASS_THROUGH, upstream]);
+    const elsewhereHeldMs = await follow([script, `http://127.0.0.1:${String(elsewhere.ready["port"])}`, upstream]);
+    const elsewhereP99Ms = p99(gaps.take());
+    await elsewhere.stop();
+    const heldMs = await follow([script, base, upstream, subject.otherKey ?? ""]);
     const besideP99Ms = p99(gaps.take());
     gaps.stop();
-    const told = { aloneP99Ms, besideP99Ms, heldMs, gapGrowth: besideP99Ms / aloneP99Ms };
+    const gapGrowth = besideP99Ms / elsewhereP99Ms;
+    const told = { aloneP99Ms, elsewhereP99Ms, besideP99Ms, elsewhereHeldMs, heldMs, gapGrowth };
     process.stdout.write(`${JSON.stringify({ name: "all", ...told })}\n`);
     turns.set(subject.name, [told]);
   }

@@ -1,9 +1,10 @@
 /**
- * A tenant whose upstreams mean harm: asks each for every worst answer, in the upstream's own wire and in another, and
- * tells what became of it. It goes on when a line comes, so that what each did to the gateway can be read between them.
+ * A tenant whose upstreams mean harm: asks for every worst answer, in the upstream's own wire and in another, and tells
+ * what became of it. It goes on when a line comes, so that what each did to the gateway can be read between them.
+ * Without a key it asks the upstream itself, through what only passes bytes.
  */
 import { createInterface } from "node:readline";
-import { WORST_ANSWERS } from "./worst-answers.mjs";
+import { WORST_QUESTIONS } from "./worst-questions.mjs";
 
 const [base = "", upstream = "", key = ""] = process.argv.slice(2);
 
@@ -11,7 +12,8 @@ const goOn = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
 const said = { messages: [{ role: "user", content: "hi" }], max_tokens: 16_000 };
 
-/** How a client asks in each wire. @type {Record<string, { path: (isStream: boolean) => string, body: object }>} */
+/** @typedef {{ path: (model: string, isStream: boolean) => string, body: object }} Client */
+/** How a client asks in each wire. @type {Record<string, Client>} */
 const CLIENTS = {
   "openai-chat": { path: () => "/v1/chat/completions", body: said },
   "openai-responses": { path: () => "/v1/responses", body: { input: "hi", store: false } },
@@ -19,34 +21,24 @@ const CLIENTS = {
   "openai-embeddings": { path: () => "/v1/embeddings", body: { input: "hi" } },
   anthropic: { path: () => "/v1/messages", body: said },
   gemini: {
-    path: (isStream) => `/v1beta/models/worst-gemini:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+    path: (model, isStream) =>
+      `/v1beta/models/${model}:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
     body: { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
   },
 };
 
-for (const [index, { name, wire, stream }] of WORST_ANSWERS.entries()) {
-  await fetch(`${upstream}/order/${index}`, { method: "POST" });
-  for (const client of clientsOf(wire)) {
-    const { path, body } = CLIENTS[client] ?? { path: () => "/", body: {} };
-    const startMs = performance.now();
-    const status = await ask(path(stream), {
-      ...(client === "gemini" ? {} : { model: `worst-${wire}`, stream }),
-      ...body,
-    });
-    process.stdout.write(
-      `${JSON.stringify({ name: `${name}, to ${client}`, status, ms: performance.now() - startMs })}\n`,
-    );
-    await goOn.next();
-  }
+for (const { name, model, answer, client, stream } of WORST_QUESTIONS) {
+  await fetch(`${upstream}/answer/${answer}`, { method: "HEAD" });
+  const { path, body } = CLIENTS[client] ?? { path: () => "/", body: {} };
+  const startMs = performance.now();
+  const status = await ask(key === "" ? `/answer/${answer}` : path(model, stream), {
+    ...(client === "gemini" ? {} : { model, stream }),
+    ...body,
+  });
+  process.stdout.write(`${JSON.stringify({ name, status, ms: performance.now() - startMs })}\n`);
+  await goOn.next();
 }
 process.exit();
-
-/** @param {string} wire */
-function clientsOf(wire) {
-  if (wire === "bedrock-converse") return ["openai-chat", "anthropic"];
-  if (wire === "openai-embeddings" || wire === "openai-completions") return [wire];
-  return [wire, wire === "openai-chat" ? "anthropic" : "openai-chat"];
-}
 
 /**
  * @param {string} path

@@ -172,7 +172,7 @@ async function compare(directory: string, requests: Traffic, isAdopted: boolean)
   nowMs = DAY_MS + (isAdopted ? 7_200_000 : 3_600_001);
   const fail = (problem: unknown): never => expect.unreachable(String(problem));
   const content = { keys: [], previous: undefined, keptMs: DAY_MS };
-  const told = { onDropped: fail, onContentDropped: fail, onError: fail };
+  const told = { onDropped: fail, onRefusalsLeftOut: fail, onContentDropped: fail, onError: fail };
   const options = { retention: WEEK, content, nowMs: () => nowMs, ...told };
   const records = await Records.open({ place: { directory }, ...options });
   const adopter = new Adopter({ records, requests: ledger.requests, nowMs: () => nowMs });

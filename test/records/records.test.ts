@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ChunkStore } from "../../src/records/chunk-store.js";
+import { GatewayError } from "../../src/errors.js";
 import type { RecordFilter } from "../../src/records/filter.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { Engine } from "../../src/records/engine.js";
 import { Records } from "../../src/records/records.js";
+import { type LeftOut, RefusalBounds } from "../../src/records/refusal-bounds.js";
 import { RequestFeed } from "../../src/records/request-record.js";
 import { BatchBuilder } from "../../src/records/row-batch.js";
 import { rowWith } from "./row.js";
@@ -27,18 +29,27 @@ async function folder(): Promise<string> {
   return directory;
 }
 
-async function open(directory: string): Promise<{ records: Records; feed: RequestFeed; dropped: () => number }> {
+async function open(
+  directory: string,
+): Promise<{ records: Records; feed: RequestFeed; dropped: () => number; leftOut: readonly LeftOut[] }> {
   let dropped = 0;
+  const leftOut: LeftOut[] = [];
   const onError = (problem: unknown): never => expect.unreachable(String(problem));
   const retention = { recordsMs: DAY_MS, refusalsMs: DAY_MS / 2 };
   const onDropped = (count: number): void => void (dropped += count);
   const content = { keys: [Buffer.alloc(32, 7)], previous: undefined, keptMs: DAY_MS };
   const given = { place: { directory }, retention, content, nowMs: () => NOW_MS };
-  const records = await Records.open({ ...given, onDropped, onContentDropped: onDropped, onError });
+  const records = await Records.open({
+    ...given,
+    onDropped,
+    onRefusalsLeftOut: (told) => leftOut.push(told),
+    onContentDropped: onDropped,
+    onError,
+  });
   onTestFinished(() => records.close());
   const feed = new RequestFeed({ nowMs: () => NOW_MS, onError });
   feed.subscribe((request) => records.add(request));
-  return { records, feed, dropped: () => dropped };
+  return { records, feed, dropped: () => dropped, leftOut };
 }
 
 test("more than 20,000 that wait are dropped and counted, and later ones are taken again", async () => {
@@ -64,6 +75,38 @@ test("of those without a key fifty a second are kept, and the others are counted
   for (let at = 0; at < 80; at++) feed.begin(`req_${at}`, "/some", {}).end(undefined);
   expect(dropped()).toBe(30);
   expect((await records.usage([], ALL))[0]?.requestCount).toBe(50);
+});
+
+test("of an account's refusals 3,000 a minute are kept, and what is left out is counted and told", async () => {
+  const { records, feed, dropped, leftOut } = await open(await folder());
+  const refusal = new GatewayError("ERROR_REASON_RATE_LIMITED");
+  const end = (account: string, failure: GatewayError | undefined): void => {
+    const record = feed.begin("req_1", "/some", {});
+    record.askedBy({ accountId: account, keyId: "k" }, "");
+    record.end(failure);
+  };
+  for (let at = 0; at < 5_000; at++) end("noisy", refusal);
+  for (let at = 0; at < 10; at++) end("noisy", undefined);
+  for (let at = 0; at < 20; at++) end("quiet", refusal);
+  expect(dropped()).toBe(2_000);
+  const counts = async (account: string): Promise<number | undefined> =>
+    (await records.usage([], { ...ALL, names: { account } }))[0]?.requestCount;
+  expect([await counts("noisy"), await counts("quiet")]).toEqual([3_010, 20]);
+  await records.close();
+  expect(leftOut).toEqual([{ account: "noisy", count: 2_000 }]);
+});
+
+test("many accounts that are refused without end share a room, and one that is refused little has its place", () => {
+  const told: LeftOut[] = [];
+  const bounds = new RefusalBounds((leftOut) => told.push(leftOut));
+  const kept = (account: string, count: number, timeMs = 0): number =>
+    Array.from({ length: count }, () => bounds.mayKeep(account, timeMs)).filter(Boolean).length;
+  const busy = Array.from({ length: 10 }, (_, at) => kept(`busy${at}`, 4_000));
+  expect(busy.slice(0, 4)).toEqual([3_000, 3_000, 3_000, 3_000]);
+  expect(busy.reduce((sum, count) => sum + count, 0)).toBeLessThan(24_000);
+  expect(kept("quiet", 30)).toBe(30);
+  expect(kept("busy0", 10, 60_000)).toBe(10);
+  expect(told).toHaveLength(10);
 });
 
 test("whoever asks while old records are swept waits for one piece at most", async () => {

@@ -22,6 +22,7 @@ export async function openRecords(): Promise<{ readonly records: Records; close(
     onDropped: fail,
     onError: fail,
     content: CONTENT,
+    onRefusalsLeftOut: fail,
     onContentDropped: fail,
   });
   return {

@@ -17,16 +17,30 @@ export interface AnswerOrder {
   readonly embedding: Pick<EmbeddingQuestion, "encoding" | "dimensions"> | undefined;
 }
 
+/** A long answer that is written for its client once it is settled. */
+export interface UnwrittenAnswer {
+  /** The body that tells it to a client of the wire. Rejects with UPSTREAM_FAILED, or OVERLOADED. */
+  write(wire: string, finish: Finish, createTime: Date): Promise<Buffer>;
+}
+
+/** The steps of a stream that is taken as one answer. */
+export interface GatheredAnswer {
+  /** Messages of steps, one behind the other, in memory that threads share. */
+  readonly steps: Buffer;
+  /** How long each of them is. */
+  readonly lengths: readonly number[];
+  /** What the client asked: its own body, or the typed form as bytes. */
+  readonly asked: SourceBody;
+}
+
 /** A whole answer that is too long for the event loop, read beside it. */
-export interface ReadAnswer {
+export interface ReadAnswer extends UnwrittenAnswer {
   readonly report: AnswerReport;
   /** The wire's own bytes, as they came or fitted. */
   readonly source: Buffer;
   /** Its steps, where they were to be told: each takes some of them, and none is long. */
   readonly steps: Iterable<Event[]>;
   readonly embeddings: readonly Embedding[] | undefined;
-  /** The body that tells it to a client of the wire. Rejects with UPSTREAM_FAILED, or OVERLOADED. */
-  write(wire: string, finish: Finish, createTime: Date): Promise<Buffer>;
 }
 
 /** Reads long answers. */
@@ -36,5 +50,7 @@ export interface LongAnswers {
    * takes too much, or with OVERLOADED. The accounts take turns.
    */
   read(body: Buffer, order: AnswerOrder, account: string): Promise<ReadAnswer>;
+  /** What was read as a stream, to be written as one answer. */
+  gathered(answer: GatheredAnswer, account: string): UnwrittenAnswer;
   close(): Promise<void>;
 }

@@ -1,0 +1,78 @@
+/** Steps of a stream that is taken as one answer: a long one is written by a thread, as the loop itself would. */
+import { afterAll, expect, test } from "vitest";
+import { type Event, FinishReason, type Finish, UsageSource } from "../../src/api/index.js";
+import { foldEvents } from "../../src/api/answer-fold.js";
+import { NO_USAGE } from "../../src/api/usage.js";
+import { createLongAnswers } from "../../src/reading/long-answers.js";
+import { clientWires, readers } from "../../src/reading/readers.js";
+import { GatheredSteps } from "../../src/routing/gathered-steps.js";
+import type { SourceBody, WireRequest } from "../../src/wire/wire.js";
+
+const reader = createLongAnswers();
+afterAll(() => reader.close());
+
+const REQUESTS: Readonly<Record<string, object>> = {
+  "openai-chat": { model: "m", messages: [{ role: "user", content: "Hi" }] },
+  "openai-responses": { model: "m", input: "Hi" },
+  "openai-completions": { model: "m", prompt: "Hi" },
+  anthropic: { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] },
+  gemini: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
+};
+const CREATED = new Date(1_800_000_000_000);
+const FINISH: Finish = {
+  usage: { ...NO_USAGE, inputTokens: 3n, outputTokens: 5n },
+  usageSource: UsageSource.USAGE_SOURCE_REPORTED,
+  costNanos: 7n,
+};
+/** As a flood of small pieces comes: half a megabyte of text. */
+const PIECES = 30_000;
+
+function requestOf(wire: string): WireRequest {
+  const source: SourceBody = {
+    wire,
+    body: Buffer.from(JSON.stringify(REQUESTS[wire])),
+    headers: { "x-tollgate-path-model": "m" },
+  };
+  const found = readers.get(wire);
+  if (found === undefined) throw new Error(wire);
+  return found.readRequest(source);
+}
+
+function steps(hasCall: boolean): Event[] {
+  const call = { candidate: 0, index: 0, id: "call_1", name: "f", custom: false, signature: undefined };
+  const pieces = Array.from({ length: PIECES }, (_, at): Event => ({
+    kind: { $case: "text", value: { candidate: 0, text: `w\u00f6rd ${at} ` } },
+  }));
+  const calls: Event[] = [
+    { kind: { $case: "toolCallStart", value: call } },
+    { kind: { $case: "toolCallDelta", value: { candidate: 0, index: 0, arguments: '{"a":' } } },
+    { kind: { $case: "toolCallDelta", value: { candidate: 0, index: 0, arguments: "1}" } } },
+  ];
+  const reason = hasCall ? FinishReason.FINISH_REASON_TOOL_CALLS : FinishReason.FINISH_REASON_END;
+  const start = { id: "answer-1", model: "m", createTime: CREATED };
+  return [
+    { kind: { $case: "start", value: { ...start, inputTokens: undefined } } } as Event,
+    ...pieces,
+    ...(hasCall ? calls : []),
+    { kind: { $case: "candidateEnd", value: { candidate: 0, reason, stopString: undefined } } },
+  ];
+}
+
+test.each(Object.keys(REQUESTS))("are told to a client of %s as the loop would tell them", async (wire) => {
+  const events = steps(wire !== "openai-completions");
+  const request = requestOf(wire);
+  const gathered = new GatheredSteps({
+    request,
+    acceptWire: wire,
+    accountId: "acme",
+    long: { reader, memory: undefined as never },
+  });
+  for (let at = 0; at < events.length; at += 7) gathered.add(events.slice(at, at + 7));
+  const batch = await gathered.whole();
+  expect(batch.events).toEqual([]);
+  const written = await batch.long?.write(wire, FINISH, CREATED);
+  const answer = foldEvents([...events, { kind: { $case: "finish", value: FINISH } }]);
+  const expected = clientWires.get(wire)?.encodeAnswer(answer, () => request);
+  expect(written?.length).toBeGreaterThan(300_000);
+  expect(written?.toString()).toBe(expected?.toString());
+});
