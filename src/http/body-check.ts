@@ -15,19 +15,22 @@ declare module "fastify" {
 
 /** A longer body is long: it is read beside the event loop. */
 export const LONG_BYTES = 256 * 1024;
+const JSON_TYPE = "application/json";
 
 /** What is wrong with the body as its headers announce it; undefined where nothing is, or where there is none. */
 export function bodyProblem(request: FastifyRequest, bytesMax: number): GatewayError | undefined {
   const { headers } = request;
   if (Number(headers["content-length"] ?? 0) > bytesMax) return bodyTooLarge(bytesMax);
-  const coding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  const coding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
   if (coding !== "identity" && coding !== "") {
     return new GatewayError("ERROR_REASON_BODY_INVALID", {
       problem: "it is compressed; send it uncompressed, without a content-encoding header",
     });
   }
-  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
-  return type === undefined || type === "application/json" ? undefined : wrongType();
+  const type = headers["content-type"];
+  // As nearly everybody says it.
+  if (type === undefined || type === JSON_TYPE) return undefined;
+  return type.split(";", 1)[0]?.trim().toLowerCase() === JSON_TYPE ? undefined : wrongType();
 }
 
 export function hasBody({ headers }: FastifyRequest): boolean {
