@@ -49,16 +49,16 @@ function isSomething(custom: JsonObject, called: JsonObject | undefined): boolea
 /** The calls of one candidate. */
 export class CallPlaces<Call extends CallPlace> {
   readonly all: Call[] = [];
-  /** The last call of a number that the server says, and of an id. */
-  private readonly byNumber = new Map<number, Call>();
-  private readonly byId = new Map<string, Call>();
+  /** The last call of a number that the server says, and of an id. Most answers call nothing. */
+  private byNumber: Map<number, Call> | undefined;
+  private byId: Map<string, Call> | undefined;
 
   /** The call that a fragment goes on with; undefined where it opens one. */
   find({ index, id, name }: Pick<CallFragment, "index" | "id" | "name">): Call | undefined {
     const last = this.all.at(-1);
     let call: Call | undefined;
-    if (typeof index === "number") call = this.byNumber.get(index);
-    else if (id !== "") call = this.byId.get(id);
+    if (typeof index === "number") call = this.byNumber?.get(index);
+    else if (id !== "") call = this.byId?.get(id);
     else call = name !== "" && last !== undefined && last.name !== "" ? undefined : last;
     // Some servers give every call the same number: another id with a name is another call.
     const isAnother = call !== undefined && id !== "" && name !== "" && call.id !== "" && call.id !== id;
@@ -68,7 +68,7 @@ export class CallPlaces<Call extends CallPlace> {
   add(call: Call): Call {
     if (this.all.length === CALLS_MAX) throw upstreamFailed("it called too many tools");
     this.all.push(call);
-    if (call.told !== undefined) this.byNumber.set(call.told, call);
+    if (call.told !== undefined) (this.byNumber ??= new Map()).set(call.told, call);
     return call;
   }
 
@@ -76,8 +76,9 @@ export class CallPlaces<Call extends CallPlace> {
   name(call: Call & { id: string }, id: string): void {
     if (call.id !== "" || id === "") return;
     call.id = id;
-    const known = this.byId.get(id);
-    if (known === undefined || known.index < call.index) this.byId.set(id, call);
+    const byId = (this.byId ??= new Map());
+    const known = byId.get(id);
+    if (known === undefined || known.index < call.index) byId.set(id, call);
   }
 }
 

@@ -177,14 +177,13 @@ function endOf(reason: unknown, { calls, hasFunctionCall }: Candidate): unknown 
 
 /** The object with the edits made; undefined takes a member away. The same object where nothing differs. */
 function withEdits(object: JsonObject, edits: Readonly<Record<string, unknown>>): JsonObject {
-  const differing = Object.entries(edits).filter(
-    ([key, value]) => object[key] !== value || (value === undefined && key in object),
-  );
-  if (differing.length === 0) return object;
-  const made: Record<string, unknown> = { ...object };
-  for (const [key, value] of differing) {
+  let made: Record<string, unknown> | undefined;
+  for (const key in edits) {
+    const value = edits[key];
+    if (object[key] === value && (value !== undefined || !(key in object))) continue;
+    made ??= { ...object };
     if (value === undefined) delete made[key];
     else made[key] = value;
   }
-  return made;
+  return made ?? object;
 }
