@@ -147,11 +147,13 @@ export interface ListKeysRequest {
   readonly accountId: string;
   readonly pageSize: number;
   readonly pageToken: string;
+  readonly ids: readonly (string)[];
 }
 export const ListKeysRequest: Shape = {
   account_id: "s",
   page_size: "i",
   page_token: "s",
+  ids: ["[]", "s"],
 };
 
 export interface ListKeysResponse {

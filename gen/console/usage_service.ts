@@ -316,6 +316,7 @@ export interface QueryUsageRequest {
   readonly endUser: string;
   readonly tag: string;
   readonly reason: string;
+  readonly valuesMax: number;
 }
 export const QueryUsageRequest: Shape = {
   account_id: "s",
@@ -328,6 +329,7 @@ export const QueryUsageRequest: Shape = {
   end_user: "s",
   tag: "s",
   reason: "s",
+  values_max: "i",
 };
 
 export type UsageDimension = "unspecified" | "day" | "hour" | "minute" | "account" | "key" | "model" | "upstream" | "user" | "tag" | "reason";

@@ -59,7 +59,7 @@ async function list(options: ConnectionOptions & { account?: string; limit: numb
   await connected(options, async (connection) => {
     const method = KeyServiceService.listKeys;
     const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
-      const page = await connection.call(method, { accountId: options.account ?? "", pageSize, pageToken });
+      const page = await connection.call(method, { accountId: options.account ?? "", pageSize, pageToken, ids: [] });
       return { items: page.keys, nextPageToken: page.nextPageToken };
     });
     const answer = { keys: items, nextPageToken };

@@ -145,6 +145,7 @@ async function grouped(connection: Connection, options: UsageOptions, by: readon
     endUser: options.user,
     tag: options.tag,
     reason: options.reason,
+    valuesMax: 0,
   });
   const words = by.map((one) => DIMENSIONS.wordOf(one));
   if (options.csv) return printPart(usageHead(by) + answer.sums.map(usageLine).join(""));

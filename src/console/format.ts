@@ -98,6 +98,22 @@ export function dayText(time: Date): string {
   return time.toISOString().slice(0, 10);
 }
 
+/** The UTC hour of a moment, as the API writes it. */
+export function hourText(time: Date): string {
+  return `${time.toISOString().slice(0, 13)}:00Z`;
+}
+
+export function shortUtcHour(text: string): string {
+  return text.slice(11, 16);
+}
+
+/** A moment in the reader's own time zone, as a field for one holds it. */
+export function localMoment(time: Date): string {
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${day}T${two(time.getHours())}:${two(time.getMinutes())}`;
+}
+
 /** A moment in the reader's own time zone. */
 export function dateTime(time: Date): string {
   return moment.format(time);

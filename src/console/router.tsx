@@ -155,6 +155,7 @@ const members = createRoute({
   getParentRoute: () => root,
   path: "/members",
   component: lazyRouteComponent(() => import("./members/members.tsx"), "Members"),
+  validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
 });
 
 const invitation = createRoute({
@@ -210,6 +211,7 @@ const people = createRoute({
   getParentRoute: () => root,
   path: "/admin/people",
   component: lazyRouteComponent(() => import("./members/people.tsx"), "People"),
+  validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
 });
 
 const prices = createRoute({
@@ -228,6 +230,13 @@ const codes = createRoute({
       page: textIn(given, "page"),
       add: wordIn(given, "add", ["codes"]),
     }),
+});
+
+const cardPayments = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/payments",
+  component: lazyRouteComponent(() => import("./admin/payments.tsx"), "CardPayments"),
+  validateSearch: (given: Given) => present({ show: wordIn(given, "show", ["all"]), page: textIn(given, "page") }),
 });
 
 const settings = createRoute({
@@ -265,6 +274,7 @@ const tree = root.addChildren([
   people,
   prices,
   codes,
+  cardPayments,
   settings,
 ]);
 

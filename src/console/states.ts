@@ -1,5 +1,5 @@
 /** Words of the protocol that pages offer as choices. */
 export const REQUEST_STATES = ["held", "settled", "voided", "expired", "uncharged"] as const;
-export const USAGE_GROUPS = ["model", "key", "day", "account"] as const;
+export const USAGE_GROUPS = ["model", "key", "upstream", "user", "tag", "day"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export const AUDIT_RESULTS = ["done", "unchanged", "refused"] as const;

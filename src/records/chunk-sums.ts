@@ -1,7 +1,6 @@
 /** What a whole chunk adds up to by one or two properties, kept for those who ask the same again. */
 import { LRUCache } from "lru-cache";
 import type { Chunk } from "./chunk.js";
-import { everyRow } from "./filter.js";
 import { codesOf, type Dimension } from "./usage-codes.js";
 import { type MetGroups, UsagePlaces } from "./usage-places.js";
 import { UsageSums } from "./usage-sums.js";
@@ -51,7 +50,7 @@ function sumsOf(
 ): ChunkSums | undefined {
   const places = new UsagePlaces();
   const codes = dimensions.map((dimension) => codesOf(facts, dimension, count));
-  const groups = places.of(codes, count, everyRow);
+  const groups = places.of(codes, count);
   const { groupCount } = places;
   if (groupCount * rowsAGroupMin > count) return undefined;
   const sums = new UsageSums();

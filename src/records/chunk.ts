@@ -67,6 +67,21 @@ export function mostOf({ base, cells }: Column): number {
   return base + cells.reduce((most, cell) => Math.max(most, cell), 0);
 }
 
+/** The same part with some of its rows, in the order given. */
+export function partOf({ columns, texts }: Part, rows: Int32Array): Part {
+  const chosen = new Map<ColumnName, Column>();
+  for (const [name, { base, cells }] of columns) {
+    if (cells === undefined) {
+      chosen.set(name, { base, cells });
+      continue;
+    }
+    const some = cells.slice(0, rows.length);
+    for (let at = 0; at < rows.length; at++) some[at] = cells[rows[at] ?? 0] ?? 0;
+    chosen.set(name, { base, cells: some });
+  }
+  return { columns: chosen, texts };
+}
+
 /** The name or text of a row. */
 export function textAt(part: Part, name: ColumnName, row: number): string {
   return part.texts.at(valueAt(columnOf(part, name), row));

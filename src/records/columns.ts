@@ -46,6 +46,8 @@ export const FLAG = { streamed: 1, replayed: 2, answered: 4, costKnown: 8, adopt
 
 /** What stands for what nobody knows, where money is grouped. */
 export const UNKNOWN = "unknown";
+/** What stands for the values that a question does not ask for one by one. */
+export const OTHER = "other";
 
 /** One record as rows of numbers and texts are made of it. */
 export interface RecordRow extends Readonly<Record<NumberColumn, number>>, Readonly<Record<NameColumn, string>> {

@@ -18,6 +18,12 @@ export const DIMENSIONS = [
 export type Dimension = (typeof DIMENSIONS)[number];
 
 const PERIODS: Readonly<Partial<Record<Dimension, number>>> = { day: DAY_MS, hour: 3_600_000, minute: 60_000 };
+
+/** True of a property that is a stretch of time. */
+export function isPeriod(dimension: Dimension): boolean {
+  return PERIODS[dimension] !== undefined;
+}
+
 const COLUMN_OF: Readonly<Partial<Record<Dimension, NameColumn>>> = {
   account: "account",
   key: "key",

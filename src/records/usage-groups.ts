@@ -24,6 +24,32 @@ export interface Percentiles {
   readonly p99: number;
 }
 
+/** As a table has its groups: by the first value, then by the second. */
+export function inOrder({ values }: UsageGroup, { values: others }: UsageGroup): number {
+  for (const [place, value] of values.entries()) {
+    const other = others[place] ?? "";
+    if (value !== other) return value < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Two groups as one, with the values of the first. Shares of times of both together are not known. */
+export function merged(a: UsageGroup, b: UsageGroup): UsageGroup {
+  const sums = Object.fromEntries(SUMS.map((name) => [name, a.sums[name] + b.sums[name]])) as Record<SumName, bigint>;
+  const errors: Record<string, number> = { ...a.errors };
+  for (const [reason, count] of Object.entries(b.errors)) errors[reason] = (errors[reason] ?? 0) + count;
+  return {
+    values: a.values,
+    requestCount: a.requestCount + b.requestCount,
+    answeredCount: a.answeredCount + b.answeredCount,
+    settledCount: a.settledCount + b.settledCount,
+    errors,
+    sums,
+    firstTokenMs: undefined,
+    totalMs: undefined,
+  };
+}
+
 /** In the table's order. */
 export function groupsOf(table: UsageTable): UsageGroup[] {
   const sums = new TableSums(table.sums);

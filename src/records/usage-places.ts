@@ -1,5 +1,4 @@
 /** Groups of a question as numbers: a group is a pair of values, and each value is looked up by name once a chunk. */
-import { everyRow, type Test } from "./filter.js";
 import type { Codes } from "./usage-codes.js";
 
 /** More groups are no table that anybody reads, and would take the memory of all. */
@@ -45,15 +44,13 @@ export class UsagePlaces {
   }
 
   /** The group of each row. Throws TooManyGroups. */
-  of([first = NO_CODES, second = NO_CODES]: readonly Codes[], count: number, passes: Test): Int32Array {
+  of([first = NO_CODES, second = NO_CODES]: readonly Codes[], count: number): Int32Array {
     const groups = new Int32Array(count);
     const [one, other] = [new Translation(first, this.#firsts), new Translation(second, this.#seconds)];
-    const isAll = passes === everyRow;
     // Of a chunk most pairs come often: each is looked up once, where its codes lead to it straight away.
     const known = first.span * second.span <= NEAR_PAIRS ? new Int32Array(first.span * second.span) : undefined;
     const [firsts, seconds] = [first.of, second.of];
     for (let row = 0; row < count; row++) {
-      if (!isAll && !passes(row)) continue;
       const [code, another] = [firsts?.[row] ?? 0, seconds?.[row] ?? 0];
       const near = code * second.span + another;
       let group = known?.[near] ?? 0;

@@ -7,8 +7,7 @@ import type { RecordFilter } from "./filter.js";
 import { type AskRecords, dayTimes, groupOf, ledgerDay, ledgerFilter, type Rest, restOfDay } from "./ledger-sums.js";
 import type { Records } from "./records.js";
 import type { Dimension } from "./usage-codes.js";
-import type { UsageGroup } from "./usage-groups.js";
-import { SUMS, type SumName } from "./usage-sums.js";
+import { inOrder, merged, type UsageGroup } from "./usage-groups.js";
 
 const VERIFIED_MAX = 10_000;
 /** How far back most questions go. */
@@ -124,37 +123,17 @@ function withRests(found: readonly UsageGroup[], rests: readonly UsageGroup[]): 
     while (low < high) {
       const middle = (low + high) >> 1;
       const group = all[middle];
-      if (group !== undefined && order(group, rest) < 0) low = middle + 1;
+      if (group !== undefined && inOrder(group, rest) < 0) low = middle + 1;
       else high = middle;
     }
     const known = all[low];
-    if (known !== undefined && order(known, rest) === 0) all[low] = merged(known, rest);
+    if (known !== undefined && inOrder(known, rest) === 0) all[low] = { ...merged(known, rest), ...timesOf(known) };
     else all.splice(low, 0, rest);
   }
   return all;
 }
 
-/** As a table has its groups: by the first value, then by the second. */
-function order({ values }: UsageGroup, { values: others }: UsageGroup): number {
-  for (const [place, value] of values.entries()) {
-    const other = others[place] ?? "";
-    if (value !== other) return value < other ? -1 : 1;
-  }
-  return 0;
-}
-
-function merged(a: UsageGroup, b: UsageGroup): UsageGroup {
-  const sums = Object.fromEntries(SUMS.map((name) => [name, a.sums[name] + b.sums[name]])) as Record<SumName, bigint>;
-  // A group that is read off a table has no members of its own to copy.
-  const { values, errors, firstTokenMs, totalMs } = a;
-  return {
-    values,
-    errors,
-    firstTokenMs,
-    totalMs,
-    requestCount: a.requestCount + b.requestCount,
-    answeredCount: a.answeredCount + b.answeredCount,
-    settledCount: a.settledCount + b.settledCount,
-    sums,
-  };
+/** What a crash lost has no times: those that are known stay. */
+function timesOf({ firstTokenMs, totalMs }: UsageGroup): Pick<UsageGroup, "firstTokenMs" | "totalMs"> {
+  return { firstTokenMs, totalMs };
 }

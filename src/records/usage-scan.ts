@@ -1,6 +1,6 @@
 /** Adds up records by one or two of their properties, chunk by chunk and column by column. */
-import type { Chunk } from "./chunk.js";
-import { everyRow, type RecordFilter, testOf } from "./filter.js";
+import { type Chunk, partOf } from "./chunk.js";
+import { everyRow, type RecordFilter, type Test, testOf } from "./filter.js";
 import type { ChunkSums } from "./chunk-sums.js";
 import { codesOf, type Dimension } from "./usage-codes.js";
 import { UsagePlaces } from "./usage-places.js";
@@ -33,9 +33,13 @@ export class UsageScan {
   add(chunk: Chunk): void {
     const test = testOf(chunk, this.filter);
     if (test === undefined) return;
-    const { facts, count } = chunk;
+    // Most questions are of one account among many: what is not asked for is left out once, and not from each sum.
+    const rows = test === everyRow ? undefined : passing(chunk.count, test);
+    if (rows?.length === 0) return;
+    const facts = rows === undefined ? chunk.facts : partOf(chunk.facts, rows);
+    const count = rows?.length ?? chunk.count;
     const codes = this.dimensions.map((dimension) => codesOf(facts, dimension, count));
-    const groups = this.#places.of(codes, count, test);
+    const groups = this.#places.of(codes, count);
     const { groupCount } = this.#places;
     this.#sums.addRows(groups, groupCount, facts);
     this.#times.add(groups, groupCount, facts);
@@ -53,4 +57,12 @@ export class UsageScan {
     const { groups, names, places } = this.#places.inOrder(this.dimensions.length);
     return { names, places, ...this.#sums.of(groups), ...this.#times.of(groups) };
   }
+}
+
+/** The rows that pass. */
+function passing(count: number, test: Test): Int32Array {
+  const rows = new Int32Array(count);
+  let found = 0;
+  for (let row = 0; row < count; row++) if (test(row)) rows[found++] = row;
+  return rows.subarray(0, found);
 }

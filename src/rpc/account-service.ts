@@ -30,7 +30,8 @@ export function accountService(parts: Parts): Handlers<typeof AccountServiceServ
     },
     async getAccount({ id }, { caller }) {
       checkOwner(caller, required("id", id), "account", id);
-      return { account: accountOf(await ledger.account(id)) };
+      const [account] = await withAccountFigures(parts, [accountOf(await ledger.account(id))]);
+      return { account };
     },
     async updateAccount({ id, settings, updateMask = [], etag }, { act, head }) {
       const account = await ledger.setSettings(required("id", id), maskedSettings(settings, updateMask), act, etag);

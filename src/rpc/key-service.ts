@@ -8,14 +8,18 @@ import {
   requireMayRotate,
   requireMaySee,
 } from "../keys/grant.js";
-import { required, unknown } from "../api/check.js";
+import { invalid, required, unknown } from "../api/check.js";
 import { hiddenKey } from "./callers.js";
+import { GatewayError } from "../errors.js";
 import type { CoreParts } from "./core.js";
 import { withKeyFigures } from "./figures.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter } from "./account-scope.js";
 import { pageOf } from "./page.js";
 import { PENDING } from "./pending.js";
+
+/** Each is looked up by itself. */
+const IDS_MAX = 200;
 
 type Parts = Pick<CoreParts, "identity" | "keys" | "store" | "nowMs" | "limits" | "keyUses">;
 
@@ -40,7 +44,11 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
       return { key: shown };
     },
     async listKeys(request, { caller }) {
-      const page = await keys.list(accountFilter(caller, request.accountId), pageOf(request));
+      const account = accountFilter(caller, request.accountId);
+      const page =
+        request.ids.length > 0
+          ? await namedKeys(parts, request.ids, account)
+          : await keys.list(account, pageOf(request));
       const seen = page.keys.filter((key) => maySee(caller, key));
       return { keys: await withKeyFigures(parts, seen), nextPageToken: page.nextPageToken };
     },
@@ -71,4 +79,21 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
       return { key: caller.key };
     },
   };
+}
+
+/** Those of the ids that are keys of the account, or of any where it is undefined, as one page. */
+async function namedKeys(
+  { keys }: Pick<Parts, "keys">,
+  ids: readonly string[],
+  account: string | undefined,
+): Promise<{ readonly keys: readonly Key[]; readonly nextPageToken: string }> {
+  if (ids.length > IDS_MAX) throw invalid("ids", `must be at most ${IDS_MAX}`);
+  const found = await Promise.all(ids.map((id) => keys.get(id).catch(noneWhereUnknown)));
+  const isAsked = (key: Key | undefined): key is Key =>
+    key !== undefined && (account === undefined || key.accountId === account);
+  return { keys: found.filter(isAsked), nextPageToken: "" };
+}
+
+function noneWhereUnknown(error: unknown): undefined {
+  if (GatewayError.from(error).reason !== "ERROR_REASON_RESOURCE_UNKNOWN") throw error;
 }

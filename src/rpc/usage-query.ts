@@ -12,10 +12,13 @@ import { askedNames, timesOf } from "./request-filter.js";
 
 const DEFAULT_MS = DAY_MS;
 const DIMENSIONS_MAX = 2;
+const VALUES_MAX = 20_000;
 
 export interface AskedUsage {
   readonly dimensions: readonly Dimension[];
   readonly filter: RecordFilter;
+  /** How many values of a property are told one by one; 0 for all. */
+  readonly valuesMax: number;
 }
 
 /** Throws PARAMETER_INVALID, and RESOURCE_UNKNOWN where the account is another one's. */
@@ -27,7 +30,9 @@ export function askedUsage(request: QueryUsageRequest, caller: Caller, nowMs: nu
   // Without an end there is none: the clock goes on before the day is compared with the ledger, and today is in it.
   const { fromMs, toMs } = timesOf(request, (lastMs) => Math.min(lastMs, nowMs) + 1 - DEFAULT_MS);
   const names = askedNames(request, account);
-  return { dimensions, filter: { fromMs, toMs, names, tag: request.tag || undefined } };
+  const { valuesMax } = request;
+  if (valuesMax < 0 || valuesMax > VALUES_MAX) throw invalid("values_max", `must be from 0 to ${VALUES_MAX}`);
+  return { dimensions, filter: { fromMs, toMs, names, tag: request.tag || undefined }, valuesMax };
 }
 
 function dimensionOf(asked: UsageDimension): Dimension {

@@ -4,6 +4,7 @@ import { type Act, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../errors.js";
 import { Adopter } from "../records/adopter.js";
+import { largestOf } from "../records/largest.js";
 import { RequestWatch } from "../records/request-watch.js";
 import { UsageQuestions } from "../records/usage-questions.js";
 import { invalid, required, unknown } from "../api/check.js";
@@ -48,10 +49,11 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
     },
     async queryUsage(request, { caller }) {
       // Whose account it is comes first: nobody learns anything of another one's.
-      const { dimensions, filter } = askedUsage(request, caller, nowMs());
+      const { dimensions, filter, valuesMax } = askedUsage(request, caller, nowMs());
       if (questions === undefined) throw noRecords();
       const groups = await questions.ask(dimensions, filter);
-      return { sums: sumMessages(groups, caller) };
+      const told = valuesMax === 0 ? groups : await largestOf(groups, dimensions, valuesMax);
+      return { sums: sumMessages(told, caller) };
     },
     async eraseEndUser({ endUser, accountId }, { act }) {
       const erased = required("end_user", endUser);

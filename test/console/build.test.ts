@@ -46,6 +46,14 @@ test("every other page comes by itself, and is small", () => {
   }
 });
 
+test("it is React's build for production, also where a test built it", () => {
+  const names = readdirSync(join(BUILT, "assets")).filter((name) => name.endsWith(".js"));
+  const ofDevelopment = names.filter((name) =>
+    readFileSync(join(BUILT, "assets", name), "utf8").includes("react-devtools"),
+  );
+  expect(ofDevelopment).toEqual([]);
+});
+
 test("the page has no inline script and no style of its own, and names no other host", () => {
   const page = readFileSync(join(BUILT, "index.html"), "utf8");
   expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|https?:\/\//);

@@ -167,7 +167,7 @@ export interface Account {
    * in it may change with any release.
    */
   etag: string;
-  /** What is on the account, and what it spent. Absent outside of ListAccounts. */
+  /** What is on the account, and what it spent. Absent outside of GetAccount and ListAccounts. */
   figures?: AccountFigures | undefined;
 }
 

@@ -224,6 +224,11 @@ export interface ListKeysRequest {
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
+  /**
+   * Only the keys with these ids, at most 200, on one page in this order; those that the caller may not see are left
+   * out. Empty: all.
+   */
+  ids: string[];
 }
 
 /** ListKeysResponse is a page of keys. */
@@ -1267,7 +1272,7 @@ export const GetKeyResponse: MessageFns<GetKeyResponse> = {
 };
 
 function createBaseListKeysRequest(): ListKeysRequest {
-  return { accountId: "", pageSize: 0, pageToken: "" };
+  return { accountId: "", pageSize: 0, pageToken: "", ids: [] };
 }
 
 export const ListKeysRequest: MessageFns<ListKeysRequest> = {
@@ -1280,6 +1285,9 @@ export const ListKeysRequest: MessageFns<ListKeysRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(26).string(message.pageToken);
+    }
+    for (const v of message.ids) {
+      writer.uint32(34).string(v!);
     }
     return writer;
   },
@@ -1319,6 +1327,14 @@ export const ListKeysRequest: MessageFns<ListKeysRequest> = {
             }
 
             message.pageToken = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.ids.push(reader.string());
             continue;
           }
         }
@@ -1848,8 +1864,8 @@ export const KeyServiceService = {
   /**
    * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
-   * caller's.
+   * Refuses with PARAMETER_INVALID where the page token is none or there are too many ids, and with RESOURCE_UNKNOWN
+   * where the account is not the caller's.
    */
   listKeys: {
     path: "/tollgate.v1.KeyService/ListKeys" as const,
@@ -1935,8 +1951,8 @@ export interface KeyServiceServer extends UntypedServiceImplementation {
   /**
    * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
-   * caller's.
+   * Refuses with PARAMETER_INVALID where the page token is none or there are too many ids, and with RESOURCE_UNKNOWN
+   * where the account is not the caller's.
    */
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
   /**
@@ -2010,8 +2026,8 @@ export interface KeyServiceClient extends Client {
   /**
    * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
-   * caller's.
+   * Refuses with PARAMETER_INVALID where the page token is none or there are too many ids, and with RESOURCE_UNKNOWN
+   * where the account is not the caller's.
    */
   listKeys(
     request: ListKeysRequest,

@@ -530,6 +530,11 @@ export interface QueryUsageRequest {
   tag: string;
   /** Only requests that failed with this reason, such as RATE_LIMITED. Empty: all. */
   reason: string;
+  /**
+   * At most this many values of each property that is no time are told, up to 20,000: those that cost most. What the
+   * others have is added up under `other`. 0: all are told.
+   */
+  valuesMax: number;
 }
 
 /** QueryUsageResponse is all sums that were asked for. */
@@ -540,7 +545,7 @@ export interface QueryUsageResponse {
 
 /** UsageSum is the sum over the requests that have the same values of the properties that were asked for. */
 export interface UsageSum {
-  /** The values, in the order of group_by. `unknown` where a crash lost the value. */
+  /** The values, in the order of group_by. `unknown` where a crash lost the value, `other` where values_max left it out. */
   values: string[];
   /** The number of requests, refused ones counted. */
   requestCount: bigint;
@@ -583,11 +588,11 @@ export interface UsageSum {
   margin?:
     | Money
     | undefined;
-  /** From arrival to the first part of the answer. Absent: no answer began. */
+  /** From arrival to the first part of the answer. Absent: no answer began, or several values are added up. */
   firstToken?:
     | Percentiles
     | undefined;
-  /** From arrival to the end. Absent: there was no request. */
+  /** From arrival to the end. Absent: there was no request, or several values are added up. */
   total?: Percentiles | undefined;
 }
 
@@ -2698,6 +2703,7 @@ function createBaseQueryUsageRequest(): QueryUsageRequest {
     endUser: "",
     tag: "",
     reason: "",
+    valuesMax: 0,
   };
 }
 
@@ -2736,6 +2742,9 @@ export const QueryUsageRequest: MessageFns<QueryUsageRequest> = {
     }
     if (message.reason !== "") {
       writer.uint32(82).string(message.reason);
+    }
+    if (message.valuesMax !== 0) {
+      writer.uint32(88).int32(message.valuesMax);
     }
     return writer;
   },
@@ -2841,6 +2850,14 @@ export const QueryUsageRequest: MessageFns<QueryUsageRequest> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.valuesMax = reader.int32();
             continue;
           }
         }
@@ -3907,9 +3924,9 @@ export const UsageServiceService = {
    * QueryUsage adds up requests, refused ones too, by up to two of their properties.
    *
    * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
-   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter is none, where start_time does not come before
-   * end_time, and where there would be more than 20,000 sums; with RESOURCE_UNKNOWN where the account is not the
-   * caller's; and with OVERLOADED where the records of requests cannot be read.
+   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter or values_max is none, where start_time does
+   * not come before end_time, and where there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
+   * the account is not the caller's; and with OVERLOADED where the records of requests cannot be read.
    */
   queryUsage: {
     path: "/tollgate.v1.UsageService/QueryUsage" as const,
@@ -4010,9 +4027,9 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
    * QueryUsage adds up requests, refused ones too, by up to two of their properties.
    *
    * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
-   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter is none, where start_time does not come before
-   * end_time, and where there would be more than 20,000 sums; with RESOURCE_UNKNOWN where the account is not the
-   * caller's; and with OVERLOADED where the records of requests cannot be read.
+   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter or values_max is none, where start_time does
+   * not come before end_time, and where there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
+   * the account is not the caller's; and with OVERLOADED where the records of requests cannot be read.
    */
   queryUsage: handleUnaryCall<QueryUsageRequest, QueryUsageResponse>;
   /**
@@ -4126,9 +4143,9 @@ export interface UsageServiceClient extends Client {
    * QueryUsage adds up requests, refused ones too, by up to two of their properties.
    *
    * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
-   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter is none, where start_time does not come before
-   * end_time, and where there would be more than 20,000 sums; with RESOURCE_UNKNOWN where the account is not the
-   * caller's; and with OVERLOADED where the records of requests cannot be read.
+   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter or values_max is none, where start_time does
+   * not come before end_time, and where there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
+   * the account is not the caller's; and with OVERLOADED where the records of requests cannot be read.
    */
   queryUsage(
     request: QueryUsageRequest,

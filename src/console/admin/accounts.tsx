@@ -7,6 +7,7 @@ import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { clockTime } from "../format.ts";
+import { Money } from "../parts/money.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -59,6 +60,17 @@ const COLUMNS: readonly Column<Account>[] = [
         {freeze === undefined ? admin.accounts.open : admin.accounts.frozen}
       </span>
     ),
+  },
+  {
+    name: admin.accounts.balance,
+    cell: ({ figures }) => <Money nanos={figures?.availableNanos ?? 0n} isAligned />,
+    isNumber: true,
+  },
+  {
+    name: admin.accounts.month,
+    cell: ({ figures }) => <Money nanos={figures?.spentMonthNanos ?? 0n} isAligned />,
+    isNumber: true,
+    isExtra: true,
   },
   {
     name: admin.accounts.created,

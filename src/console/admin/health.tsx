@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { listModels } from "../../../gen/console/model_service.js";
 import { listNodes, type Node } from "../../../gen/console/node_service.js";
+import { listPayments, type ListPaymentsResponse } from "../../../gen/console/payment_service.js";
 import { listUpstreams, type Upstream } from "../../../gen/console/upstream_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
@@ -14,6 +14,9 @@ import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 
 const AGAIN_MS = 5_000;
+/** Payments come by minutes, and wait for days. */
+const PAYMENTS_AGAIN_MS = 60_000;
+const PAYMENTS_MAX = 100;
 /** After so long others may take a node for dead. */
 const SILENT_MS = 15_000n;
 
@@ -26,9 +29,12 @@ interface Need {
 export function Health(): ReactNode {
   const upstreams = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });
   const nodes = useQuery({ ...ask(listNodes, {}), refetchInterval: AGAIN_MS });
-  const models = useQuery(ask(listModels, {}));
-  const failed = [upstreams, nodes, models].find(({ error }) => error !== null);
-  const isKnown = upstreams.data !== undefined && nodes.data !== undefined && models.data !== undefined;
+  const payments = useQuery({
+    ...ask(listPayments, { attention: true, pageSize: PAYMENTS_MAX }),
+    refetchInterval: PAYMENTS_AGAIN_MS,
+  });
+  const failed = [upstreams, nodes, payments].find(({ error }) => error !== null);
+  const isKnown = upstreams.data !== undefined && nodes.data !== undefined && payments.data !== undefined;
   return (
     <Page title={words.pages.health} about={admin.health.about}>
       {failed?.error ? (
@@ -38,7 +44,7 @@ export function Health(): ReactNode {
           onAgain={() => void failed.refetch()}
         />
       ) : isKnown ? (
-        <State upstreams={upstreams.data.upstreams} nodes={nodes.data.nodes} modelCount={models.data.models.length} />
+        <State upstreams={upstreams.data.upstreams} nodes={nodes.data.nodes} payments={payments.data} />
       ) : (
         <Waiting height={320} />
       )}
@@ -49,11 +55,18 @@ export function Health(): ReactNode {
 interface StateParts {
   readonly upstreams: readonly Upstream[];
   readonly nodes: readonly Node[];
-  readonly modelCount: number;
+  /** Those that need the operator. */
+  readonly payments: ListPaymentsResponse;
 }
 
-function State({ upstreams, nodes, modelCount }: StateParts): ReactNode {
-  const needs = [...upstreamNeeds(upstreams), ...nodeNeeds(nodes), ...modelNeeds(modelCount)];
+function State({ upstreams, nodes, payments }: StateParts): ReactNode {
+  const modelCount = new Set(upstreams.flatMap(({ models }) => models)).size;
+  const needs = [
+    ...upstreamNeeds(upstreams),
+    ...nodeNeeds(nodes),
+    ...modelNeeds(modelCount),
+    ...paymentNeeds(payments),
+  ];
   const healthy = upstreams.filter(({ health }) => health === "healthy").length;
   const beating = nodes.filter(({ beatAgeMs }) => beatAgeMs < SILENT_MS).length;
   const running = upstreams.reduce((sum, { running }) => sum + running, 0n);
@@ -117,4 +130,10 @@ function nodeNeeds(nodes: readonly Node[]): readonly Need[] {
 
 function modelNeeds(modelCount: number): readonly Need[] {
   return modelCount > 0 ? [] : [{ what: admin.health.noModels, todo: admin.health.noModelsDo, to: "/models" }];
+}
+
+function paymentNeeds({ payments, nextPageToken }: ListPaymentsResponse): readonly Need[] {
+  if (payments.length === 0) return [];
+  const what = admin.health.payments(payments.length, nextPageToken !== "");
+  return [{ what, todo: admin.health.paymentsDo, to: "/admin/payments" }];
 }

@@ -67,7 +67,11 @@ export function Deliveries({ owner, page }: DeliveriesParts): ReactNode {
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { name: alertWords.time, cell: ({ createTime }) => (createTime === undefined ? "" : clockTime(createTime)) },
-  { name: alertWords.to, cell: ({ email, webhookId }) => email || <code className="id">{webhookId}</code> },
+  {
+    name: alertWords.to,
+    cell: ({ email, webhookId }) => email || <code className="id">{webhookId}</code>,
+    isExtra: true,
+  },
   { name: alertWords.event, cell: ({ eventId }) => <code className="id">{eventId}</code>, isExtra: true },
   {
     name: alertWords.state,

@@ -1,13 +1,19 @@
 /** Questions to the gateway for the query cache: one form for every method. */
-import { queryOptions, QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryCache, queryOptions, QueryClient } from "@tanstack/react-query";
+import { getSession } from "../../../gen/console/identity_service.js";
 import type { Method } from "../../../gen/console/shape.js";
 import { type Asked, call, Refusal } from "./client.ts";
 
 const STALE_MS = 5_000;
 const RETRIES_MAX = 2;
+const UNAUTHENTICATED = 401;
 
 /** The cache of all answers of this tab. */
 export const cache = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, { queryKey: [name] }) => name !== getSession.name && lookWhoIsThere(error),
+  }),
+  mutationCache: new MutationCache({ onError: lookWhoIsThere }),
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,
@@ -31,6 +37,14 @@ export function ask<Request, Response>(method: Method<Request, Response>, reques
 export async function forget(...methods: readonly { readonly name: string }[]): Promise<void> {
   const names = new Set(methods.map(({ name }) => name));
   await cache.invalidateQueries({ predicate: ({ queryKey }) => names.has(String(queryKey[0])) });
+}
+
+/** A session may end in another tab, or by somebody else's hand: whoever is refused is asked to sign in again. */
+function lookWhoIsThere(error: unknown): void {
+  if (!(error instanceof Refusal && error.status === UNAUTHENTICATED)) return;
+  // Where nobody is signed in the form for it stands already, with what was typed.
+  const sessions = cache.getQueriesData({ predicate: ({ queryKey: [name] }) => name === getSession.name });
+  if (sessions.some(([, session]) => session !== undefined)) void forget(getSession);
 }
 
 function withWholeNumbers(_name: string, value: unknown): unknown {

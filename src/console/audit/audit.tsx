@@ -10,6 +10,7 @@ import { auditWords } from "../copy/en-audit.ts";
 import { clockTime } from "../format.ts";
 import { download } from "../parts/download.ts";
 import { Choice, Field } from "../parts/field.tsx";
+import { LateDetails } from "../parts/late-details.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Pager } from "../parts/pager.tsx";
@@ -130,19 +131,20 @@ function Change({ event }: { readonly event: AuditEvent }): ReactNode {
   ].filter(([, text]) => text !== "");
   if (facts.length === 0) return "";
   return (
-    <details className="more">
-      <summary>{auditWords.facts}</summary>
-      <dl className="facts">
-        {facts.map(([name, text]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <code className="id">{text}</code>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </details>
+    <LateDetails className="more" summary={auditWords.facts}>
+      {() => (
+        <dl className="facts">
+          {facts.map(([name, text]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <code className="id">{text}</code>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </LateDetails>
   );
 }
 

@@ -2,30 +2,16 @@
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import {
-  listPayments,
-  type ListPaymentsResponse,
-  type Payment,
-  type PaymentState,
-} from "../../../gen/console/payment_service.js";
+import { listPayments, type ListPaymentsResponse, type Payment } from "../../../gen/console/payment_service.js";
 import { ask } from "../api/queries.ts";
 import { paymentWords } from "../copy/en-billing.ts";
 import { clockTime } from "../format.ts";
 import { Money } from "../parts/money.tsx";
+import { PAYMENT_LOOKS } from "../parts/payment-looks.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
 
 const PAGE_SIZE = 20;
-const LOOKS: Readonly<Record<PaymentState, string>> = {
-  unspecified: "tag",
-  open: "tag",
-  pending: "tag warn",
-  paid: "tag good",
-  failed: "tag bad",
-  expired: "tag",
-  stuck: "tag bad",
-};
-
 /** A page of payments, with what can be paid by card now. */
 export function usePayments(): UseQueryResult<ListPaymentsResponse> {
   const { account } = useSignedIn();
@@ -61,7 +47,10 @@ const COLUMNS: readonly Column<Payment>[] = [
     name: paymentWords.when,
     cell: ({ createTime }) => (createTime === undefined ? "" : clockTime(createTime)),
   },
-  { name: paymentWords.state, cell: ({ state }) => <span className={LOOKS[state]}>{paymentWords.states[state]}</span> },
+  {
+    name: paymentWords.state,
+    cell: ({ state }) => <span className={PAYMENT_LOOKS[state]}>{paymentWords.states[state]}</span>,
+  },
   { name: paymentWords.amount, cell: ({ amountNanos }) => <Money nanos={amountNanos} />, isNumber: true },
   {
     name: paymentWords.back,

@@ -26,6 +26,9 @@ export const admin = {
     nodesVersionsDo: "That is well while you upgrade. Finish it.",
     noModels: "No model is served",
     noModelsDo: "Name upstreams in tollgate.yaml, or set the variable of a family, such as OPENAI_API_KEY.",
+    payments: (count: number, isMore: boolean) =>
+      `${isMore ? "More than " : ""}${count} card ${count === 1 ? "payment needs" : "payments need"} you`,
+    paymentsDo: "Money came that no account got, or went back that an account had spent. Each says what to do.",
     upstreams: "Upstreams that take requests",
     nodes: "Nodes that beat",
     models: "Models",
@@ -39,6 +42,8 @@ export const admin = {
     state: "State",
     open: "open",
     frozen: "frozen",
+    balance: "Balance",
+    month: "Spent this month",
     created: "Opened",
     enter: "Enter",
     make: "Open an account",

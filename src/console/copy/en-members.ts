@@ -1,5 +1,7 @@
 /** The sentences of the pages of people in English. */
 export const memberWords = {
+  first: "First page",
+  more: "Next page",
   about: "Who may act in this account, and how far.",
   name: "Name",
   email: "E-mail",

@@ -12,6 +12,7 @@ export const requestWords = {
   cost: "Cost",
   took: "Took",
   states: requestStates,
+  moreKeys: "The others: from their own pages",
   any: "any",
   find: "Open by id",
   findGo: "Open",

@@ -4,7 +4,7 @@ export const usageWords = {
   by: "Group by",
   also: "and by",
   nothing: "nothing more",
-  groups: { model: "Model", key: "Key", day: "Day", account: "Account" },
+  groups: { model: "Model", key: "Key", upstream: "Upstream", user: "End user", tag: "Tags", day: "Day" },
   show: "Chart shows",
   measures: { spend: "Spend", tokens: "Tokens", requests: "Requests" },
   requests: "Requests",
@@ -15,5 +15,8 @@ export const usageWords = {
   csv: "Download CSV",
   emptyTitle: "Nothing was used in these days",
   emptyAbout: "Choose more days, or send a request first.",
-  cut: "These days have more than a thousand groups; the rest is in the total only. Choose fewer days.",
+  failed: "Failed",
+  others: "all others",
+  folded: (most: string) =>
+    `Each column names the ${most} that cost most. What the others have stands under “all others”, so that the total is of everything.`,
 } as const;

@@ -1,17 +1,18 @@
 /** One key: what it may do, what it spends, and what can be done with it. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { getKey, type Key } from "../../../gen/console/key_service.js";
-import { summarizeUsage } from "../../../gen/console/usage_service.js";
+import { queryUsage, type QueryUsageResponse } from "../../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
-import { dateTime, money, roughMoney, shortUtcDay } from "../format.ts";
+import { dateTime, money, roughMoney } from "../format.ts";
 import { Bars } from "../parts/bars.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { seriesOf, utcDays } from "../parts/series.ts";
+import { NAMES_MAX, seriesOf } from "../parts/series.ts";
+import { timesOf } from "../parts/times.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { ChangeKey } from "./change-key.tsx";
@@ -26,6 +27,8 @@ export function KeyPage(): ReactNode {
   const { id } = useParams({ from: "/keys/$id" });
   const { account } = useSignedIn();
   const { data, error, refetch } = useQuery(ask(getKey, { id }, account));
+  // Asked beside the key, and shown once that is there.
+  useSpend(id);
   if (error !== null)
     return <Problem error={error} what={words.errors.load(words.pages.keys)} onAgain={() => void refetch()} />;
   if (data?.key === undefined) return <Waiting height={480} />;
@@ -118,31 +121,33 @@ function scopeName(scope: string): string {
   return names[scope] ?? scope;
 }
 
-function Spend({ id }: { readonly id: string }): ReactNode {
+/** What the key spent, by day and model. */
+function useSpend(id: string): UseQueryResult<QueryUsageResponse> {
   const { account } = useSignedIn();
-  const days = utcDays(new Date(), SPEND_DAYS);
-  const usage = useQuery(ask(summarizeUsage, { accountId: account, fromDay: days[0] ?? "", pageSize: 1_000 }, account));
-  const rows = usage.data?.summaries.filter(({ keyId }) => keyId === id) ?? [];
+  const { by, startTime } = timesOf(new Date(), SPEND_DAYS);
+  const asked = { accountId: account, keyId: id, startTime, groupBy: [by, "model" as const], valuesMax: NAMES_MAX };
+  return useQuery(ask(queryUsage, asked, account));
+}
+
+function Spend({ id }: { readonly id: string }): ReactNode {
+  const { places, placeName, short, behind } = timesOf(new Date(), SPEND_DAYS);
+  const usage = useSpend(id);
   return (
     <section className="card">
       <h2 className="card-head">{keyWords.spend}</h2>
       {usage.error === null ? (
         <Bars
           title={keyWords.spend}
-          places={days}
-          placeName={words.overview.day}
-          short={shortUtcDay}
-          series={seriesOf(
-            rows,
-            days,
-            ({ model }) => model,
-            ({ costNanos }) => costNanos,
-          )}
+          places={places}
+          placeName={placeName}
+          short={short}
+          series={seriesOf(usage.data?.sums ?? [], places, ({ costNanos }) => costNanos)}
           exact={money}
           rough={roughMoney}
+          behind={(place) => ({ ...behind(place), key: id })}
         />
       ) : (
-        <Problem error={usage.error} what={words.errors.load(keyWords.spend)} />
+        <Problem error={usage.error} what={words.errors.load(keyWords.spend)} onAgain={() => void usage.refetch()} />
       )}
     </section>
   );

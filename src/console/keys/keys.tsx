@@ -18,7 +18,7 @@ import { limitWords } from "./limit-words.ts";
 import { MakeKey } from "./make-key.tsx";
 
 /** Few are there at once; the others come in larger pages, once somebody looks for one or for more. */
-const FIRST_SIZE = 200;
+const FIRST_SIZE = 100;
 const MORE_SIZE = 1_000;
 
 export function Keys(): ReactNode {
@@ -151,7 +151,7 @@ const COLUMNS: readonly Column<Key>[] = [
       </Link>
     ),
   },
-  { name: keyWords.hint, cell: ({ hint }) => <code>{hint}</code>, isExtra: true },
+  { name: keyWords.hint, cell: ({ hint }) => <code className="hint">{hint}</code>, isExtra: true },
   {
     name: keyWords.limits,
     cell: ({ settings }) => limitWords(settings).join(", ") || words.form.none,

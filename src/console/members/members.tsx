@@ -1,5 +1,6 @@
 /** The people of the account, and those who are invited. */
-import { useQuery, type UseQueryResult } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import {
   type Invitation,
@@ -19,6 +20,7 @@ import { clockTime, dateTime } from "../format.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
@@ -27,15 +29,21 @@ import { Invite } from "./invite.tsx";
 import { MEMBER_ROLES, roleNames } from "./roles.ts";
 import { Remove } from "./remove.tsx";
 
-const PEOPLE_MAX = 1_000;
+const PAGE_SIZE = 100;
+/** Few are open at once: each ends after some days. */
+const INVITATIONS_MAX = 1_000;
 
 export function Members(): ReactNode {
   const { account, isManager } = useSignedIn();
   const [isInviting, setInviting] = useState(false);
-  const members = useQuery(ask(listMembers, { accountId: account, pageSize: PEOPLE_MAX }, account));
+  const { page } = useSearch({ from: "/members" });
+  const members = useQuery({
+    ...ask(listMembers, { accountId: account, pageSize: PAGE_SIZE, pageToken: page ?? "" }, account),
+    placeholderData: keepPreviousData,
+  });
   // Asked beside the members, and shown below them once these are there: nothing moves then.
   const invitations = useQuery({
-    ...ask(listInvitations, { accountId: account, pageSize: PEOPLE_MAX }, account),
+    ...ask(listInvitations, { accountId: account, pageSize: INVITATIONS_MAX }, account),
     enabled: isManager,
   });
   const button = (
@@ -58,6 +66,7 @@ export function Members(): ReactNode {
                 keyOf={({ user }) => user?.id ?? ""}
               />
             )}
+            <Pager page={page} next={answer.nextPageToken} first={memberWords.first} more={memberWords.more} />
             {isManager && <Invitations of={invitations} />}
           </>
         )}

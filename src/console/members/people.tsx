@@ -1,5 +1,6 @@
 /** Everybody who can sign in to the gateway, for its operators. */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { listUsers, removeUser, resetUser, updateUser, type User } from "../../../gen/console/identity_service.js";
 import { call } from "../api/client.ts";
@@ -11,6 +12,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -21,12 +23,16 @@ import { PersonName } from "./members.tsx";
 import { INSTALLATION_ROLES, installationRoleNames } from "./roles.ts";
 import { Remove } from "./remove.tsx";
 
-const PEOPLE_MAX = 1_000;
+const PAGE_SIZE = 100;
 
 export function People(): ReactNode {
   const { isOperator } = useSignedIn();
   const [isInviting, setInviting] = useState(false);
-  const users = useQuery(ask(listUsers, { pageSize: PEOPLE_MAX }));
+  const { page } = useSearch({ from: "/admin/people" });
+  const users = useQuery({
+    ...ask(listUsers, { pageSize: PAGE_SIZE, pageToken: page ?? "" }),
+    placeholderData: keepPreviousData,
+  });
   const button = (
     <button className="button main" type="button" onClick={() => setInviting(true)}>
       {memberWords.people.invite}
@@ -36,12 +42,15 @@ export function People(): ReactNode {
     <Page title={words.pages.people} about={memberWords.people.about} actions={isOperator ? button : undefined}>
       <Loaded of={users} what={words.pages.people}>
         {(answer) => (
-          <Table
-            label={words.pages.people}
-            columns={isOperator ? [...COLUMNS, ACTIONS] : COLUMNS}
-            rows={answer.users}
-            keyOf={({ id }) => id}
-          />
+          <>
+            <Table
+              label={words.pages.people}
+              columns={isOperator ? [...COLUMNS, ACTIONS] : COLUMNS}
+              rows={answer.users}
+              keyOf={({ id }) => id}
+            />
+            <Pager page={page} next={answer.nextPageToken} first={memberWords.first} more={memberWords.more} />
+          </>
         )}
       </Loaded>
       {isInviting && <InvitePerson onClose={() => setInviting(false)} />}

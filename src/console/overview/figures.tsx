@@ -1,15 +1,13 @@
 /** The figures at the head of the overview: balance, spend against budgets, and how long the balance lasts. */
 import type { ReactNode } from "react";
-import type { AccountSettings, GetBalanceResponse } from "../../../gen/console/account_service.js";
+import type { AccountFigures, AccountSettings } from "../../../gen/console/account_service.js";
 import { words } from "../copy/en.ts";
 import { money } from "../format.ts";
 import { Money } from "../parts/money.tsx";
 
 export interface FiguresParts {
-  readonly balance: GetBalanceResponse;
+  readonly figures: AccountFigures | undefined;
   readonly settings: AccountSettings | undefined;
-  readonly todayNanos: bigint;
-  readonly monthNanos: bigint;
   /** Spent in the days shown, and how many those are. */
   readonly spentNanos: bigint;
   readonly days: number;
@@ -19,22 +17,23 @@ const DAYS_SHOWN_MAX = 365n;
 /** From this many percent of a budget on its bar changes its colour. */
 const NEARLY = 80;
 
-export function Figures({ balance, settings, todayNanos, monthNanos, spentNanos, days }: FiguresParts): ReactNode {
+export function Figures({ figures, settings, spentNanos, days }: FiguresParts): ReactNode {
+  const { availableNanos = 0n, heldNanos = 0n, spentDayNanos = 0n, spentMonthNanos = 0n } = figures ?? {};
   const aDay = spentNanos / BigInt(days);
   return (
     <dl className="figures">
       <div>
         <dt>{words.overview.available}</dt>
         <dd className="figure">
-          <Money nanos={balance.availableNanos} />
+          <Money nanos={availableNanos} />
         </dd>
-        {balance.heldNanos > 0n && <dd className="note">{words.overview.held(money(balance.heldNanos))}</dd>}
+        {heldNanos > 0n && <dd className="note">{words.overview.held(money(heldNanos))}</dd>}
       </div>
-      <Spent name={words.overview.today} nanos={todayNanos} budgetNanos={settings?.budgetDayNanos ?? 0n} />
-      <Spent name={words.overview.month} nanos={monthNanos} budgetNanos={settings?.budgetMonthNanos ?? 0n} />
+      <Spent name={words.overview.today} nanos={spentDayNanos} budgetNanos={settings?.budgetDayNanos ?? 0n} />
+      <Spent name={words.overview.month} nanos={spentMonthNanos} budgetNanos={settings?.budgetMonthNanos ?? 0n} />
       <div>
         <dt>{words.overview.ends}</dt>
-        <dd className="figure">{aDay === 0n ? "–" : lasts(balance.availableNanos / aDay)}</dd>
+        <dd className="figure">{aDay === 0n ? "–" : lasts(availableNanos / aDay)}</dd>
         <dd className="note">{aDay === 0n ? words.overview.endsNever : words.overview.endsAbout(money(aDay))}</dd>
       </div>
     </dl>

@@ -1,6 +1,10 @@
-/** A chart of stacked bars over days or hours, drawn as SVG, with the same figures as a table for who cannot see it. */
+/** A chart over days or hours, drawn as SVG, with the same figures as a table for who cannot see it. */
+import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { words } from "../copy/en.ts";
+import type { RequestSearch } from "../search.ts";
+import { colourOf, Drawing, HEIGHT } from "./chart-drawing.tsx";
+import { LateDetails } from "./late-details.tsx";
 
 export interface Series {
   readonly name: string;
@@ -19,111 +23,32 @@ export interface BarsParts {
   /** A value to its last digit, and roughly for the axis. */
   readonly exact: (value: bigint) => string;
   readonly rough: (value: bigint) => string;
+  /** True where values do not add up, such as times: each series is a line, and 0 is no value. */
+  readonly isLines?: boolean;
+  /** The requests that are behind a place. */
+  readonly behind?: (place: string) => RequestSearch;
 }
 
-const HEIGHT = 180;
-const LEFT = 52;
-const FOOT = 22;
-const LABEL_PIXELS = 64;
-const COLOURS = 6;
-
 export function Bars(parts: BarsParts): ReactNode {
-  const { title, places, series } = parts;
+  const { title, places, series, behind } = parts;
   const [box, width] = useWidth();
   const [at, setAt] = useState<number>();
+  const navigate = useNavigate();
+  const choose = (index: number): void => {
+    const place = places[index];
+    if (behind !== undefined && place !== undefined) void navigate({ to: "/requests", search: behind(place) });
+  };
+  const drawn = { width, at, onPoint: setAt, onChoose: behind === undefined ? undefined : choose };
   return (
     <figure className="chart" ref={box}>
       <figcaption className="hidden-text">{title}</figcaption>
-      {width > 0 ? <Drawing {...parts} width={width} at={at} onPoint={setAt} /> : <div style={{ height: HEIGHT }} />}
+      {width > 0 ? <Drawing {...parts} {...drawn} /> : <div style={{ height: HEIGHT }} />}
       <div className="chart-note" aria-hidden="true">
         {at === undefined ? <Legend series={series} /> : <Note {...parts} at={at} />}
       </div>
-      <details>
-        <summary>{words.chart.asTable}</summary>
-        {places.length > 0 && <Figures {...parts} />}
-      </details>
+      <LateDetails summary={words.chart.asTable}>{() => places.length > 0 && <Figures {...parts} />}</LateDetails>
     </figure>
   );
-}
-
-interface DrawingParts extends BarsParts {
-  readonly width: number;
-  readonly at: number | undefined;
-  readonly onPoint: (index: number | undefined) => void;
-}
-
-function Drawing({ places, series, width, at, short, rough, onPoint }: DrawingParts): ReactNode {
-  const totals = places.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n));
-  const most = niceAbove(totals.reduce((top, value) => (value > top ? value : top), 0n));
-  // A box that is being laid out may be narrower than the axis for a moment.
-  const step = Math.max(width - LEFT, 0) / Math.max(places.length, 1);
-  const plot = HEIGHT - FOOT;
-  const y = (value: bigint): number => plot - share(value, most) * (plot - 8);
-  const every = Math.max(1, Math.ceil(LABEL_PIXELS / step));
-  return (
-    <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} aria-hidden="true" focusable="false">
-      {(most === 0n ? [0n] : [0n, most / 2n, most]).map((value, index) => (
-        <g key={index}>
-          <line className="grid" x1={LEFT} x2={width} y1={y(value)} y2={y(value)} />
-          {(value > 0n || index === 0) && (
-            <text x={LEFT - 8} y={y(value) + 4} textAnchor="end">
-              {rough(value)}
-            </text>
-          )}
-        </g>
-      ))}
-      {places.map((place, index) => (
-        <g key={place} onPointerEnter={() => onPoint(index)} onPointerLeave={() => onPoint(undefined)}>
-          <rect
-            x={LEFT + index * step}
-            y={0}
-            width={step}
-            height={plot}
-            fill="currentColor"
-            opacity={at === index ? 0.06 : 0}
-          />
-          <Stack series={series} index={index} x={LEFT + index * step} step={step} y={y} />
-          {index % every === 0 && (
-            <text x={LEFT + (index + 0.5) * step} y={HEIGHT - 6} textAnchor="middle">
-              {short(place)}
-            </text>
-          )}
-        </g>
-      ))}
-    </svg>
-  );
-}
-
-interface StackParts {
-  readonly series: readonly Series[];
-  readonly index: number;
-  readonly x: number;
-  readonly step: number;
-  readonly y: (value: bigint) => number;
-}
-
-function Stack({ series, index, x, step, y }: StackParts): ReactNode {
-  const gap = Math.min(step * 0.25, 8);
-  let below = 0n;
-  return series.map(({ name, values }, place) => {
-    const value = values[index] ?? 0n;
-    if (value === 0n) return null;
-    const bottom = y(below);
-    below += value;
-    const top = y(below);
-    return (
-      <rect
-        key={name}
-        className={colourOf(place)}
-        x={x + gap / 2}
-        y={Math.min(top, bottom - 1)}
-        width={Math.max(step - gap, 1)}
-        height={Math.max(bottom - top, 1)}
-        fill="currentColor"
-        rx={step > 12 ? 2 : 0}
-      />
-    );
-  });
 }
 
 function Legend({ series }: { readonly series: readonly Series[] }): ReactNode {
@@ -162,7 +87,8 @@ function LegendMark({ name, index }: { readonly name: string; readonly index: nu
   );
 }
 
-function Figures({ title, places, placeName, series, exact, short }: BarsParts): ReactNode {
+function Figures({ title, places, placeName, series, exact, short, isLines = false, behind }: BarsParts): ReactNode {
+  const write = (value: bigint): string => (isLines && value === 0n ? "–" : exact(value));
   return (
     <div className="table-scroll" role="region" aria-label={title} tabIndex={0}>
       <table>
@@ -180,10 +106,18 @@ function Figures({ title, places, placeName, series, exact, short }: BarsParts):
         <tbody>
           {places.map((place, index) => (
             <tr key={place}>
-              <th scope="row">{short(place)}</th>
+              <th scope="row">
+                {behind === undefined ? (
+                  short(place)
+                ) : (
+                  <Link to="/requests" search={behind(place)}>
+                    {short(place)}
+                  </Link>
+                )}
+              </th>
               {series.map(({ name, values }) => (
                 <td key={name} className="number">
-                  {exact(values[index] ?? 0n)}
+                  {write(values[index] ?? 0n)}
                 </td>
               ))}
             </tr>
@@ -192,24 +126,6 @@ function Figures({ title, places, placeName, series, exact, short }: BarsParts):
       </table>
     </div>
   );
-}
-
-function colourOf(index: number): string {
-  return `series-${(index % COLOURS) + 1}`;
-}
-
-/** Only for where a bar ends on the screen; the figures themselves stay whole. */
-function share(value: bigint, most: bigint): number {
-  return most === 0n ? 0 : Number((value * 10_000n) / most) / 10_000;
-}
-
-/** The next of 1, 2 and 5 times a power of ten. */
-function niceAbove(value: bigint): bigint {
-  if (value === 0n) return 0n;
-  let unit = 1n;
-  while (unit * 10n <= value) unit *= 10n;
-  for (const factor of [1n, 2n, 4n, 6n, 8n, 10n]) if (unit * factor >= value) return unit * factor;
-  return unit * 10n;
 }
 
 function useWidth(): readonly [React.RefObject<HTMLElement | null>, number] {

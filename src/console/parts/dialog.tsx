@@ -1,6 +1,6 @@
 /** A dialog over the page. It takes the focus, gives it back, and closes by Escape. */
-import { type ReactNode, useEffect, useState } from "react";
-import { Dialog as Box, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import type { DialogBox } from "./dialog-box.tsx";
 
 export interface DialogParts {
   readonly title: string;
@@ -10,36 +10,25 @@ export interface DialogParts {
   readonly children: ReactNode;
 }
 
-const DIALOGS = "[role=dialog], [role=alertdialog]";
+/** A page that has dialogs stands first; then their box is loaded, so that one that opens is there at once. */
+const LOAD_AFTER_MS = 200;
+let loaded: typeof DialogBox | undefined;
 
-/** What had the focus before the first of the dialogs that follow each other, such as a form and what it made. */
-let opener: HTMLElement | undefined;
-
-function noteOpener(): void {
-  const { activeElement } = document;
-  if (activeElement instanceof HTMLElement && activeElement !== document.body && !activeElement.closest(DIALOGS))
-    opener = activeElement;
+async function load(): Promise<{ readonly default: typeof DialogBox }> {
+  loaded = (await import("./dialog-box.tsx")).DialogBox;
+  return { default: loaded };
 }
 
-/** The focus was in the dialog before, which is gone: only the opener of both is a place to go back to. */
-function giveBack(): void {
-  if (document.activeElement === document.body && document.querySelector(DIALOGS) === null) opener?.focus();
-}
+const LateBox = lazy(load);
+// Where that fails the dialog tries again when it opens.
+setTimeout(() => void load().catch(() => undefined), LOAD_AFTER_MS);
 
-export function Dialog({ title, onClose, isFirm = false, children }: DialogParts): ReactNode {
-  // Before the dialog takes the focus.
-  useState(noteOpener);
-  useEffect(() => () => void setTimeout(giveBack), []);
+export function Dialog(parts: DialogParts): ReactNode {
+  // One and the same as long as it is open: another one would lose what was typed.
+  const [Box] = useState(() => loaded ?? LateBox);
   return (
-    <ModalOverlay className="veil" isOpen isDismissable={!isFirm} onOpenChange={(isOpen) => !isOpen && onClose()}>
-      <Modal className="dialog">
-        <Box role={isFirm ? "alertdialog" : "dialog"}>
-          <Heading slot="title" level={2}>
-            {title}
-          </Heading>
-          {children}
-        </Box>
-      </Modal>
-    </ModalOverlay>
+    <Suspense>
+      <Box {...parts} />
+    </Suspense>
   );
 }

@@ -9,7 +9,7 @@ import { useSignedIn } from "../shell/session.ts";
 import { CodeField } from "./code-field.tsx";
 import { Dialog } from "./dialog.tsx";
 import { DialogFoot } from "./dialog-foot.tsx";
-import { Field } from "./field.tsx";
+import { PasswordField } from "./password-field.tsx";
 import { Problem } from "./problem.tsx";
 
 /** A button, and behind it a dialog. */
@@ -38,14 +38,7 @@ export function Prove(): ReactNode {
           {hasPassword ? (
             <form onSubmit={submit}>
               <p className="soft">{words.proof.about}</p>
-              <Field
-                label={words.signIn.password}
-                name="password"
-                type="password"
-                autoComplete="current-password"
-                autoFocus
-                required
-              />
+              <PasswordField autoFocus />
               {needsCode(prove.error) && <CodeField />}
               {prove.error !== null && <Problem error={prove.error} what={words.proof.failed} />}
               <DialogFoot onCancel={() => setOpen(false)} disabled={prove.isPending}>

@@ -3,6 +3,7 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 
 const DRAWN_WHOLE_MAX = 80;
+/** Until a row is measured: on a phone rows are higher, and long names take two lines. */
 const ROW_PIXELS = 41;
 
 export interface Column<Row> {
@@ -60,7 +61,7 @@ function LongBody<Row>({ columns, rows, keyOf }: Omit<TableParts<Row>, "label" |
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_PIXELS,
-    overscan: 20,
+    overscan: 10,
     scrollMargin: top,
   });
   const items = virtual.getVirtualItems();
@@ -71,7 +72,8 @@ function LongBody<Row>({ columns, rows, keyOf }: Omit<TableParts<Row>, "label" |
       <Gap pixels={before} span={columns.length} />
       {items.map(({ index }) => {
         const row = rows[index];
-        return row === undefined ? null : <Line key={keyOf(row)} row={row} columns={columns} position={index + 2} />;
+        if (row === undefined) return null;
+        return <Line key={keyOf(row)} row={row} columns={columns} index={index} measure={virtual.measureElement} />;
       })}
       <Gap pixels={after} span={columns.length} />
     </tbody>
@@ -105,12 +107,14 @@ function Gap({ pixels, span }: { readonly pixels: number; readonly span: number 
 interface LineParts<Row> {
   readonly row: Row;
   readonly columns: readonly Column<Row>[];
-  readonly position?: number;
+  /** Of a table of which only some rows are drawn: the row's place, and what learns its height. */
+  readonly index?: number;
+  readonly measure?: (row: HTMLTableRowElement | null) => void;
 }
 
-function Line<Row>({ row, columns, position }: LineParts<Row>): ReactNode {
+function Line<Row>({ row, columns, index, measure }: LineParts<Row>): ReactNode {
   return (
-    <tr aria-rowindex={position}>
+    <tr aria-rowindex={index === undefined ? undefined : index + 2} data-index={index} ref={measure}>
       {columns.map(({ name, cell, isNumber, isExtra }) => (
         <td key={name} className={classOf(isNumber, isExtra)}>
           {cell(row)}

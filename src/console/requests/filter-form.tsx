@@ -6,24 +6,24 @@ import { listKeys } from "../../../gen/console/key_service.js";
 import { ask } from "../api/queries.ts";
 import { requestWords } from "../copy/en-requests.ts";
 import { Choice, Field } from "../parts/field.tsx";
+import { LateDetails } from "../parts/late-details.tsx";
 import { REQUEST_BOUNDS, REQUEST_TEXTS, type RequestFilter, requestSearch } from "../search.ts";
 import { REQUEST_STATES } from "../states.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { countOf, wrongIn } from "./request-filters.ts";
 
-const KEYS_MAX = 1_000;
+/** A list to choose from; who has more keys chooses one on its own page. */
+const KEYS_MAX = 100;
 const NAMES: readonly RequestFilter[] = [...REQUEST_TEXTS, ...REQUEST_BOUNDS];
 type Typed = Readonly<Record<RequestFilter | "state", string>>;
 
 export function FilterForm(): ReactNode {
   const search = useSearch({ from: "/requests" });
-  const [isOpen, setOpen] = useState(false);
   const count = countOf(search);
   return (
-    <details className="card more" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{count === 0 ? requestWords.filters : requestWords.filtersOn(count)}</summary>
-      {isOpen && <Form key={JSON.stringify(search)} />}
-    </details>
+    <LateDetails className="card more" summary={count === 0 ? requestWords.filters : requestWords.filtersOn(count)}>
+      {() => <Form key={JSON.stringify(search)} />}
+    </LateDetails>
   );
 }
 
@@ -120,6 +120,7 @@ function KeyChoice({ value, onChoose }: KeyChoiceParts): ReactNode {
           {`${settings?.name || id} ${hint}`}
         </option>
       ))}
+      {data !== undefined && data.nextPageToken !== "" && <option disabled>{requestWords.moreKeys}</option>}
     </Choice>
   );
 }

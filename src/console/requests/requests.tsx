@@ -21,7 +21,7 @@ import { askedOf, countOf } from "./request-filters.ts";
 import { requestsCsv } from "./requests-csv.ts";
 import { inputOf, outputOf } from "./tokens.ts";
 
-const PAGE_SIZE = 200;
+const PAGE_SIZE = 100;
 const LIVE_MS = 2_000;
 
 export function Requests(): ReactNode {

@@ -6,7 +6,7 @@ import { type FinishOidcSignInResponse, finishOidcSignIn } from "../../../gen/co
 import { call } from "../api/client.ts";
 import { words } from "../copy/en.ts";
 import { CodeField } from "../parts/code-field.tsx";
-import { Field } from "../parts/field.tsx";
+import { PasswordField } from "../parts/password-field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { Brand } from "./brand.tsx";
@@ -69,14 +69,7 @@ function Needed({ answer, isPending, onSubmit }: NeededParts): ReactNode {
       {answer.passwordNeeded && (
         <>
           <p className="soft">{words.signIn.passwordOnce(answer.email)}</p>
-          <Field
-            label={words.signIn.password}
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            autoFocus
-            required
-          />
+          <PasswordField autoFocus />
         </>
       )}
       {answer.codeNeeded && <CodeField />}

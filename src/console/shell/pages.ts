@@ -30,6 +30,7 @@ const OPERATOR_PAGES: readonly PageLink[] = [
   { to: "/admin", name: words.pages.health, icon: "health" },
   { to: "/admin/accounts", name: words.pages.accounts, icon: "accounts" },
   { to: "/admin/codes", name: words.pages.codes, icon: "codes" },
+  { to: "/admin/payments", name: words.pages.cardPayments, icon: "billing" },
   { to: "/admin/upstreams", name: words.pages.upstreams, icon: "upstreams" },
   { to: "/admin/models", name: words.pages.prices, icon: "models" },
   { to: "/admin/people", name: words.pages.people, icon: "members" },

@@ -28,6 +28,8 @@ interface Command {
   readonly go: () => void;
 }
 
+/** Who has more keys looks for the others on their page. */
+const KEYS_MAX = 200;
 const REQUEST_ID = /^req_\w+$/;
 
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -71,7 +73,7 @@ function useCommands(typed: string): readonly Command[] {
   const navigate = useNavigate();
   const person = useSignedIn();
   const { account } = person;
-  const keys = useQuery(ask(listKeys, { accountId: account, pageSize: 1_000 }, account));
+  const keys = useQuery(ask(listKeys, { accountId: account, pageSize: KEYS_MAX }, account));
   const models = useQuery(ask(listModels, {}, account));
   const { own, all } = pagesFor(person);
   const found: Command[] = REQUEST_ID.test(typed)
@@ -98,6 +100,13 @@ function useCommands(typed: string): readonly Command[] {
       name: `${settings?.name || id} ${hint}`,
       kind: words.palette.key,
       go: () => void navigate({ to: "/keys/$id", params: { id } }),
+    });
+  if (keys.data !== undefined && keys.data.nextPageToken !== "" && typed !== "")
+    found.push({
+      id: "find key",
+      name: words.palette.findKey(typed),
+      kind: words.palette.key,
+      go: () => void navigate({ to: "/keys", search: { find: typed } }),
     });
   for (const { id } of models.data?.models ?? [])
     found.push({

@@ -7,6 +7,7 @@ import { ask, forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { CodeField } from "../parts/code-field.tsx";
 import { Field } from "../parts/field.tsx";
+import { PasswordField } from "../parts/password-field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Brand } from "./brand.tsx";
 import { Issuers } from "./issuers.tsx";
@@ -39,13 +40,7 @@ export function SignIn(): ReactNode {
         {ways.data?.firstOperatorMissing === true && <p className="notice">{words.signIn.firstMissing}</p>}
         <form onSubmit={submit}>
           <Field label={words.signIn.email} name="email" type="email" autoComplete="username" required />
-          <Field
-            label={words.signIn.password}
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            required
-          />
+          <PasswordField />
           {isCodeAsked && <CodeField />}
           {begin.error !== null && <Problem error={begin.error} what={words.signIn.failed} />}
           <button className="button main" type="submit" disabled={begin.isPending}>

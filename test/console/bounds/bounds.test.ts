@@ -132,7 +132,7 @@ async function visit(page: Page, path: string): Promise<Visit> {
     const first = Math.min(...asked.map(({ startTime }) => startTime));
     const last = Math.max(...asked.map(({ responseEnd }) => responseEnd));
     const dataMs = asked.length === 0 ? 0 : last - first;
-    return { dataMs, drawnMs: drawn, asked: new Set(asked.map(({ name }) => name)).size, moved: window.moved ?? 0 };
+    return { dataMs, drawnMs: drawn, asked: asked.length, moved: window.moved ?? 0 };
   }, drawnMs);
 }
 

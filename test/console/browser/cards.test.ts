@@ -93,3 +93,43 @@ test("who comes back without paying is told so, and is charged nothing", async (
   await page.getByRole("region", { name: "Card payments" }).getByText("not paid", { exact: true }).first().waitFor();
   expect((await operator.balance("acme")).availableNanos).toBe(12_340_000_000n);
 });
+
+test("an operator sees which payments need somebody and why, and books what Stripe never told", async () => {
+  const health = async (): Promise<unknown> => page.goto(`${gateway.url}/console/admin`);
+  const list = async (query = ""): Promise<unknown> => page.goto(`${gateway.url}/console/admin/payments${query}`);
+  await list();
+  await page.getByText("No payment needs you.").waitFor();
+  // What was paid is spent, and then goes back to the payer.
+  const begun = await operator.call("POST", "/accounts/acme/payments", { amount: "20.00" });
+  const { payment } = begun.body as { payment: { id: string; stripe_session_id: string } };
+  held.push(stripe.pay(payment.stripe_session_id), stripe.arrive(payment.stripe_session_id));
+  await tell();
+  const { availableNanos } = await operator.balance("acme");
+  await operator.call("POST", "/accounts/acme:debit", {
+    amount_nanos: String(availableNanos),
+    debit_id: "all",
+    reason: "spent elsewhere",
+  });
+  held.push(stripe.refund(payment.stripe_session_id, 2_000));
+  await tell();
+  await health();
+  await page.getByText("1 card payment needs you").waitFor();
+  await page.getByRole("link", { name: "Look" }).click();
+  const row = page.getByRole("row").filter({ hasText: payment.stripe_session_id });
+  await row.getByText("The account had spent this").waitFor();
+  expect(await row.locator("data").evaluateAll((amounts) => amounts.map((one) => one.getAttribute("value")))).toEqual([
+    "20000000000",
+    "20000000000",
+    "20000000000",
+  ]);
+  expect(await violationsOf(page)).toEqual([]);
+  // Paid, and nobody was told.
+  const other = await operator.call("POST", "/accounts/acme/payments", { amount: "11.00" });
+  const lost = (other.body as { payment: { stripe_session_id: string } }).payment.stripe_session_id;
+  stripe.pay(lost);
+  await page.getByRole("button", { name: "Ask Stripe" }).click();
+  await page.getByText("booked 1 missing credit and 0 refunds and disputes").waitFor();
+  await page.getByRole("link", { name: "All payments" }).click();
+  await page.getByRole("row").filter({ hasText: lost }).getByText("paid", { exact: true }).waitFor();
+  expect((await operator.balance("acme")).availableNanos).toBe(11_000_000_000n);
+});

@@ -99,7 +99,7 @@ describe("figures are those of the ledger, to the last digit:", () => {
     const sum = file
       .split("\r\n")
       .slice(1, -1)
-      .reduce((sum, line) => sum + BigInt(line.split(",")[4] ?? "0"), 0n);
+      .reduce((sum, line) => sum + BigInt(line.split(",")[5] ?? "0"), 0n);
     expect(sum).toBe(BigInt(spent_nanos));
     await page.context().close();
   });
@@ -211,4 +211,26 @@ describe("the shell", () => {
     await page.getByLabel("Password").waitFor();
     await page.context().close();
   });
+
+  test("a session that ended in another tab is signed in anew at the next page, which is then shown", async () => {
+    const page = await world.openFresh(`/keys?account=${world.account}`);
+    await signIn(page);
+    await page.getByRole("link", { name: "backend" }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByRole("button", { name: PERSON.name }).click();
+    await other.getByRole("menuitem", { name: "Sign out" }).click();
+    await other.getByLabel("Password").waitFor();
+    await page.getByRole("link", { name: "Usage" }).click();
+    await signIn(page);
+    await page.getByRole("heading", { name: "Usage" }).waitFor();
+    await page.getByText("Total", { exact: true }).waitFor();
+    await page.context().close();
+  });
 });
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel("E-mail").fill(PERSON.email);
+  await page.getByLabel("Password").fill(PERSON.password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { generate, joinWorld, type World } from "./world.js";
 
 /** More than a page of the log of requests, of that of changes, and of keys. */
-const REQUESTS = 201;
-const KEYS = 201;
+const REQUESTS = 101;
+const KEYS = 101;
+const MEMBERS = 101;
 const AT_ONCE = 10;
 let world: World;
 beforeAll(async () => {
@@ -23,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const LISTS = [
-  { path: "/requests", asks: "/api/v1/requests", size: 200 },
+  { path: "/requests", asks: "/api/v1/requests", size: 100 },
   { path: "/audit", asks: "/api/v1/audit_events", size: 100 },
 ] as const;
 
@@ -62,7 +63,7 @@ async function hasMore(path: string, size: number): Promise<void> {
 
 test("a key on a page that is not there yet is found by its name", async () => {
   const page = await world.open("/keys");
-  await page.getByText("200 keys", { exact: true }).waitFor();
+  await page.getByText("100 keys", { exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "backend" }).count()).toBe(0);
   await page.getByRole("searchbox").fill("backend");
   await page.getByRole("link", { name: "backend" }).waitFor();
@@ -79,6 +80,24 @@ test("a statement is whole on paper, and on the screen only what is in sight", a
   await page.emulateMedia({ media: "print" });
   await expect.poll(() => rows.count()).toBe(entries.length);
   await page.context().close();
+});
+
+test("members and people beyond a page are on the next one", async () => {
+  for (let made = 0; made < MEMBERS; made += AT_ONCE) {
+    const add = (_: unknown, at: number): Promise<unknown> =>
+      world.api("/api/v1/users", { email: `paging${made + at}@example.com`, account_id: "paging", role: "member" });
+    await Promise.all(Array.from({ length: AT_ONCE }, add));
+  }
+  for (const path of ["/members", "/admin/people"]) {
+    const page = await world.open(path);
+    await page.getByText("paging0@example.com").or(page.getByText("Next page")).first().waitFor();
+    const before = await firstRow(page);
+    await page.getByRole("link", { name: "Next page" }).click();
+    await expect.poll(() => firstRow(page)).not.toBe(before);
+    await page.getByRole("link", { name: "First page" }).click();
+    await expect.poll(() => firstRow(page)).toBe(before);
+    await page.context().close();
+  }
 });
 
 async function firstRow(page: Page): Promise<string | null> {

@@ -39,6 +39,7 @@ describe("a script is text in", () => {
     ["the models and end users of requests", () => "/requests"],
     ["what an upstream said", () => `/requests/${requestId}`],
     ["the groups of usage", () => "/usage?by=key&and=model"],
+    ["the end users and tags of usage", () => "/usage?by=user&and=tag"],
     ["the reasons of the statement", () => "/billing"],
     ["the alerts", () => "/alerts"],
     ["the webhooks", () => "/alerts?show=webhooks"],

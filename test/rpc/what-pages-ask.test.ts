@@ -1,0 +1,66 @@
+/** What a page asks for at once: keys by their ids, and an account with what is on it. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Method } from "../../src/api/channel.js";
+import { AccountServiceService as accounts, KeyServiceService as keys } from "../../src/api/index.js";
+import { GatewayError } from "../../src/errors.js";
+import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
+import { TEST_ACT } from "../support/acts.js";
+import { withKey } from "./edges.js";
+import { openCore, type OpenCore } from "./open-core.js";
+
+let core: OpenCore;
+let operator = "";
+let member = "";
+let ours: readonly string[] = [];
+let other = "";
+
+beforeAll(async () => {
+  core = await openCore();
+  await core.parts.ledger.start();
+  operator = (await core.makeKey("root", { scopes: ["operator"] })).secret;
+  const first = await core.makeKey("acme", { scopes: ["usage", "keys"] });
+  member = first.secret;
+  ours = [first.id, (await core.makeKey("acme")).id, (await core.makeKey("acme")).id];
+  other = (await core.makeKey("other")).id;
+  await core.parts.ledger.credit({ creditId: "first", accountId: "acme", amountNanos: 1_000n, act: TEST_ACT });
+});
+afterAll(async () => {
+  await core.parts.ledger.close();
+  await core.close();
+});
+
+async function call<Request, Response>(
+  secret: string,
+  method: Method<Request, Response>,
+  request: Request,
+): Promise<Response> {
+  const channel = createInProcessChannel(core.dispatcher, { encode: true });
+  return (await channel.unary(method, request, withKey(secret))).message;
+}
+
+async function named(secret: string, accountId: string, ids: string[]): Promise<readonly string[]> {
+  const page = await call(secret, keys.listKeys, { accountId, pageSize: 1, pageToken: "", ids });
+  expect(page.nextPageToken).toBe("");
+  return page.keys.map(({ id }) => id);
+}
+
+test("keys whose ids are given come in that order, but for those that are none of the caller's business", async () => {
+  const asked = [...ours.toReversed(), other, "key_none", ""];
+  expect(await named(operator, "", asked)).toEqual([...ours.toReversed(), other]);
+  expect(await named(operator, "acme", asked)).toEqual(ours.toReversed());
+  expect(await named(operator, "other", asked)).toEqual([other]);
+  expect(await named(member, "", asked)).toEqual(ours.toReversed());
+});
+
+test("of more ids than a page shows none is looked up", async () => {
+  const many = Array.from({ length: 201 }, () => ours[0] ?? "");
+  const refusal = await named(member, "", many).catch((error: unknown) => GatewayError.from(error));
+  expect(refusal).toMatchObject({ reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "ids" } });
+});
+
+test("an account is shown with what is on it, as its balance says", async () => {
+  const { account } = await call(operator, accounts.getAccount, { id: "acme" });
+  const { availableNanos, heldNanos, spentNanos } = await call(operator, accounts.getBalance, { id: "acme" });
+  expect(availableNanos).toBe(1_000n);
+  expect(account?.figures).toMatchObject({ availableNanos, heldNanos, spentNanos });
+});
