@@ -52,8 +52,12 @@ export function Shell(): ReactNode {
 
 function Side({ isOpen, onFind }: { readonly isOpen: boolean; readonly onFind: () => void }): ReactNode {
   const { own, all } = pagesFor(useSignedIn());
+  const { pathname } = useLocation();
+  const side = useRef<HTMLDivElement>(null);
+  // On a low screen the page's own place in a long list may be out of sight.
+  useEffect(() => side.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" }), [pathname]);
   return (
-    <div className="side" data-open={isOpen}>
+    <div className="side" data-open={isOpen} ref={side}>
       <Brand />
       <AccountSwitcher />
       <FindButton onPress={onFind} />

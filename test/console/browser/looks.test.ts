@@ -85,6 +85,8 @@ describe.each(MODES)(
     let asked: string[] = [];
     beforeAll(async () => {
       page = await world.open("/", { viewport: { width, height: 900 }, colorScheme });
+      // What this asks is none of the questions that are counted.
+      await page.waitForLoadState("networkidle");
       page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
       page.on("request", (request) => {
         const { pathname, search } = new URL(request.url());
