@@ -23,7 +23,7 @@ import { PersonName } from "./members.tsx";
 import { INSTALLATION_ROLES, installationRoleNames } from "./roles.ts";
 import { Remove } from "./remove.tsx";
 
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 500;
 
 export function People(): ReactNode {
   const { isOperator } = useSignedIn();

@@ -55,7 +55,9 @@ function Side({ isOpen, onFind }: { readonly isOpen: boolean; readonly onFind: (
   const { pathname } = useLocation();
   const side = useRef<HTMLDivElement>(null);
   // On a low screen the page's own place in a long list may be out of sight.
-  useEffect(() => side.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" }), [pathname]);
+  useEffect(() => {
+    side.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
+  }, [pathname]);
   return (
     <div className="side" data-open={isOpen} ref={side}>
       <Brand />

@@ -82,22 +82,20 @@ test("a statement is whole on paper, and on the screen only what is in sight", a
   await page.context().close();
 });
 
-test("members and people beyond a page are on the next one", async () => {
+test("members beyond a page are on the next one", async () => {
   for (let made = 0; made < MEMBERS; made += AT_ONCE) {
     const add = (_: unknown, at: number): Promise<unknown> =>
       world.api("/api/v1/users", { email: `paging${made + at}@example.com`, account_id: "paging", role: "member" });
     await Promise.all(Array.from({ length: AT_ONCE }, add));
   }
-  for (const path of ["/members", "/admin/people"]) {
-    const page = await world.open(path);
-    await page.getByText("paging0@example.com").or(page.getByText("Next page")).first().waitFor();
-    const before = await firstRow(page);
-    await page.getByRole("link", { name: "Next page" }).click();
-    await expect.poll(() => firstRow(page)).not.toBe(before);
-    await page.getByRole("link", { name: "First page" }).click();
-    await expect.poll(() => firstRow(page)).toBe(before);
-    await page.context().close();
-  }
+  const page = await world.open("/members");
+  await page.getByRole("link", { name: "Next page" }).waitFor();
+  const before = await firstRow(page);
+  await page.getByRole("link", { name: "Next page" }).click();
+  await expect.poll(() => firstRow(page)).not.toBe(before);
+  await page.getByRole("link", { name: "First page" }).click();
+  await expect.poll(() => firstRow(page)).toBe(before);
+  await page.context().close();
 });
 
 async function firstRow(page: Page): Promise<string | null> {
