@@ -4,7 +4,7 @@ import { OTHER } from "./columns.js";
 import { type Dimension, isPeriod } from "./usage-codes.js";
 import { inOrder, merged, type UsageGroup } from "./usage-groups.js";
 
-/** Keeps so many values of each property that is no time. In the order of the values, those of the others among them. */
+/** Keeps so many values of each property that is no time. In the order of the values, the others among them. */
 export async function largestOf(
   groups: readonly UsageGroup[],
   dimensions: readonly Dimension[],

@@ -20,7 +20,8 @@ beforeAll(async () => {
   operator = (await core.makeKey("root", { scopes: ["operator"] })).secret;
   const first = await core.makeKey("acme", { scopes: ["usage", "keys"] });
   member = first.secret;
-  ours = [first.id, (await core.makeKey("acme")).id, (await core.makeKey("acme")).id];
+  const less = { scopes: ["usage"] };
+  ours = [first.id, (await core.makeKey("acme", less)).id, (await core.makeKey("acme", less)).id];
   other = (await core.makeKey("other")).id;
   await core.parts.ledger.credit({ creditId: "first", accountId: "acme", amountNanos: 1_000n, act: TEST_ACT });
 });

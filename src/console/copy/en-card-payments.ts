@@ -30,10 +30,9 @@ export const cardWords = {
   dayChoices: { "7": "7 days", "30": "30 days", "180": "180 days" },
   askFailed: "Stripe was not asked.",
   found: (lookedAt: number, credits: number, corrections: number, stuck: number) => {
-    const booked =
-      credits + corrections === 0
-        ? "nothing was missing"
-        : `booked ${many(credits, "missing credit", "missing credits")} and ${many(corrections, "refund or dispute", "refunds and disputes")}`;
+    const paid = many(credits, "missing credit", "missing credits");
+    const back = many(corrections, "refund or dispute", "refunds and disputes");
+    const booked = credits + corrections === 0 ? "nothing was missing" : `booked ${paid} and ${back}`;
     const left = stuck === 0 ? "" : ` ${many(stuck, "payment is", "payments are")} stuck.`;
     return `Looked at ${many(lookedAt, "payment", "payments")}: ${booked}.${left}`;
   },

@@ -1,4 +1,4 @@
-/** The drawing of a chart: stacked bars, or lines, over an axis of places. Each series is one path, however many places. */
+/** The drawing of a chart, stacked bars or lines: each series is one path, however many places there are. */
 import type { ReactNode } from "react";
 import type { BarsParts, Series } from "./bars.tsx";
 
@@ -9,6 +9,8 @@ const PLOT = HEIGHT - FOOT;
 const LABEL_PIXELS = 64;
 const COLOURS = 6;
 const DOT_PIXELS = 2.5;
+/** A circle, from its left end on. */
+const DOT = [2, -2].map((to) => `a${DOT_PIXELS} ${DOT_PIXELS} 0 1 0 ${to * DOT_PIXELS} 0`).join("");
 
 export interface DrawingParts extends BarsParts {
   readonly width: number;
@@ -103,7 +105,7 @@ function Lines({ series, step, y }: PathsParts): ReactNode {
       const [x, top] = [round(LEFT + (index + 0.5) * step), round(y(value))];
       const isGoingOn = index > 0 && (values[index - 1] ?? 0n) > 0n;
       line += `${isGoingOn ? "L" : "M"}${x} ${top}`;
-      dots += `M${round(x - DOT_PIXELS)} ${top}a${DOT_PIXELS} ${DOT_PIXELS} 0 1 0 ${2 * DOT_PIXELS} 0a${DOT_PIXELS} ${DOT_PIXELS} 0 1 0 ${-2 * DOT_PIXELS} 0`;
+      dots += `M${round(x - DOT_PIXELS)} ${top}${DOT}`;
     }
     return (
       <g key={name} className={colourOf(place)}>
