@@ -17,7 +17,7 @@ export default defineConfig({
     reporters: ["default", new NotRunReporter()],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
     pool: "forks",
     maxWorkers: 2,
   },

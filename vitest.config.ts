@@ -1,5 +1,7 @@
 /** How the tests run. */
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.js";
 import { NotRunReporter } from "./test/support/not-run-reporter.js";
 
 /** They start no process and leave nothing behind, so those that one worker runs share the modules that they load. */
@@ -16,7 +18,7 @@ const ALL = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
   // What is waited for comes within a second where nothing else runs.
-  expect: { poll: { timeout: 30_000 } },
+  expect: { poll: { timeout: 60_000 } },
   pool: "forks",
 } as const;
 
@@ -35,7 +37,9 @@ export default defineConfig({
   test: {
     globalSetup: ["test/support/build.ts"],
     reporters: ["default", new NotRunReporter()],
-    maxWorkers: 2,
+    // One more than can run: about half of its time a file waits.
+    maxWorkers: Math.min(availableParallelism() + 1, 6),
+    sequence: { sequencer: LongestFirst },
     // `npm run coverage`: of the parts whose tests start no gateway of their own, since v8 counts this process alone.
     coverage: {
       provider: "v8",

@@ -165,7 +165,7 @@ test("requests are printed as they end", async () => {
   try {
     // It watches from some moment on: asked again until one is seen.
     await expect
-      .poll(async () => (await ask(chat("seen", { model: "other-1" }))) && lines, { timeout: 30_000, interval: 200 })
+      .poll(async () => (await ask(chat("seen", { model: "other-1" }))) && lines, { timeout: 60_000, interval: 200 })
       .toContain("\n");
   } finally {
     child.kill();
@@ -209,7 +209,7 @@ describe("top", () => {
     });
     let screens = "";
     child.stdout.on("data", (bytes: Buffer) => (screens += bytes.toString()));
-    await expect.poll(() => screens.split("\u001b[H").length, { timeout: 30_000 }).toBeGreaterThan(2);
+    await expect.poll(() => screens.split("\u001b[H").length).toBeGreaterThan(2);
     child.kill("SIGINT");
     await once(child, "close");
     expect(screens.startsWith("\u001b[H\u001b[J")).toBe(true);

@@ -11,7 +11,7 @@ import { type SettingsWatch, watchSettings } from "../../src/config/watch.js";
 const base = mkdtempSync(join(tmpdir(), "tollgate-watch-"));
 afterAll(() => rmSync(base, { recursive: true }));
 
-const PATIENT = { timeout: 10_000, interval: 5 };
+const PATIENT = { timeout: 60_000, interval: 5 };
 let path: string;
 let inForce: Settings[];
 let refused: (readonly string[])[];

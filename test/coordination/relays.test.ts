@@ -10,7 +10,7 @@ import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { newPrefix, openRedis } from "./drivers.js";
 import { type Fate, SteeredClient } from "./steered-client.js";
 
-const WAIT = { timeout: 20_000, interval: 10 };
+const WAIT = { timeout: 60_000, interval: 10 };
 const QUESTION = Buffer.from("which?");
 const IDLE = { piece: () => undefined, lost: () => undefined };
 

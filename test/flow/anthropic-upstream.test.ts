@@ -289,6 +289,6 @@ describe.each([
 });
 
 test("every call was charged once, and nothing stays held", async () => {
-  await expect.poll(async () => (await world.management.balance("acme")).heldNanos, { timeout: 10_000 }).toBe(0n);
+  await expect.poll(async () => (await world.management.balance("acme")).heldNanos).toBe(0n);
   await world.management.verify();
 });

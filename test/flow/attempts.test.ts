@@ -266,9 +266,7 @@ describe("over a restart", () => {
     readAll(response).catch(() => undefined);
     const noted = { number: 2, upstream: "second", upstream_model: "" };
     // Nothing is known until something was noted.
-    await expect
-      .poll(async () => logOf(await requestOf(id)), { timeout: 10_000 })
-      .toEqual([{ ...noted, end: "running" }]);
+    await expect.poll(async () => logOf(await requestOf(id))).toEqual([{ ...noted, end: "running" }]);
     await gateway.kill();
     await restart();
     const recovered = { state: "settled", usage_source: "recovered", attempts: 2, upstream: "second" };

@@ -7,7 +7,7 @@ import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
 
 /** So many refusals of one caller are recorded in a minute. */
 const OF_ONE = 25;
-const PATIENT = { timeout: 20_000, interval: 100 };
+const PATIENT = { timeout: 60_000, interval: 100 };
 
 interface Record {
   readonly method: string;

@@ -7,7 +7,7 @@ import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gate
 import { Management } from "../support/management.js";
 import { settingsFor } from "../support/world.js";
 
-const PATIENT = { timeout: 30_000, interval: 50 };
+const PATIENT = { timeout: 60_000, interval: 50 };
 const CALLERS = 8;
 /** The process is killed after so many answers. */
 const ANSWERS = 120;

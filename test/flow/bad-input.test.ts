@@ -218,7 +218,7 @@ describe.each(MALFORMED)("$name", ({ request }) => {
   test("is refused with a 4xx, once, on a connection that closes, and leaves no trace", async () => {
     const client = await RawClient.open(port());
     client.write(request());
-    await expect.poll(() => client.closed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => client.closed).toBe(true);
     expect(client.text).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect(client.text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
     expect(client.text.toLowerCase()).not.toContain("set-cookie");
@@ -254,7 +254,7 @@ describe.each(LEAVINGS)("a client that leaves $name", ({ request }) => {
     expect((await fetch(`${world.front.url}/livez`)).status).toBe(200);
     if (how === "ends") client.socket.end();
     else client.socket.resetAndDestroy();
-    await expect.poll(() => client.closed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => client.closed).toBe(true);
     expect(client.text).not.toMatch(/^HTTP\/1\.1 [235]/);
     await expectNoTrace();
   });

@@ -145,7 +145,7 @@ describe("the end of an answer", () => {
     });
     for await (const _ of stream) break;
     // Each piece has 7 characters; 4 messages stand around them.
-    await expect.poll(() => world.aws.sent - before, { timeout: 10_000 }).toBe(Math.ceil(200 / 7) + 4);
+    await expect.poll(() => world.aws.sent - before).toBe(Math.ceil(200 / 7) + 4);
   });
 });
 

@@ -10,7 +10,7 @@ import { type GatewayProcess, startGateway } from "../support/gateway-process.js
 import { Management } from "../support/management.js";
 import { freePort, startNginx } from "../support/nginx-process.js";
 
-const PATIENT = { timeout: 20_000, interval: 50 };
+const PATIENT = { timeout: 60_000, interval: 50 };
 const isInstalled = spawnSync("nginx", ["-v"]).status === 0;
 const note = isInstalled ? "" : " (not run: there is no nginx)";
 

@@ -149,10 +149,10 @@ test("without a Stripe account in the settings nothing is begun, and no event is
   gateway.writeSettings("accounts: {}\n");
   const off = async (): Promise<unknown> =>
     (await operator.call("POST", "/accounts/acme/payments", { amount_nanos: "10000000000" })).status;
-  await expect.poll(off, { timeout: 20_000 }).toBe(409);
+  await expect.poll(off).toBe(409);
   expect(await post({ payload, signature })).toBe(409);
   expect((await operator.call("GET", "/payments")).body).toMatchObject({ options: { cards: false } });
   gateway.writeSettings(stripe.settings());
-  await expect.poll(() => post(stripe.signed(payload)), { timeout: 20_000 }).toBe(200);
+  await expect.poll(() => post(stripe.signed(payload))).toBe(200);
   await operator.verify();
 });

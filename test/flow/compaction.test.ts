@@ -117,5 +117,5 @@ test("it is held for, limited and charged as a generation is", async () => {
   expect((await compact({ model: "native-1", input: "x" }, limited.secret)).status).toBe(429);
   const spent = async (): Promise<bigint> => (await world.management.balance("acme")).spentNanos - before;
   // 10 tokens in at 10, 4 out at 100.
-  await expect.poll(spent, { timeout: 10_000 }).toBe(500n);
+  await expect.poll(spent).toBe(500n);
 });

@@ -41,7 +41,7 @@ const read = (id: string): Promise<{ status: number; body: Json }> =>
   world.management.call("POST", `/requests/${id}:readContent`, {});
 
 async function kept(id: string): Promise<Json> {
-  await expect.poll(async () => (await read(id)).status, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await read(id)).status).toBe(200);
   return (await read(id)).body["content"] as Json;
 }
 

@@ -111,9 +111,9 @@ test.each(WAYS)(
       answered += 1;
     });
     // Those for which there is no room are answered by our own count, and wait for nobody.
-    await expect.poll(() => [upstream.waiting, answered], { timeout: 30_000 }).toEqual([OF_ACCOUNT, 40 - OF_ACCOUNT]);
+    await expect.poll(() => [upstream.waiting, answered]).toEqual([OF_ACCOUNT, 40 - OF_ACCOUNT]);
     const others = ask(way.path, other.secret);
-    await expect.poll(() => upstream.waiting, { timeout: 30_000 }).toBe(OF_ACCOUNT + 1);
+    await expect.poll(() => upstream.waiting).toBe(OF_ACCOUNT + 1);
     upstream.goOn();
     await Promise.all(all);
     expect((await others).body[way.tokens]).toSatisfy((tokens: unknown) => Number(tokens) === 17);

@@ -261,7 +261,7 @@ describe("money", () => {
     gone.abort();
     await expect(asked).rejects.toThrow();
     const spentNanos = BigInt(TOKENS_EACH) * INPUT_NANOS + REQUEST_NANOS;
-    await expect.poll(() => management.balance(id), { timeout: 10_000 }).toMatchObject({ heldNanos: 0n, spentNanos });
+    await expect.poll(() => management.balance(id)).toMatchObject({ heldNanos: 0n, spentNanos });
   });
 });
 

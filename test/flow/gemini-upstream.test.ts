@@ -290,7 +290,7 @@ test("a client that leaves is charged what Google reports in the end, for it gen
     stream: true,
   });
   for await (const chunk of stream) if (chunk.choices[0]?.delta.content !== "") break;
-  await expect.poll(async () => (await world.management.balance("acme")).heldNanos, { timeout: 10_000 }).toBe(0n);
+  await expect.poll(async () => (await world.management.balance("acme")).heldNanos).toBe(0n);
   const after = await world.management.balance("acme");
   expect(after.spentNanos - before.spentNanos).toBe(100n * 10n + 70n * 100n);
 });

@@ -112,7 +112,7 @@ describe.each(TOPOLOGIES.map((topology) => ({ topology })))("live streams, $topo
     expect((await postChat(world.front, made.secret, chat("Hello"))).status).toBe(next);
     const receipt = async (): Promise<Json> =>
       (await world.management.call("GET", `/requests/${requestId}`)).body["request"] as Json;
-    await expect.poll(async () => (await receipt())["state"], { timeout: 15_000 }).toBe("settled");
+    await expect.poll(async () => (await receipt())["state"]).toBe("settled");
     const { charged_nanos: charged, hold_nanos: hold } = await receipt();
     expect(BigInt(String(charged))).toBeGreaterThan(0n);
     expect(BigInt(String(charged))).toBeLessThan(BigInt(String(hold)));

@@ -32,7 +32,7 @@ test.each([
   const client = await RawClient.open(port());
   const length = { "content-length": String(30 * MIB), authorization: `Bearer ${secret}` };
   client.write(rawPost("/v1/chat/completions", "", { ...length, ...headers }));
-  await expect.poll(() => client.text, { timeout: 20_000 }).toMatch(/HTTP\/1.1 429/);
+  await expect.poll(() => client.text).toMatch(/HTTP\/1.1 429/);
   client.socket.destroy();
   // What is kept takes nothing of the limit, and comes again.
   const again = await postChat(world.front, secret, body, { headers: keyed });
@@ -66,7 +66,7 @@ test.each(["/keys", "/accounts"])("a management body above 256 KiB is refused be
   const client = await RawClient.open(port());
   const authorization = `Bearer ${OPERATOR_KEY}`;
   client.write(rawPost(`/api/v1${path}`, "", { authorization, "content-length": String(MIB) }));
-  await expect.poll(() => client.text, { timeout: 20_000 }).toMatch(/HTTP\/1.1 413 [^]*262144/);
+  await expect.poll(() => client.text).toMatch(/HTTP\/1.1 413 [^]*262144/);
   client.socket.destroy();
   const estimate = JSON.stringify({
     generation: { prompt: { messages: Array.from({ length: 100_000 }, () => ({})) } },

@@ -10,7 +10,7 @@ import { settingsFor } from "../support/world.js";
 
 const isInstalled = promtool(["--version"]).status === 0;
 const note = isInstalled ? "" : " (not run: there is no Prometheus)";
-const PATIENT = { timeout: 30_000, interval: 100 };
+const PATIENT = { timeout: 60_000, interval: 100 };
 
 let upstream: FakeUpstream;
 let gateway: GatewayProcess;

@@ -14,7 +14,7 @@ test("files of the day that is over are there soon after the start, and another 
     readdirSync(directory)
       .filter((name) => !name.startsWith("."))
       .toSorted();
-  await expect.poll(() => written().length, { timeout: 30_000 }).toBe(5);
+  await expect.poll(() => written().length).toBe(5);
   const names = written();
   const [day = ""] = /\d{4}-\d\d-\d\d/.exec(names[0] ?? "") ?? [];
   expect(Date.parse(day)).toBeLessThan(Date.now() - 86_400_000 + 1);
@@ -28,7 +28,7 @@ test("files of the day that is over are there soon after the start, and another 
   for (const name of names) rmSync(join(directory, name));
   const second = await startGateway({ settings, dataDirectory: first.dataDirectory });
   onTestFinished(() => rmSync(first.dataDirectory, { recursive: true, force: true }));
-  await expect.poll(() => second.log.some((line) => line.includes('"ready"')), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => second.log.some((line) => line.includes('"ready"'))).toBe(true);
   await second.stop();
   // It was written once: whoever takes a file away wanted it gone.
   expect(written()).toEqual([]);

@@ -5,7 +5,7 @@ import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 
-const PATIENT = { timeout: 20_000, interval: 50 };
+const PATIENT = { timeout: 60_000, interval: 50 };
 const FIRST = "accounts:\n  acme: {}\n";
 const SECOND = "accounts:\n  acme: {}\n  other: {}\n";
 let gateway: GatewayProcess;

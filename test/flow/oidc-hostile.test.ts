@@ -188,7 +188,7 @@ describe("an issuer that fails", () => {
     world.open.override = () => void (asked += 1);
     let isOver = false;
     const waiting = comeBack(browser, url).finally(() => (isOver = true));
-    await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => asked).toBeGreaterThan(0);
     expect((await world.operator.call("GET", "/session")).status).toBe(200);
     expect(await beginAt(stranger(), "corp")).toContain(world.corp.url);
     expect(isOver).toBe(false);

@@ -35,7 +35,7 @@ async function modelIds(): Promise<string[]> {
   return ((await response.json()) as { data: { id: string }[] }).data.map((model) => model.id);
 }
 
-const PATIENT = { timeout: 15_000, interval: 50 };
+const PATIENT = { timeout: 60_000, interval: 50 };
 
 describe("a settings file that changes", () => {
   const model = (id: string, price = "free"): string =>

@@ -12,7 +12,7 @@ import { settingsFor } from "../support/world.js";
 const PASSWORD = "another long enough password";
 const SLOW = { words: 2_000, eventDelayMs: 40 };
 /** Ten times what it may take. */
-const WAIT = { timeout: 10_000, interval: 20 };
+const WAIT = { timeout: 60_000, interval: 20 };
 const missing = postgresMissing ?? OWN_REDIS_MISSING;
 
 interface Running {

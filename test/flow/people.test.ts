@@ -14,7 +14,7 @@ describe.each(TOPOLOGIES)("people, %s", (topology) => {
   afterAll(() => world.close());
 
   test("the link of the first start makes the first operator, once, and lets that person in", async () => {
-    const token = await vi.waitFor(() => welcomeToken(world.core), { timeout: 20_000 });
+    const token = await vi.waitFor(() => welcomeToken(world.core), { timeout: 60_000 });
     const stranger = new Browser(world.front);
     expect((await stranger.call("GET", "/sign-in")).body).toMatchObject({ first_operator_missing: true });
     const wrong = await stranger.call("POST", "/first-operator", { ...FIRST, token: `${token}x` });

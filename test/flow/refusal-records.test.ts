@@ -81,7 +81,7 @@ async function expectRecord(refused: Refused, reason: string, gateway: GatewayPr
     return body["requests"] as object[];
   };
   const { id } = refused;
-  await expect.poll(() => list({ reason, query: id }), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => list({ reason, query: id })).toHaveLength(1);
   const [found] = await list({ http_status: String(status), query: id });
   expect(found, `${reason} with ${status}`).toMatchObject({
     id,
@@ -136,7 +136,7 @@ describe("a gateway that fails", () => {
       if (count < 2) await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const last = clients[2];
-    await expect.poll(() => last?.text ?? "", { timeout: 20_000 }).toContain("\r\n\r\n");
+    await expect.poll(() => last?.text ?? "").toContain("\r\n\r\n");
     const told = (name: string): string => new RegExp(`^${name}: (.*)\r$`, "im").exec(last?.text ?? "")?.[1] ?? "";
     const refused = { id: told("x-request-id"), reason: told("x-tollgate-reason"), status: 503 };
     for (const client of clients) client.socket.destroy();

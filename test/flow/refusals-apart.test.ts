@@ -20,7 +20,7 @@ afterAll(() => world.close());
 async function recordOf(id: string): Promise<Json> {
   const list = async (): Promise<readonly Json[]> =>
     (await world.management.call("GET", `/requests?query=${id}`)).body["requests"] as Json[];
-  await expect.poll(list, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(list).toHaveLength(1);
   return (await list())[0]!;
 }
 

@@ -8,7 +8,7 @@ import { Management } from "../support/management.js";
 import { settingsFor } from "../support/world.js";
 
 const SEED_SECRET = "sk-seeded-0123456789abcdef";
-const PATIENT = { timeout: 30_000, interval: 50 };
+const PATIENT = { timeout: 60_000, interval: 50 };
 
 let upstream: FakeUpstream;
 let gateway: GatewayProcess;

@@ -12,7 +12,7 @@ import { Management } from "../support/management.js";
 import { startReceiver } from "../support/webhook-receiver.js";
 
 const NEW = "the new root secret of this test, long enough";
-const PATIENT = { timeout: 20_000, interval: 50 };
+const PATIENT = { timeout: 60_000, interval: 50 };
 
 async function statusOf(gateway: GatewayProcess, key: string): Promise<number> {
   return (await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;

@@ -53,7 +53,7 @@ const change = (verb: "check" | "update", content: string, etag: string) =>
 beforeEach(async () => {
   if (onDisk() === FILE) return;
   gateway.writeSettings(FILE);
-  await vi.waitFor(async () => expect((await show()).file.in_force).toBe(true), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(async () => expect((await show()).file.in_force).toBe(true), { timeout: 60_000, interval: 100 });
 });
 
 test("the file is shown as it is written, without its secrets, and says where each thing is decided", async () => {
@@ -140,7 +140,7 @@ test("who read another text changes nothing, and of two at once one does", async
 
 test("a secret outside of its places is not shown, and keeps the file from being edited", async () => {
   gateway.writeSettings(`# once ${SECRET}\n${FILE}`);
-  await vi.waitFor(async () => expect((await show()).file.in_force).toBe(true), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(async () => expect((await show()).file.in_force).toBe(true), { timeout: 60_000, interval: 100 });
   const { file } = await show();
   expect(file.content).not.toContain(SECRET);
   expect(file).toMatchObject({ writable: false, problem: expect.stringContaining("put that into the environment") });

@@ -99,7 +99,7 @@ async function memoryBytes(process: GatewayProcess): Promise<number> {
   for (let least = Infinity; ; await sleep(STILL_MS)) {
     const count = memoryLines(process).length;
     globalThis.process.kill(process.pid, "SIGUSR2");
-    await expect.poll(() => memoryLines(process).length, { timeout: 20_000 }).toBeGreaterThan(count);
+    await expect.poll(() => memoryLines(process).length).toBeGreaterThan(count);
     const { bytes } = JSON.parse(memoryLines(process).at(-1) ?? "") as { bytes: number };
     if (bytes > least - FALLING_BYTES) return least;
     least = bytes;
@@ -153,7 +153,7 @@ const EDGES: readonly { readonly name: string; readonly open: () => Promise<Read
 
 /** Resolves once so many were asked for, and nothing more is taken of any. */
 async function stuck(requests: number): Promise<void> {
-  await expect.poll(() => told.requests, { timeout: 30_000 }).toBe(requests);
+  await expect.poll(() => told.requests).toBe(requests);
   let bytes = -1;
   while (bytes !== told.bytes) {
     ({ bytes } = told);

@@ -97,7 +97,7 @@ test.each(SPOILED)("$name: charged is $isCharged", async (spoiled) => {
   const answer = await response.text().catch(String);
   expect(answer).not.toContain("[DONE]");
   expect(response.status === 200).toBe(spoiled.isCharged);
-  await expect.poll(async () => (await management.balance(account)).heldNanos, { timeout: 10_000 }).toBe(0n);
+  await expect.poll(async () => (await management.balance(account)).heldNanos).toBe(0n);
   const { spentNanos } = await management.balance(account);
   expect(spentNanos > 0n).toBe(spoiled.isCharged);
 });

@@ -9,7 +9,7 @@ import { makeCertificate } from "../support/certificate.js";
 import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 
-const PATIENT = { timeout: 20_000, interval: 50 };
+const PATIENT = { timeout: 60_000, interval: 50 };
 const directory = mkdtempSync(join(tmpdir(), "tollgate-tls-"));
 const path = (name: string): string => join(directory, name);
 let gateway: GatewayProcess;

@@ -23,7 +23,7 @@ const TRACEPARENT = `00-${TRACE_ID}-${PARENT_ID}-01`;
 const SECRET = "root secret of a test of traces, 0123456789";
 const COLLECTOR_TOKEN = "collector-token-0123456789";
 const LIMITS = "context_tokens: 9000, output_tokens_max: 100";
-const PATIENT = { timeout: 30_000, interval: 50 };
+const PATIENT = { timeout: 60_000, interval: 50 };
 
 let upstream: FakeUpstream;
 let receiver: TraceReceiver;

@@ -246,7 +246,7 @@ test("a client that leaves ends the upstream's answer and pays for what came", a
   client.close();
   await world.openai.waitFor(({ raw, left }) => left && raw.includes("leaver"));
   const spent = async (): Promise<bigint> => (await world.management.balance("leaver")).spentNanos;
-  await expect.poll(spent, { timeout: 10_000 }).toBeGreaterThan(0n);
+  await expect.poll(spent).toBeGreaterThan(0n);
   expect(await spent()).toBeLessThan(40_000n);
 });
 
@@ -329,9 +329,9 @@ test("a request that would like HTTP/2 is answered as if it did not, body and al
     request("connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAEAAEAAAAIAAAABAAMAAABkAAQ\r\n"),
   );
   socket.write(body);
-  await expect.poll(() => text.match(/in plain/g)?.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => text.match(/in plain/g)?.length).toBe(1);
   socket.write(request("") + body);
-  await expect.poll(() => text.match(/in plain/g)?.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => text.match(/in plain/g)?.length).toBe(2);
   expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
   socket.destroy();
 });
@@ -395,6 +395,6 @@ describe("the connection closes", () => {
     await client.until(({ type }) => type === "response.failed");
     expect(await client.end()).toMatchObject({ code: 1008 });
     const spent = async (): Promise<bigint> => (await world.management.balance("cut")).spentNanos;
-    await expect.poll(spent, { timeout: 10_000 }).toBeGreaterThan(0n);
+    await expect.poll(spent).toBeGreaterThan(0n);
   });
 });

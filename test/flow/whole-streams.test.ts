@@ -95,7 +95,7 @@ describe.each([
     const nginx: ChildProcess = await startNginx(mkdtempSync(join(directory, "nginx-")), port, world.front.url);
     try {
       const base = `http://127.0.0.1:${port}`;
-      await vi.waitFor(() => fetch(`${base}/livez`), { timeout: 20_000, interval: 50 });
+      await vi.waitFor(() => fetch(`${base}/livez`), { timeout: 60_000, interval: 50 });
       expectWhole(await askWithNode(base, body));
     } finally {
       nginx.kill();

@@ -4,7 +4,7 @@ import { recordingsNote } from "../conformance/recorded.js";
 import { answers, requests } from "./corpus.js";
 import { runCase } from "./spelled-case.js";
 
-const CASES = Number(process.env["TOLLGATE_FORMATTING_CASES"] ?? 2_000);
+const CASES = Number(process.env["TOLLGATE_FORMATTING_CASES"] ?? 800);
 const SEED = Number(process.env["TOLLGATE_FORMATTING_SEED"] ?? 1);
 const TIME_LIMIT_MS = 120_000 + CASES * 60;
 const FAILURES_SHOWN = 12;

@@ -65,7 +65,7 @@ test("a key has so many and no more, and has room again once one closes", async 
           () => true,
           () => false,
         ),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     .toBe(true);
 });

@@ -9,7 +9,7 @@ const OLD = { rootSecret: ROOT_SECRET };
 const TOLD = { rootSecret: ROOT_SECRET, nextSecret: NEW_SECRET };
 const TAKING_OVER = { rootSecret: NEW_SECRET, previousSecret: ROOT_SECRET };
 const NEW = { rootSecret: NEW_SECRET };
-const PATIENT = { timeout: 10_000, interval: 10 };
+const PATIENT = { timeout: 60_000, interval: 10 };
 
 let world: World;
 beforeEach(async () => {

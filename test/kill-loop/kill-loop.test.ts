@@ -5,7 +5,7 @@ import { nameOf, planDeaths } from "./plan.js";
 import { Progress } from "./progress.js";
 import type { Tally } from "./reckoning.js";
 
-const KILLS = Number(process.env["TOLLGATE_KILLS"] ?? 24);
+const KILLS = Number(process.env["TOLLGATE_KILLS"] ?? 12);
 const SEED = Number(process.env["TOLLGATE_KILL_SEED"] ?? Date.now() % 2 ** 31);
 /** Gateways that die beside each other: a start leaves a core idle now and then. */
 const LANES = Number(process.env["TOLLGATE_KILL_LANES"] ?? 4);

@@ -13,7 +13,7 @@ import { testStore } from "../support/test-store.js";
 const PRICE = Price.decode(new Uint8Array([8, 1]));
 
 /** For what a beat or a retry of a settlement does. */
-export const WAIT = { timeout: 10_000 };
+export const WAIT = { timeout: 60_000 };
 
 export interface Bench {
   readonly store: Store;

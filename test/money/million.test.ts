@@ -1,5 +1,5 @@
 /**
- * Random operations on a real database beside a plain model, answer by answer, through crashes: 250,000 with all tests,
+ * Random operations on a real database beside a plain model, answer by answer, through crashes: 30,000 with all tests,
  * a million with `npm run money`. Repeat a run with TOLLGATE_SEED; TOLLGATE_MONEY_OPERATIONS makes it longer.
  */
 import { randomInt } from "node:crypto";
@@ -17,7 +17,7 @@ import { LIFE_ACCOUNTS, REACH, RandomLife, randomFrom } from "./random-life.js";
 import { RunningLedger } from "./running-ledger.js";
 import { TEST_ACT } from "../support/acts.js";
 
-const OPERATIONS = Number(process.env["TOLLGATE_MONEY_OPERATIONS"] ?? 100_000);
+const OPERATIONS = Number(process.env["TOLLGATE_MONEY_OPERATIONS"] ?? 30_000);
 const SEED = Number(process.env["TOLLGATE_SEED"] ?? randomInt(2 ** 31));
 /** How many commits there are from one crash to the next, at most. */
 const COMMITS_TO_CRASH_MAX = 200;

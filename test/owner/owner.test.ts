@@ -71,7 +71,7 @@ test("what is no frame ends its connection, and no other", async () => {
   const stranger = connect(owner.path);
   stranger.on("error", () => undefined);
   stranger.write(Buffer.from([4, 0, 0, 0, 1, 2, 3, 4]));
-  await expect.poll(() => seen, { timeout: 10_000 }).toEqual(["left"]);
+  await expect.poll(() => seen).toEqual(["left"]);
   await expect(worker.call("echo", "", ["there"])).resolves.toBe("there");
   await worker.close();
 });
@@ -97,7 +97,7 @@ test("a worker that ends leaves its slots to the others at once", async () => {
   expect(await admit(one, "r1")).toMatchObject({ admitted: true });
   expect(await admit(two, "r2")).toMatchObject({ admitted: false, limit: "concurrency" });
   await one.close();
-  await expect.poll(() => admit(two, "r2"), { timeout: 10_000 }).toMatchObject({ admitted: true });
+  await expect.poll(() => admit(two, "r2")).toMatchObject({ admitted: true });
   await two.close();
 });
 
@@ -137,12 +137,12 @@ test("a worker reads what another one keeps, piece by piece, of which few lie wi
     lost: () => (over = "lost"),
   });
   inlet?.pause();
-  await expect.poll(() => left.length, { timeout: 10_000 }).toBe(pieces.length - RELAY_PIECES_MAX - 1);
+  await expect.poll(() => left.length).toBe(pieces.length - RELAY_PIECES_MAX - 1);
   expect(read).toEqual([]);
   inlet?.resume();
-  await expect.poll(() => read, { timeout: 10_000 }).toEqual(pieces);
+  await expect.poll(() => read).toEqual(pieces);
   inlet?.close();
-  await expect.poll(() => over, { timeout: 10_000 }).toBe("gone");
+  await expect.poll(() => over).toBe("gone");
   for (const coordination of [reader, writer]) await coordination?.close();
   for (const link of links) await link.close();
 });

@@ -55,7 +55,7 @@ test("a gRPC stream that nobody reads ends its call, and its connection where no
   const session = open();
   flood(session);
   const { signal } = await core.gateway.nextCall();
-  await expect.poll(() => signal.aborted, { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => signal.aborted).toBe(true);
   expect(core.gateway.pushedCount).toBeLessThan(20);
   if (!session.destroyed) await once(session, "close");
 });
@@ -85,7 +85,7 @@ test("a call through a tunnel whose front end takes nothing is ended, and the tu
   });
   hand.send(head(1, 100_000));
   const { signal } = await core.gateway.nextCall();
-  await expect.poll(() => signal.aborted, { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => signal.aborted).toBe(true);
   const isError = ({ kind }: { kind: TunnelFrameKind }): boolean => kind === TunnelFrameKind.TUNNEL_FRAME_KIND_ERROR;
   await hand.until((frames) => frames.some(isError));
   hand.send(head(2, 100_000));
@@ -106,7 +106,7 @@ test("only those are cut that took nothing for the whole time, the longest first
   }, 20);
   await sleep(100);
   readers.behind(later);
-  await expect.poll(() => cut, { timeout: 20_000 }).toEqual(["stuck", "later"]);
+  await expect.poll(() => cut).toEqual(["stuck", "later"]);
   clearInterval(steps);
   readers.moved(slow);
   expect(readers.size).toBe(0);

@@ -110,7 +110,7 @@ test("messages that are half there count against the key's memory, and are cut a
   const codes = await Promise.race(halves.map(statusOf));
   expect(codes).toBe(status.RESOURCE_EXHAUSTED);
   for (const session of sessions) session.destroy();
-  await expect.poll(() => bodies.used, { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => bodies.used).toBe(0);
 });
 
 test("a message gives its room back when its call has its answer", async () => {

@@ -90,7 +90,7 @@ async function spend(keyId: string): Promise<void> {
   still.checkpoint(noted);
   const isNoted = async (): Promise<void> =>
     expect(await core.store.requests.get(running)).toMatchObject({ operatorCostNanos: OPERATOR_COST });
-  await vi.waitFor(isNoted, { timeout: 10_000 });
+  await vi.waitFor(isNoted, { timeout: 60_000 });
   const hold = await ledger.hold({ ...asked, requestId: done, price, timeoutMs: 60_000 });
   const usageSource = UsageSource.USAGE_SOURCE_REPORTED;
   await hold.settle({ ...noted, usageSource, attemptLog: "" });

@@ -121,7 +121,7 @@ describe("many calls over one tunnel", () => {
     const reasons = (await Promise.all(ended)).map(({ reason }) => reason);
     expect(new Set(reasons)).toEqual(new Set(["ERROR_REASON_CANCELLED"]));
     // The handlers hear of it too.
-    await expect.poll(() => running.filter(({ signal }) => !signal.aborted).length, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => running.filter(({ signal }) => !signal.aborted).length).toBe(0);
   });
 
   test("a front end's word on the client's address is believed, and its token goes over the wire once", async () => {
@@ -177,7 +177,7 @@ describe("where there is no tunnel", () => {
       const error = await refusalOf(channel.unary(generate, asking("echo"), withKey(secret)));
       return error === undefined && calls.at(-1)?.local === true;
     };
-    await expect.poll(tunnelled, { timeout: 15_000 }).toBe(true);
+    await expect.poll(tunnelled).toBe(true);
     await channel.close();
     await wire.cut();
   });

@@ -84,7 +84,7 @@ export const FIRST = { email: "ada@example.com", name: "Ada", password: "a long 
 export async function firstOperator(core: GatewayProcess, front: GatewayProcess = core): Promise<Browser> {
   const browser = new Browser(front);
   // It is printed behind the line that says the gateway is ready.
-  const token = await vi.waitFor(() => welcomeToken(core), { timeout: 20_000 });
+  const token = await vi.waitFor(() => welcomeToken(core), { timeout: 60_000 });
   const made = await browser.call("POST", "/first-operator", { token, ...FIRST });
   if (made.status !== 200) throw new Error(JSON.stringify(made.body));
   return browser;

@@ -76,7 +76,7 @@ scrape_configs: [{ job_name: tollgate, static_configs: [{ targets: ["${admin}"] 
   await vi.waitFor(
     async () => (await fetch(`http://${address}/-/ready`)).status === 200 || Promise.reject(new Error()),
     {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 100,
     },
   );
