@@ -31,7 +31,7 @@ test("what is polled for, and each test and hook, has its time by default", () =
 
 test("no wait of vitest's has less time than that", () => {
   const short = sources.flatMap(({ path, text }) =>
-    SHORT_WAITS.flatMap((waits) => [...text.matchAll(waits)])
+    SHORT_WAITS.flatMap((waits) => Array.from(text.matchAll(waits)))
       .filter(([, ms = ""]) => Number(ms.replaceAll("_", "")) < WAIT_LEAST_MS)
       .map(([found]) => `${path}: ${found}`),
   );
