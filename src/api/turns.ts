@@ -7,7 +7,8 @@ const LOOK_EACH = 32;
 
 export async function mapInTurns<Item, Result>(items: Iterable<Item>, each: (item: Item) => Result): Promise<Result[]> {
   const results: Result[] = [];
-  let endMs = performance.now() + TURN_MS;
+  // What came in this turn was read in it: but for a few, the rest is for the next ones.
+  let endMs = -Infinity;
   for (const item of items) {
     results.push(each(item));
     if (results.length % LOOK_EACH !== 0 || performance.now() < endMs) continue;

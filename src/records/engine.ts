@@ -10,7 +10,7 @@ import {
   textAt,
   valueAt,
 } from "./chunk.js";
-import { ChunkSumsCache } from "./chunk-sums.js";
+import { type ChunkSums, ChunkSumsCache } from "./chunk-sums.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
 import { FLAG, type RecordRow } from "./columns.js";
 import { type RecordFilter, isRefused, type Test, testOf } from "./filter.js";
@@ -44,25 +44,57 @@ export interface Retention {
   readonly refusalsMs: number;
 }
 
+/** A chunk of this process that is put together with others once they are many. */
+interface Tail {
+  readonly id: number;
+  readonly count: number;
+}
+
 export class Engine {
   readonly #cache = new PartCache();
-  /** Chunks of this process that are put together once they are many. */
-  #tails: { readonly id: number; readonly count: number }[] = [];
+  #tails: Tail[] = [];
+  /** Stored, and not shown to those who ask yet. */
+  readonly #unseen = new Set<number>();
 
+  /** `between` is awaited before each chunk that a call looks at, so that others may store meanwhile. */
   constructor(
     private readonly store: ChunkStore,
     private readonly sums = new ChunkSumsCache(),
+    private readonly between: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
   async append(batch: RowBatch): Promise<void> {
+    this.show(await this.keep(batch));
+    await this.joinTails();
+  }
+
+  /** Stores a batch, also while another call runs, which does not see it: nobody does before it is shown. */
+  async keep(batch: RowBatch): Promise<Tail> {
     const builder = new ChunkBuilder(batch.count);
     builder.pushBatch(batch);
     const chunk = builder.build();
+    const { count } = chunk;
     const id = await this.store.insert(asNew(chunk, false, false));
-    this.#cache.put(id, "facts", chunk.facts, chunk.count * 64);
-    this.#tails.push({ id, count: chunk.count });
-    const rows = this.#tails.reduce((sum, { count }) => sum + count, 0);
-    if (rows >= SEALED_ROWS || this.#tails.length >= TAILS_MAX) await this.#joinTails(rows >= SEALED_ROWS / 2);
+    this.#unseen.add(id);
+    this.#cache.put(id, "facts", chunk.facts, count * 64);
+    return { id, count };
+  }
+
+  /** Shows what was stored to whoever asks from now on. */
+  show(tail: Tail): void {
+    this.#unseen.delete(tail.id);
+    this.#tails.push(tail);
+  }
+
+  /** Puts small chunks together where they are many. */
+  async joinTails(): Promise<void> {
+    const tails = this.#tails;
+    const rows = tails.reduce((sum, { count }) => sum + count, 0);
+    if (rows < SEALED_ROWS && tails.length < TAILS_MAX) return;
+    const sealed = rows >= SEALED_ROWS / 2;
+    this.#tails = [];
+    const joined = await this.#join(tails, sealed);
+    if (!sealed && joined !== undefined) this.#tails.push(joined);
   }
 
   /** The newest first, after the cursor, at most `count`. */
@@ -74,7 +106,7 @@ export class Engine {
       after?.timeMs ?? EVER_MS,
       began === undefined ? EVER_MS : began + REQUEST_MS_MAX,
     );
-    const marks = await this.store.within(fromMs, toMs);
+    const marks = await this.#within(fromMs, toMs);
     let found: { readonly timeMs: number; readonly row: RecordRow }[] = [];
     for (const mark of marks) {
       // All that is left is older than what a page needs.
@@ -104,11 +136,22 @@ export class Engine {
 
   async usage(dimensions: readonly Dimension[], filter: RecordFilter): Promise<UsageTable> {
     const scan = new UsageScan(dimensions, filter);
-    for (const mark of await this.store.within(filter.fromMs, filter.toMs)) {
-      const chunk = await this.#chunk(mark, filter.id !== undefined);
+    const marks = await this.#within(filter.fromMs, filter.toMs);
+    const byId = new Map(marks.map((mark) => [mark.id, mark]));
+    const kept = (ids: readonly number[]): Promise<ChunkSums | undefined> =>
+      this.sums.of(ids, dimensions, async (id) => this.#chunk(byId.get(id), filter.id !== undefined));
+    const isAdded = new Set<number>();
+    for (const run of this.sums.runsOf(whole(marks, filter))) {
+      const sums = await kept(run);
+      if (sums === undefined) continue;
+      scan.addSums(sums);
+      for (const id of run) isAdded.add(id);
+    }
+    for (const mark of marks) {
+      const chunk = isAdded.has(mark.id) ? undefined : await this.#chunk(mark, filter.id !== undefined);
       if (chunk === undefined) continue;
       // One that is put together with others soon is not worth keeping its sums.
-      const sums = mark.sealed && scan.takesAllOf(chunk) ? this.sums.of(mark.id, chunk, dimensions) : undefined;
+      const sums = mark.sealed && scan.takesAllOf(chunk) ? await kept([mark.id]) : undefined;
       if (sums === undefined) scan.add(chunk);
       else scan.addSums(sums);
     }
@@ -126,7 +169,7 @@ export class Engine {
   async find(id: string): Promise<RecordRow | undefined> {
     const began = beganMs(id);
     if (began === undefined) return undefined;
-    for (const mark of await this.store.within(began, began + REQUEST_MS_MAX)) {
+    for (const mark of await this.#within(began, began + REQUEST_MS_MAX)) {
       const chunk = await this.#chunk(mark, true);
       const place = chunk?.texts.texts.placeOf(id) ?? -1;
       if (chunk === undefined || place < 0) continue;
@@ -140,7 +183,7 @@ export class Engine {
   async adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): Promise<number> {
     const adopted = await this.store.alone(async () => {
       const known = new Set<string>();
-      for (const mark of await this.store.within(fromMs - REQUEST_MS_MAX, toMs + REQUEST_MS_MAX)) {
+      for (const mark of await this.#within(fromMs - REQUEST_MS_MAX, toMs + REQUEST_MS_MAX)) {
         const chunk = await this.#chunk(mark, true);
         if (chunk === undefined) continue;
         for (let row = 0; row < chunk.count; row++) known.add(textAt(chunk.texts, "id", row));
@@ -157,7 +200,7 @@ export class Engine {
   /** Takes out of all records of an account, or of all, whom they were for. Returns how many that were. */
   async erase(account: string | undefined, endUser: string): Promise<number> {
     let erased = 0;
-    for (const mark of await this.store.within(0, EVER_MS)) {
+    for (const mark of await this.#within(0, EVER_MS)) {
       const chunk = await this.#chunk(mark, false);
       const names = account === undefined ? { endUser } : { endUser, account };
       const passes = chunk && testOf(chunk, { fromMs: 0, toMs: EVER_MS, names });
@@ -184,7 +227,7 @@ export class Engine {
   /** Forgets one chunk that is over its time, or the refusals in it. False where there is none. */
   async sweepOne(nowMs: number, { recordsMs, refusalsMs }: Retention): Promise<boolean> {
     const mark = await this.store.over(nowMs - recordsMs, nowMs - refusalsMs);
-    if (mark === undefined) return false;
+    if (mark === undefined || this.#unseen.has(mark.id)) return false;
     if (mark.toMs < nowMs - recordsMs) {
       await this.#forget([mark], []);
       return true;
@@ -199,8 +242,7 @@ export class Engine {
 
   /** Puts together what processes that ended left in small chunks. */
   async joinLeft(beforeMs: number): Promise<void> {
-    const own = new Set(this.#tails.map(({ id }) => id));
-    const left = (await this.store.unsealed(beforeMs)).filter(({ id }) => !own.has(id));
+    const left = (await this.store.unsealed(beforeMs)).filter(({ id }) => !this.#isOwn(id));
     for (let at = 0; at < left.length;) {
       const some: ChunkMark[] = [];
       for (let rows = 0; at < left.length && rows < SEALED_ROWS; at++) {
@@ -217,18 +259,17 @@ export class Engine {
     return this.store.close();
   }
 
-  async #joinTails(sealed: boolean): Promise<void> {
-    const tails = this.#tails;
-    this.#tails = [];
-    const joined = await this.#join(tails, sealed);
-    if (!sealed && joined !== undefined) this.#tails.push(joined);
+  #isOwn(id: number): boolean {
+    return this.#unseen.has(id) || this.#tails.some((tail) => tail.id === id);
+  }
+
+  async #within(fromMs: number, toMs: number): Promise<readonly ChunkMark[]> {
+    const marks = await this.store.within(fromMs, toMs);
+    return this.#unseen.size === 0 ? marks : marks.filter(({ id }) => !this.#unseen.has(id));
   }
 
   /** Undefined where another process put one of them together with others. */
-  async #join(
-    marks: readonly Pick<ChunkMark, "id" | "count">[],
-    sealed: boolean,
-  ): Promise<{ readonly id: number; readonly count: number } | undefined> {
+  async #join(marks: readonly Tail[], sealed: boolean): Promise<Tail | undefined> {
     const builder = new ChunkBuilder(marks.reduce((sum, { count }) => sum + count, 0));
     for (const { id, count } of marks) {
       const chunk = await this.#chunk({ id, count, fromMs: 0, toMs: 0 }, true);
@@ -262,7 +303,9 @@ export class Engine {
   }
 
   /** Undefined where it is gone: another one took its place, or it was over its time. */
-  async #chunk(mark: ReadMark, needsTexts: boolean): Promise<Chunk | undefined> {
+  async #chunk(mark: ReadMark | undefined, needsTexts: boolean): Promise<Chunk | undefined> {
+    if (mark === undefined) return undefined;
+    await this.between();
     const facts = await this.#part(mark.id, "facts");
     if (facts === undefined) return undefined;
     const { count, fromMs, toMs } = mark;
@@ -296,6 +339,12 @@ function keysByTime({ facts, count, fromMs }: Chunk, passes: Test, after: ListCu
     if ((after === undefined || timeMs <= after.timeMs) && passes(row)) keys[found++] = (timeMs - fromMs) * count + row;
   }
   return keys.subarray(0, found).sort();
+}
+
+/** The ids of those that are wholly asked for, as far as their marks tell that. */
+function whole(marks: readonly ChunkMark[], { fromMs, toMs, names, ...rest }: RecordFilter): readonly number[] {
+  if ([...Object.values(names), ...Object.values(rest)].some((value) => value !== undefined)) return [];
+  return marks.filter((mark) => mark.sealed && mark.fromMs >= fromMs && mark.toMs <= toMs).map(({ id }) => id);
 }
 
 /** When the request with this id began; undefined where the text is no whole id. */

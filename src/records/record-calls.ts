@@ -5,13 +5,16 @@ import type { GatheredContent } from "./content-tap.js";
 import type { KeptContent } from "./content-vault.js";
 import type { ListCursor, Retention } from "./engine.js";
 import type { RecordFilter } from "./filter.js";
-import type { RowBatch } from "./row-batch.js";
+import type { RowBatch, RowPage } from "./row-batch.js";
 import type { Dimension } from "./usage-codes.js";
 import type { UsageTable } from "./usage-scan.js";
 
 export interface RecordCalls {
+  /** Stored at once, whatever else runs. */
   append(batch: RowBatch): void;
-  list(filter: RecordFilter, count: number, after: ListCursor | undefined): RowBatch;
+  /** Puts together what was appended, where it is many small pieces. */
+  joinTails(): void;
+  list(filter: RecordFilter, count: number, after: ListCursor | undefined): RowPage;
   /** Undefined where the question makes too many groups. */
   usage(dimensions: readonly Dimension[], filter: RecordFilter): UsageTable | undefined;
   find(id: string): RecordRow | undefined;

@@ -1,4 +1,5 @@
-/** The thread that stores records: it answers one call after the other. */
+/** The thread that stores records: it answers one call after the other, and stores new records between their steps. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { SecretSeal } from "../alerts/seal.js";
 import { protectSecrets } from "../redaction.js";
@@ -6,14 +7,21 @@ import type { ChunkStore } from "./chunk-store.js";
 import type { ContentStore } from "./content-store.js";
 import { ContentVault } from "./content-vault.js";
 import { Engine } from "./engine.js";
-import type { RecordAnswer, RecordCall, RecordCalls, RecordPlace, RecordStart } from "./record-calls.js";
-import { batchOf } from "./row-batch.js";
+import type {
+  RecordAnswer,
+  RecordCall,
+  RecordCallName,
+  RecordCalls,
+  RecordPlace,
+  RecordStart,
+} from "./record-calls.js";
+import { pageOf, type RowBatch } from "./row-batch.js";
 import { openSqliteChunks } from "./sqlite-chunks.js";
 import { openSqliteContents } from "./sqlite-contents.js";
 import { TooManyGroups } from "./usage-places.js";
 
 type Handlers = {
-  readonly [Name in keyof RecordCalls]: (
+  readonly [Name in Exclude<RecordCallName, "append">]: (
     ...args: Parameters<RecordCalls[Name]>
   ) => Promise<ReturnType<RecordCalls[Name]>>;
 };
@@ -23,12 +31,11 @@ const port = parentPort;
 // The edge between threads: whoever starts this one gives the place.
 const { place, contentKeys } = workerData as RecordStart;
 const { chunks, contents } = await open(place);
-const engine = new Engine(chunks);
+const engine = new Engine(chunks, undefined, () => nextTurn());
 const vault = new ContentVault(contents, new SecretSeal(contentKeys));
 await vault.sealAnew();
 const handlers: Handlers = {
-  append: (batch) => engine.append(batch),
-  list: async (filter, count, after) => batchOf(await engine.list(filter, count, after)),
+  list: async (filter, count, after) => pageOf(await engine.list(filter, count, after)),
   usage: (dimensions, filter) =>
     engine.usage(dimensions, filter).catch((error: unknown) => {
       if (error instanceof TooManyGroups) return undefined;
@@ -43,6 +50,7 @@ const handlers: Handlers = {
     return { contentCount, requestCount: await engine.erase(account, endUser) };
   },
   sweepOne: (nowMs, retention) => engine.sweepOne(nowMs, retention),
+  joinTails: () => engine.joinTails(),
   joinLeft: (beforeMs) => engine.joinLeft(beforeMs),
   keepContent(contents, secrets) {
     if (secrets.length > 0) protectSecrets(secrets);
@@ -58,21 +66,47 @@ const handlers: Handlers = {
 
 let turn: Promise<void> = Promise.resolve();
 port.on("message", (message: RecordCall | "close") => {
-  turn = turn.then(() => (message === "close" ? end() : answer(message)));
+  if (message === "close") turn = turn.then(end);
+  else if (message.name === "append") store(message);
+  else turn = turn.then(() => answer(message));
 });
 port.postMessage("ready");
 
+/**
+ * What ended is stored as it comes, however long the calls before it take: what a crash loses must not grow with what
+ * is asked. It is shown at its turn, so that calls that came together see the same records.
+ */
+function store({ id, args }: RecordCall): void {
+  // The table of calls pairs names with arguments, on both sides.
+  const kept = engine.keep(args[0] as RowBatch);
+  const told = reply(
+    id,
+    kept.then(() => undefined),
+  );
+  turn = turn.then(async () => {
+    await told;
+    await kept.then(
+      (tail) => engine.show(tail),
+      // Whoever asked was told.
+      () => undefined,
+    );
+  });
+}
+
+function answer({ id, name, args }: RecordCall): Promise<void> {
+  const handler = handlers[name as keyof Handlers] as (...given: readonly unknown[]) => Promise<unknown>;
+  return reply(id, handler(...args));
+}
+
 /** Never rejects. */
-async function answer({ id, name, args }: RecordCall): Promise<void> {
-  let reply: RecordAnswer;
+async function reply(id: number, asked: Promise<unknown>): Promise<void> {
+  let said: RecordAnswer;
   try {
-    // The table of calls pairs names with arguments, on both sides.
-    const handler = handlers[name] as (...args: readonly unknown[]) => Promise<unknown>;
-    reply = { id, result: await handler(...args) };
+    said = { id, result: await asked };
   } catch (error) {
-    reply = { id, problem: error instanceof Error ? error.message : String(error) };
+    said = { id, problem: error instanceof Error ? error.message : String(error) };
   }
-  port.postMessage(reply, "result" in reply ? buffersOf(reply.result) : []);
+  port.postMessage(said, "result" in said ? buffersOf(said.result) : []);
 }
 
 /** Arrays of numbers that nobody else has: they go over as they are, and nobody copies them. */

@@ -21,8 +21,11 @@ import type { Dimension } from "./usage-codes.js";
 import { groupsOf, type UsageGroup } from "./usage-groups.js";
 import { GROUPS_MAX } from "./usage-places.js";
 
-/** How often what ended goes to the thread, and what waits for that at most. */
-const FLUSH_MS = 500;
+/**
+ * How often what ended goes to the thread, and what waits for that at most. A crash may lose a second, so there is time
+ * for a late turn of the event loop, and for the thread to write it.
+ */
+const FLUSH_MS = 250;
 const WAITING_ROWS_MAX = 20_000;
 /** Batches that the thread has not stored yet. */
 const BATCHES_MAX = 8;
@@ -173,6 +176,7 @@ export class Records {
     } finally {
       this.#storing -= 1;
     }
+    if (!this.#isClosed) this.thread.call("joinTails").catch(this.options.onError);
   }
 
   async #flushContents(): Promise<void> {

@@ -1,6 +1,7 @@
 /** Records on their way to the thread that stores them, or from it: numbers in one array, and each name once. */
 import { mapInTurns } from "../api/turns.js";
 import { COLUMNS, emptyRow, NAMES, NUMBERS, type RecordRow, TEXTS } from "./columns.js";
+import { ListedTexts, PackedTexts } from "./text-list.js";
 
 /** Rows one after the other, each with all columns; a name or text is its place in `texts`. */
 export interface RowBatch {
@@ -62,19 +63,36 @@ export class BatchBuilder {
   }
 }
 
+/** Rows on their way back. Their texts are bytes: whoever takes a thousand of them reads them a few at a time. */
+export interface RowPage extends Pick<RowBatch, "count" | "cells"> {
+  readonly ends: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
 export function batchOf(rows: readonly RecordRow[]): RowBatch {
   const builder = new BatchBuilder();
   for (const row of rows) builder.push(row);
   return builder.take();
 }
 
-/** The rows of a batch, as they were pushed. */
-export function rowsOf({ count, cells, texts }: RowBatch): Promise<RecordRow[]> {
-  return mapInTurns(Array.from({ length: count }).keys(), (batchRow) => {
+export function pageOf(rows: readonly RecordRow[]): RowPage {
+  const { count, cells, texts } = batchOf(rows);
+  const { ends, bytes } = PackedTexts.of(new ListedTexts(texts));
+  return { count, cells, ends, bytes };
+}
+
+/** The rows of a page, as they were given. */
+export function rowsOf({ count, cells, ends, bytes }: RowPage): Promise<RecordRow[]> {
+  const packed = new PackedTexts(ends, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const texts: string[] = [];
+  return mapInTurns(Array.from({ length: count }).keys(), (pageRow) => {
     const row = emptyRow();
-    let at = batchRow * WIDTH;
+    let at = pageRow * WIDTH;
     for (const name of NUMBERS) row[name] = cells[at++] ?? 0;
-    for (const name of TEXT_COLUMNS) row[name] = texts[cells[at++] ?? 0] ?? "";
+    for (const name of TEXT_COLUMNS) {
+      const place = cells[at++] ?? 0;
+      row[name] = texts[place] ??= packed.at(place);
+    }
     return row;
   });
 }

@@ -11,8 +11,6 @@ const VALUE_BITS = 15;
 const VALUE_MASK = (1 << VALUE_BITS) - 1;
 const SLOT_BITS = 16;
 const SLOTS = 1 << SLOT_BITS;
-/** So many pairs of codes of one chunk have a place each. */
-const NEAR_PAIRS = 1 << 17;
 
 export interface OrderedGroups {
   readonly groups: Int32Array;
@@ -33,6 +31,7 @@ export class UsagePlaces {
   /** One above the pair in each slot, and its group. */
   readonly #pairs = new Int32Array(SLOTS);
   readonly #groups = new Int32Array(SLOTS);
+  readonly #near = new NearPairs();
   readonly #firsts = new Values();
   readonly #seconds = new Values();
   /** The pair of each group. */
@@ -47,16 +46,24 @@ export class UsagePlaces {
   of([first = NO_CODES, second = NO_CODES]: readonly Codes[], count: number): Int32Array {
     const groups = new Int32Array(count);
     const [one, other] = [new Translation(first, this.#firsts), new Translation(second, this.#seconds)];
-    // Of a chunk most pairs come often: each is looked up once, where its codes lead to it straight away.
-    const known = first.span * second.span <= NEAR_PAIRS ? new Int32Array(first.span * second.span) : undefined;
+    const [firstValues, secondValues] = [one.values, other.values];
     const [firsts, seconds] = [first.of, second.of];
+    const near = this.#near;
+    let { groups: known, width } = near;
     for (let row = 0; row < count; row++) {
       const [code, another] = [firsts?.[row] ?? 0, seconds?.[row] ?? 0];
-      const near = code * second.span + another;
-      let group = known?.[near] ?? 0;
+      let [value, under] = [firstValues[code] ?? NO_VALUE, secondValues[another] ?? NO_VALUE];
+      if (value === NO_VALUE || under === NO_VALUE) {
+        [value, under] = [one.valueOf(code), other.valueOf(another)];
+        near.fit(this.#firsts.names.length, this.#seconds.names.length);
+        ({ groups: known, width } = near);
+      }
+      const place = value * width + under;
+      let group = known[place] ?? 0;
       if (group === 0) {
-        group = this.#groupOf((one.valueOf(code) << VALUE_BITS) | other.valueOf(another));
-        if (known !== undefined) known[near] = group;
+        group = this.#groupOf((value << VALUE_BITS) | under);
+        // Without room for all pairs there is none for any.
+        if (place < known.length) known[place] = group;
       }
       groups[row] = group;
     }
@@ -145,24 +152,53 @@ class Values {
   }
 }
 
+/** Of more pairs each is looked up. */
+const NEAR_PAIRS_MAX = 1 << 20;
+
+/** The group of each pair of values, where it is found at once: most rows are of a pair that was met before. */
+class NearPairs {
+  /** Zero where no row had the pair yet; empty where there are too many pairs. */
+  groups = new Int32Array(1);
+  /** How many second values there is room for. */
+  width = 1;
+
+  /** Makes room for so many values of each property. */
+  fit(firsts: number, seconds: number): void {
+    const { groups, width } = this;
+    if (groups.length === 0 || (seconds <= width && firsts * width <= groups.length)) return;
+    const wider = powerOfTwo(seconds);
+    const length = powerOfTwo(firsts) * wider;
+    this.groups = new Int32Array(length > NEAR_PAIRS_MAX ? 0 : length);
+    this.width = wider;
+    if (this.groups.length === 0) return;
+    if (wider === width) return this.groups.set(groups);
+    for (let from = 0; from < groups.length; from += width)
+      this.groups.set(groups.subarray(from, from + width), (from / width) * wider);
+  }
+}
+
+/** The least that is not below. */
+function powerOfTwo(count: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(1, count)));
+}
+
+const NO_VALUE = -1;
+
 /** The codes of one chunk as values of the question. */
 class Translation {
-  /** One above the value; 0 is not looked up yet. */
-  readonly #known: Int32Array;
+  /** The value of each code that was looked up. */
+  readonly values: Int32Array;
 
   constructor(
     private readonly codes: Codes,
-    private readonly values: Values,
+    private readonly all: Values,
   ) {
-    this.#known = new Int32Array(codes.span);
+    this.values = new Int32Array(codes.span).fill(NO_VALUE);
   }
 
   valueOf(code: number): number {
-    const known = this.#known[code] ?? 0;
-    if (known !== 0) return known - 1;
-    const value = this.values.placeOf(this.codes.nameOf(code));
-    this.#known[code] = value + 1;
-    return value;
+    const known = this.values[code] ?? NO_VALUE;
+    return known === NO_VALUE ? (this.values[code] = this.all.placeOf(this.codes.nameOf(code))) : known;
   }
 }
 

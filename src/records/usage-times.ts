@@ -12,6 +12,12 @@ const WAITING_ROWS_MAX = 1 << 21;
 const TOTAL_BITS = 16;
 const FIRST_MASK = (1 << TOTAL_BITS) - 1;
 
+/** Rows of a chunk, and the group of each. */
+export interface RowFacts {
+  readonly groups: Int32Array;
+  readonly facts: Part;
+}
+
 interface RowTimes {
   readonly groups: Int32Array;
   readonly buckets: Uint32Array | Int32Array;
@@ -30,7 +36,7 @@ const GROUP_MASK = (1 << GROUP_BITS) - 1;
 const BUCKET_BITS = 10;
 const BUCKET_MASK = (1 << BUCKET_BITS) - 1;
 
-/** How often each group of a chunk had which times. */
+/** How often each group of some chunks had which times. */
 export class TimeCounts {
   private constructor(
     /** Where the entries of each group start, and behind the last one where they end. */
@@ -38,11 +44,12 @@ export class TimeCounts {
     readonly entries: Uint32Array,
   ) {}
 
-  static of(groups: Int32Array, groupCount: number, facts: Part): TimeCounts {
-    const { starts, ordered } = orderedRows([{ groups, buckets: bucketsOf(facts, groups.length) }], groupCount);
+  static of(rows: readonly RowFacts[], groupCount: number): TimeCounts {
+    const bucketed = rows.map(({ groups, facts }) => ({ groups, buckets: bucketsOf(facts, groups.length) }));
+    const { starts, ordered } = orderedRows(bucketed, groupCount);
     const counts = new Uint32Array(2 * BUCKETS);
     const entryStarts = new Uint32Array(groupCount + 1);
-    const entries = new Uint32Array(2 * groups.length);
+    const entries = new Uint32Array(2 * ordered.length);
     let entryCount = 0;
     for (let group = 1; group < groupCount; group++) {
       entryStarts[group] = entryCount;

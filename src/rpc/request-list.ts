@@ -19,7 +19,7 @@ import { messageOfLedger, messageOfRecord, STATES } from "./request-message.js";
 /** Among so many of the ledger's newest those without a record are looked for. */
 const NEWEST_ROWS = 100;
 /** What the ledger's rows of one answer may take of the event loop. */
-const ROWS_AT_ONCE = 200;
+const ROWS_AT_ONCE = 100;
 /** The name of the list in its tokens: the ledger has another one of its requests. */
 const LIST = "records of requests";
 

@@ -2,11 +2,12 @@
  * Two builds of the gateway under the same load at the same time: what a change is worth, to one part in a hundred.
  * Run: `npm run bench:builds -- --other DIST [--only SCENARIO] [--rounds N] [--seconds S]`.
  * With `--traces SHARE`, such as 0.01, this build sends traces of that share of requests to a sink, and the other,
- * which may be left out and is then the same build, sends none: what traces cost.
+ * which may be left out and is then the same build, sends none: what traces cost. With `--records` the other one, this
+ * build as well, keeps no records of requests: what records cost. With `--at-most RATIO` it fails above that.
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { start } from "./child.mjs";
 import { Driver } from "./driver.mjs";
@@ -27,6 +28,8 @@ const { values: asked } = parseArgs({
   options: {
     other: { type: "string" },
     traces: { type: "string" },
+    records: { type: "boolean", default: false },
+    "at-most": { type: "string" },
     only: { type: "string", default: "whole-1k" },
     rounds: { type: "string", default: "8" },
     seconds: { type: "string", default: "4" },
@@ -44,11 +47,32 @@ function scenarioOf() {
 
 /** @param {string} build */
 function entryOf(build) {
-  // Builds of before are files as the compiler made them.
-  const entries = ["program/main.js", "src/cli/main.js"].map((entry) => join(resolve(build), entry));
+  // Builds of before are files as the compiler made them; one of those is taken out of such a build alone.
+  const all = asked.records ? ["src/cli/main.js"] : ["program/main.js", "src/cli/main.js"];
+  const entries = all.map((entry) => join(resolve(build), entry));
   const found = entries.find((entry) => existsSync(entry));
   if (found === undefined) throw new Error(`${entries[0]} is not there: build it first (npm run build)`);
   return found;
+}
+
+/** Node's options for the other side. @param {string} build */
+function otherOptions(build) {
+  if (!asked.records) return [];
+  const without = new URL("without-records.mjs", import.meta.url);
+  without.searchParams.set("build", pathToFileURL(join(resolve(build), "src/")).href);
+  return ["--import", without.href];
+}
+
+/** Records that nobody keeps would cost too little. @param {readonly Side[]} sides */
+async function recordProblems(sides) {
+  if (!asked.records) return [];
+  /** @type {string[]} */
+  const problems = [];
+  for (const { name, subject } of sides) {
+    const isKept = (await subject.recordCount()) > 0;
+    if (isKept !== (name === "this")) problems.push(`${name}: ${isKept ? "keeps" : "keeps no"} records of requests`);
+  }
+  return problems;
 }
 
 /** Takes the traces of one side. */
@@ -80,13 +104,13 @@ async function sinkProblems(sink) {
  * @param {string} entry
  * @param {import("./scenarios.mjs").Scenario} scenario
  * @param {string[]} problems
- * @param {Record<string, string>} [variables]
+ * @param {{ variables?: Record<string, string> | undefined, nodeOptions?: string[] }} [more]
  * @returns {Promise<Side>}
  */
-async function startSide(name, entry, scenario, problems, variables = {}) {
+async function startSide(name, entry, scenario, problems, { variables = {}, nodeOptions = [] } = {}) {
   const mock = await start("mock", [process.execPath, here("mock-upstream.mjs"), "0"]);
   const mockPort = Number(mock.ready["port"]);
-  const options = /** @type {import("./arguments.mjs").Options} */ ({ nodeOptions: [], entry, variables });
+  const options = /** @type {import("./arguments.mjs").Options} */ ({ nodeOptions, entry, variables });
   const subject = await startSubject(scenario.judged, { mockPort, mockPid: mock.pid, options });
   if ("skipped" in subject) throw new Error(subject.skipped);
   const drivers = { http: new Driver("load.mjs"), grpc: new Driver("load-grpc.mjs") };
@@ -99,16 +123,17 @@ function median(values) {
 }
 
 async function main() {
-  if (asked.other === undefined && asked.traces === undefined)
+  if (asked.other === undefined && asked.traces === undefined && !asked.records)
     throw new Error("--other: name the folder of another build, such as ../before/dist");
   const scenario = scenarioOf();
   /** @type {string[]} */
   const problems = [];
   const sink = await startSink();
   const own = here("../../dist");
+  const other = asked.other ?? own;
   const sides = [
-    await startSide("other", entryOf(asked.other ?? own), scenario, problems),
-    await startSide("this", entryOf(own), scenario, problems, sink?.variables),
+    await startSide("other", entryOf(other), scenario, problems, { nodeOptions: otherOptions(other) }),
+    await startSide("this", entryOf(own), scenario, problems, { variables: sink?.variables }),
   ];
   const charges = new Charges();
   const both = (/** @type {(side: Side) => Promise<any>} */ run) => Promise.all(sides.map(run));
@@ -127,7 +152,9 @@ async function main() {
   );
   for (const { name, subject } of sides)
     problems.push(...(await subject.prove(charges.of(subject))).map((problem) => `${name}: ${problem}`));
-  problems.push(...(await sinkProblems(sink)));
+  problems.push(...(await sinkProblems(sink)), ...(await recordProblems(sides)));
+  const most = Number(asked["at-most"] ?? Infinity);
+  if (median(ratios) > most) problems.push(`${median(ratios).toFixed(3)} is above ${most}`);
   say(`${problems.length} problems`);
   problems.forEach((problem) => say(`- ${problem}`));
   process.exit(problems.length > 0 ? 1 : 0);

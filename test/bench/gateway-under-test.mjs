@@ -66,7 +66,8 @@ export async function startGateway(options) {
   const settingsPath = join(directory, "tollgate.yaml");
   writeFileSync(settingsPath, settings({ upstreamPort, otherPort, worstPort, key, otherKey }));
   const secret = {
-    TOLLGATE_SECRET: randomBytes(24).toString("hex"),
+    // A directory that is used again keeps its own.
+    ...(data === undefined ? { TOLLGATE_SECRET: randomBytes(24).toString("hex") } : {}),
     TOLLGATE_LOG_LEVEL: "info",
     TOLLGATE_ADMIN: "127.0.0.1:0",
     TOLLGATE_LAME_DUCK_MS: "0",

@@ -22,6 +22,7 @@ import { findNginx, startNginx } from "./nginx.mjs";
  * @property {string} [grpc] Where its gRPC is, host:port.
  * @property {string} [metricsUrl] Where its event loop's delay is told.
  * @property {(expectedNanos: bigint) => Promise<string[]>} prove What is wrong with what it charged.
+ * @property {() => Promise<number>} recordCount How many of the last hundred requests have a record of their own.
  * @property {() => Promise<void>} stop
  */
 
@@ -45,6 +46,7 @@ const plain = {
   translates: false,
   readyMs: Number.NaN,
   prove: async () => [],
+  recordCount: async () => 0,
   stop: async () => {},
 };
 
@@ -128,6 +130,12 @@ async function gatewaySubject(name, { mockPort, otherMockPort, worstPort, option
     readyMs: gateway.readyMs,
     metricsUrl: `http://${gateway.metrics}/metrics`,
     prove: (expectedNanos) => proveLedger(gateway, expectedNanos),
+    recordCount: async () => {
+      const headers = { authorization: `Bearer ${gateway.operatorKey}` };
+      const response = await fetch(`http://${gateway.http}/api/v1/requests?page_size=100`, { headers });
+      const { requests } = /** @type {{ requests: { detail?: object }[] }} */ (await response.json());
+      return requests.filter(({ detail }) => detail !== undefined).length;
+    },
     stop: gateway.stop,
   };
 }

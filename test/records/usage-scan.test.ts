@@ -56,7 +56,8 @@ test("of any rows in any chunks are those of the rows", async () => {
       for (const [id, part] of [known.slice(0, cut), known.slice(cut)].entries()) {
         if (part.length === 0) continue;
         const chunk = chunkOf(part);
-        const sums = isWhole && scan.takesAllOf(chunk) ? cache.of(id, chunk, by) : undefined;
+        const sums =
+          isWhole && scan.takesAllOf(chunk) ? await cache.of([id], by, () => Promise.resolve(chunk)) : undefined;
         if (sums === undefined) scan.add(chunk);
         else scan.addSums(sums);
       }

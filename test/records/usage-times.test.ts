@@ -29,7 +29,7 @@ test("percentiles of every group are at most 2.5 % away from the exact ones", ()
         );
         const groups = Int32Array.from(part, ({ group }) => group);
         const { facts } = builder.build();
-        if ((at / each) % 2 === counted) times.merge(SAME, TimeCounts.of(groups, GROUPS.length + 1, facts));
+        if ((at / each) % 2 === counted) times.merge(SAME, TimeCounts.of([{ groups, facts }], GROUPS.length + 1));
         else times.add(groups, GROUPS.length + 1, facts);
       }
       const found = times.of(Int32Array.from(GROUPS));
