@@ -10,6 +10,13 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 // npm fetches what no cache holds.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
+/** What a person's own environment tells npm of the way to its registry, and nothing of ours. */
+const PASSED_ON = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) =>
+    /^(PATH|HOME|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(HTTPS?|NO)_PROXY|npm_config_(registry|cafile))$/i.test(name),
+  ),
+);
+
 const folder = mkdtempSync(join(tmpdir(), "tollgate-package-"));
 const children: ChildProcess[] = [];
 let files: readonly string[] = [];
@@ -110,7 +117,7 @@ async function start(name: string, { cwd, npx }: Way, ...args: string[]): Promis
     cwd,
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], TOLLGATE_DATA: join(folder, name), ...addresses },
+    env: { ...PASSED_ON, TOLLGATE_DATA: join(folder, name), ...addresses },
   });
   children.push(child);
   const lines: string[] = [];
