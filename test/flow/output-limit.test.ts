@@ -174,6 +174,7 @@ async function tellForEver(request: IncomingMessage, response: ServerResponse): 
   const type = url.endsWith("/converse-stream") ? "application/vnd.amazon.eventstream" : "text/event-stream";
   response.writeHead(200, { "content-type": type });
   for (const event of endless?.start ?? []) response.write(event);
+  if (url.startsWith("/burst/")) response.write(chunk("chat.completion.chunk", { delta: { content: LONG_TEXT } }));
   const more = Buffer.concat(Array.from({ length: BURST_EVENTS }, () => Buffer.from(endless?.more ?? "")));
   while (!response.destroyed) {
     const drained = response.write(more)
@@ -194,12 +195,14 @@ beforeAll(async () => {
   const settings = [
     "upstreams:",
     `  compatible: { family: openai-compatible, base_url: "${url}" }`,
+    `  burst: { family: openai-compatible, base_url: "${url}/burst" }`,
     `  native: { family: openai, base_url: "${url}/v1", api_key: "sk-upstream-secret-0123456789" }`,
     `  claude: { family: anthropic, base_url: "${url}", api_key: "sk-ant-upstream-secret" }`,
     `  google: { family: gemini, base_url: "${url}", api_key: "AIza-upstream-secret" }`,
     `  aws: { family: bedrock, base_url: "${url}", api_key: "AKIDOFTHISTEST:secret/of+this/test0123456789abcdef" }`,
     "models:",
     `  bedrock-1: { targets: [{ upstream: aws, model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" }], ${limits} }`,
+    `  burst-1: { targets: [{ upstream: burst }], ${limits} }`,
     `  chat-1: { targets: [{ upstream: compatible }], ${limits} }`,
     `  text-1: { targets: [{ upstream: compatible }], kind: completion, ${limits} }`,
     `  claude-sonnet-4-5: { targets: [{ upstream: claude }], ${limits} }`,
@@ -279,6 +282,27 @@ test.each(WHOLE.flatMap((client) => GATHERED.map((model) => ({ client, model }))
     expect(Number(record["cost_nanos"])).toBeLessThanOrEqual(Number(record["hold_nanos"]));
   },
 );
+
+test("one event past the limit is passed on whole, ends its stream, and is charged no more than its limit", async () => {
+  const leftBefore = left;
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+    body: JSON.stringify({ model: "burst-1", messages, max_tokens: LIMIT_TOKENS, stream: true }),
+  });
+  const answer = await response.text();
+  expect(response.status, answer).toBe(200);
+  expect(answer).toContain(LONG_TEXT.trim());
+  // What followed was not.
+  expect(wordsIn(answer)).toBeLessThan(wordsIn(LONG_TEXT) + RELAYED_WORDS_MAX);
+  expect(answer).toMatch(/"finish_reason":"length"[^]*data: \[DONE\]\s*$/);
+  await expect.poll(() => left, { timeout: 10_000 }).toBe(leftBefore + 1);
+  const id = String(response.headers.get("x-request-id"));
+  const record = async (): Promise<Readonly<Record<string, unknown>>> =>
+    Object((await management.call("GET", `/requests/${id}`)).body["request"]);
+  await expect.poll(async () => (await record())["state"], { timeout: 10_000 }).toBe("settled");
+  expect((await record())["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
+});
 
 test.each(["chat-1", "claude-sonnet-4-5", "bedrock-1"])(
   "a whole answer of %s past the limit is passed on, and charged no more than its hold",
