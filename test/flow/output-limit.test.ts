@@ -283,7 +283,7 @@ test.each(WHOLE.flatMap((client) => GATHERED.map((model) => ({ client, model }))
   },
 );
 
-test("one event past the limit is passed on whole, ends its stream, and is charged no more than its limit", async () => {
+test("one event past the limit is passed on whole, ends its stream, and is charged the limit", async () => {
   const leftBefore = left;
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
