@@ -1,6 +1,7 @@
 /** Every refusal of the gateway: one table from its reason to what each edge says of it. */
 import { ErrorReason } from "../gen/tollgate/v1/error_reason.js";
 import { type ErrorMetadata, GRPC, type Row } from "./refusal-row.js";
+import { formatMoney } from "./money.js";
 import { PEOPLE_REASONS } from "./people-reasons.js";
 
 export type { ErrorMetadata } from "./refusal-row.js";
@@ -9,6 +10,11 @@ const REASON_PREFIX = "ERROR_REASON_";
 
 /** The name of a reason, as in the protocol, such as ERROR_REASON_KEY_INVALID. */
 export type ReasonName = Exclude<keyof typeof ErrorReason, "UNRECOGNIZED" | "ERROR_REASON_UNSPECIFIED">;
+
+/** Metadata has nano-USD for programs; people read USD. Anything else, such as an example's placeholder, stays. */
+function usd(nanos = ""): string {
+  return /^\d+$/.test(nanos) ? formatMoney(BigInt(nanos)) : nanos;
+}
 
 const BAD_REQUEST = { grpc: GRPC.INVALID_ARGUMENT, http: 400, type: "invalid_request_error", retry: false } as const;
 const NO_KEY = {
@@ -172,7 +178,7 @@ export const REASONS = {
     code: "answer_gone",
     retry: false,
     say: (m) =>
-      `The request ${m["request"]} with this Idempotency-Key was charged ${m["cost_nanos"]} nano-USD, but its answer is not kept any more. To ask and pay again, send a new key.`,
+      `The request ${m["request"]} with this Idempotency-Key was charged ${usd(m["cost_nanos"])}, but its answer is not kept any more. To ask and pay again, send a new key.`,
   },
   ERROR_REASON_STREAM_GONE: {
     grpc: GRPC.NOT_FOUND,
@@ -203,13 +209,13 @@ export const REASONS = {
     ...NO_MONEY,
     code: "insufficient_balance",
     say: (m) =>
-      `The balance is too low: the request can cost up to ${m["needed_nanos"]} nano-USD, and ${m["available_nanos"]} are available. Add credit, or lower the output limit.`,
+      `The balance is too low: the request can cost up to ${usd(m["needed_nanos"])}, and ${usd(m["available_nanos"])} is available. Add credit, or lower the output limit.`,
   },
   ERROR_REASON_BUDGET_EXCEEDED: {
     ...NO_MONEY,
     code: "budget_exceeded",
     say: (m) =>
-      `The ${m["owner"]?.startsWith("account") ? "account" : "key"}'s budget (${m["budget"]}) of ${m["limit_nanos"]} nano-USD is too low: the request can cost up to ${m["needed_nanos"]}, and ${m["remaining_nanos"]} remain${m["reset_time"] ? ` until ${m["reset_time"]}` : ""}.`,
+      `The ${m["owner"]?.startsWith("account") ? "account" : "key"}'s budget (${m["budget"]}) of ${usd(m["limit_nanos"])} is too low: the request can cost up to ${usd(m["needed_nanos"])}, and ${usd(m["remaining_nanos"])} remains${m["reset_time"] ? ` until ${m["reset_time"]}` : ""}.`,
   },
   ERROR_REASON_BALANCE_HELD: {
     grpc: GRPC.RESOURCE_EXHAUSTED,
@@ -218,7 +224,7 @@ export const REASONS = {
     code: "balance_held",
     retry: true,
     say: (m) =>
-      `Calls that run now hold the ${m["budget"] ? `budget (${m["budget"]})` : "balance"} of ${m["owner"]}: the request can cost up to ${m["needed_nanos"]} nano-USD, ${m["available_nanos"]} are free and ${m["held_nanos"]} are held. Try again when some of them have ended, or lower the output limit.`,
+      `Calls that run now hold the ${m["budget"] ? `budget (${m["budget"]})` : "balance"} of ${m["owner"]}: the request can cost up to ${usd(m["needed_nanos"])}, ${usd(m["available_nanos"])} is free and ${usd(m["held_nanos"])} is held. Try again when some of them have ended, or lower the output limit.`,
   },
   ERROR_REASON_INTERNAL: {
     grpc: GRPC.INTERNAL,

@@ -36,6 +36,20 @@ export async function namesOf(connection: Connection, rows: readonly Named[]): P
   return { account: (id) => withName(id, accounts.get(id)), key: (id) => withName(id, keys.get(id)) };
 }
 
+/** The same for rows that come one by one: each name is asked for once; where there are too many, ids stand alone. */
+export function namesAsTheyCome(connection: Connection): (row: Named) => Promise<Names> {
+  const known = new Map<string, Promise<Names>>();
+  return (row) => {
+    const ids = `${row.accountId} ${row.keyId}`;
+    const asked = known.get(ids);
+    if (asked !== undefined || known.size >= NAMES_MAX) return asked ?? Promise.resolve(NO_NAMES);
+    // What cannot be read now is told without its name.
+    const names = namesOf(connection, [row]).catch(() => NO_NAMES);
+    known.set(ids, names);
+    return names;
+  };
+}
+
 async function namesBy(
   ids: readonly (string | undefined)[],
   read: (id: string) => Promise<string>,
@@ -56,6 +70,8 @@ async function orNothing(name: Promise<string>): Promise<string> {
     throw error;
   }
 }
+
+const NO_NAMES: Names = { account: (id) => withName(id, undefined), key: (id) => withName(id, undefined) };
 
 function withName(id: string, name: string | undefined): string {
   if (id === "") return "-";

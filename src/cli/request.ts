@@ -6,13 +6,14 @@ import {
   type ReadRequestContentResponse,
   type RequestRecord,
   UsageServiceService,
+  type WatchRequestsResponse,
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
 import { answerToJson } from "../api/json.js";
-import { formatUsd } from "../money.js";
+import { formatMoney, formatUsd } from "../money.js";
 import { readLimit, readSpan } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
-import type { Names } from "./names.js";
+import { type Names, namesAsTheyCome } from "./names.js";
 import { formatList, formatTable, formatTime, jsonMember, numeric, print, printable, remark } from "./print.js";
 import { filterOf, type FilterOptions, withFilter } from "./request-filter.js";
 
@@ -74,10 +75,17 @@ async function listRequests(
 async function watchRequests(options: ConnectionOptions & FilterOptions): Promise<void> {
   await connected(options, async (connection) => {
     const method = UsageServiceService.watchRequests;
-    await connection.watch(method, filterOf(options), ({ requests, missedCount }) => {
-      for (const one of requests) print(options.json ? lineOf(one) : told(one));
+    const namesOf = namesAsTheyCome(connection);
+    // One after the other, in the order in which they came.
+    let printed: Promise<void> = Promise.resolve();
+    const tell = async ({ requests, missedCount }: WatchRequestsResponse): Promise<void> => {
+      for (const one of requests) print(options.json ? lineOf(one) : told(one, await namesOf(one)));
       if (missedCount > 0n) remark(`${missedCount} requests were left out: they came faster than they were read.`);
+    };
+    await connection.watch(method, filterOf(options), (message) => {
+      printed = printed.then(() => tell(message));
     });
+    await printed;
   });
 }
 
@@ -86,9 +94,8 @@ function lineOf(request: RequestRecord): string {
   return JSON.stringify(jsonMember(jsonMember(json, "requests"), "0"));
 }
 
-/** As it ends nobody waits for names: ids stand alone. */
-function told(request: RequestRecord): string {
-  return [formatTime(request.endTime), ...cellsOf(request), request.id].map(printable).join("  ");
+function told(request: RequestRecord, names: Names): string {
+  return [formatTime(request.endTime), ...cellsOf(request, names), request.id].map(printable).join("  ");
 }
 
 async function show(id: string, options: ConnectionOptions & { content?: true }): Promise<void> {
@@ -130,13 +137,13 @@ function formatRequests({ requests, nextPageToken }: ListRequestsResponse, names
   return formatList(columns, rows, "No requests.", nextPageToken);
 }
 
-function cellsOf(record: RequestRecord, names?: Names): string[] {
+function cellsOf(record: RequestRecord, names: Names): string[] {
   const { accountId, keyId, model, upstream, state, detail, usage, chargedNanos } = record;
   const reason = enumWord("tollgate.v1.ErrorReason", detail?.errorReason ?? 0);
   const status = detail === undefined || detail.httpStatus === 0 ? "-" : `${detail.httpStatus}`;
   return [
-    names?.account(accountId) ?? (accountId || "-"),
-    names?.key(keyId) ?? (keyId || "-"),
+    names.account(accountId),
+    names.key(keyId),
     model || "-",
     upstream || "-",
     enumWord("tollgate.v1.RequestState", state),
@@ -197,12 +204,21 @@ function factsOf(request: RequestRecord, names: Names): string[][] {
 }
 
 /** What the record tells beside the ledger, where it says anything. */
+/** The facts of a refusal as people read them: "needed_nanos 86000" is "needed 0.000086 USD". */
+function inUsd(facts: string): string {
+  return facts.replaceAll(
+    /\b(\w+)_nanos (\d+)/g,
+    (_, name: string, nanos: string) => `${name} ${formatMoney(BigInt(nanos))}`,
+  );
+}
+
 function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
   const reason = enumWord("tollgate.v1.ErrorReason", detail.errorReason ?? 0);
   const timeMs = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(0));
   return [
     ["status", detail.httpStatus === 0 ? "" : `${detail.httpStatus}`],
     ["reason", detail.errorReason === undefined ? "" : reason],
+    ["why", inUsd(detail.facts)],
     ["format", detail.format],
     ["first token ms", timeMs(detail.firstTokenMs)],
     ["total ms", timeMs(detail.totalMs)],

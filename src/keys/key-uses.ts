@@ -1,4 +1,4 @@
-/** When each key was used last: noted in memory as requests end, and written behind, some seconds later. */
+/** When each key was used last: noted in memory as requests end and calls come, and written some seconds later. */
 import type { FigureStore } from "../store/store.js";
 
 const WRITE_MS = 10_000;

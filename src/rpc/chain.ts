@@ -111,6 +111,8 @@ function permitted(core: CoreParts, audit: CallAudit): Link<CallOfCaller, Permit
       head.caller = caller;
       head.address = address;
       record?.askedBy(caller, address);
+      // A request's key is used when it ends; a key that only manages is used as well.
+      if (!route.beginsRequest && caller.user === undefined) core.keyUses?.used(caller.keyId, core.nowMs());
       requirePermission(route.permission, caller, address);
       lifetime.caller = caller;
       // What changes from now on ends it through its lifetime.

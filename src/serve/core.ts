@@ -196,7 +196,7 @@ function startTelling(node: ThisNode, nodes: Storage["nodes"], { log, metrics }:
   return nodeTelling;
 }
 
-/** A key is used where a request of its ended, refused or not. */
+/** A key is used where a request of its ended, refused or not; other calls are noted as they come. */
 function noteKeyUses(store: Store, requests: RequestFeed, log: Log): KeyUses {
   const uses = new KeyUses(store.figures, (err) => log.warn({ err }, "last uses of keys could not be written"));
   requests.subscribe(({ asker, endTimeMs }) => {

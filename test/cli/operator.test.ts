@@ -155,10 +155,11 @@ test("requests are listed by what they were", async () => {
   expect(shown).toMatch(/^end user +ann$/m);
 });
 
-test("requests are printed as they end", async () => {
+/** What `requests watch` printed until there was a line. */
+async function watched(...more: readonly string[]): Promise<string> {
   const program = new URL("../../dist/program/main.js", import.meta.url).pathname;
   const env = { PATH: process.env["PATH"] ?? "", TOLLGATE_GATEWAY: world.core.grpc, TOLLGATE_KEY: OPERATOR_KEY };
-  const args = [program, "requests", "watch", "--model", "other-1", "--json"];
+  const args = [program, "requests", "watch", "--model", "other-1", ...more];
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   let lines = "";
   child.stdout.on("data", (bytes: Buffer) => (lines += bytes.toString()));
@@ -171,7 +172,37 @@ test("requests are printed as they end", async () => {
     child.kill();
     await once(child, "close");
   }
-  expect(JSON.parse(lines.split("\n")[0] ?? "")).toMatchObject({ model: "other-1", detail: { http_status: 200 } });
+  return lines.split("\n")[0] ?? "";
+}
+
+test("why a request was refused is shown, and told its client, in USD", async () => {
+  await text("account", "create", "poor");
+  await text("account", "credit", "poor", "0.000000001", "--id", "poor-1");
+  const [poor = ""] = (await run("key", "create", "poor")).stdout.split(/\s/);
+  const refused = await postChat(world.front, poor, chat("Hello"));
+  expect(refused.status).toBe(402);
+  expect(await refused.text()).toMatch(/can cost up to 0\.0\d+ USD, and 0\.000000001 USD is available/);
+  const shown = await text("requests", "show", refused.headers.get("x-request-id") ?? "");
+  expect(shown).toMatch(/^why +needed 0\.0\d+ USD, available 0\.000000001 USD$/m);
+});
+
+test("a key that only manages is used", async () => {
+  const { keys } = (await json("keys", "list", "--account", "operator")) as { keys: readonly Json[] };
+  expect(keys.map(({ figures }) => (figures as Json | undefined)?.["last_use_time"])).toContainEqual(
+    expect.any(String),
+  );
+});
+
+test("requests are printed as they end", async () => {
+  expect(JSON.parse(await watched("--json"))).toMatchObject({ model: "other-1", detail: { http_status: 200 } });
+});
+
+test("requests that are printed as they end name whose they are, as the list does", async () => {
+  const line = await watched();
+  const id = /req_\w+$/.exec(line)?.[0] ?? "";
+  const [, listed = ""] = new RegExp(`${id} +\\S+Z +(.+?) +other-1 `).exec(await text("requests", "list")) ?? [];
+  expect(listed).toMatch(/\(.+\)/);
+  expect(line.replaceAll(/ +/g, " ")).toContain(` ${listed.replaceAll(/ +/g, " ")} other-1 `);
 });
 
 test("what a request would cost is said without asking a model", async () => {

@@ -176,7 +176,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/owner/": [],
   "src/observe/": [],
   "src/api/": [],
-  "src/errors.ts": ["src/people-reasons.ts", "src/refusal-row.ts"],
+  "src/errors.ts": ["src/people-reasons.ts", "src/refusal-row.ts", "src/money.ts"],
   "src/people-reasons.ts": ["src/refusal-row.ts"],
   "src/refusal-row.ts": [],
   "src/money.ts": [],

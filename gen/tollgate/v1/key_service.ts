@@ -148,7 +148,7 @@ export interface Key {
 
 /** KeyFigures are how a key was used. What it spent is with all keys that it made, as its budgets count it. */
 export interface KeyFigures {
-  /** When a request of the key last ended, to some ten seconds. Absent: never. */
+  /** When a request of the key last ended, or another call with it came, to some ten seconds. Absent: never. */
   lastUseTime?:
     | Date
     | undefined;
