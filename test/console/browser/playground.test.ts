@@ -86,7 +86,10 @@ test("from the first link to a streamed answer it takes six clicks at most", asy
       clicks += 1;
       await page.getByRole(role, { name, exact: true }).first().click();
     };
-    const link = /https?:\S+\/console\/welcome#\S+/.exec(gateway.told.join("\n"))?.[0] ?? "";
+    // What the gateway tells a person may come after the word that it is ready.
+    const told = (): string => /https?:\S+\/console\/welcome#\S+/.exec(gateway.told.join("\n"))?.[0] ?? "";
+    await expect.poll(told).not.toBe("");
+    const link = told();
     clicks += 1;
     await page.goto(link);
     await fill(page, "Your name", PERSON.name);
