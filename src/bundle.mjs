@@ -1,7 +1,6 @@
 /**
  * Puts the program together in dist/program: one file for each moment at which something is loaded, so that a start
- * reads some ten files in place of a thousand. Run by itself it does nothing where it
- * was made from the same sources.
+ * reads some fifty files in place of a thousand. Run by itself it does nothing where it was made from the same sources.
  * Why, and what stays apart: docs/decisions/0214-the-program-is-a-bundle.md.
  */
 import { createHash } from "node:crypto";

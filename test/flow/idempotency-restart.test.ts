@@ -1,5 +1,6 @@
 /** Idempotency-Keys over the end of a process: stored answers come again, and a crash never charges a key twice. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { formatMoney } from "../../src/money.js";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chat, postChat, readAll } from "../support/chat-call.js";
@@ -89,7 +90,7 @@ describe("an Idempotency-Key over a restart", { timeout: TIMEOUT_MS }, () => {
     expect(again.status).toBe(409);
     expect(again.headers.get("x-should-retry")).toBe("false");
     expect(await again.json()).toMatchObject({
-      error: { code: "answer_gone", message: expect.stringContaining(`was charged ${before} nano-USD`) },
+      error: { code: "answer_gone", message: expect.stringContaining(`was charged ${formatMoney(before)},`) },
     });
     expect(upstream.requests.length).toBe(calls);
     expect(await spent(after)).toBe(before);

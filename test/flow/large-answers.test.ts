@@ -1,5 +1,6 @@
 /** Answers beyond what is kept of them: charged once, and whoever asks again is told so. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { formatMoney } from "../../src/money.js";
 import { chat, postChat } from "../support/chat-call.js";
 import { type DroppingProxy, startDroppingProxy } from "../support/dropping-proxy.js";
 import type { FakeScript } from "../support/fake-upstream.js";
@@ -93,7 +94,7 @@ describe.each(TOPOLOGIES)("a large answer, %s", (topology) => {
     expect(response.headers.get("x-should-retry")).toBe("false");
     const { error } = (await response.json()) as { error: { code: string; message: string } };
     expect(error.code).toBe("answer_gone");
-    expect(error.message).toContain(`${requestId} with this Idempotency-Key was charged ${COST_NANOS} nano-USD`);
+    expect(error.message).toContain(`${requestId} with this Idempotency-Key was charged ${formatMoney(COST_NANOS)},`);
   };
   const ONCE = { spent: COST_NANOS, calls: 1 };
 
