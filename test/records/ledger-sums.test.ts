@@ -29,8 +29,12 @@ const traffic = fc.array(
   fc.record({
     costNanos: fc.bigInt({ min: 0n, max: 1_000_000_000n }),
     atMs: fc.integer({ min: -86_400_000, max: 3_600_000 }),
-    account: fc.constantFrom("acme", "other"),
-    key: fc.constantFrom("k1", "k2"),
+    // A key is of one account for good: the comparison by key and model rests on it.
+    of: fc.constantFrom(
+      { account: "acme", key: "k1" },
+      { account: "acme", key: "k2" },
+      { account: "other", key: "k3" },
+    ),
     model: fc.constantFrom("m1", "m2"),
     endUser: fc.constantFrom("", "ann"),
     isLost: fc.boolean(),
@@ -40,7 +44,14 @@ const traffic = fc.array(
 );
 type Traffic = typeof traffic extends fc.Arbitrary<infer Value> ? Value : never;
 
-const ONE = { costNanos: 7n, atMs: 0, account: "acme", key: "k1", model: "m1", endUser: "", isLost: false } as const;
+const ONE = {
+  costNanos: 7n,
+  atMs: 0,
+  of: { account: "acme", key: "k1" },
+  model: "m1",
+  endUser: "",
+  isLost: false,
+} as const;
 /** The ledger counts no request that it voided, so those of the records must not hide one that was lost. */
 const VOIDS_BESIDE_LOST: Traffic = [
   { ...ONE, isVoid: true },
@@ -48,7 +59,7 @@ const VOIDS_BESIDE_LOST: Traffic = [
   { ...ONE, isLost: true, isVoid: false },
 ];
 
-test("whatever was lost stands under unknown, and no grouping shows another sum", { timeout: 60_000 }, async () => {
+test("whatever was lost stands under unknown, and no grouping shows another sum", async () => {
   await fc.assert(
     fc.asyncProperty(traffic, fc.boolean(), async (requests, isAdopted) => {
       const directory = await mkdtemp(join(tmpdir(), "tollgate-sums-"));
@@ -58,7 +69,7 @@ test("whatever was lost stands under unknown, and no grouping shows another sum"
         await rm(directory, { recursive: true });
       }
     }),
-    { numRuns: 3, examples: [[VOIDS_BESIDE_LOST, false]] },
+    { numRuns: 20, examples: [[VOIDS_BESIDE_LOST, false]] },
   );
 });
 
@@ -129,7 +140,8 @@ async function compare(directory: string, requests: Traffic, isAdopted: boolean)
   // What is written before a crash is there after it, and what was not is lost.
   const engine = new Engine(openSqliteChunks(directory));
   const batch = new BatchBuilder();
-  for (const [at, { costNanos, atMs, account, key, model, endUser, isLost, isVoid }] of requests.entries()) {
+  for (const [at, { costNanos, atMs, of, model, endUser, isLost, isVoid }] of requests.entries()) {
+    const { account, key } = of;
     nowMs = DAY_MS + atMs;
     const id = `req_${(nowMs - 50).toString(16).padStart(12, "0")}${String(at).padStart(20, "0")}`;
     const asked = {
