@@ -63,7 +63,8 @@ export class WebhookNetworks {
     if (url.username !== "" || url.password !== "") return "must have no user and no password";
     if (url.hash !== "") return "must have no fragment";
     const isSecure = url.protocol === "https:";
-    if (!isSecure && !this.hasNamed) return "must begin with https://";
+    if (!isSecure && !this.hasNamed)
+      return "must begin with https://, or lead where TOLLGATE_WEBHOOK_NETWORKS allows http://";
     const host = hostOf(url);
     return isIP(host) === 0 ? undefined : this.problemOf(host, isSecure);
   }

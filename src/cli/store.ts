@@ -31,8 +31,14 @@ export function addStoreCommands(program: Command): void {
 }
 
 async function backup(file: string): Promise<void> {
-  const { backUp } = await import("../store/sqlite/backup.js");
-  say("backed up", backUp(environment().dataDirectory, resolve(file), actOf("store.backup")));
+  const { backUp, hasDatabase } = await import("../store/sqlite/backup.js");
+  const { dataDirectory, databaseUrl } = environment();
+  if (databaseUrl !== undefined && !hasDatabase(dataDirectory))
+    throw new CommandFailure(
+      "the database is the PostgreSQL of TOLLGATE_DATABASE_URL: back it up with PostgreSQL's own tools (docs/postgresql.md)",
+      "usage",
+    );
+  say("backed up", backUp(dataDirectory, resolve(file), actOf("store.backup")));
 }
 
 async function restoreFile(file: string): Promise<void> {

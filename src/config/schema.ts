@@ -68,7 +68,8 @@ const target = block({
 const UPSTREAMS_ARE = "Where models are served, by names of your own";
 const MODELS_ARE = "What callers may ask for, by the names that they send";
 const ACCOUNTS_ARE = "Who pays, by id; made where they do not exist, and left as they are where they do";
-const KEYS_ARE = "Keys that are made where they do not exist; what stands here of one that does is in force at once";
+const KEYS_ARE =
+  "Keys that are made where they are not there, else left as they are; the log says where the file differs";
 const METRICS_ARE = "What metrics tell beyond what they tell of everybody";
 const ALERTS_ARE = "What the operator and accounts are told of, by name: docs/alerts.md";
 const EXPORTS_ARE = "Files that are written each night";

@@ -61,10 +61,13 @@ export function chatFamily(says: ChatFamily): Family {
     namesAnswersItself: says.namesAnswersItself ?? false,
     tokenizerIsClose: says.tokenizerIsClose ?? false,
     generatePath,
-    endpoints: {
-      completion: { wire: completions, dialect: {}, generatePath: beside("/completions") },
-      embedding: { wire: embeddings, dialect: {}, generatePath: beside("/embeddings") },
-    },
+    // Where chats have another path, nobody knows where the others are.
+    endpoints: generatePath("model", false).includes(CHAT_PATH)
+      ? {
+          completion: { wire: completions, dialect: {}, generatePath: beside("/completions") },
+          embedding: { wire: embeddings, dialect: {}, generatePath: beside("/embeddings") },
+        }
+      : {},
     headers: (apiKey) => ({
       "content-type": "application/json",
       ...(apiKey === undefined ? {} : credential(apiKey)),

@@ -91,13 +91,13 @@ class Attempt implements UpstreamHandler {
     const { plan } = this;
     // Whoever left while a long body was written is asked nothing any more.
     if (this.#phase === "done" || plan.signal.aborted) return this.#fail(abortReason(plan.signal));
-    const { endpoint } = plan;
-    const { served, model } = plan.target;
+    const { endpoint, target, ownHeaders } = plan;
     if (dropped.length > 0) this.receiver.dropped?.(dropped);
     this.receiver.onDrain(() => this.#guard(() => this.#resume()));
     this.#times.startMs = performance.now();
-    const path = endpoint.generatePath(model, plan.owned.stream);
-    this.#exchange = served.upstream.send({ method: "POST", path, headers: headersFor(plan), body }, this);
+    const path = endpoint.generatePath(target.model, plan.owned.stream);
+    const asked = { method: "POST", path, headers: headersFor(plan), ownHeaders, body } as const;
+    this.#exchange = target.served.upstream.send(asked, this);
   }
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {

@@ -32,8 +32,8 @@ export interface Question {
   readonly endpoint: Endpoint;
   readonly owned: OwnedFields;
   readonly strict: boolean;
-  /** What goes with the request beside the target's own headers; undefined for nothing. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** What goes with the request beside the target's headers; undefined for nothing. */
+  readonly ownHeaders?: Readonly<Record<string, string>> | undefined;
   /** What the request may ask of the target. */
   readonly permits: TargetPermits;
 }
@@ -44,11 +44,10 @@ export interface BodyQuestion extends Pick<Question, "request" | "endpoint" | "o
   readonly target: Pick<Target, "model" | "facts">;
 }
 
-/** The headers for the target. Without others they are the object that it keeps, by which they are known again. */
-export function headersFor({ target: { served }, request, headers }: Question): Readonly<Record<string, string>> {
-  const own = served.family.requestHeaders?.(request);
-  if (own === undefined && headers === undefined) return served.headers;
-  return { ...served.headers, ...own, ...headers };
+/** The headers for the target: mostly the object that it keeps, by which they are known again. */
+export function headersFor({ target: { served }, request }: Question): Readonly<Record<string, string>> {
+  const more = served.family.requestHeaders?.(request);
+  return more === undefined ? served.headers : { ...served.headers, ...more };
 }
 
 /** The targets that can be asked for this at all. */

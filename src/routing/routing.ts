@@ -227,7 +227,7 @@ export class Routing {
     const { accountId, signal } = options;
     const endpoint = endpointFor(target.served.family, request, options.kind);
     const gathers = mustGather(target, options);
-    const headers = receiver.attemptHeaders?.();
+    const ownHeaders = receiver.attemptHeaders?.();
     const owned = ownedFor(target, options);
     const startMs = this.options.nowMs();
     const token = health.begin(startMs, accountId);
@@ -237,7 +237,7 @@ export class Routing {
         kind: options.kind,
         target,
         endpoint,
-        headers,
+        ownHeaders,
         owned,
         permits,
         acceptWire: options.acceptWire,

@@ -22,9 +22,10 @@ export function printWelcome(base: string | undefined, shown: Core["shown"]): vo
   if (clientKey !== undefined && base !== undefined) lines.push("", "Try it:", "", `  ${curlLine(base, clientKey)}`);
   if (!made) {
     lines.push(
-      "The keys were shown at the first start; 'tollgate key create' makes others. Is the operator's key lost?",
+      "The operator's key is the one that the first start showed, or that TOLLGATE_OPERATOR_KEY said since; with it",
+      "'tollgate key create' makes others. Is it lost? Start with TOLLGATE_OPERATOR_KEY set to a new one: sk- and at",
+      "least 16 more characters.",
     );
-    lines.push("Start with TOLLGATE_OPERATOR_KEY set to a new one: sk- and at least 16 more characters.");
   }
   process.stderr.write(`${lines.join("\n")}\n\n`);
 }

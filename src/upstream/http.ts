@@ -98,10 +98,10 @@ class HttpUpstream implements Upstream {
     return exchange;
   }
 
-  #headersOf({ headers }: UpstreamRequest): string[] {
+  #headersOf({ headers, ownHeaders }: UpstreamRequest): string[] {
     let flat = this.#flat.get(headers);
-    if (flat === undefined) this.#flat.set(headers, (flat = flatHeaders(headers)));
-    return flat;
+    if (flat === undefined) this.#flat.set(headers, (flat = ["accept-encoding", "identity", ...flatHeaders(headers)]));
+    return ownHeaders === undefined ? flat : flat.concat(flatHeaders(ownHeaders));
   }
 
   /** Ends what still runs: its handlers hear an error. */
@@ -229,7 +229,7 @@ function pathProblem(path: string): string | undefined {
 }
 
 function flatHeaders(headers: Readonly<Record<string, string>>): string[] {
-  const flat = ["accept-encoding", "identity"];
+  const flat: string[] = [];
   for (const name in headers) {
     if (name === "accept-encoding") continue;
     const value = headers[name];

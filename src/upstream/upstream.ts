@@ -5,7 +5,10 @@ export interface UpstreamRequest {
   readonly method: "GET" | "POST";
   /** Path and query under the upstream's base address, such as /chat/completions. */
   readonly path: string;
+  /** Best the object of the request before, by which it is known again. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Of this request alone, such as those of its trace. None of them is among the others. */
+  readonly ownHeaders?: Readonly<Record<string, string>> | undefined;
   readonly body: Buffer | undefined;
 }
 

@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 import { runDirectory, start } from "./child.mjs";
 import { worstModels, worstUpstreams } from "./worst-settings.mjs";
 
+const SECRET_OF_FILLED = "the secret of what only benchmarks use";
+
 const ENTRIES = ["../../dist/program/main.js", "../../dist/src/cli/main.js"];
 const INPUT_USD_PER_MILLION = "0.25";
 const OUTPUT_USD_PER_MILLION = "2.00";
@@ -66,8 +68,8 @@ export async function startGateway(options) {
   const settingsPath = join(directory, "tollgate.yaml");
   writeFileSync(settingsPath, settings({ upstreamPort, otherPort, worstPort, key, otherKey }));
   const secret = {
-    // A directory that is used again keeps its own.
-    ...(data === undefined ? { TOLLGATE_SECRET: randomBytes(24).toString("hex") } : {}),
+    // A directory that a gateway used keeps its own; one that was filled here is used again with the same.
+    ...(data !== undefined && existsSync(join(data, "secret")) ? {} : { TOLLGATE_SECRET: SECRET_OF_FILLED }),
     TOLLGATE_LOG_LEVEL: "info",
     TOLLGATE_ADMIN: "127.0.0.1:0",
     TOLLGATE_LAME_DUCK_MS: "0",

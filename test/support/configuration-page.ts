@@ -1,6 +1,7 @@
 /** The tables of docs/configuration.md: every variable, and every key of a settings file. */
 import { z } from "zod";
 import { type JsonSchema, rawSchema } from "../../src/config/editor-schema.js";
+import { families } from "../../src/families/index.js";
 import { variables } from "../../src/config/variables.js";
 import { markdownTable } from "./reference-page.js";
 
@@ -33,6 +34,7 @@ const NODE = z
     items: z.unknown().optional(),
   })
   .loose();
+const FAMILY_KEY = "upstreams.<name>.family";
 type Node = z.output<typeof NODE>;
 
 /** Every key, in the order of the schema; what has the form of another block says so and is not listed again. */
@@ -108,9 +110,14 @@ function table(keys: readonly SettingKey[]): string {
   const rows = keys.map(({ path, description, rule, isRequired, default: value }) => [
     code(path),
     isRequired ? "needed" : value === undefined ? "" : code(value),
-    [description, rule].filter((text) => text !== "").join("; "),
+    [description, path === FAMILY_KEY ? familyRule() : rule].filter((text) => text !== "").join("; "),
   ]);
   return markdownTable(["key", "default", "what it says"], rows);
+}
+
+/** The settings know no family, and whoever writes them must. */
+function familyRule(): string {
+  return `must be one of ${families.map(({ name }) => code(name)).join(", ")}`;
 }
 
 function code(text: string): string {

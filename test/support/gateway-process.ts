@@ -171,5 +171,7 @@ function checkAnswers(file: string): void {
   const misfits = misfitsIn(file);
   rmSync(dirname(file), { recursive: true, force: true });
   if (misfits.length === 0) return;
-  throw new Error(`answers that do not fit the SDKs:\n${misfits.join("\n")}`);
+  throw new Error(
+    `answers that do not fit the SDKs (what may be more: test/support/beyond-sdks.ts):\n${misfits.join("\n")}`,
+  );
 }

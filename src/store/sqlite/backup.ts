@@ -8,13 +8,18 @@ import { SqliteAudit } from "./audit.js";
 import { Sqlite } from "./binding.js";
 import { verifyDatabase } from "./verify.js";
 
+/** True where a directory has the embedded store's database. */
+export function hasDatabase(directory: string): boolean {
+  return existsSync(join(directory, DATABASE_NAME));
+}
+
 /**
  * Writes the whole database, as it is at one moment, to a new file, and proves that. The copy says who made it; the
  * database itself is the gateway's that serves from it.
  */
 export function backUp(directory: string, path: string, act: Act): VerifyReport {
+  if (!hasDatabase(directory)) throw new Error(`There is no database in '${directory}'.`);
   const database = join(directory, DATABASE_NAME);
-  if (!existsSync(database)) throw new Error(`There is no database in '${directory}'.`);
   if (existsSync(path)) throw new Error(`'${path}' is there already: name a new file.`);
   const source = new Sqlite(database, { readonly: true });
   try {
