@@ -40,7 +40,7 @@ test.concurrent.each([[[]], [["serve"]], ...CALLS.map((call) => [call]), [["conf
   },
 );
 
-describe("a wrong command line is one line and exits with 1", () => {
+describe("a wrong command line is one line and exits with 2", () => {
   test.concurrent.each([
     { args: ["srve"], line: "unknown command 'srve' (Did you mean serve?)" },
     { args: ["key", "list", "--jsn"], line: "unknown option '--jsn' (Did you mean --json?)" },
