@@ -49,7 +49,9 @@ export class Sender {
 
   /** There may be something to send. */
   poke(): void {
-    this.#lookIn(0);
+    // What came while it looks may not be in what it read, and the end of that look sets another time.
+    if (this.#looking) this.#again = true;
+    else this.#lookIn(0);
   }
 
   /** Waits for attempts that run, which are bounded. What is not sent yet waits in the database. */
@@ -66,10 +68,6 @@ export class Sender {
   }
 
   async #look(): Promise<void> {
-    if (this.#looking) {
-      this.#again = true;
-      return;
-    }
     this.#looking = true;
     this.#again = false;
     let nextMs = LOOK_MS;
