@@ -1,15 +1,14 @@
 /** No caller may call methods of management without end: each method, asked one call after the other. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Cancellation } from "../../src/api/cancellation.js";
-import { methods } from "../../src/api/descriptors.js";
-import { FrontServiceService, InferenceServiceService, KeyServiceService } from "../../src/api/index.js";
+import { FrontServiceService, KeyServiceService } from "../../src/api/index.js";
 import { serviceMethod } from "../../src/api/methods.js";
 import { SCOPES } from "../../src/keys/caller.js";
-import { beginsRequest } from "../../src/rpc/begins-request.js";
 import { isChange } from "../../src/rpc/call-log.js";
 import { Dispatcher } from "../../src/rpc/dispatcher.js";
 import { Paces } from "../../src/rpc/paces.js";
 import { openCore, type OpenCore } from "./open-core.js";
+import { TENANT_METHODS } from "./tenant-methods.js";
 
 /** More than one key may call at once, and more than all of its account may. */
 const OF_KEY_MAX = { calls: 1_100, changes: 380 };
@@ -26,18 +25,6 @@ beforeAll(async () => {
   secrets = { busy, quiet, operator: (await core.makeKey("", { scopes: ["operator"] })).secret };
 });
 afterAll(() => core.close());
-
-const ASKED = methods().filter(
-  ({ path, permission }) =>
-    permission !== undefined &&
-    permission.open !== true &&
-    permission.user !== true &&
-    permission.front !== true &&
-    !permission.operator &&
-    !["operator", "members"].includes(permission.scope) &&
-    !beginsRequest(path) &&
-    path !== InferenceServiceService.resumeStream.path,
-);
 
 /** Answers at once. */
 function answering(path: string): Dispatcher {
@@ -80,7 +67,7 @@ async function untilRefused(
   return { answered: most, refusal: undefined };
 }
 
-test.each(ASKED.map((method) => ({ path: method.path, isChange: isChange(method) })))(
+test.each(TENANT_METHODS.map((method) => ({ path: method.path, isChange: isChange(method) })))(
   "$path is refused to a key that calls it too often, and to no other",
   { timeout: 60_000 },
   async ({ path, isChange }) => {

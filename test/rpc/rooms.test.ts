@@ -1,14 +1,13 @@
 /** Nobody takes all the room for calls that no limit of a key counts: each method, asked for without end. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Cancellation, type CancelSignal } from "../../src/api/cancellation.js";
-import { methods } from "../../src/api/descriptors.js";
 import { type AnyMethod, serviceMethod } from "../../src/api/methods.js";
-import { FrontServiceService, InferenceServiceService, UsageServiceService } from "../../src/api/index.js";
+import { FrontServiceService, UsageServiceService } from "../../src/api/index.js";
 import { SCOPES } from "../../src/keys/caller.js";
-import { beginsRequest } from "../../src/rpc/begins-request.js";
 import { Dispatcher } from "../../src/rpc/dispatcher.js";
 import { Rooms } from "../../src/rpc/rooms.js";
 import { openCore, type OpenCore } from "./open-core.js";
+import { TENANT_METHODS } from "./tenant-methods.js";
 
 const MANY = 400;
 
@@ -22,20 +21,6 @@ beforeAll(async () => {
   secrets = { noisy, quiet: (await core.makeKey("quiet", { scopes })).secret };
 });
 afterAll(() => core.close());
-
-/** What tenants can ask for and no limit of a request counts. */
-const ASKED = methods().filter(
-  ({ path, permission }) =>
-    permission !== undefined &&
-    permission.open !== true &&
-    permission.user !== true &&
-    permission.front !== true &&
-    !permission.operator &&
-    !["operator", "members"].includes(permission.scope) &&
-    !beginsRequest(path) &&
-    // It reads on what a request began, whose clients may come back all at once.
-    path !== InferenceServiceService.resumeStream.path,
-);
 
 /** The calls that run for ever, and what the others were told. */
 class Calls {
@@ -88,7 +73,7 @@ function hanging(path: string): Dispatcher {
   return new Dispatcher(core.parts, [methodAt(path).responseStream ? { path, stream } : { path, unary }]);
 }
 
-describe.each(ASKED)("$path", ({ path }) => {
+describe.each(TENANT_METHODS)("$path", ({ path }) => {
   test("one key, and all keys of one account, have a bounded share, and others still get in", async () => {
     const calls = new Calls(hanging(path), path);
     const [first = ""] = secrets.noisy;
@@ -162,7 +147,7 @@ describe("the room of all", () => {
 });
 
 test("streams that watch are methods of the walk", () => {
-  const paths = ASKED.map(({ path }) => path);
+  const paths = TENANT_METHODS.map(({ path }) => path);
   expect(paths).toContain(UsageServiceService.watchRequests.path);
   expect(paths.length).toBeGreaterThan(20);
 });
