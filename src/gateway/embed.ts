@@ -7,6 +7,7 @@ import type { CallMetadata } from "../api/channel.js";
 import { AnswerFold } from "../api/answer-fold.js";
 import { GatewayError } from "../errors.js";
 import { isLongBody, type RequestFacts, type WireRequest } from "../wire/wire.js";
+import { noteArrival, requireBodySize } from "./arrival.js";
 import type { GatewayCall } from "./gateway.js";
 import { type Asked, generate } from "./generate.js";
 import type { AnswerBatch } from "./meter.js";
@@ -25,6 +26,8 @@ export async function embed(
   head: (metadata: CallMetadata) => void,
   steps: Steps,
 ): Promise<EmbedResponse> {
+  noteArrival(asked.source, asked.model, call);
+  requireBodySize(asked.source);
   const fold = new AnswerFold();
   let embeddings: readonly Embedding[] = [];
   let source: Buffer = Buffer.alloc(0);

@@ -18,8 +18,8 @@ import { AnswerFold } from "../api/answer-fold.js";
 import { GatewayError } from "../errors.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
+import { arrive, requireBodySize, sourceOf } from "./arrival.js";
 import { embed, readEmbedding } from "./embed.js";
-import { BODY_BYTES_MAX, bodyTooLarge } from "../api/body-limit.js";
 import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
@@ -31,8 +31,10 @@ import { typedRequest } from "./typed-request.js";
 export function createGateway(steps: Steps): Gateway {
   return {
     // Rejects where the request cannot be read.
-    streamGenerate: ({ generation, acceptWire }, call, sink) =>
-      generate(() => readGeneration(generation, acceptWire, call, steps, true), call, sink, steps),
+    streamGenerate: ({ generation, acceptWire }, call, sink) => {
+      arrive(generation, call);
+      return generate(() => readGeneration(generation, acceptWire, call, steps, true), call, sink, steps);
+    },
     generate: (request, call, head) => generateWhole(request, call, head, steps),
     countTokens: (request, call) => countTokens(request, call, steps),
     embed: (request, call, head) => embed(request, call, head, steps),
@@ -48,6 +50,7 @@ async function generateWhole(
   steps: Steps,
 ): Promise<GenerateResponse> {
   const { generation, acceptWire } = asked;
+  arrive(generation, call);
   const fold = new AnswerFold();
   const sources: Buffer[] = [];
   const sink: Sink<StreamGenerateResponse> = {
@@ -88,6 +91,7 @@ function asWhole(request: WireRequest): WireRequest {
 
 /** It costs nothing, and may ask an upstream all the same: it takes of the limits what a request takes of them. */
 async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
+  requireBodySize(sourceOf(asked.generation));
   requireUnfrozen(call.caller);
   const admission = await steps.limits.admit(call.caller, call.requestId);
   try {
@@ -111,6 +115,8 @@ async function estimateCost(
   steps: Steps,
 ): Promise<EstimateCostResponse> {
   const { generation, embedding } = asked;
+  requireBodySize(sourceOf(generation));
+  requireBodySize(embedding?.source);
   if (generation !== undefined && embedding !== undefined) {
     const problem = "must not stand beside a generation";
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "embedding", problem });
@@ -147,7 +153,6 @@ function readGeneration(
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation.source.wire", problem });
   }
   const body = asBuffer(input.value.body);
-  if (body.length > BODY_BYTES_MAX) throw bodyTooLarge();
   const source = { wire: wire.name, body, headers: input.value.headers };
   if (isLongBody(body)) {
     const reading = steps.longBodies.read(source, purpose, call.caller.accountId);

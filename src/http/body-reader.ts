@@ -20,9 +20,7 @@ export function readBodiesAsBytes(app: FastifyInstance, bytesMax: number): void 
     const bytes = announced === undefined ? undefined : Number(announced);
     const most = routeOptions.config.bodyBytesMax ?? bytesMax;
     const counted = bytes === undefined && bodyLease !== undefined ? payload.pipe(new CountedBody(bodyLease)) : payload;
-    read({ payload: counted, announcedBytes: bytes, bytesMax: most, thread }, (error, body) =>
-      done(error, body && withoutByteOrderMark(body)),
-    );
+    read({ payload: counted, announcedBytes: bytes, bytesMax: most, thread }, done);
   });
 }
 
@@ -48,7 +46,7 @@ function read({ payload, announcedBytes, bytesMax, thread }: BodyOnItsWay, done:
     else pieces.add(chunk, start);
   };
   // A stream that is over may keep its listeners: to take them off costs more than they do.
-  const over = (error: Error | undefined): void => {
+  const over = (error?: Error): void => {
     if (isOver) return;
     isOver = true;
     const problem = error ?? (announcedBytes !== undefined && bytes !== announcedBytes ? endedEarly() : undefined);
@@ -58,11 +56,11 @@ function read({ payload, announcedBytes, bytesMax, thread }: BodyOnItsWay, done:
       return;
     }
     const body = pieces.whole(bytes);
-    if (body instanceof Promise) body.then((made) => done(null, made), done);
-    else done(null, body);
+    if (body instanceof Promise) body.then((made) => done(null, withoutByteOrderMark(made)), done);
+    else done(null, withoutByteOrderMark(body));
   };
-  const onEnd = (): void => over(undefined);
-  payload.on("data", onData).on("end", onEnd).on("error", over);
+  // A stream ends without an argument, and with one where it failed.
+  payload.on("data", onData).on("end", over).on("error", over);
   // A client that left in the middle may say so in no other way.
   if (announcedBytes === undefined || announcedBytes > GATHERED_BYTES) payload.on("close", () => over(endedEarly()));
   payload.resume();

@@ -8,15 +8,14 @@ import type { Origin } from "./client-address.js";
 import { Admitted } from "./admitted.js";
 import { mayComeAgain } from "./begins-request.js";
 import { NOBODY, sessionCaller, type ToldSession, toldSession } from "./callers.js";
-import type { CallOfCaller, RunningCall, Step } from "./chain.js";
+import type { ArrivedCall } from "./chain.js";
 import type { CoreParts } from "./core.js";
 import type { Endings } from "./endings.js";
+import type { Lifetime } from "./lifetime.js";
 import { enterSession } from "./session-call.js";
 
 /** A key is looked up so often where keys change meanwhile. */
 const LOOKUPS_MAX = 8;
-
-type Begin = (caller: Caller) => Promise<unknown>;
 
 export class Authentication {
   constructor(
@@ -34,79 +33,90 @@ export class Authentication {
   }
 
   /**
-   * The link of the chain that finds the caller; nothing waits where it is known. A caller that was let in before its
-   * message was read is asked for again where anything changed since: its key may have been revoked, or have expired,
-   * while the message came. It throws or rejects with the refusal.
+   * Whose call it is; nothing waits where that is known. A caller that was let in before its message was read is asked
+   * for again where anything changed since: its key may have been revoked, or have expired, while the message came.
+   * Throws or rejects with the refusal, or with what `wasOutdated` knows.
    */
-  enter(next: Step<CallOfCaller>): Step<RunningCall> {
-    return (running) => this.#enter(running, next);
+  enter(call: ArrivedCall): Caller | Promise<Caller> {
+    const { route, lifetime, call: from } = call;
+    const { keys } = this.core;
+    if (route.permission.open === true) return this.#found(NOBODY, lifetime);
+    const told = toldSession(from, this.core.frontTokens);
+    if (told !== undefined) return this.#enterSession(told, call);
+    if (keys.isShared) return this.#enterShared(credentialOf(from.metadata), call);
+    const { admission } = from;
+    if (admission instanceof Admitted && admission.holds(keys.changeCount))
+      return this.#found(admission.caller, lifetime);
+    return this.#enterKey(credentialOf(from.metadata), lifetime);
   }
 
-  #enter(running: RunningCall, next: Step<CallOfCaller>): Promise<unknown> {
-    const { arrived, lifetime } = running;
-    const { route, call } = arrived;
-    const { keys } = this.core;
-    const begin: Begin = (caller) => {
-      if (caller.settings.endStreamsOnExpiry) this.endings.watchExpiry(caller);
-      return next({ arrived, lifetime, caller });
-    };
-    if (route.permission.open === true) return begin(NOBODY);
-    const told = toldSession(call, this.core.frontTokens);
-    if (told !== undefined) return this.#enterSession(told, running, begin);
-    if (keys.isShared) {
-      const limitsCompare = route.beginsRequest && !mayComeAgain(call.metadata);
-      return this.#enterCompared(credentialOf(call.metadata), begin, limitsCompare);
-    }
-    const { admission } = call;
-    if (admission instanceof Admitted && admission.holds(keys.changeCount)) return begin(admission.caller);
-    return this.#enterKey(credentialOf(call.metadata), begin);
+  /** A change that comes from now on finds the call among those that run. */
+  #found(caller: Caller, lifetime: Lifetime): Caller {
+    lifetime.caller = caller;
+    if (caller.settings.endStreamsOnExpiry) this.endings.watchExpiry(caller);
+    return caller;
   }
 
   /** A session is looked up for each call, so that one that ended begins nothing anywhere. */
-  #enterSession(told: ToldSession, { arrived: { route }, lifetime }: RunningCall, begin: Begin): Promise<unknown> {
+  async #enterSession(told: ToldSession, { route, lifetime }: ArrivedCall): Promise<Caller> {
     // A short call is over by itself, and may be the one that ends the session.
-    if (route.stream === undefined && !route.beginsRequest)
-      return sessionCaller(this.core, told, route.path).then(({ caller }) => begin(caller));
+    if (route.stream === undefined && !route.beginsRequest) {
+      const { caller } = await sessionCaller(this.core, told, route.path);
+      return this.#found(caller, lifetime);
+    }
     this.endings.watchSessions();
-    return enterSession(this.core, told, route, lifetime).then(begin);
+    return this.#found(await enterSession(this.core, told, route, lifetime), lifetime);
   }
 
   /**
-   * Runs `begin` in the very turn in which its caller is known to be as it stands: a change that comes later finds the
-   * call among those that run, and one that came during the look-up leads to another.
+   * The caller is the call's in the very turn in which it is known to be as it stands: a change that came during the
+   * look-up leads to another.
    */
-  #enterKey(secret: string | undefined, begin: Begin, lookups = LOOKUPS_MAX): Promise<unknown> {
+  #enterKey(secret: string | undefined, lifetime: Lifetime, lookups = LOOKUPS_MAX): Caller | Promise<Caller> {
     const { keys } = this.core;
     const { changeCount } = keys;
     const caller = keys.authenticate(secret);
-    if (!(caller instanceof Promise)) return begin(caller);
+    if (!(caller instanceof Promise)) return this.#found(caller, lifetime);
     return caller.then((found) => {
-      if (keys.changeCount === changeCount) return begin(found);
-      if (lookups > 1) return this.#enterKey(secret, begin, lookups - 1);
+      if (keys.changeCount === changeCount) return this.#found(found, lifetime);
+      if (lookups > 1) return this.#enterKey(secret, lifetime, lookups - 1);
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "keys change faster than they are looked up" });
     });
   }
 
   /**
    * As `#enterKey` where other nodes change keys too. What is remembered of a caller is compared with what all nodes
-   * know, here or, where `begin` asks for the limits, with that question. One that changed is read again and begins
-   * anew.
+   * know: here, or where the call asks for the limits, with that question.
    */
-  async #enterCompared(secret: string | undefined, begin: Begin, limitsCompare: boolean): Promise<unknown> {
+  async #enterShared(secret: string | undefined, call: ArrivedCall): Promise<Caller> {
     const { keys } = this.core;
-    for (let count = 1; ; count++) {
-      const authenticating = keys.authenticate(secret);
-      const caller = authenticating instanceof Promise ? await authenticating : authenticating;
-      try {
-        if (!limitsCompare && !(await keys.isCurrent(caller))) throw new CallerChanged();
-        return await begin(caller);
-      } catch (error) {
-        // What was refused before the limits were asked may be allowed since, or the account be frozen no more.
-        const isForbidden = limitsCompare && error instanceof GatewayError && error.http === 403;
-        const isOld = error instanceof CallerChanged || (isForbidden && !(await keys.isCurrent(caller)));
-        if (!isOld || count >= LOOKUPS_MAX) throw error;
-        keys.forget(secret, caller);
-      }
+    const authenticating = keys.authenticate(secret);
+    const caller = authenticating instanceof Promise ? await authenticating : authenticating;
+    if (!limitsCompare(call) && !(await keys.isCurrent(caller))) {
+      keys.forget(secret, caller);
+      throw new CallerChanged();
     }
+    return this.#found(caller, call.lifetime);
   }
+
+  /**
+   * True where the call was refused for what its caller is no more, which is forgotten: it may begin anew. `lookups`
+   * counts its callers, of which `caller` is the last; undefined where that one was not found.
+   */
+  async wasOutdated(error: unknown, call: ArrivedCall, caller: Caller | undefined, lookups: number): Promise<boolean> {
+    const { keys, frontTokens } = this.core;
+    if (!keys.isShared || lookups >= LOOKUPS_MAX || call.route.permission.open === true) return false;
+    if (toldSession(call.call, frontTokens) !== undefined) return false;
+    if (caller === undefined) return error instanceof CallerChanged;
+    // What was refused before the limits were asked may be allowed since, or the account be frozen no more.
+    const isForbidden = limitsCompare(call) && error instanceof GatewayError && error.http === 403;
+    const isOld = error instanceof CallerChanged || (isForbidden && !(await keys.isCurrent(caller)));
+    if (isOld) keys.forget(credentialOf(call.call.metadata), caller);
+    return isOld;
+  }
+}
+
+/** True where the call asks for its limits, which nodes share, and its caller is compared with that question. */
+function limitsCompare({ route, call }: ArrivedCall): boolean {
+  return route.beginsRequest && !mayComeAgain(call.metadata);
 }

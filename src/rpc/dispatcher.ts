@@ -11,7 +11,7 @@ import { Authentication } from "./authentication.js";
 import { beginsRequest, checkedFor, mayComeAgain } from "./begins-request.js";
 import { auditedCall, CallAudit } from "./call-audit.js";
 import { CallLog } from "./call-log.js";
-import { type ArrivedCall, callChain, type Step } from "./chain.js";
+import { CallChain } from "./chain.js";
 import type { CoreParts } from "./core.js";
 import { Endings } from "./endings.js";
 import { AnswerSink, type Head, NamedHead } from "./head.js";
@@ -29,7 +29,7 @@ export class Dispatcher {
   readonly #routes = new Map<string, OpenRoute>();
   readonly #running = new RunningCalls();
   readonly #authentication: Authentication;
-  readonly #chain: Step<ArrivedCall>;
+  readonly #chain: CallChain;
 
   /** Throws where a method declares no permission: such a method does not start. */
   constructor(core: CoreParts, routes: Iterable<Route>, permissionOf: PermissionOf = declaredPermission) {
@@ -37,8 +37,7 @@ export class Dispatcher {
     this.#log = new CallLog(core.log, () => performance.now());
     this.audit = new CallAudit(core.store.audit, core.nowMs, core.log);
     this.#authentication = new Authentication(core, new Endings(core, this.#running.lifetimes));
-    const [running, authentication, audit] = [this.#running, this.#authentication, this.audit];
-    this.#chain = callChain({ core, running, authentication, audit });
+    this.#chain = new CallChain({ core, authentication: this.#authentication, audit: this.audit });
     for (const route of routes) this.#routes.set(route.path, openRoute(route, permissionOf));
   }
 
@@ -122,8 +121,11 @@ export class Dispatcher {
     const route = this.#routes.get(method.path);
     const record = this.#core.requests?.begin(head.requestId, method.path, call.metadata);
     try {
-      if (route?.unary === undefined) throw pathUnknown(method.path);
-      const message = await this.#chain({ route, request, call, head, sink: undefined, record });
+      const handler = route?.unary;
+      if (route === undefined || handler === undefined) throw pathUnknown(method.path);
+      const lifetime = this.#running.begin(route, call);
+      const arrived = { route, request, call, head, handler, sink: undefined, record, lifetime };
+      const message = await this.#running.ended(lifetime, this.#chain.run(arrived));
       if (route.beginsRequest) record?.cameAgain();
       if (route.isChange) await this.#changed(route, request, message, head);
       // The edge between paths and messages: the services' table pairs them by type where it is built.
@@ -166,8 +168,12 @@ export class Dispatcher {
     const route = this.#routes.get(method.path);
     const record = this.#core.requests?.begin(out.requestId, method.path, call.metadata);
     try {
-      if (route?.stream === undefined) throw pathUnknown(method.path);
-      await this.#chain({ route, request, call, head: out, sink: out as CallSink<unknown>, record });
+      const handler = route?.stream;
+      if (route === undefined || handler === undefined) throw pathUnknown(method.path);
+      const lifetime = this.#running.begin(route, call);
+      const sink = out as CallSink<unknown>;
+      const arrived = { route, request, call, head: out, handler, sink, record, lifetime };
+      await this.#running.ended(lifetime, this.#chain.run(arrived));
       if (route.beginsRequest) record?.cameAgain();
       out.finish();
       return { kind: "ended" };

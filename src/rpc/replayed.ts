@@ -10,22 +10,22 @@ import type { GatewayCall } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
 import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
-import type { Link, PermittedCall, ServedCall, Step } from "./chain.js";
-import type { Handlers, ServiceCall } from "./handler.js";
+import type { PermittedCall } from "./chain.js";
+import type { Handlers, ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
 
-/** The link of the chain that answers with what another run of the call makes or made, where it asks for that. */
-export function replayedOr(replays: Replays | undefined): Link<PermittedCall, ServedCall> {
-  return (next) => (served) => {
-    const { route, service } = served;
-    if (replays?.wants(route.path, service.metadata) !== true) return next(served);
-    return served.sink === undefined
-      ? unaryReplayed(replays, served, next)
-      : streamReplayed(replays, served, served.sink, next);
-  };
+/** Answers with what another run of the call makes or made, which it asked for. */
+export function replayed(replays: Replays, permitted: PermittedCall): Promise<unknown> {
+  return permitted.sink === undefined
+    ? unaryReplayed(replays, permitted, permitted.handler)
+    : streamReplayed(replays, permitted, permitted.sink, permitted.handler);
 }
 
-async function unaryReplayed(replays: Replays, served: PermittedCall, next: Step<ServedCall>): Promise<unknown> {
-  const { route, request, service } = served;
+async function unaryReplayed(
+  replays: Replays,
+  permitted: PermittedCall,
+  handler: UnaryHandler<unknown, unknown>,
+): Promise<unknown> {
+  const { request, service } = permitted;
   let answer: unknown;
   const sink = new AnswerSink<unknown>(service.requestId, {
     head: (told) => service.head(told),
@@ -35,22 +35,22 @@ async function unaryReplayed(replays: Replays, served: PermittedCall, next: Step
     },
     onDrain: () => undefined,
   });
-  await replays.serve(askOf(served), service, sink, async (call, out) => {
-    out.data(await next({ route, request, sink: undefined, service: serviceCall(call, out, service.act) }));
+  await replays.serve(askOf(permitted), service, sink, async (call, out) => {
+    out.data(await handler(request, serviceCall(call, out, service.act)));
   });
   return answer;
 }
 
 function streamReplayed(
   replays: Replays,
-  served: PermittedCall,
+  permitted: PermittedCall,
   sink: CallSink<unknown>,
-  next: Step<ServedCall>,
+  handler: StreamHandler<unknown, unknown>,
 ): Promise<void> {
-  const { route, request, service } = served;
-  return replays.serve(askOf(served), service, sink, async (call, out) => {
-    await next({ route, request, sink: out, service: serviceCall(call, out, NO_ACT) });
-  });
+  const { request, service } = permitted;
+  return replays.serve(askOf(permitted), service, sink, (call, out) =>
+    handler(request, serviceCall(call, out, NO_ACT), out),
+  );
 }
 
 function askOf({ route, request, service }: PermittedCall): Ask<unknown, unknown> {

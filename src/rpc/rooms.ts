@@ -33,15 +33,9 @@ export class Rooms {
     this.#rooms = { calls: new Room("calls", bounds.calls), streams: new Room("streams", bounds.streams) };
   }
 
-  /** Runs what the caller asked for in its share. Throws RATE_LIMITED where that is full. */
-  hold<Value>(kind: RoomKind, caller: Asker, work: () => Promise<Value>): Promise<Value> {
-    const leave = this.#rooms[kind].enter(caller);
-    try {
-      return work().finally(leave);
-    } catch (error) {
-      leave();
-      throw error;
-    }
+  /** A place in the caller's share; who got it leaves by what it returns. Throws RATE_LIMITED where that is full. */
+  enter(kind: RoomKind, caller: Asker): () => void {
+    return this.#rooms[kind].enter(caller);
   }
 }
 

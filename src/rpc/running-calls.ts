@@ -1,8 +1,9 @@
 /** The calls that run: each has its deadline, and a process that stops waits for them before it ends the rest. */
 import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
-import type { ArrivedCall, RunningCall, Step } from "./chain.js";
 import { Lifetime } from "./lifetime.js";
+import type { OpenRoute } from "./route.js";
+import type { ServerCall } from "./server-call.js";
 
 /** How long handlers that were told to stop are waited for. */
 const CUT_GRACE_MS = 2_000;
@@ -21,16 +22,21 @@ export class RunningCalls {
     if (this.#draining !== undefined) throw stopping();
   }
 
-  /** The link of the chain that gives a call its lifetime. It throws as `requireOpen` does. */
-  run(next: Step<RunningCall>): Step<ArrivedCall> {
-    return (arrived) => {
-      this.requireOpen();
-      const { route, call } = arrived;
-      const lifetime = new Lifetime(call.signal, call.timeoutMs);
-      lifetime.isEndless = route.isEndless;
-      this.#lifetimes.add(lifetime);
-      return lifetime.race(begun({ arrived, lifetime }, next), this.#ended);
-    };
+  /**
+   * The lifetime of a call that begins; whoever asks for it waits for the call's work by `ended`. It throws as
+   * `requireOpen` does.
+   */
+  begin({ isEndless }: Pick<OpenRoute, "isEndless">, call: ServerCall): Lifetime {
+    this.requireOpen();
+    const lifetime = new Lifetime(call.signal, call.timeoutMs);
+    lifetime.isEndless = isEndless;
+    this.#lifetimes.add(lifetime);
+    return lifetime;
+  }
+
+  /** Resolves or rejects as the work does, or rejects at once where the lifetime ends before it. */
+  ended<Value>(lifetime: Lifetime, work: Promise<Value>): Promise<Value> {
+    return lifetime.race(work, this.#left);
   }
 
   /** Refuses new calls, waits for those that run, and ends the rest with OVERLOADED when the time is over. */
@@ -57,20 +63,10 @@ export class RunningCalls {
     });
   }
 
-  readonly #ended = (lifetime: Lifetime): void => {
+  readonly #left = (lifetime: Lifetime): void => {
     this.#lifetimes.remove(lifetime);
     if (this.#lifetimes.size === 0) this.#onIdle?.();
   };
-}
-
-/** What is thrown at once is rejected: a call that was added is always removed. */
-function begun(call: RunningCall, next: Step<RunningCall>): Promise<unknown> {
-  try {
-    call.lifetime.signal.throwIfAborted();
-    return next(call);
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }
 
 function stopping(): GatewayError {

@@ -9,18 +9,16 @@ import { startFakeUpstream } from "../support/fake-upstream.js";
 import { openFaultyCore } from "./faulty-core.js";
 
 const FRAMES_MAX = 200;
-const CHAIN: ReadonlySet<string> = new Set(
-  ["running-calls", "authentication", "chain", "replayed"].map((name) => `src/rpc/${name}.ts`),
-);
-/** Each is called by the one before, the links of a call's chain as one. */
+/** The files of all functions on the stack, each called by the one before. */
 const THERE = [
   "src/http/body-reader.ts",
   "src/http/server.ts",
   "src/http/generation.ts",
+  // Which method is asked: a stream that is read on asks another.
+  "src/http/generation.ts",
   "src/rpc/in-process-channel.ts",
   "src/rpc/dispatcher.ts",
   "src/rpc/chain.ts",
-  "src/rpc/inference-service.ts",
   "src/gateway/inference.ts",
   "src/gateway/generate.ts",
 ];
@@ -33,11 +31,15 @@ const BACK = [
   "src/http/stream-reply.ts",
 ];
 
-/** Our own files on a stack, who called first; those of a chain as one, and each once where it calls itself. */
+/** The files of our own functions on a stack, of whoever called first at first: one for each function. */
+function functionsOn(stack: string): string[] {
+  return [...stack.matchAll(/\/(src\/[\w/-]+\.ts):\d+:\d+/g)].map(([, file = ""]) => file).toReversed();
+}
+
+/** A file once where its functions call each other. */
 function filesOn(stack: string): string[] {
-  const files = [...stack.matchAll(/\/(src\/[\w/-]+\.ts):\d+:\d+/g)].map(([, file = ""]) => file).toReversed();
-  const called = files.map((file) => (CHAIN.has(file) ? "src/rpc/chain.ts" : file));
-  return called.filter((file, index) => file !== called[index - 1]);
+  const files = functionsOn(stack);
+  return files.filter((file, index) => file !== files[index - 1]);
 }
 
 function stackNow(): string {
@@ -63,7 +65,7 @@ test("a request takes eight calls to the pipeline, and its answer four sinks bac
   // Both do what they do otherwise; on their way they say who called.
   const { admit } = Limits.prototype;
   vi.spyOn(Limits.prototype, "admit").mockImplementation(function (this: Limits, caller, requestId) {
-    there.push(filesOn(stackNow()));
+    there.push(functionsOn(stackNow()));
     return admit.call(this, caller, requestId);
   });
   const { write } = ServerResponse.prototype;
