@@ -1,6 +1,9 @@
-/** Every refusal of the gateway: one table from its reason to what each edge says of it. */
+/**
+ * Every refusal of the gateway: one table from its reason to what all edges share. How an edge or a wire calls one is
+ * its own column: `src/rpc/grpc-codes.ts`, and the `error.ts` of each wire.
+ */
 import { ErrorReason } from "../gen/tollgate/v1/error_reason.js";
-import { type ErrorMetadata, GRPC, type Row } from "./refusal-row.js";
+import type { ErrorMetadata, Row } from "./refusal-row.js";
 import { formatMoney } from "./money.js";
 import { PEOPLE_REASONS } from "./people-reasons.js";
 
@@ -16,58 +19,43 @@ function usd(nanos = ""): string {
   return /^\d+$/.test(nanos) ? formatMoney(BigInt(nanos)) : nanos;
 }
 
-const BAD_REQUEST = { grpc: GRPC.INVALID_ARGUMENT, http: 400, type: "invalid_request_error", retry: false } as const;
-const NO_KEY = {
-  grpc: GRPC.UNAUTHENTICATED,
-  http: 401,
-  type: "invalid_request_error",
-  code: "invalid_api_key",
-  retry: false,
-} as const;
-const NO_MONEY = { grpc: GRPC.FAILED_PRECONDITION, http: 402, type: "insufficient_quota", retry: false } as const;
-const FORBIDDEN = { grpc: GRPC.PERMISSION_DENIED, http: 403, type: "permission_error", retry: false } as const;
-const NOT_FOUND = { grpc: GRPC.NOT_FOUND, http: 404, type: "invalid_request_error", retry: false } as const;
-const UNAVAILABLE = { grpc: GRPC.UNAVAILABLE, http: 503, type: "server_error", retry: true } as const;
+const BAD_REQUEST = { http: 400, retry: false } as const;
+const NO_KEY = { http: 401, retry: false } as const;
+const NO_MONEY = { http: 402, retry: false } as const;
+const FORBIDDEN = { http: 403, retry: false } as const;
+const NOT_FOUND = { http: 404, retry: false } as const;
+const UNAVAILABLE = { http: 503, retry: true } as const;
 
 export const REASONS = {
   ERROR_REASON_BODY_INVALID: {
     ...BAD_REQUEST,
-    code: "invalid_body",
     say: (m) => `The request body cannot be read: ${m["problem"]}.`,
   },
   ERROR_REASON_PARAMETER_INVALID: {
     ...BAD_REQUEST,
-    code: "invalid_value",
     say: (m) => `Invalid value for '${m["param"]}': ${m["problem"]}.`,
   },
   ERROR_REASON_PARAMETER_MISSING: {
     ...BAD_REQUEST,
-    code: "missing_required_parameter",
     say: (m) => `Missing required parameter: '${m["param"]}'.`,
   },
   ERROR_REASON_PARAMETER_UNSUPPORTED: {
     ...BAD_REQUEST,
-    code: "unsupported_parameter",
     say: (m) =>
       `'${m["param"]}' is not supported with the model '${m["model"]}'${m["problem"] ? `: ${m["problem"]}` : ""}.`,
   },
   ERROR_REASON_UPSTREAM_REJECTED: {
     ...BAD_REQUEST,
-    code: "invalid_value",
     say: (m) => m["message"] || "The model's upstream refused the request as invalid.",
   },
   ERROR_REASON_CONTEXT_TOO_LONG: {
     ...BAD_REQUEST,
-    code: "context_length_exceeded",
     say: (m) =>
       m["message"] ||
       `This model takes at most ${m["limit"]} tokens, but the request has ${m["actual"]}. Shorten the messages or the output limit.`,
   },
   ERROR_REASON_BODY_TOO_LARGE: {
-    grpc: GRPC.INVALID_ARGUMENT,
     http: 413,
-    type: "invalid_request_error",
-    code: "request_too_large",
     retry: false,
     say: (m) =>
       m["limit_bytes"]
@@ -92,185 +80,132 @@ export const REASONS = {
   },
   ERROR_REASON_SCOPE_MISSING: {
     ...FORBIDDEN,
-    code: "scope_missing",
     say: (m) => `This needs the scope '${m["scope"]}', but the key has: ${m["scopes"] || "none"}.`,
   },
   ERROR_REASON_ADDRESS_NOT_ALLOWED: {
     ...FORBIDDEN,
-    code: "address_not_allowed",
     say: (m) => `The key may not be used from the address ${m["address"]}.`,
   },
   ERROR_REASON_MODEL_NOT_ALLOWED: {
     ...FORBIDDEN,
-    code: "model_not_allowed",
     say: (m) => `The key may not use the model '${m["model"]}'. GET /v1/models lists those that it may use.`,
   },
   ERROR_REASON_KEY_TOO_WIDE: {
     ...FORBIDDEN,
-    code: "key_too_wide",
     say: (m) =>
       `The setting '${m["setting"]}' would go beyond your own key: ${m["problem"]}. Ask for less, or ask your operator.`,
   },
   ERROR_REASON_ACCOUNT_FROZEN: {
     ...FORBIDDEN,
-    code: "account_frozen",
     say: (m) => `The account '${m["account"]}' is frozen: ${m["cause"]}. Ask your operator to unfreeze it.`,
   },
   ERROR_REASON_MODEL_UNKNOWN: {
     ...NOT_FOUND,
-    code: "model_not_found",
     say: (m) => `The model '${m["model"]}' does not exist. GET /v1/models lists those that do.`,
   },
   ERROR_REASON_PATH_UNKNOWN: {
     ...NOT_FOUND,
-    code: "unknown_url",
     say: (m) =>
       `Unknown request URL: ${m["method"] ?? "GET"} ${m["path"]}.${m["hint"] ? ` Did you mean ${m["hint"]}?` : ""}`,
   },
   ERROR_REASON_UPGRADE_REFUSED: {
-    grpc: GRPC.UNIMPLEMENTED,
     http: 426,
-    type: "invalid_request_error",
-    code: "upgrade_refused",
     retry: false,
     say: (m) => `No WebSocket is served at ${m["path"]}. Ask with POST over HTTP; 'stream: true' streams the answer.`,
   },
   ERROR_REASON_CONNECTION_TOO_OLD: {
     ...BAD_REQUEST,
-    code: "websocket_connection_limit_reached",
     say: (m) => `This WebSocket is ${m["minutes"]} minutes old, and no older may ask. Open another one and ask again.`,
   },
   ERROR_REASON_RESOURCE_UNKNOWN: {
     ...NOT_FOUND,
-    code: "not_found",
     say: (m) => `There is no ${m["kind"]} '${m["id"]}', or it is not yours.`,
   },
   ERROR_REASON_ALREADY_EXISTS: {
-    grpc: GRPC.ALREADY_EXISTS,
     http: 409,
-    type: "invalid_request_error",
-    code: "already_exists",
     retry: false,
     say: (m) => `The ${m["kind"]} '${m["id"]}' exists already${m["problem"] ? ` ${m["problem"]}` : ""}.`,
   },
   ERROR_REASON_ETAG_STALE: {
-    grpc: GRPC.ABORTED,
     http: 409,
-    type: "invalid_request_error",
-    code: "etag_stale",
     retry: false,
     say: (m) =>
       `The ${m["kind"]} '${m["id"]}' was changed since you read it. Read it again, and send your change with its new etag.`,
   },
   ERROR_REASON_IDEMPOTENCY_KEY_REUSED: {
-    grpc: GRPC.INVALID_ARGUMENT,
     http: 422,
-    type: "invalid_request_error",
-    code: "idempotency_key_reused",
     retry: false,
     say: (m) =>
       `This Idempotency-Key came before with another body or route, in the request ${m["request"]}. Send a new key with a new request.`,
   },
   ERROR_REASON_ANSWER_GONE: {
-    grpc: GRPC.ABORTED,
     http: 409,
-    type: "invalid_request_error",
-    code: "answer_gone",
     retry: false,
     say: (m) =>
       `The request ${m["request"]} with this Idempotency-Key was charged ${usd(m["cost_nanos"])}, but its answer is not kept any more. To ask and pay again, send a new key.`,
   },
   ERROR_REASON_STREAM_GONE: {
-    grpc: GRPC.NOT_FOUND,
     http: 410,
-    type: "invalid_request_error",
-    code: "stream_gone",
     retry: false,
     say: (m) => `The stream of the request ${m["request"]} is not kept, or not any more.`,
   },
   ERROR_REASON_RATE_LIMITED: {
-    grpc: GRPC.RESOURCE_EXHAUSTED,
     http: 429,
-    type: "requests",
-    code: "rate_limit_exceeded",
     retry: true,
     say: (m) =>
       `The limit ${m["limit"]} of ${m["owner"]} is ${m["limit_value"]}; ${m["remaining"]} remain. Please try again in ${Number(m["reset_ms"] ?? 0) / 1000}s.`,
   },
   ERROR_REASON_UPSTREAM_RATE_LIMITED: {
-    grpc: GRPC.RESOURCE_EXHAUSTED,
     http: 429,
-    type: "requests",
-    code: "rate_limit_exceeded",
     retry: true,
     say: (m) => `Every upstream of the model '${m["model"]}' is at its own rate limit. Try again later.`,
   },
   ERROR_REASON_BALANCE_TOO_LOW: {
     ...NO_MONEY,
-    code: "insufficient_balance",
     say: (m) =>
       `The balance is too low: the request can cost up to ${usd(m["needed_nanos"])}, and ${usd(m["available_nanos"])} is available. Add credit, or lower the output limit.`,
   },
   ERROR_REASON_BUDGET_EXCEEDED: {
     ...NO_MONEY,
-    code: "budget_exceeded",
     say: (m) =>
       `The ${m["owner"]?.startsWith("account") ? "account" : "key"}'s budget (${m["budget"]}) of ${usd(m["limit_nanos"])} is too low: the request can cost up to ${usd(m["needed_nanos"])}, and ${usd(m["remaining_nanos"])} remains${m["reset_time"] ? ` until ${m["reset_time"]}` : ""}.`,
   },
   ERROR_REASON_BALANCE_HELD: {
-    grpc: GRPC.RESOURCE_EXHAUSTED,
     http: 429,
-    type: "requests",
-    code: "balance_held",
     retry: true,
     say: (m) =>
       `Calls that run now hold the ${m["budget"] ? `budget (${m["budget"]})` : "balance"} of ${m["owner"]}: the request can cost up to ${usd(m["needed_nanos"])}, ${usd(m["available_nanos"])} is free and ${usd(m["held_nanos"])} is held. Try again when some of them have ended, or lower the output limit.`,
   },
   ERROR_REASON_INTERNAL: {
-    grpc: GRPC.INTERNAL,
     http: 500,
-    type: "server_error",
-    code: "internal_error",
     retry: true,
     say: () => "The gateway failed. Try again; if it happens again, tell your operator the request id.",
   },
   ERROR_REASON_UPSTREAM_FAILED: {
-    grpc: GRPC.UNAVAILABLE,
     http: 502,
-    type: "server_error",
-    code: "upstream_error",
     retry: true,
     say: (m) => `The upstream of the model '${m["model"]}' failed${m["problem"] ? `: ${m["problem"]}` : ""}.`,
   },
   ERROR_REASON_UPSTREAM_CREDENTIAL: {
-    grpc: GRPC.UNAVAILABLE,
     http: 502,
-    type: "server_error",
-    code: "upstream_credential",
     retry: false,
     say: (m) =>
       `The upstream of the model '${m["model"]}' does not let the gateway in${m["problem"] ? `: ${m["problem"]}` : ""}. Your operator must mend that; until then use another model.`,
   },
   ERROR_REASON_UPSTREAM_UNAVAILABLE: {
     ...UNAVAILABLE,
-    code: "upstream_unavailable",
     say: (m) => `No upstream of the model '${m["model"]}' is healthy. Try again later, or another model.`,
   },
   ERROR_REASON_OVERLOADED: {
     ...UNAVAILABLE,
-    code: "overloaded",
     say: (m) => `The gateway takes no more requests now: ${m["problem"] ?? "it is at its limit"}. Try again later.`,
   },
   ERROR_REASON_LEDGER_UNAVAILABLE: {
     ...UNAVAILABLE,
-    code: "ledger_unavailable",
     say: () => "The ledger cannot be written, so nothing that costs money is started. Try again later.",
   },
   ERROR_REASON_UPSTREAM_TIMEOUT: {
-    grpc: GRPC.DEADLINE_EXCEEDED,
     http: 504,
-    type: "server_error",
-    code: "upstream_timeout",
     retry: true,
     say: (m) =>
       m["phase"] === "deadline"
@@ -278,10 +213,7 @@ export const REASONS = {
         : `The upstream of the model '${m["model"]}' was too slow${m["phase"] ? ` (${m["phase"]})` : ""}.`,
   },
   ERROR_REASON_CANCELLED: {
-    grpc: GRPC.CANCELLED,
     http: 499,
-    type: "invalid_request_error",
-    code: "cancelled",
     retry: false,
     say: () => "The caller went away.",
   },
@@ -302,22 +234,8 @@ export class GatewayError extends Error {
     this.metadata = metadata;
   }
 
-  get grpc(): Row["grpc"] {
-    return REASONS[this.reason].grpc;
-  }
-
   get http(): number {
     return REASONS[this.reason].http;
-  }
-
-  /** The `type` of OpenAI's envelope: of a token limit it is `tokens`. */
-  get type(): string {
-    return this.metadata["limit"] === "tokens_per_minute" ? "tokens" : REASONS[this.reason].type;
-  }
-
-  /** The `code` of OpenAI's envelope: an upstream's own code where it gave one. */
-  get code(): string {
-    return this.metadata["code"] ?? REASONS[this.reason].code;
   }
 
   /** The parameter that is wrong, as a path such as `messages[0].role`; null where none is. */

@@ -1,106 +1,80 @@
 /** The refusals of people, who sign in, have roles and pay: a part of the table of all refusals. */
-import { GRPC, type Row } from "./refusal-row.js";
+import type { Row } from "./refusal-row.js";
 
-const TYPES = { type: "invalid_request_error", retry: false } as const;
-const UNKNOWN_PERSON = { grpc: GRPC.UNAUTHENTICATED, http: 401, ...TYPES } as const;
-const FORBIDDEN = { grpc: GRPC.PERMISSION_DENIED, http: 403, type: "permission_error", retry: false } as const;
+const UNKNOWN_PERSON = { http: 401, retry: false } as const;
+const FORBIDDEN = { http: 403, retry: false } as const;
 
 export const PEOPLE_REASONS = {
   ERROR_REASON_SESSION_ENDED: {
     ...UNKNOWN_PERSON,
-    code: "session_ended",
     say: () => "Your session has ended. Sign in again.",
   },
   ERROR_REASON_SESSION_REFUSED: {
     ...FORBIDDEN,
-    code: "session_refused",
     say: (m) => `The session is not taken here: ${m["problem"]}.`,
   },
   ERROR_REASON_USER_MISSING: {
     ...FORBIDDEN,
-    code: "user_missing",
     say: () => "Only a person who signed in may do this, and no key. Sign in to the console.",
   },
   ERROR_REASON_ROLE_MISSING: {
     ...FORBIDDEN,
-    code: "role_missing",
     say: (m) => `Your role here (${m["role"]}) does not allow this. Ask an owner of the account for another role.`,
   },
   ERROR_REASON_SIGN_IN_REFUSED: {
     ...UNKNOWN_PERSON,
-    code: "sign_in_refused",
     say: () =>
       "The e-mail address, the password or the code is wrong. Try again, or ask your operator for a new password.",
   },
   ERROR_REASON_SECOND_FACTOR_MISSING: {
     ...UNKNOWN_PERSON,
-    code: "second_factor_missing",
     say: () => "Enter the six digits of your second factor too, or one of your recovery codes.",
   },
   ERROR_REASON_SECOND_FACTOR_REQUIRED: {
     ...FORBIDDEN,
-    code: "second_factor_required",
     say: () => "A second factor is needed here, and you have none yet. Set one up in your own settings.",
   },
   ERROR_REASON_PROOF_NEEDED: {
     ...FORBIDDEN,
-    code: "proof_needed",
     say: (m) => `You signed in more than ${m["minutes"]} minutes ago. Show your password again, or sign in again.`,
   },
   ERROR_REASON_TOP_UP_CODE_INVALID: {
-    grpc: GRPC.NOT_FOUND,
     http: 404,
-    ...TYPES,
-    code: "top_up_code_invalid",
+    retry: false,
     say: () => "This code is wrong, was used before, or is too old. Check its letters, or ask whoever gave it to you.",
   },
   ERROR_REASON_CARD_PAYMENTS_OFF: {
-    grpc: GRPC.FAILED_PRECONDITION,
     http: 409,
-    ...TYPES,
-    code: "card_payments_off",
+    retry: false,
     say: () => "Nothing can be paid by card here. An operator sets it up in the settings file, under 'payments'.",
   },
   ERROR_REASON_CARD_PAYMENTS_UNAVAILABLE: {
-    grpc: GRPC.UNAVAILABLE,
     http: 503,
-    type: "server_error",
     retry: true,
-    code: "card_payments_unavailable",
     say: () => "Stripe does not answer, or refuses what it is asked. Nothing was booked: try again in a minute.",
   },
   ERROR_REASON_STRIPE_EVENT_REFUSED: {
-    grpc: GRPC.INVALID_ARGUMENT,
     http: 400,
-    ...TYPES,
-    code: "stripe_event_refused",
+    retry: false,
     say: () => "The event does not carry Stripe's signature for this gateway, or one that is too old.",
   },
   ERROR_REASON_OIDC_SIGN_IN_REFUSED: {
     ...FORBIDDEN,
-    code: "oidc_sign_in_refused",
     say: (m) => `The sign-in at ${m["issuer"]} was not taken: ${m["problem"]}.`,
   },
   ERROR_REASON_ISSUER_FAILED: {
-    grpc: GRPC.UNAVAILABLE,
     http: 502,
-    type: "server_error",
     retry: true,
-    code: "issuer_failed",
     say: (m) => `${m["issuer"]} does not answer as it should, so nobody signs in there now. Try again later.`,
   },
   ERROR_REASON_LINK_INVALID: {
-    grpc: GRPC.NOT_FOUND,
     http: 404,
-    ...TYPES,
-    code: "link_invalid",
+    retry: false,
     say: () => "This link was used before, is too old, or was never valid. Ask whoever gave it to you for a new one.",
   },
   ERROR_REASON_LAST_OWNER: {
-    grpc: GRPC.FAILED_PRECONDITION,
     http: 409,
-    ...TYPES,
-    code: "last_owner",
+    retry: false,
     say: (m) =>
       m["kind"] === "account"
         ? `The account '${m["id"]}' would have no owner. Make another member its owner first.`

@@ -13,6 +13,7 @@ import {
   unreached,
   wiresOf,
 } from "./support/import-table.js";
+import { edgesInTable } from "./support/refusal-table.js";
 import { parseSource, readSources } from "./support/source-file.js";
 import * as rules from "./support/tidiness.js";
 import { ungrammatical } from "./support/wire-grammar.js";
@@ -72,6 +73,21 @@ describe("families and wires", () => {
   test("every wire has the same files, by the same names", () => {
     expect(ungrammatical(program.map(({ path }) => path))).toEqual([]);
   });
+});
+
+test("the table of refusals knows no edge and no wire", () => {
+  expect(program.flatMap(edgesInTable)).toEqual([]);
+});
+
+test.each([
+  { name: "a wire's word", text: 'const x = { http: 400, say: "invalid_request_error" };', want: 1 },
+  { name: "a word of a wire that the reason has otherwise", text: 'const x = ["invalid_api_key"];', want: 1 },
+  { name: "a status of gRPC", text: 'const x = "UNAVAILABLE";', want: 1 },
+  { name: "a library of an edge", text: 'import type { status } from "@grpc/grpc-js";', want: 1 },
+  { name: "a column of a wire", text: "const x = { http: 400, type: TYPE };", want: 1 },
+  { name: "what all share", text: 'const x = { http: 400, retry: false, say: () => "Wrong." };', want: 0 },
+])("in the table of refusals $name is found", ({ text, want }) => {
+  expect(edgesInTable(parseSource("src/errors.ts", text))).toHaveLength(want);
 });
 
 test("server-sent events are written in one place, which keeps each on its lines", () => {

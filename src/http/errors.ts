@@ -1,6 +1,7 @@
 /** The one reply for every refusal: status, envelope, and what tells a client whether to try again. */
 import { type ErrorMetadata, type GatewayError, reasonWord } from "../errors.js";
-import type { Format, WireError } from "../formats/format.js";
+import type { Format } from "../formats/format.js";
+import { plainEnvelope } from "../formats/plain-envelope.js";
 import type { AnswerHeaders } from "./headers.js";
 import { isHeaderValue } from "./headers.js";
 
@@ -55,9 +56,4 @@ function rateLimitHeaders(metadata: ErrorMetadata): AnswerHeaders {
     if (isHeaderValue(value)) headers[header] = value;
   }
   return headers;
-}
-
-function plainEnvelope(error: GatewayError): WireError {
-  const { message, type, param, code } = error;
-  return { status: error.http, body: Buffer.from(JSON.stringify({ error: { message, type, param, code } })) };
 }

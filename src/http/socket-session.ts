@@ -19,6 +19,7 @@ import { SocketResponse } from "./socket-response.js";
 import { SocketWriter } from "./socket-writer.js";
 import type { ToldItems } from "./told-items.js";
 import { warmUp } from "./warm-up.js";
+import { plainCode } from "../formats/plain-envelope.js";
 
 /** Close codes of RFC 6455 and of its registry. */
 const CLOSE = { done: 1000, unsupported: 1003, policy: 1008, restart: 1012, tryLater: 1013 } as const;
@@ -284,7 +285,7 @@ export class SocketSession implements Pulsed {
     if (this.#closeWith === undefined) return;
     const { code, error } = this.#closeWith;
     if (error !== undefined) this.#refuse(error, {});
-    void this.#writer.flushed().then(() => this.#webSocket.close(code, error?.code ?? ""));
+    void this.#writer.flushed().then(() => this.#webSocket.close(code, error === undefined ? "" : plainCode(error)));
   }
 
   #closed(): void {

@@ -6,6 +6,7 @@ import type { CallMetadata } from "../api/channel.js";
 import { GatewayError, reasonOfWord } from "../errors.js";
 import { bodyTooLarge } from "../api/body-limit.js";
 import { GRPC_MESSAGE_BYTES_MAX } from "./bounds.js";
+import { GRPC_CODES } from "./grpc-codes.js";
 import { deadlineError } from "./lifetime.js";
 import { writeMetadata } from "./metadata.js";
 
@@ -29,7 +30,7 @@ export interface StatusParts {
 export function statusOf(error: GatewayError, trailers: CallMetadata): StatusParts {
   const metadata = writeMetadata(trailers);
   metadata.set(DETAILS_KEY, statusBytes(error));
-  return { code: error.grpc, details: error.message, metadata };
+  return { code: GRPC_CODES[error.reason], details: error.message, metadata };
 }
 
 /** The same as a serialized google.rpc.Status. */
@@ -108,7 +109,7 @@ function richStatus(error: GatewayError): Status {
       value: Buffer.from(BadRequest.encode({ fieldViolations: [violation] }).finish()),
     });
   }
-  return { code: error.grpc, message: error.message, details };
+  return { code: GRPC_CODES[error.reason], message: error.message, details };
 }
 
 function refusalIn(bytes: Buffer): GatewayError | undefined {

@@ -3,7 +3,10 @@ import { Metadata, type ServiceError } from "@grpc/grpc-js";
 import { ErrorInfo } from "../../gen/google/rpc/error_details.js";
 import { Status } from "../../gen/google/rpc/status.js";
 import type { Event, InferenceServiceClient } from "../../src/api/index.js";
-import { type ReasonName, REASONS } from "../../src/errors.js";
+import { GatewayError, type ReasonName, REASONS } from "../../src/errors.js";
+import { GRPC_CODES } from "../../src/rpc/grpc-codes.js";
+import { codeOf } from "../../src/wire/error/code.js";
+import { typeOf } from "../../src/wire/openai/error.js";
 import { chat, postChat } from "../support/chat-call.js";
 
 export const EDGES = ["http", "grpc"] as const;
@@ -69,13 +72,15 @@ function refusalOf(status: number | undefined, text: string, retry: string | nul
     error: { message: string; type: string; param: string | null; code: string };
   };
   const isWhole = ["message", "type", "param", "code"].every((name) => Object.hasOwn(error, name));
-  const found = Object.entries(REASONS).find(
-    ([name, row]) =>
-      (row.code === error.code || (error.code === UPSTREAM_CODE && name === "ERROR_REASON_UPSTREAM_REJECTED")) &&
-      row.type === error.type &&
+  const found = Object.entries(REASONS).find(([name, row]) => {
+    const refusal = new GatewayError(name as ReasonName);
+    return (
+      (codeOf(refusal) === error.code || (error.code === UPSTREAM_CODE && name === "ERROR_REASON_UPSTREAM_REJECTED")) &&
+      typeOf(refusal) === error.type &&
       (status === undefined || row.http === status) &&
-      (retry === undefined || String(row.retry) === retry),
-  );
+      (retry === undefined || String(row.retry) === retry)
+    );
+  });
   if (found === undefined || !isWhole) return { kind: "broken", what: `${status}, retry ${retry}: ${text}` };
   return { kind: "error", reason: found[0] as ReasonName };
 }
@@ -127,7 +132,7 @@ function failureOf(error: ServiceError): Told {
   const info = details.find((detail) => detail.typeUrl.endsWith("google.rpc.ErrorInfo"));
   const { reason } = ErrorInfo.decode(info?.value ?? new Uint8Array());
   const found = Object.entries(REASONS).find(([name]) => name === `ERROR_REASON_${reason}` || name === reason);
-  if (found === undefined || found[1].grpc !== error.code)
+  if (found === undefined || GRPC_CODES[found[0] as ReasonName] !== error.code)
     return { kind: "broken", what: `code ${error.code}, reason '${reason}': ${error.details}` };
   return { kind: "error", reason: found[0] as ReasonName };
 }

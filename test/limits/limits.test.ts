@@ -5,6 +5,7 @@ import { KeySettings } from "../../src/api/index.js";
 import type { Coordination } from "../../src/coordination/coordination.js";
 import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
+import { typeOf } from "../../src/wire/openai/error.js";
 import { formatDuration } from "../../src/limits/duration.js";
 import { type Admission, type LimitedCaller, Limits, rateLimitHead } from "../../src/limits/limits.js";
 
@@ -144,7 +145,7 @@ describe("a refusal", () => {
       clock.nowMs += 2_200;
       const error = refusal(() => admit(caller, 100));
       expect(error.reason).toBe("ERROR_REASON_RATE_LIMITED");
-      expect(error.type).toBe(type);
+      expect(typeOf(error)).toBe(type);
       expect(error.metadata).toMatchObject({ limit, owner: "key key_1", ...facts });
       expect(error.retryAfterMs).toBe(Number(facts.reset_ms));
       expect(error.message).toContain(limit);

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { BadRequest, ErrorInfo, RetryInfo } from "../../gen/google/rpc/error_details.js";
 import { Status } from "../../gen/google/rpc/status.js";
 import { GatewayError, isReasonName, REASONS } from "../../src/errors.js";
+import { GRPC_CODES } from "../../src/rpc/grpc-codes.js";
 import { boundedError, errorOf, statusOf } from "../../src/rpc/status.js";
 
 const REASON_NAMES = Object.keys(REASONS).filter(isReasonName);
@@ -19,7 +20,7 @@ describe("a status", () => {
   test.each(REASON_NAMES)("%s comes back as it was", (reason) => {
     const error = new GatewayError(reason, { model: "m", param: "p", problem: "is wrong", reset_ms: "250" });
     const told = statusOf(error, { "x-request-id": "req_1" });
-    expect(told.code).toBe(REASONS[reason].grpc);
+    expect(told.code).toBe(GRPC_CODES[reason]);
     expect(told.metadata.get("x-request-id")).toEqual(["req_1"]);
     const back = errorOf(told);
     expect([back.reason, back.metadata, back.message]).toEqual([error.reason, error.metadata, error.message]);

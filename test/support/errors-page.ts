@@ -1,7 +1,9 @@
 /** The table of docs/errors.md, made from the one table of refusals and the protocol's own words. */
 import { readFileSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
-import { isReasonName, type ReasonName, REASONS, reasonWord } from "../../src/errors.js";
+import { GatewayError, isReasonName, type ReasonName, REASONS, reasonWord } from "../../src/errors.js";
+import { GRPC_CODES } from "../../src/rpc/grpc-codes.js";
+import { codeOf } from "../../src/wire/error/code.js";
 import { markdownTable } from "./reference-page.js";
 
 const PROTO = "proto/tollgate/v1/error_reason.proto";
@@ -31,12 +33,12 @@ export function documentedReasons(): readonly DocumentedReason[] {
 export function errorsPage(): string {
   const reasons = documentedReasons().toSorted((a, b) => REASONS[a.name].http - REASONS[b.name].http);
   const rows = reasons.map(({ name, meaning, example }) => {
-    const { http, grpc, code, retry, say } = REASONS[name];
+    const { http, retry, say } = REASONS[name];
     return [
       `\`${reasonWord(name)}\``,
       String(http),
-      String(status[grpc]),
-      `\`${code}\``,
+      String(status[GRPC_CODES[name]]),
+      `\`${codeOf(new GatewayError(name))}\``,
       retry ? "yes" : "no",
       `${meaning} *${say(example)}*`,
     ];

@@ -5,6 +5,7 @@ import type { Format } from "../../src/formats/format.js";
 import { eventBytes } from "../../src/wire/events/writer.js";
 import { memberTable } from "../../src/wire/request/members.js";
 import { type RequestFacts, type SourceBody, StreamEncoder, type Wire, type WireRequest } from "../../src/wire/wire.js";
+import { codeOf } from "../../src/wire/error/code.js";
 
 const END = "THE END";
 
@@ -16,7 +17,7 @@ class ToyEncoder extends StreamEncoder {
   }
 
   protected override tellFailure(error: GatewayError): void {
-    this.out.data(`BROKEN ${error.code}`);
+    this.out.data(`BROKEN ${codeOf(error)}`);
   }
 }
 
@@ -61,7 +62,7 @@ export const toyWire: Wire = {
   decodeError: () => new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { model: "toy" }),
   encodeError: (error) => ({
     status: error.reason === "ERROR_REASON_OVERLOADED" ? 529 : error.http,
-    body: Buffer.from(JSON.stringify({ broken: error.code, why: error.message })),
+    body: Buffer.from(JSON.stringify({ broken: codeOf(error), why: error.message })),
   }),
   heartbeat: Buffer.from(": tick\n\n"),
   streamEnd: eventBytes("", END),

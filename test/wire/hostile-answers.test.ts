@@ -7,6 +7,7 @@ import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerForm, RequestFacts } from "../../src/wire/wire.js";
+import { codeOf } from "../../src/wire/error/code.js";
 
 const FACTS: RequestFacts = {
   model: "m",
@@ -169,7 +170,7 @@ const KEY = "sk-live_51H8abcdefghijklmnopqrstuvwx";
 
 /** All that a client may read of a refusal. */
 function told(error: GatewayError | undefined): string {
-  return JSON.stringify([error?.message, error?.param, error?.code, error?.metadata]);
+  return JSON.stringify([error?.message, error?.param, error && codeOf(error), error?.metadata]);
 }
 
 describe("what an upstream says in a refusal reaches no client with its key or its host", () => {

@@ -1,6 +1,7 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
 import type { GatewayError } from "../../errors.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
+import { codeOf } from "../error/code.js";
 import { redacted, toldName } from "../error/redact.js";
 import { retryAfterMs } from "../error/retry-after.js";
 import { type RefusalGrammar, type RefusalRow, refusalText, rowsOf, toldRefusal } from "../error/upstream-refusal.js";
@@ -116,13 +117,13 @@ export function errorText(error: GatewayError): string {
 }
 
 function envelope(error: GatewayError): { readonly type: "error"; readonly error: object } {
-  const { code, param } = error;
+  const { param } = error;
   return {
     type: "error",
     error: {
       type: TYPES.get(error.http)?.type ?? "api_error",
       message: messageOf(error),
-      details: { error_code: code, ...(param === null ? {} : { param }) },
+      details: { error_code: codeOf(error), ...(param === null ? {} : { param }) },
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { GatewayError } from "../../errors.js";
 import { listOf, objectOf, parsed, textOf } from "../json/value.js";
 import type { WireError } from "../wire.js";
+import { codeOf } from "../error/code.js";
 import { redacted, toldName } from "../error/redact.js";
 import { retryAfterMs } from "../error/retry-after.js";
 import { type RefusalGrammar, type RefusalRow, refusalText, rowsOf, toldRefusal } from "../error/upstream-refusal.js";
@@ -66,8 +67,21 @@ export function encodeError(error: GatewayError): WireError {
 }
 
 export function errorText(error: GatewayError): string {
-  const { message, type, param, code } = error;
-  return JSON.stringify({ error: { message, type, param, code } });
+  const { message, param } = error;
+  return JSON.stringify({ error: { message, type: typeOf(error), param, code: codeOf(error) } });
+}
+
+/** How the wire calls our refusals, by their HTTP status. */
+const TYPES: ReadonlyMap<number, string> = new Map([
+  [402, "insufficient_quota"],
+  [403, "permission_error"],
+  [429, "requests"],
+]);
+
+/** The `type` of a refusal; of a limit of tokens it is `tokens`. */
+export function typeOf({ http, metadata }: GatewayError): string {
+  if (metadata["limit"] === "tokens_per_minute") return "tokens";
+  return TYPES.get(http) ?? (http >= 500 ? "server_error" : "invalid_request_error");
 }
 
 function refusalOf(

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { GatewayError, REASONS, type ReasonName } from "../../../src/errors.js";
 import { encodeErrorOf, wire } from "../../../src/wire/anthropic/index.js";
+import { codeOf } from "../../../src/wire/error/code.js";
 
 const envelope = (type: string, message: string, details?: object): Buffer =>
   Buffer.from(JSON.stringify({ type: "error", error: { type, message, details }, request_id: "req_up" }));
@@ -112,7 +113,7 @@ describe("our own", () => {
       error: {
         type,
         message: expect.stringMatching(/./),
-        details: expect.objectContaining({ error_code: error.code }),
+        details: expect.objectContaining({ error_code: codeOf(error) }),
       },
       request_id: "req_1",
     });

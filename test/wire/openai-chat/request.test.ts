@@ -5,6 +5,7 @@ import { GatewayError } from "../../../src/errors.js";
 import { openAiChatDialect, wire } from "../../../src/wire/openai-chat/index.js";
 import type { OwnedFields, RequestFacts, WireRequest } from "../../../src/wire/wire.js";
 import { jsonText, owned } from "./bodies.js";
+import { codeOf } from "../../../src/wire/error/code.js";
 
 function read(body: string | Buffer): WireRequest {
   return wire.readRequest({ wire: wire.name, body: Buffer.from(body), headers: {} });
@@ -189,7 +190,7 @@ describe("parameters that are refused", () => {
   });
 
   test("no message at all has OpenAI's own code", () => {
-    expect(refusal('{"model":"m","messages":[]}').code).toBe("empty_array");
+    expect(codeOf(refusal('{"model":"m","messages":[]}'))).toBe("empty_array");
   });
 });
 

@@ -12,7 +12,9 @@ import {
   type Usage,
 } from "../../../api/index.js";
 import type { GatewayError } from "../../../errors.js";
+import { codeOf } from "../../error/code.js";
 import { JsonEnd } from "../../json/json-end.js";
+import { typeOf } from "../../openai/error.js";
 import { StreamEncoder } from "../../events/writer.js";
 import type { RequestFacts, WireRequest } from "../../wire.js";
 import { encodeAnnotations } from "../answer/write-annotations.js";
@@ -126,7 +128,8 @@ export class ResponsesStreamEncoder extends StreamEncoder {
   }
 
   protected override tellFailure(error: GatewayError): void {
-    const { type, code, message, param } = error;
+    const { message, param } = error;
+    const [type, code] = [typeOf(error), codeOf(error)];
     // Both forms of it: some readers know the one, some the other.
     const flat = JSON.stringify({ code, message, param, error: { type, code, message, param } });
     this.event("error", flat.slice(1, -1));
