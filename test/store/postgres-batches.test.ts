@@ -1,6 +1,7 @@
 /** Batches on PostgreSQL by several writers at once: what one machine decides, three decide together. */
 import { describe, expect, test } from "vitest";
 
+import { sql } from "../../src/store/postgres/sql.js";
 import { verifyDatabase } from "../../src/store/postgres/verify.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { recover, refused } from "../ledger/cases.js";
@@ -194,5 +195,30 @@ describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
     const ends = ["transfer", "release"].flatMap((table) => [`DELETE FROM ${table}`, `TRUNCATE ${table}`]);
     for (const statement of [...changes, ...ends])
       await expect(administer(statement, url), statement).rejects.toThrow("append-only");
+  });
+
+  test("of a node that was suspended keeps no other from its account, and writes nothing", async () => {
+    const { all } = await writers(2, "acme");
+    const [suspended, other] = all;
+    let goOn = (): void => undefined;
+    const isSuspended = new Promise<void>((resolve) => (goOn = resolve));
+    let locked = (): void => undefined;
+    const isLocked = new Promise<void>((resolve) => (locked = resolve));
+    const batch = suspended!.database.commit(async (session) => {
+      await suspended!.batches.within(session, [creditOf(30n, { creditId: "late" })]);
+      locked();
+      await isSuspended;
+      return session.rows(sql("SELECT 1 AS one"));
+    });
+    // Refused before it is waited for, it is nobody's fault yet.
+    batch.catch(() => undefined);
+    await isLocked;
+    expect(await other!.batches.commit([creditOf(100n)])).toMatchObject([{ kind: "credited", availableNanos: 100n }]);
+    goOn();
+    await expect(batch).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+    // Its next batch finds another connection.
+    const [late] = await suspended!.batches.commit([creditOf(30n, { creditId: "late" })]);
+    expect(late).toMatchObject({ kind: "credited", availableNanos: 130n, repeated: false });
+    expect(await problemsOf(other!)).toEqual([]);
   });
 });

@@ -10,7 +10,12 @@ const CONNECT_MS = 5_000;
 /** A statement of a request finds its rows by an index; one that takes longer waits for something that is wrong. */
 const STATEMENT_MS = 5_000;
 const LOCK_MS = 3_000;
-const IDLE_IN_TRANSACTION_MS = 10_000;
+/**
+ * How long the server waits for the next word of a transaction. One that writes has locks, and who has them may be
+ * suspended or cut off: others must get them before their own patience ends. One that only reads keeps nobody waiting.
+ */
+const IDLE_WRITER_MS = 1_500;
+const IDLE_READER_MS = 10_000;
 /** How much longer than the server's own bound, which says more, an answer is waited for. */
 const ANSWER_MS = 2_000;
 const IDLE_MS = 60_000;
@@ -86,7 +91,7 @@ export class Postgres implements Session {
       : {
           statement_timeout: STATEMENT_MS,
           lock_timeout: LOCK_MS,
-          idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+          idle_in_transaction_session_timeout: IDLE_READER_MS,
         };
     // Statements that do not wait for each other's rows go out together.
     const client = { ...config, ...session, pipeline: true };
@@ -245,10 +250,11 @@ async function inTransaction<Result>(
   work: (session: Session) => Promise<Result>,
   { snapshot = false, statementMs = STATEMENT_MS }: TransactionOptions,
 ): Promise<Result> {
+  const isQuick = !snapshot && statementMs === STATEMENT_MS;
   const begun = session.begin(
     `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};` +
       `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${Math.max(LOCK_MS, statementMs / 2)};` +
-      `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${isQuick ? IDLE_WRITER_MS : IDLE_READER_MS}`,
   );
   try {
     const result = await work(session);
