@@ -31,7 +31,12 @@ export function isTaken(error: unknown): boolean {
 export function endsConnection(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return true;
   const code = error.code ?? "";
-  return code === "25006" || code === "25P03" || FORGOTTEN.has(code) || ["08", "57", "58"].some((prefix) => code.startsWith(prefix));
+  return (
+    code === "25006" ||
+    code === "25P03" ||
+    FORGOTTEN.has(code) ||
+    ["08", "57", "58"].some((prefix) => code.startsWith(prefix))
+  );
 }
 
 /** What the rest of the program is told. What PostgreSQL itself said stands in the cause, which is only logged. */
