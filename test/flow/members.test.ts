@@ -23,9 +23,15 @@ upstreams:
   open: { family: openai-compatible, base_url: "${fake.url}" }
   strict: { family: openai-compatible, base_url: "${fake.url}", unknown_members: refuse }
   claude: { family: anthropic, base_url: "${anthropic.url}", api_key: "sk-ant-secret-of-this-test-012345" }
+  exact:
+    family: anthropic
+    base_url: "${anthropic.url}"
+    api_key: "sk-ant-secret-of-this-test-543210"
+    unknown_members: refuse
 models:
   open-1: { targets: [{ upstream: open }], ${limits}, price: free }
   strict-1: { targets: [{ upstream: strict }], ${limits}, price: free }
+  exact-1: { targets: [{ upstream: exact, model: claude-opus-5 }], ${limits}, price: free }
   claude-opus-5:
     { targets: [{ upstream: claude }], ${limits}, price: { input: 1, output: 1, tools: { web_search: 10 } } }
 `,
@@ -84,6 +90,43 @@ test.each([false, true])("unknown_members: refuse takes no member that nobody kn
   expect(known.status).toBe(200);
   await readAll(known);
   expect(fake.requests.at(-1)?.body).toMatchObject({ temperature: 0.5 });
+});
+
+/** Asks for messages with values of `anthropic-beta`. */
+async function askWithBetas(model: string, betas: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${gateway.url}/v1/messages`, {
+    method: "POST",
+    headers: {
+      "x-api-key": secret,
+      "anthropic-version": "2023-06-01",
+      "anthropic-beta": betas,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ model, messages: says("Hello"), max_tokens: 100 }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+test("a beta that nobody knows passes, and is counted each time and logged at first sight", async () => {
+  for (let call = 0; call < 2; call += 1)
+    expect(await askWithBetas("claude-opus-5", "context-1m-2025-08-07,tomorrow-2031-01-01")).toMatchObject({
+      status: 200,
+    });
+  expect(anthropic.requests.at(-1)?.headers["anthropic-beta"]).toBe("context-1m-2025-08-07,tomorrow-2031-01-01");
+  const name = "anthropic-beta: tomorrow-2031-01-01";
+  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  expect(metrics).toContain(`tollgate_unknown_members_total{upstream="claude",member="${name}"} 2\n`);
+  expect(metrics).not.toContain("context-1m");
+  await gateway.logged(name);
+  expect(gateway.log.filter((line) => line.includes(name))).toHaveLength(1);
+});
+
+test("unknown_members: refuse takes no beta that nobody knows, and those that are known", async () => {
+  const before = anthropic.requests.length;
+  const refused = await askWithBetas("exact-1", "context-1m-2025-08-07, tomorrow-2031-01-01");
+  expect(refused).toMatchObject({ status: 400, text: expect.stringContaining("anthropic-beta: tomorrow-2031-01-01") });
+  expect(anthropic.requests.length).toBe(before);
+  expect(await askWithBetas("exact-1", "context-1m-2025-08-07, fast-mode-2026-02-01")).toMatchObject({ status: 200 });
 });
 
 test.each([

@@ -182,6 +182,8 @@ describe("ids of what an upstream keeps are refused:", () => {
       more: { messages: [{ role: "user", content: [{ type: "document", source: { type: "file", file_id: "f" } }] }] },
     },
     { wire: "gemini", more: { cached_content: "cachedContents/1" } },
+    { wire: "gemini", more: { outputConfig: { outputUriPrefix: "gs://bucket/" } } },
+    { wire: "gemini", more: { output_config: { output_uri_prefix: "gs://bucket/" } } },
     { wire: "gemini", more: { tools: [{ file_search: { file_search_store_names: ["s"] } }] } },
     { wire: "gemini", more: { contents: [{ parts: [{ file_data: { file_uri: "gs://bucket/secret" } }] }] } },
     { wire: "gemini", more: { generationConfig: { routing_config: { manualMode: { modelName: "dear" } } } } },

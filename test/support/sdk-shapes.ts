@@ -1,12 +1,11 @@
 /** What the official SDKs declare of answers and events, read from their declarations by the TypeScript compiler. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { SDK_ROOT, sdkDeclarations } from "./sdk-declarations.js";
 import type { Shape, ShapeBook } from "./shape.js";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const KEPT_IN = `${ROOT}node_modules/.cache/tollgate/sdk-shapes.json`;
+const KEPT_IN = `${SDK_ROOT}node_modules/.cache/tollgate/sdk-shapes.json`;
 const PACKAGES = ["openai", "@anthropic-ai/sdk", "@google/genai", "typescript"];
 
 /** Each member is a subject that an answer is checked against. */
@@ -72,36 +71,15 @@ export function sdkShapes(): ShapeBook {
 }
 
 function versionOf(name: string): string {
-  const { version } = JSON.parse(readFileSync(`${ROOT}node_modules/${name}/package.json`, "utf8")) as {
+  const { version } = JSON.parse(readFileSync(`${SDK_ROOT}node_modules/${name}/package.json`, "utf8")) as {
     version: string;
   };
   return `${name}@${version}`;
 }
 
 function readDeclarations(): Omit<ShapeBook, "versions"> {
-  const path = `${ROOT}test/support/subjects-of-sdks.ts`;
-  const options: ts.CompilerOptions = {
-    strict: true,
-    target: ts.ScriptTarget.ES2023,
-    lib: ["lib.es2023.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    types: ["node"],
-  };
-  const host = ts.createCompilerHost(options);
-  const { fileExists, readFile, getSourceFile } = host;
-  host.fileExists = (name) => name === path || fileExists(name);
-  host.readFile = (name) => (name === path ? SUBJECTS : readFile(name));
-  host.getSourceFile = (name, language, ...rest) =>
-    name === path ? ts.createSourceFile(name, SUBJECTS, language) : getSourceFile.call(host, name, language, ...rest);
-  const program = ts.createProgram([path], options, host);
-  const source = program.getSourceFile(path);
-  if (source === undefined) throw new Error("the subjects were not read");
-  const wrong = program.getSemanticDiagnostics(source).map(({ messageText }) => messageText);
-  if (wrong.length > 0) throw new Error(`the SDKs do not declare what is asked for: ${JSON.stringify(wrong)}`);
-  const subjects = source.statements.find(ts.isInterfaceDeclaration);
-  if (subjects === undefined) throw new Error("the subjects are not declared");
-  return new Declarations(program.getTypeChecker()).read(subjects);
+  const { checker, declared } = sdkDeclarations(SUBJECTS);
+  return new Declarations(checker).read(declared);
 }
 
 class Declarations {

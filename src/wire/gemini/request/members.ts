@@ -6,6 +6,7 @@ import { fieldName } from "../facts.js";
 const ONE_MODEL = "the path names the one model that is asked";
 const KEPT = "what the upstream keeps is shared by all who use this gateway; send the content itself";
 const OPERATORS = "it is for whoever runs the upstream";
+const WRITTEN = "media comes in the answer; the upstream writes nothing to a store of the operator's";
 const LIMIT = "write the limit of the output as 'generationConfig.maxOutputTokens'";
 
 export const MEMBERS = memberTable({
@@ -13,7 +14,13 @@ export const MEMBERS = memberTable({
   owned: ["model", "contents", "systemInstruction", "tools", "generateContentRequest"],
   plain: ["toolConfig", "safetySettings", "labels", "store", "continuationToken", "automaticContinuation"],
   tiers: { serviceTier: [] },
-  refused: { cachedContent: KEPT, modelArmorConfig: OPERATORS, models: ONE_MODEL, maxOutputTokens: LIMIT },
+  refused: {
+    cachedContent: KEPT,
+    modelArmorConfig: OPERATORS,
+    models: ONE_MODEL,
+    maxOutputTokens: LIMIT,
+    outputConfig: WRITTEN,
+  },
   objects: {
     generationConfig: {
       owned: ["maxOutputTokens", "candidateCount"],
@@ -41,9 +48,14 @@ export const MEMBERS = memberTable({
         "enableAffectiveDialog",
         "enableEnhancedCivicAnswers",
         "translationConfig",
-        "generationOutputConfig",
       ],
-      refused: { routingConfig: ONE_MODEL, modelSelectionConfig: ONE_MODEL, modelConfig: ONE_MODEL, model: ONE_MODEL },
+      refused: {
+        routingConfig: ONE_MODEL,
+        modelSelectionConfig: ONE_MODEL,
+        modelConfig: ONE_MODEL,
+        model: ONE_MODEL,
+        generationOutputConfig: WRITTEN,
+      },
     },
   },
 });

@@ -25,6 +25,7 @@ export const MEMBERS = memberTable({
     "include",
     "tool_choice",
     "text",
+    "personality",
     "reasoning",
     "metadata",
     "truncation",
