@@ -1,5 +1,4 @@
 /** What the services answer and whom: rows of one's own account, pages, amounts, days. */
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Method } from "../../src/api/channel.js";
 import {
@@ -9,18 +8,16 @@ import {
   KeyServiceService as keys,
   KeySettings,
   ModelServiceService as models,
-  Price,
   RequestState,
   UpstreamHealth,
   UpstreamServiceService as upstreams,
-  Usage,
   UsageServiceService as usage,
-  UsageSource,
 } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { listed, withKey } from "./edges.js";
 import { openCore, type OpenCore } from "./open-core.js";
+import { spend } from "./spending.js";
 import { TEST_ACT } from "../support/acts.js";
 
 const PARAMETER_INVALID = "ERROR_REASON_PARAMETER_INVALID";
@@ -45,33 +42,12 @@ beforeAll(async () => {
   ({ secret: member, id: memberKeyId } = await core.makeKey("acme", { scopes: [...CLIENT_SCOPES, "keys"] }));
   stranger = (await core.makeKey("other", { scopes: [...CLIENT_SCOPES, "keys"] })).secret;
   await core.parts.ledger.credit({ creditId: "first", accountId: "acme", amountNanos: 1_000n, act: TEST_ACT });
-  acmeRequest = await spend("acme", memberKeyId);
+  acmeRequest = await spend(core, { accountId: "acme", keyId: memberKeyId, model: "alpha" });
 });
 afterAll(async () => {
   await core.parts.ledger.close();
   await core.close();
 });
-
-/** One request that was held, answered and settled. */
-async function spend(accountId: string, keyId: string): Promise<string> {
-  const requestId = `req_${randomUUID()}`;
-  const price = { ...Price.decode(new Uint8Array()), outputPicos: 2_000n };
-  const hold = await core.parts.ledger.hold({
-    requestId,
-    accountId,
-    keyId,
-    model: "alpha",
-    amountNanos: 100n,
-    leastNanos: 100n,
-    budgets: [],
-    price,
-    timeoutMs: 1_000,
-  });
-  const used = { ...Usage.decode(new Uint8Array()), outputTokens: 5n };
-  const settlement = { usage: used, usageSource: UsageSource.USAGE_SOURCE_REPORTED, costNanos: 10n };
-  await hold.settle({ ...settlement, upstream: "here", attempts: 1, attemptLog: "" });
-  return requestId;
-}
 
 async function call<Request, Response>(
   secret: string,
@@ -374,27 +350,5 @@ describe("models and upstreams", () => {
     const { health } = (await call(operator, upstreams.resetUpstream, { id: "here" })).upstream!;
     expect(health).toBe(UpstreamHealth.UPSTREAM_HEALTH_HEALTHY);
     expect(await refused(call(operator, upstreams.resetUpstream, { id: "gone" }))).toBe(RESOURCE_UNKNOWN);
-  });
-});
-
-describe("pages", () => {
-  const lists = [
-    { name: "accounts", ask: (page: typeof PAGE) => accountsOf(operator, page) },
-    { name: "a member's accounts", ask: (page: typeof PAGE) => accountsOf(member, page) },
-    { name: "entries", ask: (page: typeof PAGE) => call(operator, accounts.listEntries, { id: "acme", ...page }) },
-    { name: "keys", ask: (page: typeof PAGE) => call(operator, keys.listKeys, { accountId: "", ...page, ids: [] }) },
-    { name: "requests", ask: (page: typeof PAGE) => call(operator, usage.listRequests, listed("", page)) },
-    { name: "models", ask: (page: typeof PAGE) => call(member, models.listModels, page) },
-    { name: "upstreams", ask: (page: typeof PAGE) => call(operator, upstreams.listUpstreams, page) },
-  ];
-
-  test.each(lists)("of $name have at most 1,000 rows, also where more are asked for", async ({ ask }) => {
-    expect(await refused(ask({ pageSize: -1, pageToken: "" }))).toBe(`${PARAMETER_INVALID} page_size`);
-    for (const pageSize of [0, 1, 1_000, 1_001, 2 ** 31 - 1]) await ask({ pageSize, pageToken: "" });
-  });
-
-  const known = lists.filter(({ name }) => !name.startsWith("a member"));
-  test.each(known)("of $name know their own tokens", async ({ ask }) => {
-    expect(await refused(ask({ pageSize: 1, pageToken: "made-up" }))).toBe(`${PARAMETER_INVALID} page_token`);
   });
 });
