@@ -11,12 +11,6 @@ import { applyTheme, chosenTheme } from "./shell/theme.ts";
 
 applyTheme(chosenTheme());
 
-// After an upgrade of the gateway the parts that this tab has not loaded yet have other names.
-window.addEventListener("vite:preloadError", (event) => {
-  event.preventDefault();
-  window.location.reload();
-});
-
 const root = document.getElementById("root");
 if (root === null) throw new Error("the page has no root");
 createRoot(root).render(

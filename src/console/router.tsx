@@ -12,6 +12,7 @@ import { Problem } from "./parts/problem.tsx";
 import { type AlertSearch, auditSearch, daysIn, type Given, present, requestSearch, textIn, wordIn } from "./search.ts";
 import { USAGE_GROUPS } from "./states.ts";
 import { Gate } from "./shell/gate.tsx";
+import { late } from "./parts/late.ts";
 import { NotFound } from "./shell/not-found.tsx";
 
 const root = createRootRoute({
@@ -31,13 +32,19 @@ const overview = createRoute({
 const welcome = createRoute({
   getParentRoute: () => root,
   path: "/welcome",
-  component: lazyRouteComponent(() => import("./shell/welcome.tsx"), "Welcome"),
+  component: lazyRouteComponent(
+    late(() => import("./shell/welcome.tsx")),
+    "Welcome",
+  ),
 });
 
 const keys = createRoute({
   getParentRoute: () => root,
   path: "/keys",
-  component: lazyRouteComponent(() => import("./keys/keys.tsx"), "Keys"),
+  component: lazyRouteComponent(
+    late(() => import("./keys/keys.tsx")),
+    "Keys",
+  ),
   validateSearch: (given: Given) =>
     present({
       find: textIn(given, "find"),
@@ -49,26 +56,38 @@ const keys = createRoute({
 const key = createRoute({
   getParentRoute: () => root,
   path: "/keys/$id",
-  component: lazyRouteComponent(() => import("./keys/key.tsx"), "KeyPage"),
+  component: lazyRouteComponent(
+    late(() => import("./keys/key.tsx")),
+    "KeyPage",
+  ),
 });
 
 const requests = createRoute({
   getParentRoute: () => root,
   path: "/requests",
-  component: lazyRouteComponent(() => import("./requests/requests.tsx"), "Requests"),
+  component: lazyRouteComponent(
+    late(() => import("./requests/requests.tsx")),
+    "Requests",
+  ),
   validateSearch: requestSearch,
 });
 
 const request = createRoute({
   getParentRoute: () => root,
   path: "/requests/$id",
-  component: lazyRouteComponent(() => import("./requests/request.tsx"), "RequestPage"),
+  component: lazyRouteComponent(
+    late(() => import("./requests/request.tsx")),
+    "RequestPage",
+  ),
 });
 
 const usage = createRoute({
   getParentRoute: () => root,
   path: "/usage",
-  component: lazyRouteComponent(() => import("./usage/usage.tsx"), "UsagePage"),
+  component: lazyRouteComponent(
+    late(() => import("./usage/usage.tsx")),
+    "UsagePage",
+  ),
   validateSearch: (given: Given) =>
     present({
       days: daysIn(given),
@@ -81,21 +100,30 @@ const usage = createRoute({
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
-  component: lazyRouteComponent(() => import("./models/models.tsx"), "Models"),
+  component: lazyRouteComponent(
+    late(() => import("./models/models.tsx")),
+    "Models",
+  ),
   validateSearch: (given: Given) => present({ find: textIn(given, "find"), open: textIn(given, "open") }),
 });
 
 const playground = createRoute({
   getParentRoute: () => root,
   path: "/playground",
-  component: lazyRouteComponent(() => import("./playground/playground.tsx"), "Playground"),
+  component: lazyRouteComponent(
+    late(() => import("./playground/playground.tsx")),
+    "Playground",
+  ),
   validateSearch: (given: Given) => present({ model: textIn(given, "model"), beside: textIn(given, "beside") }),
 });
 
 const billing = createRoute({
   getParentRoute: () => root,
   path: "/billing",
-  component: lazyRouteComponent(() => import("./billing/billing.tsx"), "Billing"),
+  component: lazyRouteComponent(
+    late(() => import("./billing/billing.tsx")),
+    "Billing",
+  ),
   validateSearch: (given: Given) =>
     present({
       month: textIn(given, "month"),
@@ -109,7 +137,10 @@ const billing = createRoute({
 const docs = createRoute({
   getParentRoute: () => root,
   path: "/docs",
-  component: lazyRouteComponent(() => import("./docs/docs.tsx"), "Docs"),
+  component: lazyRouteComponent(
+    late(() => import("./docs/docs.tsx")),
+    "Docs",
+  ),
   validateSearch: (given: Given) =>
     present({ about: textIn(given, "about"), model: textIn(given, "model"), key: textIn(given, "key") }),
 });
@@ -117,63 +148,93 @@ const docs = createRoute({
 const health = createRoute({
   getParentRoute: () => root,
   path: "/admin",
-  component: lazyRouteComponent(() => import("./admin/health.tsx"), "Health"),
+  component: lazyRouteComponent(
+    late(() => import("./admin/health.tsx")),
+    "Health",
+  ),
 });
 
 const accounts = createRoute({
   getParentRoute: () => root,
   path: "/admin/accounts",
-  component: lazyRouteComponent(() => import("./admin/accounts.tsx"), "Accounts"),
+  component: lazyRouteComponent(
+    late(() => import("./admin/accounts.tsx")),
+    "Accounts",
+  ),
   validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
 });
 
 const account = createRoute({
   getParentRoute: () => root,
   path: "/admin/accounts/$id",
-  component: lazyRouteComponent(() => import("./admin/account.tsx"), "AccountPage"),
+  component: lazyRouteComponent(
+    late(() => import("./admin/account.tsx")),
+    "AccountPage",
+  ),
 });
 
 const upstreams = createRoute({
   getParentRoute: () => root,
   path: "/admin/upstreams",
-  component: lazyRouteComponent(() => import("./admin/upstreams.tsx"), "Upstreams"),
+  component: lazyRouteComponent(
+    late(() => import("./admin/upstreams.tsx")),
+    "Upstreams",
+  ),
 });
 
 const ledger = createRoute({
   getParentRoute: () => root,
   path: "/admin/ledger",
-  component: lazyRouteComponent(() => import("./admin/ledger.tsx"), "Ledger"),
+  component: lazyRouteComponent(
+    late(() => import("./admin/ledger.tsx")),
+    "Ledger",
+  ),
 });
 
 const nodes = createRoute({
   getParentRoute: () => root,
   path: "/admin/nodes",
-  component: lazyRouteComponent(() => import("./admin/nodes.tsx"), "Nodes"),
+  component: lazyRouteComponent(
+    late(() => import("./admin/nodes.tsx")),
+    "Nodes",
+  ),
 });
 
 const members = createRoute({
   getParentRoute: () => root,
   path: "/members",
-  component: lazyRouteComponent(() => import("./members/members.tsx"), "Members"),
+  component: lazyRouteComponent(
+    late(() => import("./members/members.tsx")),
+    "Members",
+  ),
   validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: "/invitation",
-  component: lazyRouteComponent(() => import("./members/accept.tsx"), "Accept"),
+  component: lazyRouteComponent(
+    late(() => import("./members/accept.tsx")),
+    "Accept",
+  ),
 });
 
 const password = createRoute({
   getParentRoute: () => root,
   path: "/password",
-  component: lazyRouteComponent(() => import("./members/new-password.tsx"), "NewPassword"),
+  component: lazyRouteComponent(
+    late(() => import("./members/new-password.tsx")),
+    "NewPassword",
+  ),
 });
 
 const cameBack = createRoute({
   getParentRoute: () => root,
   path: "/sign-in/$name",
-  component: lazyRouteComponent(() => import("./shell/came-back.tsx"), "CameBack"),
+  component: lazyRouteComponent(
+    late(() => import("./shell/came-back.tsx")),
+    "CameBack",
+  ),
 });
 
 const alertSearch = (given: Given): AlertSearch =>
@@ -182,48 +243,69 @@ const alertSearch = (given: Given): AlertSearch =>
 const alerts = createRoute({
   getParentRoute: () => root,
   path: "/alerts",
-  component: lazyRouteComponent(() => import("./alerts/alerts.tsx"), "Alerts"),
+  component: lazyRouteComponent(
+    late(() => import("./alerts/alerts.tsx")),
+    "Alerts",
+  ),
   validateSearch: alertSearch,
 });
 
 const operatorAlerts = createRoute({
   getParentRoute: () => root,
   path: "/admin/alerts",
-  component: lazyRouteComponent(() => import("./alerts/alerts.tsx"), "OperatorAlerts"),
+  component: lazyRouteComponent(
+    late(() => import("./alerts/alerts.tsx")),
+    "OperatorAlerts",
+  ),
   validateSearch: alertSearch,
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: "/audit",
-  component: lazyRouteComponent(() => import("./audit/audit.tsx"), "Audit"),
+  component: lazyRouteComponent(
+    late(() => import("./audit/audit.tsx")),
+    "Audit",
+  ),
   validateSearch: auditSearch,
 });
 
 const operatorAudit = createRoute({
   getParentRoute: () => root,
   path: "/admin/audit",
-  component: lazyRouteComponent(() => import("./audit/audit.tsx"), "OperatorAudit"),
+  component: lazyRouteComponent(
+    late(() => import("./audit/audit.tsx")),
+    "OperatorAudit",
+  ),
   validateSearch: auditSearch,
 });
 
 const people = createRoute({
   getParentRoute: () => root,
   path: "/admin/people",
-  component: lazyRouteComponent(() => import("./members/people.tsx"), "People"),
+  component: lazyRouteComponent(
+    late(() => import("./members/people.tsx")),
+    "People",
+  ),
   validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
 });
 
 const prices = createRoute({
   getParentRoute: () => root,
   path: "/admin/models",
-  component: lazyRouteComponent(() => import("./admin/prices.tsx"), "Prices"),
+  component: lazyRouteComponent(
+    late(() => import("./admin/prices.tsx")),
+    "Prices",
+  ),
 });
 
 const codes = createRoute({
   getParentRoute: () => root,
   path: "/admin/codes",
-  component: lazyRouteComponent(() => import("./codes/codes.tsx"), "Codes"),
+  component: lazyRouteComponent(
+    late(() => import("./codes/codes.tsx")),
+    "Codes",
+  ),
   validateSearch: (given: Given) =>
     present({
       batch: textIn(given, "batch"),
@@ -235,14 +317,20 @@ const codes = createRoute({
 const cardPayments = createRoute({
   getParentRoute: () => root,
   path: "/admin/payments",
-  component: lazyRouteComponent(() => import("./admin/payments.tsx"), "CardPayments"),
+  component: lazyRouteComponent(
+    late(() => import("./admin/payments.tsx")),
+    "CardPayments",
+  ),
   validateSearch: (given: Given) => present({ show: wordIn(given, "show", ["all"]), page: textIn(given, "page") }),
 });
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/admin/settings",
-  component: lazyRouteComponent(() => import("./admin/settings.tsx"), "SettingsPage"),
+  component: lazyRouteComponent(
+    late(() => import("./admin/settings.tsx")),
+    "SettingsPage",
+  ),
 });
 
 const tree = root.addChildren([

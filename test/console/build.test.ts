@@ -66,3 +66,26 @@ test("assets carry what they hold in their names, each beside its compressed for
   expect(plain.filter((name) => !/-[\w-]{8}\.(js|css|svg)$/.test(name))).toEqual([]);
   expect(names.toSorted()).toEqual(plain.flatMap((name) => [name, `${name}.gz`]).toSorted());
 });
+
+/** Every source of the console with its text. */
+const sources = readdirSync("src/console", { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.tsx?$/.test(name))
+  .map((name) => ({ path: `src/console/${name}`, text: readFileSync(join("src/console", name), "utf8") }));
+
+test("every part that is loaded later is waited for where the network is away", () => {
+  const bare = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/^.*\bimport\(.*$/gm)]
+      .filter(([line]) => !/\blate\((?:async )?\(\) => (?:import|\(\{ default: \(await import)\(/.test(line))
+      .map(([line]) => `${path}: ${line.trim()}`),
+  );
+  // Its wrapper stands on the line before.
+  expect(bare).toEqual(['src/console/parts/dialog.tsx: loaded = (await import("./dialog-box.tsx")).DialogBox;']);
+});
+
+test("what an answer shows stays where it cannot be asked anew: one part of the program decides that", () => {
+  const own = sources.filter(
+    ({ path, text }) => !path.endsWith("parts/loaded.tsx") && /onAgain=\{.*refetch/.test(text),
+  );
+  // The start of the console has nothing to show yet.
+  expect(own.map(({ path }) => path)).toEqual(["src/console/shell/gate.tsx"]);
+});

@@ -2,15 +2,21 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { type Account, getAccount, getBalance, unfreezeAccount } from "../../../gen/console/account_service.js";
+import {
+  type Account,
+  getAccount,
+  getBalance,
+  type GetBalanceResponse,
+  unfreezeAccount,
+} from "../../../gen/console/account_service.js";
 import { call } from "../api/client.ts";
 import { ask, forget } from "../api/queries.ts";
 import { BalanceFigures } from "../billing/balance-figures.tsx";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
+import { AllLoaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { ContentSetting } from "./content.tsx";
 import { Freeze } from "./freeze.tsx";
@@ -20,20 +26,29 @@ export function AccountPage(): ReactNode {
   const { id } = useParams({ from: "/admin/accounts/$id" });
   const account = useQuery(ask(getAccount, { id }));
   const balance = useQuery(ask(getBalance, { id }));
-  const failed = [account, balance].find(({ error }) => error !== null);
-  if (failed?.error)
-    return <Problem error={failed.error} what={words.errors.load(id)} onAgain={() => void failed.refetch()} />;
-  if (account.data?.account === undefined || balance.data === undefined) return <Waiting height={320} />;
-  const { name, freeze } = account.data.account;
+  return (
+    <AllLoaded of={[account, balance]} what={id}>
+      {(answer, has) => answer.account !== undefined && <Shown account={answer.account} balance={has} />}
+    </AllLoaded>
+  );
+}
+
+interface ShownParts {
+  readonly account: Account;
+  readonly balance: GetBalanceResponse;
+}
+
+function Shown({ account, balance }: ShownParts): ReactNode {
+  const { id, name, freeze } = account;
   return (
     <Page
       title={name || id}
       about={<Link to="/admin/accounts">← {admin.accounts.back}</Link>}
-      actions={<Actions account={account.data.account} />}
+      actions={<Actions account={account} />}
     >
       {freeze !== undefined && <p className="notice warn">{words.account.frozen(freeze.reason)}</p>}
-      <BalanceFigures balance={balance.data} />
-      <ContentSetting account={account.data.account} />
+      <BalanceFigures balance={balance} />
+      <ContentSetting account={account} />
     </Page>
   );
 }

@@ -8,33 +8,31 @@ import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { clockTime } from "../format.ts";
 import { Money } from "../parts/money.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 
 const PAGE_SIZE = 200;
 
 export function Accounts(): ReactNode {
   const { page = "" } = useSearch({ from: "/admin/accounts" });
-  const { data, error, refetch } = useQuery(ask(listAccounts, { pageSize: PAGE_SIZE, pageToken: page }));
+  const accounts = useQuery(ask(listAccounts, { pageSize: PAGE_SIZE, pageToken: page }));
+  const nextPageToken = accounts.data?.nextPageToken ?? "";
   return (
     <Page title={words.pages.accounts} about={admin.accounts.about}>
-      {error !== null ? (
-        <Problem error={error} what={words.errors.load(words.pages.accounts)} onAgain={() => void refetch()} />
-      ) : data === undefined ? (
-        <Waiting height={320} />
-      ) : (
-        <Table label={words.pages.accounts} columns={COLUMNS} rows={data.accounts} keyOf={({ id }) => id} />
-      )}
+      <Loaded of={accounts} what={words.pages.accounts}>
+        {(found) => (
+          <Table label={words.pages.accounts} columns={COLUMNS} rows={found.accounts} keyOf={({ id }) => id} />
+        )}
+      </Loaded>
       <span className="row">
         {page !== "" && (
           <Link to="/admin/accounts" search={(before) => ({ ...before, page: undefined })} className="button">
             {admin.accounts.first}
           </Link>
         )}
-        {data !== undefined && data.nextPageToken !== "" && (
-          <Link to="/admin/accounts" search={(before) => ({ ...before, page: data.nextPageToken })} className="button">
+        {nextPageToken !== "" && (
+          <Link to="/admin/accounts" search={(before) => ({ ...before, page: nextPageToken })} className="button">
             {admin.accounts.more}
           </Link>
         )}

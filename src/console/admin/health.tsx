@@ -9,9 +9,8 @@ import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { count } from "../format.ts";
+import { AllLoaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 
 const AGAIN_MS = 5_000;
 /** Payments come by minutes, and wait for days. */
@@ -33,21 +32,11 @@ export function Health(): ReactNode {
     ...ask(listPayments, { attention: true, pageSize: PAYMENTS_MAX }),
     refetchInterval: PAYMENTS_AGAIN_MS,
   });
-  const failed = [upstreams, nodes, payments].find(({ error }) => error !== null);
-  const isKnown = upstreams.data !== undefined && nodes.data !== undefined && payments.data !== undefined;
   return (
     <Page title={words.pages.health} about={admin.health.about}>
-      {failed?.error ? (
-        <Problem
-          error={failed.error}
-          what={words.errors.load(words.pages.health)}
-          onAgain={() => void failed.refetch()}
-        />
-      ) : isKnown ? (
-        <State upstreams={upstreams.data.upstreams} nodes={nodes.data.nodes} payments={payments.data} />
-      ) : (
-        <Waiting height={320} />
-      )}
+      <AllLoaded of={[upstreams, nodes, payments]} what={words.pages.health}>
+        {(all, serving, due) => <State upstreams={all.upstreams} nodes={serving.nodes} payments={due} />}
+      </AllLoaded>
     </Page>
   );
 }

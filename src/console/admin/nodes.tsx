@@ -6,24 +6,19 @@ import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { clockTime, count, milliseconds } from "../format.ts";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 
 const AGAIN_MS = 3_000;
 
 export function Nodes(): ReactNode {
-  const { data, error, refetch } = useQuery({ ...ask(listNodes, {}), refetchInterval: AGAIN_MS });
+  const nodes = useQuery({ ...ask(listNodes, {}), refetchInterval: AGAIN_MS });
   return (
     <Page title={words.pages.nodes} about={admin.nodes.about}>
-      {error !== null ? (
-        <Problem error={error} what={words.errors.load(words.pages.nodes)} onAgain={() => void refetch()} />
-      ) : data === undefined ? (
-        <Waiting height={320} />
-      ) : (
-        <Table label={words.pages.nodes} columns={COLUMNS} rows={data.nodes} keyOf={({ id }) => id} />
-      )}
+      <Loaded of={nodes} what={words.pages.nodes}>
+        {(all) => <Table label={words.pages.nodes} columns={COLUMNS} rows={all.nodes} keyOf={({ id }) => id} />}
+      </Loaded>
     </Page>
   );
 }

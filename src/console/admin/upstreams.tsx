@@ -8,10 +8,10 @@ import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { count, milliseconds } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 
 const AGAIN_MS = 3_000;
@@ -24,18 +24,18 @@ const LOOKS = {
 } as const;
 
 export function Upstreams(): ReactNode {
-  const { data, error, refetch } = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });
+  const upstreams = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });
   return (
     <Page title={words.pages.upstreams} about={admin.upstreams.about}>
-      {error !== null ? (
-        <Problem error={error} what={words.errors.load(words.pages.upstreams)} onAgain={() => void refetch()} />
-      ) : data === undefined ? (
-        <Waiting height={320} />
-      ) : data.upstreams.length === 0 ? (
-        <Empty title={admin.upstreams.emptyTitle} about={admin.upstreams.emptyAbout} />
-      ) : (
-        <Table label={words.pages.upstreams} columns={COLUMNS} rows={data.upstreams} keyOf={({ id }) => id} />
-      )}
+      <Loaded of={upstreams} what={words.pages.upstreams}>
+        {(all) =>
+          all.upstreams.length === 0 ? (
+            <Empty title={admin.upstreams.emptyTitle} about={admin.upstreams.emptyAbout} />
+          ) : (
+            <Table label={words.pages.upstreams} columns={COLUMNS} rows={all.upstreams} keyOf={({ id }) => id} />
+          )
+        }
+      </Loaded>
     </Page>
   );
 }

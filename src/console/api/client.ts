@@ -1,6 +1,7 @@
 /** The one way to the gateway: each method by its own path and verb, as the person who is signed in. */
 import type { Method } from "../../../gen/console/shape.js";
 import { readMessage, writeMessage } from "./json.ts";
+import { noteReach } from "./network.ts";
 
 /** What a request may leave out: the service takes the default for it. */
 export type Asked<Message> = {
@@ -93,8 +94,10 @@ export async function send(url: string, init: RequestInit): Promise<Response> {
     answer = await fetch(url, { ...init, credentials: "same-origin" });
   } catch (error) {
     if (init.signal?.aborted === true) throw error;
+    noteReach(false);
     throw new Unreached("The gateway was not reached.", { cause: error });
   }
+  noteReach(true);
   if (answer.ok) return answer;
   throw new Refusal(answer, await envelopeOf(answer));
 }

@@ -2,10 +2,12 @@
 import { MutationCache, QueryCache, queryOptions, QueryClient } from "@tanstack/react-query";
 import { getSession } from "../../../gen/console/identity_service.js";
 import type { Method } from "../../../gen/console/shape.js";
-import { type Asked, call, Refusal } from "./client.ts";
+import { type Asked, call, Refusal, Unreached } from "./client.ts";
 
 const STALE_MS = 5_000;
 const RETRIES_MAX = 2;
+const RETRY_MS = 1_000;
+const RETRY_MS_MAX = 5_000;
 const UNAUTHENTICATED = 401;
 
 /** The cache of all answers of this tab. */
@@ -18,8 +20,10 @@ export const cache = new QueryClient({
     queries: {
       staleTime: STALE_MS,
       queryKeyHashFn: (key) => JSON.stringify(key, withWholeNumbers),
-      // A refusal stays one; what did not arrive may the next time.
-      retry: (count, error) => count < RETRIES_MAX && !(error instanceof Refusal && error.status < 500),
+      // A refusal stays one; a fault may pass; and what did not arrive is asked until it does.
+      retry: (count, error) =>
+        error instanceof Unreached || (count < RETRIES_MAX && !(error instanceof Refusal && error.status < 500)),
+      retryDelay: (count) => Math.min(RETRY_MS * 2 ** count, RETRY_MS_MAX),
     },
   },
 });

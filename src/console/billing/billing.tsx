@@ -13,9 +13,9 @@ import { Empty } from "../parts/empty.tsx";
 import { Entries } from "../parts/entries.tsx";
 import { Field } from "../parts/field.tsx";
 import { Money } from "../parts/money.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { AddFunds } from "./add-funds.tsx";
 import { BalanceFigures } from "./balance-figures.tsx";
@@ -48,17 +48,9 @@ export function Billing(): ReactNode {
   return (
     <Page title={words.pages.billing} about={billingWords.about} actions={isManager ? buttons : undefined}>
       <Returned />
-      {balance.error !== null ? (
-        <Problem
-          error={balance.error}
-          what={words.errors.load(words.pages.billing)}
-          onAgain={() => void balance.refetch()}
-        />
-      ) : balance.data === undefined ? (
-        <Waiting height={110} />
-      ) : (
-        <BalanceFigures balance={balance.data} />
-      )}
+      <Loaded of={balance} what={words.pages.billing} height={110}>
+        {(has) => <BalanceFigures balance={has} />}
+      </Loaded>
       <Statement />
       {payments.data !== undefined && <Payments page={payments.data} />}
       {open === "code" && <Redeem onClose={close} />}
@@ -72,9 +64,7 @@ function Statement(): ReactNode {
   const { month = dayText(new Date()).slice(0, 7), page = "" } = useSearch({ from: "/billing" });
   const navigate = useNavigate({ from: "/billing" });
   const period = { id: account, from: `${month}-01`, to: lastDayOf(month) };
-  const { data, error, refetch } = useQuery(
-    ask(getStatement, { ...period, pageSize: PAGE_SIZE, pageToken: page }, account),
-  );
+  const statement = useQuery(ask(getStatement, { ...period, pageSize: PAGE_SIZE, pageToken: page }, account));
   const save = useMutation({
     mutationFn: () =>
       download(fileAddress(getStatement, period, { format: "csv" }), `statement-${account}-${month}.csv`, account),
@@ -101,13 +91,9 @@ function Statement(): ReactNode {
         </div>
       </div>
       {save.error !== null && <Problem error={save.error} what={words.errors.load(billingWords.statement)} />}
-      {error !== null ? (
-        <Problem error={error} what={words.errors.load(billingWords.statement)} onAgain={() => void refetch()} />
-      ) : data === undefined ? (
-        <Waiting height={320} />
-      ) : (
-        <Booked statement={data} />
-      )}
+      <Loaded of={statement} what={billingWords.statement}>
+        {(booked) => <Booked statement={booked} />}
+      </Loaded>
     </section>
   );
 }

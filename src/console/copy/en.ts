@@ -6,7 +6,10 @@ export const words = {
   client: "Client",
   /** Where a secret goes in code that shows none. */
   secretPlace: "KEY",
-  offline: "No connection. What you see is from before; it is brought up to date when the connection is back.",
+  network: {
+    away: "No connection. What you see is from before; it is brought up to date when the connection is back.",
+    unanswered: "The gateway is not reached. What you see is from before; it is asked again every few seconds.",
+  },
   pages: {
     overview: "Overview",
     keys: "Keys",
@@ -103,7 +106,8 @@ export const words = {
   errors: {
     page: "This page failed.",
     start: "The console did not start.",
-    unreached: "The gateway was not reached. Check your connection; it is tried again by itself.",
+    unreached:
+      "The gateway was not reached. Nothing is known of what was asked: look whether it was done, then try again.",
     requestId: "Request id:",
     again: "Try again",
     load: (what: string) => `${what} did not load.`,

@@ -9,11 +9,11 @@ import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { dateTime, money, roughMoney } from "../format.ts";
 import { Bars } from "../parts/bars.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { NAMES_MAX, seriesOf } from "../parts/series.ts";
 import { timesOf } from "../parts/times.ts";
-import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { ChangeKey } from "./change-key.tsx";
 import { Fullnesses } from "./fullness.tsx";
@@ -26,13 +26,14 @@ const SPEND_DAYS = 30;
 export function KeyPage(): ReactNode {
   const { id } = useParams({ from: "/keys/$id" });
   const { account } = useSignedIn();
-  const { data, error, refetch } = useQuery(ask(getKey, { id }, account));
+  const answer = useQuery(ask(getKey, { id }, account));
   // Asked beside the key, and shown once that is there.
   useSpend(id);
-  if (error !== null)
-    return <Problem error={error} what={words.errors.load(words.pages.keys)} onAgain={() => void refetch()} />;
-  if (data?.key === undefined) return <Waiting height={480} />;
-  return <Shown keyShown={data.key} />;
+  return (
+    <Loaded of={answer} what={words.pages.keys} height={480}>
+      {({ key }) => key !== undefined && <Shown keyShown={key} />}
+    </Loaded>
+  );
 }
 
 function Shown({ keyShown }: { readonly keyShown: Key }): ReactNode {

@@ -8,10 +8,9 @@ import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { clockTime, fromNow } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { Fullest } from "./fullness.tsx";
 import { limitWords } from "./limit-words.ts";
@@ -50,34 +49,35 @@ function List(): ReactNode {
     // What is looked for may stand on any page.
     if (wanted !== "" && hasNextPage && !isFetching) void fetchNextPage();
   }, [wanted, hasNextPage, isFetching, fetchNextPage]);
-  if (keys.error !== null)
-    return <Problem error={keys.error} what={keyWords.loadFailed} onAgain={() => void keys.refetch()} />;
-  if (keys.data === undefined) return <Waiting height={320} />;
-  const all = keys.data.pages.flatMap(({ keys }) => keys);
+  const all = keys.data?.pages.flatMap(({ keys }) => keys) ?? [];
   const rows = all
     .filter(({ revokeTime }) => (revokeTime !== undefined) === (show === "revoked"))
     .filter((key) => `${key.settings?.name} ${key.hint} ${key.id}`.toLowerCase().includes(wanted));
   return (
-    <>
-      <Filters count={rows.length} />
-      {rows.length === 0 ? (
-        <NoKeys isFiltered={wanted !== ""} isRevoked={show === "revoked"} />
-      ) : (
-        <Table label={words.pages.keys} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+    <Loaded of={keys} what={words.pages.keys}>
+      {() => (
+        <>
+          <Filters count={rows.length} />
+          {rows.length === 0 ? (
+            <NoKeys isFiltered={wanted !== ""} isRevoked={show === "revoked"} />
+          ) : (
+            <Table label={words.pages.keys} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+          )}
+          {keys.hasNextPage && (
+            <span>
+              <button
+                className="button"
+                type="button"
+                disabled={keys.isFetchingNextPage}
+                onClick={() => void keys.fetchNextPage()}
+              >
+                {keyWords.more}
+              </button>
+            </span>
+          )}
+        </>
       )}
-      {keys.hasNextPage && (
-        <span>
-          <button
-            className="button"
-            type="button"
-            disabled={keys.isFetchingNextPage}
-            onClick={() => void keys.fetchNextPage()}
-          >
-            {keyWords.more}
-          </button>
-        </span>
-      )}
-    </>
+    </Loaded>
   );
 }
 

@@ -9,19 +9,18 @@ import { modelWords } from "../copy/en-models.ts";
 import { count, dayText, money, pricePerMillion, utcDay } from "../format.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 
 export function Models(): ReactNode {
   const { account } = useSignedIn();
   const { find = "", open } = useSearch({ from: "/models" });
   const navigate = useNavigate({ from: "/models" });
-  const { data, error, refetch } = useQuery(ask(listModels, {}, account));
+  const models = useQuery(ask(listModels, {}, account));
   const wanted = useDeferredValue((find || open || "").toLowerCase());
-  const rows = data?.models.filter(({ id, owner }) => `${id} ${owner}`.toLowerCase().includes(wanted)) ?? [];
+  const rows = models.data?.models.filter(({ id, owner }) => `${id} ${owner}`.toLowerCase().includes(wanted)) ?? [];
   return (
     <Page title={words.pages.models} about={modelWords.about}>
       <div className="row filters">
@@ -39,20 +38,20 @@ export function Models(): ReactNode {
           }
         />
         <span className="soft" role="status">
-          {data === undefined ? "" : modelWords.shown(rows.length)}
+          {models.data === undefined ? "" : modelWords.shown(rows.length)}
         </span>
       </div>
-      {error !== null ? (
-        <Problem error={error} what={words.errors.load(words.pages.models)} onAgain={() => void refetch()} />
-      ) : data === undefined ? (
-        <Waiting height={320} />
-      ) : data.models.length === 0 ? (
-        <Empty title={modelWords.emptyTitle} about={modelWords.emptyAbout} />
-      ) : rows.length === 0 ? (
-        <p className="soft">{modelWords.noneFound}</p>
-      ) : (
-        <Table label={words.pages.models} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
-      )}
+      <Loaded of={models} what={words.pages.models}>
+        {(all) =>
+          all.models.length === 0 ? (
+            <Empty title={modelWords.emptyTitle} about={modelWords.emptyAbout} />
+          ) : rows.length === 0 ? (
+            <p className="soft">{modelWords.noneFound}</p>
+          ) : (
+            <Table label={words.pages.models} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+          )
+        }
+      </Loaded>
     </Page>
   );
 }

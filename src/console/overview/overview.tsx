@@ -2,16 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { getAccount } from "../../../gen/console/account_service.js";
+import { type Account, getAccount } from "../../../gen/console/account_service.js";
 import { queryUsage } from "../../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { AllLoaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { Range } from "../parts/range.tsx";
 import { NAMES_MAX, sumOf } from "../parts/series.ts";
 import { timesOf } from "../parts/times.ts";
-import { Waiting } from "../parts/waiting.tsx";
 import type { Days } from "../search.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { Charts } from "./charts.tsx";
@@ -34,25 +33,30 @@ function Content({ account, days }: { readonly account: string; readonly days: D
   // How fast answers began is known of each time as a whole alone, not of the sum of several models.
   const byTime = useQuery(ask(queryUsage, { ...asked, groupBy: [times.by] }, account));
   const byModel = useQuery(ask(queryUsage, { ...asked, groupBy: [times.by, "model"], valuesMax: NAMES_MAX }, account));
-  const failed = [shown, byTime, byModel].find(({ error }) => error !== null);
-  if (failed?.error)
-    return (
-      <Problem
-        error={failed.error}
-        what={words.errors.load(words.pages.overview)}
-        onAgain={() => void failed.refetch()}
-      />
-    );
-  if (shown.data?.account === undefined || byTime.data === undefined || byModel.data === undefined)
-    return <Waiting height={480} />;
-  const { freeze, settings, figures } = shown.data.account;
-  const spentNanos = sumOf(byTime.data.sums, ({ costNanos }) => costNanos);
+  return (
+    <AllLoaded of={[shown, byTime, byModel]} what={words.pages.overview} height={480}>
+      {(answer, timed, named) => (
+        <>
+          <Noted account={answer.account} />
+          <Figures
+            figures={answer.account?.figures}
+            settings={answer.account?.settings}
+            spentNanos={sumOf(timed.sums, ({ costNanos }) => costNanos)}
+            days={days}
+          />
+          <Charts times={times} byTime={timed.sums} byModel={named.sums} />
+        </>
+      )}
+    </AllLoaded>
+  );
+}
+
+/** What everybody in the account should know of it. */
+function Noted({ account }: { readonly account: Account | undefined }): ReactNode {
   return (
     <>
-      {freeze !== undefined && <p className="notice warn">{words.account.frozen(freeze.reason)}</p>}
-      {settings?.content?.kept === true && <p className="notice">{words.account.contentKept}</p>}
-      <Figures figures={figures} settings={settings} spentNanos={spentNanos} days={days} />
-      <Charts times={times} byTime={byTime.data.sums} byModel={byModel.data.sums} />
+      {account?.freeze !== undefined && <p className="notice warn">{words.account.frozen(account.freeze.reason)}</p>}
+      {account?.settings?.content?.kept === true && <p className="notice">{words.account.contentKept}</p>}
     </>
   );
 }

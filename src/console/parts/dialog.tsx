@@ -1,5 +1,6 @@
 /** A dialog over the page. It takes the focus, gives it back, and closes by Escape. */
 import { lazy, type ReactNode, Suspense, useState } from "react";
+import { late } from "./late.ts";
 import type { DialogBox } from "./dialog-box.tsx";
 
 export interface DialogParts {
@@ -14,10 +15,10 @@ export interface DialogParts {
 const LOAD_AFTER_MS = 200;
 let loaded: typeof DialogBox | undefined;
 
-async function load(): Promise<{ readonly default: typeof DialogBox }> {
+const load = late(async () => {
   loaded = (await import("./dialog-box.tsx")).DialogBox;
   return { default: loaded };
-}
+});
 
 const LateBox = lazy(load);
 // Where that fails the dialog tries again when it opens.

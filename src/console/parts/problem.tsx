@@ -2,8 +2,9 @@
 import { lazy, type ReactNode, Suspense } from "react";
 import { Refusal, Unreached } from "../api/client.ts";
 import { words } from "../copy/en.ts";
+import { late } from "./late.ts";
 
-const Prove = lazy(() => import("./prove.tsx").then(({ Prove }) => ({ default: Prove })));
+const Prove = lazy(late(async () => ({ default: (await import("./prove.tsx")).Prove })));
 
 export interface ProblemParts {
   readonly error: unknown;

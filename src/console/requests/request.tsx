@@ -2,17 +2,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { Entry } from "../../../gen/console/account_service.js";
 import { getRequest, type RequestRecord } from "../../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
-import { words } from "../copy/en.ts";
 import { requestWords } from "../copy/en-requests.ts";
 import { count, dateTime, milliseconds, money } from "../format.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Entries } from "../parts/entries.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { StateTag } from "../parts/state-tag.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { Content } from "./content.tsx";
 import { TokenTable } from "./token-table.tsx";
@@ -22,15 +21,26 @@ const RUNNING_MS = 1_000;
 
 export function RequestPage(): ReactNode {
   const { id } = useParams({ from: "/requests/$id" });
-  const { account, isOperator } = useSignedIn();
-  const { data, error, refetch } = useQuery({
+  const { account } = useSignedIn();
+  const answer = useQuery({
     ...ask(getRequest, { id }, account),
     refetchInterval: ({ state }) => (state.data?.request?.state === "held" ? RUNNING_MS : false),
   });
-  if (error !== null)
-    return <Problem error={error} what={words.errors.load(requestWords.title(id))} onAgain={() => void refetch()} />;
-  if (data?.request === undefined) return <Waiting height={600} />;
-  const { request, entries } = data;
+  return (
+    <Loaded of={answer} what={requestWords.title(id)} height={600}>
+      {({ request, entries }) => request !== undefined && <Shown request={request} entries={entries} />}
+    </Loaded>
+  );
+}
+
+interface ShownParts {
+  readonly request: RequestRecord;
+  readonly entries: readonly Entry[];
+}
+
+function Shown({ request, entries }: ShownParts): ReactNode {
+  const { isOperator } = useSignedIn();
+  const { id } = request;
   return (
     <Page
       title={requestWords.title(id)}

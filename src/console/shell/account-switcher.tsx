@@ -6,8 +6,9 @@ import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { LateMenu } from "../parts/late-menu.tsx";
 import { useSignedIn } from "./session.ts";
+import { late } from "../parts/late.ts";
 
-const AccountMenu = lazy(() => import("./account-menu.tsx").then(({ AccountMenu }) => ({ default: AccountMenu })));
+const AccountMenu = lazy(late(async () => ({ default: (await import("./account-menu.tsx")).AccountMenu })));
 
 export function AccountSwitcher(): ReactNode {
   const { session, account } = useSignedIn();

@@ -3,8 +3,9 @@ import { lazy, type ReactNode } from "react";
 import { words } from "../copy/en.ts";
 import { LateMenu } from "../parts/late-menu.tsx";
 import { useSignedIn } from "./session.ts";
+import { late } from "../parts/late.ts";
 
-const PersonMenu = lazy(() => import("./person-menu.tsx").then(({ PersonMenu }) => ({ default: PersonMenu })));
+const PersonMenu = lazy(late(async () => ({ default: (await import("./person-menu.tsx")).PersonMenu })));
 
 export function PersonButton(): ReactNode {
   const { session } = useSignedIn();

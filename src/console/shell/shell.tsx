@@ -9,8 +9,9 @@ import { Icon } from "./icons.tsx";
 import { type PageLink, pagesFor } from "./pages.ts";
 import { PersonButton } from "./person-button.tsx";
 import { useSignedIn } from "./session.ts";
+import { late } from "../parts/late.ts";
 
-const Palette = lazy(() => import("./palette.tsx").then(({ Palette }) => ({ default: Palette })));
+const Palette = lazy(late(async () => ({ default: (await import("./palette.tsx")).Palette })));
 
 export function Shell(): ReactNode {
   const [isFinding, setFinding] = useState(false);

@@ -12,6 +12,7 @@ import { Bars } from "../parts/bars.tsx";
 import { saveText } from "../parts/download.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Money } from "../parts/money.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Range } from "../parts/range.tsx";
@@ -62,17 +63,24 @@ function Content({ times }: { readonly times: Times }): ReactNode {
     keysIn(data?.sums ?? [], place === 0 ? grouped : ["day", series]),
   );
   const nameOf = useNames(keyIds, table.data !== undefined && (chart.data !== undefined || chart.error !== null));
-  if (table.error !== null)
-    return (
-      <Problem error={table.error} what={words.errors.load(words.pages.usage)} onAgain={() => void table.refetch()} />
-    );
-  if (table.data === undefined || chart.isPending || nameOf === undefined) return <Waiting height={480} />;
-  if (table.data.sums.length === 0) return <Empty title={usageWords.emptyTitle} about={usageWords.emptyAbout} />;
   return (
-    <>
-      <Chart times={times} sums={chart.data?.sums} error={chart.error} nameOf={(value) => nameOf(series, value)} />
-      <Sums sums={table.data.sums} grouped={grouped} nameOf={nameOf} />
-    </>
+    <Loaded of={table} what={words.pages.usage} height={480}>
+      {({ sums }) => {
+        if (chart.isPending || nameOf === undefined) return <Waiting height={480} />;
+        if (sums.length === 0) return <Empty title={usageWords.emptyTitle} about={usageWords.emptyAbout} />;
+        return (
+          <>
+            <Chart
+              times={times}
+              sums={chart.data?.sums}
+              error={chart.error}
+              nameOf={(value) => nameOf(series, value)}
+            />
+            <Sums sums={sums} grouped={grouped} nameOf={nameOf} />
+          </>
+        );
+      }}
+    </Loaded>
   );
 }
 
