@@ -11,7 +11,6 @@ import { dateTime, money, roughMoney } from "../format.ts";
 import { Bars } from "../parts/bars.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { NAMES_MAX, seriesOf } from "../parts/series.ts";
 import { timesOf } from "../parts/times.ts";
 import { useSignedIn } from "../shell/session.ts";
@@ -136,20 +135,20 @@ function Spend({ id }: { readonly id: string }): ReactNode {
   return (
     <section className="card">
       <h2 className="card-head">{keyWords.spend}</h2>
-      {usage.error === null ? (
-        <Bars
-          title={keyWords.spend}
-          places={places}
-          placeName={placeName}
-          short={short}
-          series={seriesOf(usage.data?.sums ?? [], places, ({ costNanos }) => costNanos)}
-          exact={money}
-          rough={roughMoney}
-          behind={(place) => ({ ...behind(place), key: id })}
-        />
-      ) : (
-        <Problem error={usage.error} what={words.errors.load(keyWords.spend)} onAgain={() => void usage.refetch()} />
-      )}
+      <Loaded of={usage} what={keyWords.spend} height={220}>
+        {({ sums }) => (
+          <Bars
+            title={keyWords.spend}
+            places={places}
+            placeName={placeName}
+            short={short}
+            series={seriesOf(sums, places, ({ costNanos }) => costNanos)}
+            exact={money}
+            rough={roughMoney}
+            behind={(place) => ({ ...behind(place), key: id })}
+          />
+        )}
+      </Loaded>
     </section>
   );
 }

@@ -10,9 +10,8 @@ import { playgroundWords } from "../copy/en-playground.ts";
 import { ClientCode } from "../parts/client-code.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Choice, Field, TextField } from "../parts/field.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { AnswerBox } from "./answer-box.tsx";
 import { Estimate } from "./estimate.tsx";
@@ -20,19 +19,19 @@ import { type Exchange, type Settings, useTalk } from "./use-talk.ts";
 
 export function Playground(): ReactNode {
   const { account } = useSignedIn();
-  const { data, error, refetch } = useQuery(ask(listModels, {}, account));
-  const models = data?.models.filter(({ kind }) => kind === undefined || kind === "chat");
+  const models = useQuery(ask(listModels, {}, account));
   return (
     <Page title={words.pages.playground} about={playgroundWords.about}>
-      {error !== null ? (
-        <Problem error={error} what={words.errors.load(words.pages.models)} onAgain={() => void refetch()} />
-      ) : models === undefined ? (
-        <Waiting height={480} />
-      ) : models[0] === undefined ? (
-        <Empty title={playgroundWords.emptyTitle} about={modelWords.emptyAbout} />
-      ) : (
-        <Table models={models} first={models[0]} />
-      )}
+      <Loaded of={models} what={words.pages.models} height={480}>
+        {({ models: all }) => {
+          const talking = all.filter(({ kind }) => kind === undefined || kind === "chat");
+          return talking[0] === undefined ? (
+            <Empty title={playgroundWords.emptyTitle} about={modelWords.emptyAbout} />
+          ) : (
+            <Table models={talking} first={talking[0]} />
+          );
+        }}
+      </Loaded>
     </Page>
   );
 }

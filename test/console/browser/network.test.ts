@@ -29,7 +29,7 @@ describe("a part of the program that was not loaded yet", () => {
     await page.waitForLoadState("networkidle");
     await page.context().setOffline(true);
     await sees(page, NO_CONNECTION);
-    const links = page.getByRole("navigation").getByRole("link");
+    const links = page.getByRole("banner").getByRole("navigation").getByRole("link");
     const names = await links.allTextContents();
     expect(names.length).toBeGreaterThan(15);
     for (const name of names) {
