@@ -53,6 +53,10 @@ const UNREADABLE: Posted = {
   answer: "",
 };
 
+const UNHEARD =
+  "nobody is told of this alert: name emails and set TOLLGATE_SMTP_URL, or make a webhook with 'tollgate webhooks create'; " +
+  "until then 'tollgate events watch' and the console alone show it";
+
 export class Alerts {
   readonly rules: Rules;
   readonly events: Events;
@@ -120,6 +124,18 @@ export class Alerts {
   start(): void {
     this.evaluator.start();
     this.#sender.start();
+    void this.#tellUnheard();
+  }
+
+  /** Alerts of the file that nobody would hear of are named at the start. Never rejects. */
+  async #tellUnheard(): Promise<void> {
+    const { fileAlerts, log } = this.options;
+    try {
+      for (const alert of fileAlerts?.() ?? [])
+        if ((await this.maker.targets(alert)).length === 0) log.warn({ alert: alert.id }, UNHEARD);
+    } catch (err) {
+      log.warn({ err }, "it is not known whether somebody hears of the file's alerts");
+    }
   }
 
   async close(): Promise<void> {

@@ -105,7 +105,7 @@ export class EventMaker {
     steps: readonly AlertStep[],
     behind: readonly AlertStep[] = [],
   ): Promise<boolean> {
-    const targets = await this.#targets(alert);
+    const targets = await this.targets(alert);
     const deliveries = targets.map((target) => this.#delivery(this.#deliveryId(), eventId, alert.accountId, target));
     const rows: StepRows = await this.parts.store.alertSteps([...steps, ...deliveries, ...behind]);
     const isMade = (rows[steps.length - 1]?.length ?? 0) > 0;
@@ -114,7 +114,7 @@ export class EventMaker {
   }
 
   /** Where the alert's events go: the webhooks that it names, or all of its account, and its mail addresses. */
-  async #targets({ accountId, settings }: AlertRow): Promise<readonly string[]> {
+  async targets({ accountId, settings }: AlertRow): Promise<readonly string[]> {
     const values = { isAll: 0, accountId, afterId: "", count: 1_000 };
     const [rows = []] = await this.parts.store.alertSteps([{ statement: "webhooks", values }]);
     const ids = rows.map((row) => text(row, "id"));

@@ -11,6 +11,8 @@ export const CONVERSATION_HEADER = "x-tollgate-conversation";
 export const CLIENT_REQUEST_HEADER = "x-client-request-id";
 /** `none`: neither what the request says nor whom it is for is kept. */
 export const LOG_HEADER = "x-tollgate-log";
+/** The route of HTTP that a front end of ours took a request by. From anybody else it says nothing. */
+export const ROUTE_HEADER = "x-tollgate-route";
 /** That a page of the console asks. No form and no link can send it, and no script of another origin may. */
 export const CONSOLE_HEADER = "x-tollgate-console";
 /** Whoever asks again with the same key gets the same answer. */

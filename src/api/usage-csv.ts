@@ -3,32 +3,34 @@ import { formatUsd } from "../money.js";
 import { cell, line } from "./csv.js";
 import { enumWord } from "./descriptors.js";
 import type { Percentiles, UsageDimension, UsageSum } from "./index.js";
-import { NO_USAGE, USAGE_FIELDS } from "./usage.js";
+import { isCostUnknown, NO_USAGE, USAGE_FIELDS } from "./usage.js";
 
 const COUNTS = ["request_count", "admitted_count", "error_count", "errors"];
 const MONEY = ["cost_usd", "charged_usd", "operator_cost_usd", "margin_usd"];
 const TIMES = ["first_token", "total"].flatMap((name) => ["p50", "p95", "p99"].map((share) => `${name}_${share}_ms`));
 const TOKENS = USAGE_FIELDS.map((field) => field.replaceAll(/[A-Z]|\d/g, (part) => `_${part.toLowerCase()}`));
 
-/** The titles: the properties that were asked for, then what is told of each sum. */
-export function usageHead(groupBy: readonly UsageDimension[]): string {
+/** The titles: the properties that were asked for, what else is known of them, then what is told of each sum. */
+export function usageHead(groupBy: readonly UsageDimension[], known: readonly string[] = []): string {
   const asked = groupBy.map((dimension) => enumWord("tollgate.v1.UsageDimension", dimension));
-  return line([...asked, ...COUNTS, ...TOKENS, ...MONEY, ...TIMES]);
+  return line([...asked, ...known, ...COUNTS, ...TOKENS, ...MONEY, ...TIMES]);
 }
 
-export function usageLine(sum: UsageSum): string {
+/** `known` stands under the titles of the same place. */
+export function usageLine(sum: UsageSum, known: readonly string[] = []): string {
   const usage = sum.usage ?? NO_USAGE;
   const errors = Object.entries(sum.errors);
   const errorCount = errors.reduce((count, [, of]) => count + of, 0n);
   return line([
     // A name may be anything, also of somebody who means harm.
-    ...sum.values.map(cell),
+    ...[...sum.values, ...known].map(cell),
     `${sum.requestCount}`,
     `${sum.admittedCount}`,
     `${errorCount}`,
     errors.map(([reason, count]) => `${reason}=${count}`).join(" "),
     ...USAGE_FIELDS.map((field) => `${usage[field]}`),
-    ...[sum.costNanos, sum.chargedNanos, sum.operatorCostNanos, sum.marginNanos].map(usd),
+    ...[sum.costNanos, sum.chargedNanos].map(usd),
+    ...(isCostUnknown(sum, sum.chargedNanos) ? ["", ""] : [sum.operatorCostNanos, sum.marginNanos].map(usd)),
     ...times(sum.firstToken),
     ...times(sum.total),
   ]);

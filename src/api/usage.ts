@@ -61,3 +61,17 @@ export function readTokens(usage: Usage): bigint {
 export function generatedTokens(usage: Usage): bigint {
   return usage.outputTokens + usage.reasoningTokens + usage.audioOutputTokens;
 }
+
+/** What operators see of a sum beside what was charged. */
+export interface OperatorSums {
+  readonly operatorCostNanos?: bigint | undefined;
+  readonly marginNanos?: bigint | undefined;
+}
+
+/**
+ * True where the operator's cost of a sum is known of no request that was charged: then all that was charged stands in
+ * no margin, and its cost of nothing is none.
+ */
+export function isCostUnknown({ operatorCostNanos, marginNanos }: OperatorSums, chargedNanos: bigint): boolean {
+  return operatorCostNanos === undefined || (operatorCostNanos === 0n && marginNanos === 0n && chargedNanos > 0n);
+}

@@ -60,9 +60,9 @@ export function formatBalance(answer: GetBalanceResponse): string {
       ["spent", formatUsd(answer.spentNanos)],
       ["granted", formatUsd(answer.grantedNanos)],
       ...[
-        ["of it refunded", answer.refundedNanos] as const,
-        ["debited", answer.debitedNanos] as const,
-        ["receivable", answer.receivableNanos] as const,
+        ["of it given back by refunds", answer.refundedNanos] as const,
+        ["taken back by debits, no more in granted", answer.debitedNanos] as const,
+        ["owed beyond the balance", answer.receivableNanos] as const,
       ].flatMap(([name, nanos]) => (nanos === 0n ? [] : [[name, formatUsd(nanos)]])),
     ],
   );

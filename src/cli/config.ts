@@ -5,6 +5,12 @@ import { SettingsServiceService } from "../api/index.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { formatTable, print, printable, printPart } from "./print.js";
 
+/** What a file changes nothing of, and what does. */
+const MADE_ONCE =
+  "Accounts and keys are made from a file once, so that it never undoes what was changed since. To change one that stands, " +
+  "use 'tollgate account update' and 'tollgate key update'; one that is taken out of the file lives on until " +
+  "'tollgate account freeze' or 'tollgate key revoke' stops it.";
+
 export function addConfigCommands(program: Command): void {
   const config = program
     .command("config")
@@ -20,7 +26,8 @@ export function addConfigCommands(program: Command): void {
     .description("print the JSON Schema of settings files, for editors")
     .action(async () => {
       const { editorSchema } = await import("../config/editor-schema.js");
-      print(JSON.stringify(editorSchema(), null, 2));
+      const { FAMILY_NAMES } = await import("../serve/settings-check.js");
+      print(JSON.stringify(editorSchema(FAMILY_NAMES), null, 2));
     });
   config
     .command("variables")
@@ -60,5 +67,7 @@ async function check(file: string | undefined, options: { json?: true }): Promis
     keys: settings.keys.length,
   };
   const summary = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
-  print(options.json ? JSON.stringify(counts, null, 2) : `${printable(path)} is right: ${summary.join(", ")}.`);
+  if (options.json) return print(JSON.stringify(counts, null, 2));
+  print(`${printable(path)} is right: ${summary.join(", ")}.`);
+  if (counts.accounts + counts.keys > 0) print(MADE_ONCE);
 }

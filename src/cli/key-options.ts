@@ -84,29 +84,40 @@ export function settingsOf(options: KeyOptions): KeySettings {
   };
 }
 
-/** The names of the settings that were given. */
+/** Each option, and the setting that it gives, as the protocol names it. */
+const SETTINGS = {
+  name: "name",
+  scope: "scopes",
+  model: "models",
+  denyModel: "models_denied",
+  address: "addresses",
+  expires: "expire_time",
+  requestsPerMinute: "requests_per_minute",
+  tokensPerMinute: "tokens_per_minute",
+  concurrency: "concurrency",
+  budgetDay: "budget_day_nanos",
+  budgetMonth: "budget_month_nanos",
+  budgetTotal: "budget_total_nanos",
+  requestCostMax: "request_cost_max_nanos",
+  refuseUnaffordable: "refuse_unaffordable",
+  retriesRunAnew: "retries_run_anew",
+  label: "metadata",
+  strict: "strict",
+  childrenEndWithIt: "children_end_with_it",
+  keepStreamsOnRevoke: "end_streams_on_revoke",
+  endStreamsOnExpiry: "end_streams_on_expiry",
+} as const satisfies Record<keyof KeyOptions, string>;
+
+/** The settings that were given. */
 export function maskOf(options: KeyOptions): string[] {
-  const given = {
-    name: options.name,
-    scopes: options.scope,
-    models: options.model,
-    models_denied: options.denyModel,
-    addresses: options.address,
-    expire_time: options.expires,
-    requests_per_minute: options.requestsPerMinute,
-    tokens_per_minute: options.tokensPerMinute,
-    concurrency: options.concurrency,
-    budget_day_nanos: options.budgetDay,
-    budget_month_nanos: options.budgetMonth,
-    budget_total_nanos: options.budgetTotal,
-    request_cost_max_nanos: options.requestCostMax,
-    refuse_unaffordable: options.refuseUnaffordable,
-    retries_run_anew: options.retriesRunAnew,
-    metadata: options.label,
-    strict: options.strict,
-    children_end_with_it: options.childrenEndWithIt,
-    end_streams_on_revoke: options.keepStreamsOnRevoke,
-    end_streams_on_expiry: options.endStreamsOnExpiry,
-  };
-  return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  return given(options).map((name) => SETTINGS[name]);
+}
+
+/** The options that were given, as they are typed but for the `no-` of a switch. */
+export function givenOptions(options: KeyOptions): string[] {
+  return given(options).map((name) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+}
+
+function given(options: KeyOptions): (keyof KeyOptions)[] {
+  return (Object.keys(SETTINGS) as (keyof KeyOptions)[]).filter((name) => options[name] !== undefined);
 }

@@ -5,7 +5,7 @@ import { formatUsd } from "../money.js";
 import { readGrace, readLimit } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";
-import { type KeyOptions, maskOf, settingsOf, withKeyOptions } from "./key-options.js";
+import { givenOptions, type KeyOptions, maskOf, settingsOf, withKeyOptions } from "./key-options.js";
 import type { Names } from "./names.js";
 import { formatLimit, formatList, formatTable, formatTime, numeric, printable, remark, SHOWN_ONCE } from "./print.js";
 
@@ -86,7 +86,7 @@ async function updateKey(id: string, options: SetOptions & { etag: string }): Pr
     const method = KeyServiceService.updateKey;
     const asked = { id, settings: settingsOf(options), updateMask, etag: options.etag };
     const answer = await connection.call(method, asked);
-    connection.show(method, answer, () => `Changed ${updateMask.join(", ")} of ${printable(id)}.`);
+    connection.show(method, answer, () => `Changed ${givenOptions(options).join(", ")} of ${printable(id)}.`);
   });
 }
 

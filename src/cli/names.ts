@@ -15,6 +15,9 @@ export interface Names {
   /** The id, with its name behind it where it has another one; `-` for none. */
   account(id: string): string;
   key(id: string): string;
+  /** The names alone; empty where there is none. */
+  accountName(id: string): string;
+  keyName(id: string): string;
 }
 
 /** The names of all that the rows name. A key that may not read them has the ids. */
@@ -33,7 +36,7 @@ export async function namesOf(connection: Connection, rows: readonly Named[]): P
       readKey,
     ),
   ]);
-  return { account: (id) => withName(id, accounts.get(id)), key: (id) => withName(id, keys.get(id)) };
+  return namesIn(accounts, keys);
 }
 
 /** The same for rows that come one by one: each name is asked for once; where there are too many, ids stand alone. */
@@ -71,7 +74,16 @@ async function orNothing(name: Promise<string>): Promise<string> {
   }
 }
 
-const NO_NAMES: Names = { account: (id) => withName(id, undefined), key: (id) => withName(id, undefined) };
+function namesIn(accounts: ReadonlyMap<string, string>, keys: ReadonlyMap<string, string>): Names {
+  return {
+    account: (id) => withName(id, accounts.get(id)),
+    key: (id) => withName(id, keys.get(id)),
+    accountName: (id) => accounts.get(id) ?? "",
+    keyName: (id) => keys.get(id) ?? "",
+  };
+}
+
+const NO_NAMES = namesIn(new Map(), new Map());
 
 function withName(id: string, name: string | undefined): string {
   if (id === "") return "-";

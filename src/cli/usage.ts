@@ -11,16 +11,30 @@ import {
 } from "../api/index.js";
 import { dayOf } from "../api/day.js";
 import { usageHead, usageLine } from "../api/usage-csv.js";
+import { isCostUnknown, type OperatorSums } from "../api/usage.js";
 import { USAGE_FORMS } from "../api/usage-export.js";
 import { formatUsd } from "../money.js";
 import { readDay, readSpan } from "./arguments.js";
 import { type Connection, connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { EnumWords } from "./enum-words.js";
 import { CommandFailure } from "./failure.js";
-import type { Names } from "./names.js";
+import { type Names, namesOf } from "./names.js";
 import { type Column, formatTable, numeric, printPart } from "./print.js";
 
 const DIMENSIONS = new EnumWords<UsageDimension>(UsageDimension, "USAGE_DIMENSION_");
+/** What has a name beside its id. */
+const NAMED = [
+  {
+    dimension: UsageDimension.USAGE_DIMENSION_ACCOUNT,
+    title: "account_name",
+    nameIn: (names: Names, id: string) => names.accountName(id),
+  },
+  {
+    dimension: UsageDimension.USAGE_DIMENSION_KEY,
+    title: "key_name",
+    nameIn: (names: Names, id: string) => names.keyName(id),
+  },
+];
 const GROUPS_MAX = 2;
 const EXAMPLES = `
 Examples:
@@ -114,10 +128,17 @@ function formatDays(answer: SummarizeUsageResponse, names: Names): string {
   return formatTable(columns, rows);
 }
 
-function numbersOf({ requestCount, usage, costNanos, operatorCostNanos, marginNanos }: UsageSummary): string[] {
+function numbersOf(summary: UsageSummary): string[] {
+  const { requestCount, usage, costNanos, operatorCostNanos } = summary;
   const { input, output } = tokensOf(usage);
-  const own = operatorCostNanos === undefined ? [] : [formatUsd(operatorCostNanos), formatUsd(marginNanos ?? 0n)];
+  const own = operatorCostNanos === undefined ? [] : operatorFigures(summary, costNanos);
   return [`${requestCount}`, `${input}`, `${output}`, formatUsd(costNanos), ...own];
+}
+
+/** The operator's cost and margin. */
+function operatorFigures(sums: OperatorSums, chargedNanos: bigint): string[] {
+  if (isCostUnknown(sums, chargedNanos)) return ["unknown", "unknown"];
+  return [formatUsd(sums.operatorCostNanos ?? 0n), formatUsd(sums.marginNanos ?? 0n)];
 }
 
 /** All tokens read, cached or not, and all tokens answered. */
@@ -148,12 +169,28 @@ async function grouped(connection: Connection, options: UsageOptions, by: readon
     valuesMax: 0,
   });
   const words = by.map((one) => DIMENSIONS.wordOf(one));
-  if (options.csv) return printPart(usageHead(by) + answer.sums.map(usageLine).join(""));
   const named = answer.sums.map(({ values }) => ({
     accountId: values[by.indexOf(UsageDimension.USAGE_DIMENSION_ACCOUNT)] ?? "",
     keyId: values[by.indexOf(UsageDimension.USAGE_DIMENSION_KEY)] ?? "",
   }));
+  if (options.csv) return printPart(csvOf(answer, by, await namesOf(connection, named)));
   await connection.showNamed(method, answer, named, (names) => formatSums(answer, words, names));
+}
+
+/** Ids are what programs go by; the names behind them are for people. */
+function csvOf({ sums }: QueryUsageResponse, by: readonly UsageDimension[], names: Names): string {
+  const known = NAMED.flatMap(({ dimension, title, nameIn }) => {
+    const place = by.indexOf(dimension);
+    return place < 0 ? [] : [{ title, name: ({ values }: UsageSum) => nameIn(names, values[place] ?? "") }];
+  });
+  const titles = known.map(({ title }) => title);
+  const lines = sums.map((sum) =>
+    usageLine(
+      sum,
+      known.map(({ name }) => name(sum)),
+    ),
+  );
+  return usageHead(by, titles) + lines.join("");
 }
 
 function formatSums({ sums }: QueryUsageResponse, words: readonly string[], names: Names): string {
@@ -176,7 +213,7 @@ function formatSums({ sums }: QueryUsageResponse, words: readonly string[], name
 
 function figuresOf(sum: UsageSum, isOperator: boolean): string[] {
   const { input, output } = tokensOf(sum.usage);
-  const own = isOperator ? [formatUsd(sum.operatorCostNanos ?? 0n), formatUsd(sum.marginNanos ?? 0n)] : [];
+  const own = isOperator ? operatorFigures(sum, sum.chargedNanos) : [];
   return [`${sum.requestCount}`, `${failedIn(sum)}`, `${input}`, `${output}`, formatUsd(sum.chargedNanos), ...own];
 }
 

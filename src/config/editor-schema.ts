@@ -1,6 +1,7 @@
 /** The JSON Schema of a settings file, by which editors complete and check it while it is written. */
 import { z } from "zod";
 import { settingsSchema } from "./schema.js";
+import { wordForm } from "./values.js";
 
 /** A part of a JSON Schema. */
 export type JsonSchema = { [name: string]: unknown };
@@ -8,12 +9,18 @@ export type JsonSchema = { [name: string]: unknown };
 /** Where each of these members holds schemas by name, and where a schema or a list of them. */
 const BY_NAME = new Set(["properties", "patternProperties", "$defs"]);
 const BELOW = new Set(["items", "additionalProperties", "anyOf", "allOf", "oneOf"]);
+/** Where an upstream says its family. */
+const FAMILY = ["properties", "upstreams", "additionalProperties", "properties", "family"];
 /** What stands at the top may also be the reader's own, such as anchors. */
 const OWN_BLOCKS = { "^x-": {} };
 
-/** The schema of the whole file, draft 2020-12. It lets a value pass that the environment gives, as "${NAME}". */
-export function editorSchema(): JsonSchema {
+/**
+ * The schema of the whole file, draft 2020-12. It lets a value pass that the environment gives, as "${NAME}". The names
+ * of the families are the only ones that an upstream's may be.
+ */
+export function editorSchema(families: readonly string[]): JsonSchema {
   const made = rawSchema();
+  schemaAt(made, FAMILY)["form"] = wordForm(families);
   return { ...forEditors(made), title: "tollgate.yaml", patternProperties: OWN_BLOCKS };
 }
 
@@ -33,6 +40,14 @@ export function rawSchema(): JsonSchema {
       else delete jsonSchema.required;
     },
   });
+}
+
+function schemaAt(schema: JsonSchema, path: readonly string[]): JsonSchema {
+  return path.reduce((at, name) => {
+    const next = at[name];
+    if (!isSchema(next)) throw new Error(`the schema has no ${path.join(".")}`);
+    return next;
+  }, schema);
 }
 
 function isLeftOut(value: unknown): boolean {

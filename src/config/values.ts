@@ -67,9 +67,12 @@ export function wholeNumber(least: number, most: number) {
 
 /** A word of a few. */
 export function oneOf<Word extends string>(words: readonly Word[], rule = `must be one of ${words.join(", ")}`) {
-  return reading(rule, (value) => words.find((word) => word === value), {
-    anyOf: [{ enum: words }, { type: "string", pattern: VARIABLE }],
-  });
+  return reading(rule, (value) => words.find((word) => word === value), wordForm(words));
+}
+
+/** How an editor knows one of some words, or a variable that has one. */
+export function wordForm(words: readonly string[]) {
+  return { anyOf: [{ enum: words }, { type: "string", pattern: VARIABLE }] };
 }
 
 /** `true` or `false`. */

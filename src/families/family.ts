@@ -40,7 +40,10 @@ export interface Endpoint {
   generatePath(model: string, stream: boolean): string;
 }
 
-/** A model family. A new one is one file in this folder and its line in `index.ts`. */
+/**
+ * A model family. A new one is one file in this folder and its line in `index.ts`; what its answers say where no other
+ * family's do is read in its wire.
+ */
 export interface Family extends Endpoint {
   /** As in the settings, such as openai-compatible. */
   readonly name: string;

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Admission, CallMetadata, CallOptions, Channel } from "../api/channel.js";
+import { ROUTE_HEADER } from "../api/request-headers.js";
 import { GatewayError } from "../errors.js";
 import type { Format, FormatRequest, SourceBody } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
@@ -120,6 +121,8 @@ export class Front {
     const metadata = this.#callerMetadata(headers, socket);
     const own = request.routeOptions.config?.format?.credential?.(new HttpFormatRequest(request));
     if (own !== undefined) metadata["x-api-key"] = metadataValue(own);
+    const route = request.routeOptions.url;
+    if (route !== undefined) metadata[ROUTE_HEADER] = route;
     if (session === "with session") addSession(request, metadata);
     addReplayHeaders(headers, metadata);
     return metadata;

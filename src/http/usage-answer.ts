@@ -41,7 +41,7 @@ export const answerUsage: ManagementAnswer = async (request, reply, input, route
 };
 
 function csv(sums: readonly UsageSum[]): string {
-  return sums.map(usageLine).join("");
+  return sums.map((sum) => usageLine(sum)).join("");
 }
 
 function json(sums: readonly UsageSum[], isFirst: boolean): string {

@@ -93,9 +93,10 @@ export class RequestFeed {
     };
   }
 
-  begin(id: string, path: string, metadata: CallMetadata): RequestRecord {
+  /** `path` is what people know the call by; its trace is named by its method. */
+  begin(id: string, path: string, metadata: CallMetadata, method = path): RequestRecord {
     const record = new RequestRecord(id, path, metadata, this);
-    record.trace = this.options.trace?.(path, metadata);
+    record.trace = this.options.trace?.(method, metadata);
     return record;
   }
 

@@ -1,5 +1,6 @@
 /** What the log keeps of calls beside generations: who was refused and why, and who changed what. */
 import type { MethodDescription } from "../api/descriptors.js";
+import { AccountServiceService, UpstreamServiceService } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import { snakeCase } from "../api/field-name.js";
 import type { Log } from "../observe/log.js";
@@ -27,6 +28,11 @@ const FACTS = [
 /** Fields of a management call that name what was changed, and how. No secret has one of these names. */
 const TARGETS = ["id", "accountId", "creditId", "debitId", "refundId", "requestId", "amountNanos", "reason"] as const;
 const TEXT_MAX = 200;
+/** Acts of operators that look and change nothing. */
+const LOOKS: ReadonlySet<string> = new Set([
+  AccountServiceService.verifyLedger.path,
+  UpstreamServiceService.testUpstream.path,
+]);
 
 /** Anybody can be refused, so strangers could fill a disk: of one reason at most so many lines a second. */
 const LINES_A_SECOND_MAX = 50;
@@ -52,13 +58,13 @@ export class CallLog {
     else if (cause !== undefined) this.#log?.debug({ ...call, err: cause }, "a call was refused");
   }
 
-  /** A call that changes something was answered. */
+  /** A call that its method declares as an act was answered. */
   changed(path: string, request: unknown, response: unknown, head: Head): void {
     const fields: Record<string, unknown> = { request_id: head.requestId, path, ...whoOf(head) };
     // What was made names itself in the answer.
     for (const made of ["key", "account"]) copyTargets(fieldOf(response, made), fields, `made_${made}_`);
     copyTargets(request, fields, "");
-    this.#log?.info(fields, "something was changed");
+    this.#log?.info(fields, LOOKS.has(path) ? "something was looked into" : "something was changed");
   }
 
   #refusal(error: GatewayError, call: Record<string, unknown>, head: Head): void {

@@ -1,6 +1,7 @@
 /** The one way into the services, for every channel: it runs the chain, and tells how each call ended. */
 import type { CallMetadata, CallSink, Method, Sink } from "../api/channel.js";
 import type { MethodPermission } from "../api/descriptors.js";
+import { ROUTE_HEADER } from "../api/request-headers.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Caller } from "../keys/caller.js";
@@ -119,7 +120,7 @@ export class Dispatcher {
   ): Promise<UnaryOutcome<Response>> {
     const head = new NamedHead(this.#requestId());
     const route = this.#routes.get(method.path);
-    const record = this.#core.requests?.begin(head.requestId, method.path, call.metadata);
+    const record = this.#core.requests?.begin(head.requestId, this.#pathOf(method, call), call.metadata, method.path);
     try {
       const handler = route?.unary;
       if (route === undefined || handler === undefined) throw pathUnknown(method.path);
@@ -166,7 +167,7 @@ export class Dispatcher {
   ): Promise<StreamOutcome> {
     const out = new AnswerSink(this.#requestId(), sink);
     const route = this.#routes.get(method.path);
-    const record = this.#core.requests?.begin(out.requestId, method.path, call.metadata);
+    const record = this.#core.requests?.begin(out.requestId, this.#pathOf(method, call), call.metadata, method.path);
     try {
       const handler = route?.stream;
       if (route === undefined || handler === undefined) throw pathUnknown(method.path);
@@ -213,6 +214,12 @@ export class Dispatcher {
       record.left(error);
     }
     return { kind: "refused", error: boundedError(error, head.requestId), trailers: head.take() };
+  }
+
+  /** What people know a call by: the route of HTTP where it came by one, else the method. */
+  #pathOf({ path }: { readonly path: string }, { metadata, local }: ServerCall): string {
+    const route = metadata[ROUTE_HEADER];
+    return route !== undefined && (local || this.isFront(metadata)) ? route : path;
   }
 
   #requestId(): string {

@@ -98,6 +98,22 @@ export async function seedDifferences(
   return { accounts: await Promise.all(accounts), keys: await Promise.all(found) };
 }
 
+/** What one file named and the next does not: it was made, and a file takes nothing away. */
+export function leftOut(
+  before: Pick<Settings, "accounts">,
+  after: Pick<Settings, "accounts">,
+  keysBefore: readonly string[],
+  keysAfter: readonly string[],
+): string[] {
+  const kept = new Set([...after.accounts.map(({ id }) => id), ...keysAfter]);
+  const accounts = before.accounts.filter(({ id }) => !kept.has(id));
+  const keys = keysBefore.filter((id) => !kept.has(id));
+  return [
+    ...accounts.map(({ id }) => `the account ${id}; stop it with 'tollgate account freeze ${id}'`),
+    ...keys.map((id) => `the key ${id}; end it with 'tollgate key revoke ${id}'`),
+  ];
+}
+
 function accountDifferences({ id, name, budgets, limits }: AccountSeed, account: AccountRow): string[] {
   const named = account.name === name ? [] : [`accounts.${id}.name is the name of a new account only`];
   const changed = [...namesOfDifferent(budgets, account.budgets), ...namesOfDifferent(limits, account.limits)];

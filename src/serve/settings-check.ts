@@ -6,6 +6,9 @@ import { families } from "../families/index.js";
 import { alertProblems } from "./file-alerts.js";
 import { createLoadOptions } from "./load-options.js";
 
+/** What an upstream of a settings file may say as its family. */
+export const FAMILY_NAMES: readonly string[] = families.map(({ name }) => name);
+
 /** The settings of a file that a start would take. Throws a ConfigError with a line for each problem. */
 export async function checkSettingsFile(path: string, env: NodeJS.ProcessEnv, fileName: string): Promise<Settings> {
   return checkedSettings(readSettingsFile(path, env, families, fileName), env);

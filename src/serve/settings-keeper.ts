@@ -14,7 +14,7 @@ import type { AuditStore } from "../store/store.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
 import type { RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
-import { type Applied, applySeeds, type SeedParts } from "./seeds.js";
+import { type Applied, applySeeds, type SeedParts, leftOut } from "./seeds.js";
 import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
 import { namedSettings, type Served } from "./settings-sources.js";
@@ -142,7 +142,9 @@ export class SettingsKeeper {
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
       applied = await applySeeds(seeds, settings, act);
       for (const difference of applied.differences)
-        log.warn({ path: this.options.path, difference }, "applied once before");
+        log.warn({ path: this.options.path, difference }, "the file makes accounts and keys once; this stays as it is");
+      for (const left of leftOut(this.#inForce, settings, this.#keyIds, applied.keyIds))
+        log.warn({ path: this.options.path, left }, "taken out of the file, this lives on");
       // Recorded before it comes into force: what cannot be recorded does not.
       await this.#record(act, { before: this.#told, after: factsOf(file) });
     } catch (error) {

@@ -121,6 +121,12 @@ describe("config check", () => {
       stdout: "tollgate.yaml is right: upstreams 1, models 1, accounts 0, keys 0.\n",
       stderr: "",
     });
+    const seeds = join(directory, "seeds.yaml");
+    writeFileSync(seeds, "accounts: { acme: { credit: 1 } }\n");
+    const { stdout } = await tollgate(["config", "check", seeds]);
+    expect(stdout).toMatch(
+      /accounts 1, keys 0\.\nAccounts and keys are made from a file once.*tollgate account update/,
+    );
     const json = await tollgate(["config", "check", good, "--json"]);
     expect(JSON.parse(json.stdout)).toEqual({ upstreams: 1, models: 1, accounts: 0, keys: 0 });
   });

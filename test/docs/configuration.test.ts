@@ -7,10 +7,14 @@ import { editorSchema } from "../../src/config/editor-schema.js";
 import { readEnvironment } from "../../src/config/environment.js";
 import { parseSettings } from "../../src/config/file.js";
 import { variables } from "../../src/config/variables.js";
+import { families } from "../../src/families/index.js";
+import { FAMILY_NAMES } from "../../src/serve/settings-check.js";
 import { configurationPage, settingKeys } from "../support/configuration-page.js";
 import { expectMade, expectMadeBelow } from "../support/reference-page.js";
 
-const accepts = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false }).compile(editorSchema());
+const accepts = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false }).compile(
+  editorSchema(FAMILY_NAMES),
+);
 const read = (text: string): unknown => parse(text, { merge: true });
 
 test("docs/configuration.md lists every variable and every key of a settings file", () => {
@@ -18,7 +22,7 @@ test("docs/configuration.md lists every variable and every key of a settings fil
 });
 
 test("schemas/tollgate.schema.json is the schema that the program prints", () => {
-  expectMade("schemas/tollgate.schema.json", `${JSON.stringify(editorSchema(), null, 2)}\n`);
+  expectMade("schemas/tollgate.schema.json", `${JSON.stringify(editorSchema(FAMILY_NAMES), null, 2)}\n`);
 });
 
 test("every variable and every key says what it is, and shows what it is without it", () => {
@@ -112,6 +116,7 @@ test.each([
   { name: "a mistyped key", text: "upstream: {}" },
   { name: "a mistyped key in a block", text: "upstreams: { a: { famly: openai } }" },
   { name: "a missing key", text: "upstreams: { a: {} }" },
+  { name: "a family that is none", text: "upstreams: { a: { family: opena } }" },
   { name: "a number below its least", text: "models: { a: { targets: [{ upstream: a, priority: 0 }] } }" },
   { name: "a broken number", text: 'models: { a: { targets: [{ upstream: a }], context_tokens: "many" } }' },
   { name: "another word than free", text: "models: { a: { targets: [{ upstream: a }], price: cheap } }" },
@@ -120,5 +125,5 @@ test.each([
   { name: "a truth that is none", text: "keys: [{ account: a, secret: x, strict: perhaps }]" },
 ])("an editor marks $name, which the program refuses", ({ text }) => {
   expect(accepts(read(text))).toBe(false);
-  expect(() => parseSettings(text, {})).toThrow();
+  expect(() => parseSettings(text, {}, { families })).toThrow();
 });

@@ -3,9 +3,12 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { tollgate } from "../support/command.js";
-import { postChat, readAll } from "../support/chat-call.js";
+import { credentials } from "@grpc/grpc-js";
+import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
+import { InferenceServiceClient } from "../support/grpc-clients.js";
+import { failureOf } from "../support/grpc-refusal.js";
 import { Management } from "../support/management.js";
 import { says } from "../support/world.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
@@ -60,6 +63,23 @@ async function ended(id: string): Promise<Json> {
   await expect.poll(async () => (await requestOf(id))["state"]).not.toBe("held");
   return requestOf(id);
 }
+
+test("its record says the route that an HTTP client asked, whatever a gRPC client says of one", async () => {
+  const answer = await postChat(gateway, secret, chat("Hello", { model: "alone" }));
+  await readAll(answer);
+  const pathOf = async (id: string): Promise<unknown> => ((await ended(id))["detail"] as Json | undefined)?.["path"];
+  expect(await pathOf(String(answer.headers.get("x-request-id")))).toBe("/v1/chat/completions");
+  const client = new InferenceServiceClient(gateway.grpc, credentials.createInsecure());
+  const failure = await failureOf(secret, (metadata, done) => {
+    metadata.set("x-tollgate-route", "/v1/forged");
+    const source = { wire: "openai-chat", body: Buffer.from("{}"), headers: {} };
+    const input = { $case: "source" as const, value: source };
+    const generation = { model: "", input, outputTokensMax: undefined, clamp: undefined };
+    client.generate({ generation, acceptWire: "" }, metadata, done);
+  });
+  client.close();
+  expect(await pathOf(failure.requestId)).toBe("/tollgate.v1.InferenceService/Generate");
+});
 
 /** What one upstream does, one request after the other; then it answers plainly. */
 const inTurn = (...turns: readonly FakeScript[]): FakeScript => ({ turns, id: crypto.randomUUID() });

@@ -89,6 +89,19 @@ test("what the file says otherwise than was applied is said at every reload, and
   expect((await reload(file({}))).filter(({ difference }) => difference !== undefined)).toEqual([]);
 });
 
+test("what is taken out of the file is named once, with what stops it, and lives on", async () => {
+  const text = file({}).replace(/^accounts:[^]*/m, "");
+  const leftIn = async (): Promise<unknown[]> =>
+    (await reload(text)).flatMap(({ left }) => (left === undefined ? [] : [left]));
+  expect(await leftIn()).toEqual([
+    "the account seeded; stop it with 'tollgate account freeze seeded'",
+    expect.stringMatching(/^the key (key_\w+); end it with 'tollgate key revoke \1'$/),
+  ]);
+  expect(await modelIds()).toContain("gone-1");
+  expect(await leftIn()).toEqual([]);
+  await reload(file({}));
+});
+
 test("SIGHUP reloads a file that did not change, and what runs goes on", async () => {
   const running = await postChat(gateway, SEED_SECRET, chat(script({ words: 40, eventDelayMs: 20 }), { stream: true }));
   const lines = await reload(file({}));

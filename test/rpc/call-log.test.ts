@@ -110,6 +110,15 @@ test("a change leaves a line with who made it and what it changed, and never a s
   expect(JSON.stringify(core.log)).not.toContain("sk-imported");
 });
 
+test("who proves the ledger or tries an upstream is not said to have changed something", async () => {
+  const { secret } = await core.makeKey("boss", { scopes: ["operator"] });
+  await call(AccountServiceService.verifyLedger, {}, secret);
+  expect(told("something was changed")).toEqual([]);
+  expect(told("something was looked into")).toMatchObject([
+    { path: "/tollgate.v1.AccountService/VerifyLedger", account: "boss" },
+  ]);
+});
+
 const QUESTION = new RegExp(
   "^(Get|List|Query|Summarize|Generate|Stream|Count|Embed|Estimate|Export|Resume|Cancel|Check|Report|Open|Tunnel|Admit|Watch)",
 );

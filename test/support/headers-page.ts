@@ -78,6 +78,7 @@ export const OTHERS: readonly string[] = [
   "x-tollgate-client-address",
   "x-tollgate-client",
   "x-tollgate-front",
+  "x-tollgate-route",
   "x-tollgate-path-model",
   "x-tollgate-path-stream",
 ];

@@ -1,4 +1,4 @@
-/** A model family made up for tests: all that a new family takes is one file like this one. */
+/** A model family made up for tests: where its answers are as OpenAI's, a new family takes one file like this one. */
 import { chatFamily } from "../../src/families/chat-family.js";
 
 /** It differs where families differ: the key's header, a path for each model, the dialect, and billing on abort. */
