@@ -62,7 +62,7 @@ export function formatBalance(answer: GetBalanceResponse): string {
       ...[
         ["of it given back by refunds", answer.refundedNanos] as const,
         ["taken back by debits, no more in granted", answer.debitedNanos] as const,
-        ["owed beyond the balance", answer.receivableNanos] as const,
+        ["receivable", answer.receivableNanos] as const,
       ].flatMap(([name, nanos]) => (nanos === 0n ? [] : [[name, formatUsd(nanos)]])),
     ],
   );
