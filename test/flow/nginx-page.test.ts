@@ -7,7 +7,7 @@ import { request as requestHttp, type IncomingMessage, type RequestOptions } fro
 import { request as requestHttps } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { makeCertificate } from "../support/certificate.js";
 import { chat } from "../support/chat-call.js";
@@ -40,7 +40,7 @@ describe.runIf(isInstalled)(`behind the nginx of the page${isInstalled ? "" : " 
     writeFileSync(join(directory, "privkey.pem"), key);
     nginx = spawn("nginx", ["-p", directory, "-c", join(directory, "nginx.conf")], { stdio: "ignore" });
     await once(nginx, "spawn");
-    await expect.poll(() => ask("/livez").then(({ statusCode }) => statusCode, String), PATIENT).toBe(200);
+    await vi.waitFor(async () => expect((await ask("/livez")).statusCode).toBe(200), PATIENT);
   });
   afterAll(async () => {
     nginx.kill();
@@ -49,7 +49,7 @@ describe.runIf(isInstalled)(`behind the nginx of the page${isInstalled ? "" : " 
     rmSync(directory, { recursive: true });
   });
 
-  /** The page's file in a whole configuration, with this machine's ports, addresses and files in the place of its own. */
+  /** The page's file in a whole configuration, with the ports, addresses and files of this test. */
   function configuration(): string {
     const page = readFileSync("docs/operations.md", "utf8");
     const [, file = ""] = /```nginx\n(map [^]*?)```/.exec(page) ?? [];
