@@ -121,7 +121,9 @@ class Workers {
       this.#running.delete(index);
       const couldNotStart = onFirst !== undefined && !isServing;
       if (couldNotStart) this.#stopping = true;
-      if (this.#stopping) this.#end(index, code ?? 1);
+      // Told to stop before it heeds that, it ends by the signal, and nothing ran in it.
+      const toldEarly = signal === "SIGTERM" && !isServing;
+      if (this.#stopping) this.#end(index, toldEarly ? 0 : (code ?? 1));
       else this.#startLater(index, { code, signal, livedMs: performance.now() - startMs });
     });
   }

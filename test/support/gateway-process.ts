@@ -37,6 +37,8 @@ export interface GatewayProcess {
   statuses(): string[];
   /** Ends it as an operator would, and returns its exit code. Throws where an answer did not fit the clients' SDKs. */
   stop(): Promise<number | null>;
+  /** The code that it ends with by itself, once it has. */
+  ended(): Promise<number | null>;
   /** Its answers need not fit: the test's upstreams say what none does, and it comes through. */
   expectOddAnswers(): void;
   /** Ends it as a crash would. */
@@ -101,6 +103,10 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       const code = await end(child, "SIGTERM", closed);
       if (!isOdd) checkAnswers(answers);
       return code;
+    },
+    ended: async () => {
+      await closed;
+      return child.exitCode;
     },
     kill: async () => {
       await end(child, "SIGKILL", closed);
