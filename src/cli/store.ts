@@ -1,8 +1,8 @@
 /** `tollgate store`: backs up the embedded store, brings it back, and copies it to PostgreSQL. */
-import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type Act, commandAct } from "../audit/act.js";
+import { systemUser } from "../audit/system-user.js";
 import { readEnvironment } from "../config/environment.js";
 import { deriveKey, readRootSecret } from "../config/secret.js";
 import { CommandFailure } from "./failure.js";
@@ -67,16 +67,7 @@ async function copy({ from, to }: { from: string; to: string }): Promise<void> {
 }
 
 function actOf(method: string): Act {
-  return commandAct(method, userName(), Date.now());
-}
-
-/** Some systems have users without a name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `${process.getuid?.() ?? ""}`;
-  }
+  return commandAct(method, systemUser(), Date.now());
 }
 
 function environment(): ReturnType<typeof readEnvironment> {

@@ -20,6 +20,7 @@ import { readWitness } from "../../src/store/witness.js";
 import { type CommandResult, tollgate } from "../support/command.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { makeDatabase, postgresMissing } from "../support/postgres.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 const base = mkdtempSync(join(tmpdir(), "tollgate-lost-"));
@@ -36,6 +37,12 @@ async function credit(gateway: GatewayProcess, name: string, count: number): Pro
     const body = { amount_nanos: "7", credit_id: `${name}-${number}` };
     expect((await management.call("POST", "/accounts/acme:credit", body)).status).toBe(200);
   }
+}
+
+/** What the audit log says of accepted losses. */
+async function acceptedIn(gateway: GatewayProcess): Promise<{ readonly after: string }[]> {
+  const { body } = await new Management(gateway).call("GET", "/audit_events?method=store.accept_loss");
+  return body["audit_events"] as { after: string }[];
 }
 
 function witnessedSequence(directory: string): number {
@@ -203,6 +210,8 @@ test.each([
   const management = new Management(gateway);
   if (granted !== undefined) expect((await management.balance("acme")).grantedNanos).toBe(granted);
   expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
+  const records = await acceptedIn(gateway);
+  expect(records).toMatchObject([{ result: "done", resource: "store/sqlite", actor: { kind: "cli", name: "" } }]);
   expect(await gateway.stop()).toBe(0);
   const database = new Sqlite(join(dataDirectory, "tollgate.db"), { readonly: true });
   expect(database.prepare("SELECT count(*) FROM accepted_loss").pluck().get()).toBe(1);
@@ -210,8 +219,34 @@ test.each([
   // What was accepted is not lost any more.
   const after = await startGateway({ dataDirectory });
   expect(after.log.join("\n")).not.toContain("accepted");
+  expect(await acceptedIn(after)).toEqual(records);
   await after.stop();
 });
+
+test.skipIf(postgresMissing !== undefined)(
+  "a lost PostgreSQL refuses the start, and is accepted with --accept-loss, which is written down",
+  { timeout: 120_000 },
+  async () => {
+    const witness = join(mkdtempSync(join(base, "w-")), "witness.json");
+    const secret = { TOLLGATE_SECRET: "a root secret of this test, long enough" };
+    const env = async () => ({ ...secret, TOLLGATE_DATABASE_URL: await makeDatabase(), TOLLGATE_WITNESS: witness });
+    const [first, restored] = [await env(), await env()];
+    const before = await startGateway({ env: first });
+    await new Management(before).account("acme", 1_000n);
+    await before.stop();
+    expectRefusal(await tollgate(["serve"], { ...FAST, ...restored, TOLLGATE_DATA: before.dataDirectory }), /has lost/);
+    const gateway = await startGateway({ env: restored, args: ["--accept-loss"] });
+    expect(gateway.log.filter((line) => line.includes("lost state was accepted"))).toHaveLength(1);
+    const records = await acceptedIn(gateway);
+    expect(records).toMatchObject([{ result: "done", resource: "store/postgres", actor: { kind: "cli" } }]);
+    expect(records[0]?.after).toContain("the database is not the one that was here");
+    await new Management(gateway).verify();
+    await gateway.stop();
+    const after = await startGateway({ env: restored });
+    expect(await acceptedIn(after)).toEqual(records);
+    await after.stop();
+  },
+);
 
 test("a first start that was killed at any moment is a first start again", () => {
   const directory = mkdtempSync(join(base, "first-"));

@@ -96,7 +96,12 @@ describe.skipIf(postgresMissing !== undefined)("an anchor", () => {
     await expect(made.open()).rejects.toThrow(found);
     await expect(made.open()).rejects.toThrow(/^The database at [^\n]+tollgate serve --accept-loss$/);
     const accepted: string[] = [];
-    await (await made.open({ acceptLoss: true, onLossAccepted: (text) => accepted.push(text) })).close();
+    const store = await made.open({ acceptLoss: true, onLossAccepted: (text) => accepted.push(text) });
+    const page = { size: 10, token: "" };
+    const { rows } = await store.audit.list({ methods: ["store.accept_loss"] }, page);
+    expect(rows).toMatchObject([{ result: "done", resource: "store/postgres", actor: { kind: "cli" } }]);
+    expect(rows[0]?.after).toContain(found);
+    await store.close();
     expect(accepted.join()).toContain(found);
     expect(await administer("SELECT count(*) AS n FROM accepted_loss", made.url)).toEqual([{ n: "1" }]);
     // Accepted once: the witness knows the ledger as it is now.

@@ -4,9 +4,11 @@
  */
 import assert from "node:assert";
 import { type ChainHead, CHAIN_START } from "../../ledger/transfer.js";
-import { digestOf, hexOf } from "../digest.js";
+import { acceptedLoss, INSERT_LOSS, NEXT_LOSS, type NextLoss } from "../accepted-loss.js";
+import { hexOf } from "../digest.js";
 import { readWitness, replaceWitness, type WitnessNote } from "../witness.js";
 import { type AnchorColumns, anchorHash, HEADS_DIGEST, type HeadsColumns } from "./anchor-proof.js";
+import { appendAudit } from "./audit.js";
 import type { Postgres, Session } from "./connection.js";
 import { UnusableDatabase } from "./failure.js";
 import { sql } from "./sql.js";
@@ -28,10 +30,8 @@ const LAST = sql("SELECT number, hash FROM anchor ORDER BY number DESC LIMIT 1")
 const ONE = sql("SELECT number, hash FROM anchor WHERE number = $1");
 const ADD = sql("INSERT INTO anchor (number, create_time_ms, account_count, heads, hash) VALUES ($1, $2, $3, $4, $5)");
 const IDENTITY = sql("SELECT database_id FROM identity");
-const ACCEPT = sql(`INSERT INTO accepted_loss (number, accept_time_ms, sequence, found, digest)
-  VALUES ($1, $2, $3, $4, $5)`);
-const NEXT_LOSS = sql(`SELECT coalesce(max(number), 0) + 1 AS number,
-  (SELECT coalesce(max(sequence), 0) FROM transfer) AS last FROM accepted_loss`);
+const ACCEPT = sql(INSERT_LOSS);
+const NEXT = sql(NEXT_LOSS);
 
 /** Writes down the ends of all chains where any has moved. Undefined where another node does so now. */
 export async function anchor(session: Session, nowMs: number): Promise<ChainHead | undefined> {
@@ -148,7 +148,9 @@ async function identityOf(session: Session): Promise<string> {
 }
 
 async function recordLoss(session: Session, found: string, nowMs: number): Promise<void> {
-  const [next] = await session.rows<{ number: bigint; last: bigint }>(NEXT_LOSS);
-  const [number, last] = [next?.number ?? 1n, next?.last ?? 0n];
-  await session.run(ACCEPT, [number, nowMs, last, found, digestOf(number, nowMs, last, found)]);
+  const [next] = await session.rows<NextLoss>(NEXT);
+  assert(next !== undefined, "what is counted has a next number");
+  const { values, event } = acceptedLoss(next, "store/postgres", found, nowMs);
+  await session.run(ACCEPT, values);
+  await appendAudit(session, [event]);
 }

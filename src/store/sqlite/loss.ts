@@ -1,6 +1,9 @@
 /** What a data directory lost since its ledger last wrote there, as its witness tells. */
+import assert from "node:assert";
+import { SqliteAudit } from "./audit.js";
 import type { Sqlite } from "./binding.js";
-import { digestOf, hexOf } from "../digest.js";
+import { acceptedLoss, INSERT_LOSS, NEXT_LOSS, type NextLoss } from "../accepted-loss.js";
+import { hexOf } from "../digest.js";
 import type { WitnessNote } from "../witness.js";
 
 /** What is lost, and where it must come back from. */
@@ -71,9 +74,12 @@ function identityOf(database: Sqlite): string | undefined {
 
 /** Writes down for good that an operator accepted a loss. */
 export function recordLoss(database: Sqlite, found: string, nowMs: number): void {
-  const last = Number(database.prepare("SELECT coalesce(max(sequence), 0) FROM transfer").pluck().get());
-  const number = Number(database.prepare("SELECT coalesce(max(number), 0) + 1 FROM accepted_loss").pluck().get());
-  database
-    .prepare("INSERT INTO accepted_loss (number, accept_time_ms, sequence, found, digest) VALUES (?, ?, ?, ?, ?)")
-    .run(number, nowMs, last, found, digestOf(number, nowMs, last, found));
+  const audit = new SqliteAudit(database);
+  database.transaction(() => {
+    const next = database.prepare<[], NextLoss>(NEXT_LOSS).get();
+    assert(next !== undefined, "what is counted has a next number");
+    const { values, event } = acceptedLoss(next, "store/sqlite", found, nowMs);
+    database.prepare(INSERT_LOSS).run(...values);
+    audit.append(event);
+  })();
 }
