@@ -28,7 +28,7 @@ const SECRET = { TOLLGATE_SECRET: "a root secret of this test, long enough" };
 let upstream: SteppedUpstream;
 const processes: GatewayProcess[] = [];
 afterEach(async () => {
-  for (const gateway of processes.splice(0).reverse()) await gateway.kill();
+  for (const gateway of processes.splice(0).toReversed()) await gateway.kill();
   await upstream.close();
 });
 

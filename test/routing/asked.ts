@@ -11,6 +11,7 @@ import type { MemberTable } from "../../src/wire/request/members.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
 import { wire as completions } from "../../src/wire/openai-completions/index.js";
 import { wire as embeddings } from "../../src/wire/openai-embeddings/index.js";
+import { compaction } from "../../src/wire/openai-responses/compaction/index.js";
 import { wire as responses } from "../../src/wire/openai-responses/index.js";
 import type { SourceBody, WireRequest } from "../../src/wire/wire.js";
 
@@ -22,6 +23,7 @@ export const MODEL = "up-1";
 export const CLIENT_WIRES: readonly { readonly name: string; readRequest(source: SourceBody): WireRequest }[] = [
   chat,
   responses,
+  compaction,
   completions,
   embeddings,
   anthropic,
@@ -32,11 +34,19 @@ export const CLIENT_WIRES: readonly { readonly name: string; readRequest(source:
 export const LEAST: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "openai-chat": { model: "m", messages: [{ role: "user", content: "Hi" }] },
   "openai-responses": { model: "m", input: "Hi" },
+  "openai-compaction": { model: "m", input: "Hi" },
   "openai-completions": { model: "m", prompt: "Hi" },
   "openai-embeddings": { model: "m", input: "Hi" },
   anthropic: { model: "m", max_tokens: 5, messages: [{ role: "user", content: "Hi" }] },
   gemini: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
 };
+
+/** True where requests that came in a wire go to an endpoint of this one. */
+export function goesTo(wire: string, to: string): boolean {
+  // Vectors are asked for in wires of their own; texts to go on with, and compactions, in theirs alone.
+  if (to === "openai-completions" || wire === "openai-compaction" || to === "openai-compaction") return wire === to;
+  return (wire === "openai-embeddings") === to.endsWith("embeddings");
+}
 
 const HEADERS = { "x-tollgate-path-model": "m" };
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import type { MemberTable } from "../../src/wire/request/members.js";
-import { CLIENT_WIRES, LEAST, leaving, LIMIT, MODEL, read, ENDPOINTS, UNPRICED } from "./asked.js";
+import { CLIENT_WIRES, goesTo, LEAST, leaving, LIMIT, MODEL, read, ENDPOINTS, UNPRICED } from "./asked.js";
 
 const REQUESTS = 10_000;
 /**
@@ -90,9 +90,6 @@ function unasked(body: Buffer, table: MemberTable): string[] {
   });
 }
 
-/** Wires that are spoken to an upstream only for requests that came in them. */
-const ALONE: ReadonlySet<string> = new Set(["openai-completions", "openai-compaction"]);
-
 test("of 10,000 random requests to every family, none brings along what steers", () => {
   const roll = dice(20_260_711);
   let passed = 0;
@@ -110,9 +107,7 @@ test("of 10,000 random requests to every family, none brings along what steers",
     }
     for (const [place, { family, endpoint, table }] of ENDPOINTS.entries()) {
       if (place % TURNS !== Math.floor(count / CLIENT_WIRES.length) % TURNS) continue;
-      // Vectors are asked for in wires of their own, and texts to go on with in theirs alone.
-      if ((wire === "openai-embeddings") !== endpoint.wire.name.endsWith("embeddings")) continue;
-      if (ALONE.has(endpoint.wire.name) && wire !== endpoint.wire.name) continue;
+      if (!goesTo(wire, endpoint.wire.name)) continue;
       try {
         const sent = leaving(request, family, endpoint);
         passed++;

@@ -1,9 +1,16 @@
-"""Tells what Python's own decoder takes of bodies, one a line, as a server written in Python would read them."""
+"""Tells what Python's own decoder takes of bodies, as a server written in Python would read them. A line has the paths
+to look at, with blanks between them, a tab, and the body."""
 import json
 import sys
 
-NAMES = ("max_tokens", "max_completion_tokens", "n_predict")
+
+def value_at(body, path):
+    for name in path.split("."):
+        body = body.get(name) if isinstance(body, dict) else None
+    return body
+
 
 for line in sys.stdin:
-    body = json.loads(line)
-    print(json.dumps([body.get("model", ""), *(body.get(name, 0) for name in NAMES)], ensure_ascii=False))
+    names, _, body = line.partition("\t")
+    read = json.loads(body)
+    print(json.dumps([value_at(read, path) for path in names.split()]))
