@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CommandResult, tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
+import { freePort } from "../support/nginx-process.js";
 
 let gateway: GatewayProcess;
 let started: GatewayProcess | undefined;
@@ -214,4 +215,31 @@ test("an address that speaks something else is named", async () => {
   expect(code).toBe(6);
   expect(stderr).toMatch(/^tollgate: [^\n]*\n$/);
   expect(stderr).toContain(http);
+});
+
+test("each kind of end has a code of its own", async () => {
+  const nobody = `127.0.0.1:${await freePort()}`;
+  const ends = [
+    ["models"],
+    ["account", "create", "no id/at all"],
+    ["models", "--no-such-option"],
+    ["config", "check", "/nowhere/tollgate.yaml"],
+    ["models", "--key", "sk-0123456789abcdef"],
+    ["account", "balance", "nobody"],
+    ["models", "--gateway", nobody],
+  ];
+  const codes: (number | null)[] = [];
+  for (const args of ends) codes.push((await run(...args)).code);
+  // The eighth is that of a ledger that does not hold.
+  expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6]);
+});
+
+test("TOLLGATE_CORE is a front end's: a command asks TOLLGATE_GATEWAY, whatever it says", async () => {
+  const nobody = `127.0.0.1:${await freePort()}`;
+  const key = { TOLLGATE_KEY: OPERATOR_KEY };
+  const there = await tollgate(["models"], { ...key, TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_CORE: nobody });
+  expect({ code: there.code, stderr: there.stderr }).toEqual({ code: 0, stderr: "" });
+  const gone = await tollgate(["models"], { ...key, TOLLGATE_GATEWAY: nobody, TOLLGATE_CORE: gateway.grpc });
+  expect({ code: gone.code, stdout: gone.stdout }).toEqual({ code: 6, stdout: "" });
+  expect(gone.stderr).toContain(`no gateway answers at ${nobody}`);
 });
