@@ -1,7 +1,7 @@
 /** What a stranger looks for at the root of a repository is there, and says the same as the rest. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 
@@ -103,4 +103,50 @@ test("npm commands that the root's pages name exist", () => {
 test("versions of packages are exact, so that a build of today is a build of tomorrow", () => {
   const ranges = Object.entries({ ...MANIFEST.dependencies, ...MANIFEST.devDependencies });
   expect(ranges.filter(([, version]) => !/^(npm:[@\w/-]+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+});
+
+describe("whoever installs on the oldest Node that is served is not told that it is too old", () => {
+  const LOCK = z.object({
+    packages: z.record(z.string(), z.object({ engines: z.object({ node: z.string().optional() }).optional() }).loose()),
+  });
+  const oldest = versionOf(MANIFEST.engines.node);
+
+  test("every package that is installed takes it", () => {
+    const { packages } = LOCK.parse(JSON.parse(read("package-lock.json")));
+    const asked = Object.entries(packages).map(([place, { engines }]) => [place, engines?.node ?? "*"] as const);
+    expect(asked.length).toBeGreaterThan(100);
+    expect(asked.filter(([, range]) => !isTaken(range))).toEqual([]);
+  });
+
+  test.each([
+    { range: "*", is: true },
+    { range: ">=20", is: true },
+    { range: ">= 6.x", is: true },
+    { range: "^18 || ^20.19.0", is: true },
+    { range: "20 || >=22", is: true },
+    { range: ">=22", is: false },
+    { range: "^18.20.0 || >=22.12.0", is: false },
+    { range: "^20.99.0 || >=22", is: false },
+  ])("$range: $is", ({ range, is }) => {
+    expect(isTaken(range)).toBe(is);
+  });
+
+  function isTaken(range: string): boolean {
+    return range.split("||").some((one) => {
+      if (one.trim() === "*") return true;
+      const least = versionOf(one);
+      return isAtLeast(oldest, least) && (one.includes(">=") || oldest[0] === least[0]);
+    });
+  }
+
+  /** Major, minor and patch; what is not said is 0. */
+  function versionOf(text: string): readonly number[] {
+    const [, major = "0", minor = "0", patch = "0"] = /(\d+)(?:\.(\d+))?(?:\.(\d+))?/.exec(text) ?? [];
+    return [major, minor, patch].map(Number);
+  }
+
+  function isAtLeast(version: readonly number[], least: readonly number[]): boolean {
+    const differing = version.findIndex((part, index) => part !== least[index]);
+    return differing === -1 || (version[differing] ?? 0) > (least[differing] ?? 0);
+  }
 });
