@@ -9,6 +9,7 @@ import { programOf } from "../support/program.js";
 
 const START_MS = 60_000;
 const CLOCK = new URL("../support/clock-jump.mjs", import.meta.url).href;
+const ENDS_WITH_PARENT = new URL("../support/ends-with-parent.mjs", import.meta.url).href;
 /** So many lines of its log are kept. */
 const LINES_MAX = 5_000;
 
@@ -57,9 +58,10 @@ export class GatewayNode {
     const { directory, env, within, host } = this.#options;
     this.#options = { ...this.#options, build };
     const port = (address: string): string => (address === "" ? "0" : (address.split(":").at(-1) ?? "0"));
-    const [program = "", ...args] = [...within, process.execPath, "--import", CLOCK, programOf(build), "serve"];
+    const loaded = ["--import", ENDS_WITH_PARENT, "--import", CLOCK];
+    const [program = "", ...args] = [...within, process.execPath, ...loaded, programOf(build), "serve"];
     const child = spawn(program, args, {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
       env: {
         PATH: process.env["PATH"] ?? "",
         TOLLGATE_HTTP: `${host}:${port(this.url)}`,

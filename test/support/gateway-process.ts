@@ -17,6 +17,8 @@ const LINE_TIMEOUT_MS = 30_000;
 /** For the last words of a process that is gone. */
 const OUTPUT_MS = 5_000;
 const TAP = new URL("./answer-tap.mjs", import.meta.url).href;
+/** A test that fails or is ended while a gateway runs leaves none. */
+const ENDS_WITH_PARENT = new URL("./ends-with-parent.mjs", import.meta.url).href;
 
 export interface GatewayProcess {
   /** Such as http://127.0.0.1:40123. */
@@ -63,9 +65,10 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   if (options.settings !== undefined) writeFileSync(settingsPath, options.settings);
   const database = await databaseOf(dataDirectory, options.env ?? {});
   const answers = join(mkdtempSync(join(tmpdir(), "tollgate-answers-")), "answers.jsonl");
-  const program = ["--import", TAP, programOf(options.build ?? ""), "serve", ...(options.args ?? [])];
+  const loaded = ["--import", ENDS_WITH_PARENT, "--import", TAP];
+  const program = [...loaded, programOf(options.build ?? ""), "serve", ...(options.args ?? [])];
   const child = spawn(process.execPath, program, {
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"] ?? "",
       TOLLGATE_HTTP: "127.0.0.1:0",
