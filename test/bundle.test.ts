@@ -1,6 +1,7 @@
 /** What a start loads: the files of the bundle, and of node_modules nothing but what cannot be put into it. */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { isAscii } from "node:buffer";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -47,6 +48,12 @@ describe("a start loads no package that a gateway on its own disk does not use",
 test("the licences of what is in the bundle lie beside it", () => {
   const text = readFileSync(join(PROGRAM, "licenses.md"), "utf8");
   for (const name of ["fastify", "@grpc/grpc-js", "undici", "zod", "pino"]) expect(text).toContain(`## ${name} `);
+});
+
+test("no file has a letter that makes V8 keep two bytes for each of its source", () => {
+  const files = readdirSync(PROGRAM).filter((name) => name.endsWith(".js"));
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.filter((name) => !isAscii(readFileSync(join(PROGRAM, name))))).toEqual([]);
 });
 
 test("the command runs from the bundle, wherever it is started", () => {

@@ -1,6 +1,7 @@
 /** Slows those who guess: by address, and by the e-mail address that is guessed for, on all nodes together. */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { boundedTo } from "../api/bounded-to.js";
 import type { Coordination, Demand } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
 import { addressBlock } from "../store/people-rows.js";
@@ -30,7 +31,7 @@ interface Failures {
 export class Guesses {
   readonly #coordination: Pick<Coordination, "admit">;
   readonly #nowMs: () => number;
-  readonly #failures = new LRUCache<string, Failures>({ max: NAMES_MAX, ttl: 24 * 3_600_000 });
+  readonly #failures = new LRUCache<string, Failures>({ ...boundedTo(NAMES_MAX), ttl: 24 * 3_600_000 });
   #count = 0;
 
   constructor(

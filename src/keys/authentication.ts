@@ -1,6 +1,7 @@
 /** From a secret to its caller: a bounded cache in front of the store. */
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { boundedTo } from "../api/bounded-to.js";
 import { GatewayError } from "../errors.js";
 import type { Coordination, Revisions } from "../coordination/coordination.js";
 import type { KeyRow, KeyStore, Store } from "../store/store.js";
@@ -69,8 +70,7 @@ export class Authentication {
     this.#nowMs = options.nowMs;
     this.#monotonicMs = options.monotonicMs;
     this.#sweptMs = options.monotonicMs();
-    // Bounded by a size of one each: by `max` they would take their room for all of them at once.
-    const bound = { maxSize: options.cacheEntriesMax, sizeCalculation: () => 1 };
+    const bound = boundedTo(options.cacheEntriesMax);
     this.#entries = new LRUCache({
       ...bound,
       dispose: (entry, secret) => this.#unlink(entry.standing, secret),

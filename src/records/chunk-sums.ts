@@ -1,5 +1,6 @@
 /** What whole chunks add up to by one or two properties, kept for those who ask the same again. */
 import { LRUCache } from "lru-cache";
+import { boundedTo } from "../api/bounded-to.js";
 import type { Chunk } from "./chunk.js";
 import { codesOf, type Dimension } from "./usage-codes.js";
 import { type MetGroups, UsagePlaces } from "./usage-places.js";
@@ -29,7 +30,7 @@ type Run = readonly number[];
 export class ChunkSumsCache {
   readonly #known = new LRUCache<string, ChunkSums | typeof TOO_MANY>({ maxSize: BYTES_MAX });
   /** The run of each chunk that is in one: questions about other times find the same runs. */
-  readonly #runs = new LRUCache<number, Run>({ max: IN_RUNS_MAX });
+  readonly #runs = new LRUCache<number, Run>(boundedTo(IN_RUNS_MAX));
 
   constructor(
     private readonly rowsAGroupMin = ROWS_A_GROUP_MIN,

@@ -1,6 +1,7 @@
 /** Lets callers in for a front end whose core is elsewhere: a key that the core took lately is not asked for again. */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { boundedTo } from "../api/bounded-to.js";
 import type { Admission, CallMetadata, Channel, Entry } from "../api/channel.js";
 import { Cancellation } from "../api/cancellation.js";
 import { type CheckCallerRequest, FrontServiceService } from "../api/index.js";
@@ -17,7 +18,7 @@ const TIMEOUT_MS = 10_000;
 
 export class Admissions {
   readonly #way: Pick<Channel, "unary">;
-  readonly #known = new LRUCache<string, Admission>({ max: ENTRIES_MAX, ttl: BELIEVED_MS });
+  readonly #known = new LRUCache<string, Admission>({ ...boundedTo(ENTRIES_MAX), ttl: BELIEVED_MS });
 
   constructor(way: Pick<Channel, "unary">) {
     this.#way = way;

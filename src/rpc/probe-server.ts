@@ -28,7 +28,7 @@ export function createAdminServer(): AdminServer {
   });
   const health = new Health(SERVICE_NAMES);
   health.addTo(server);
-  addReflection(server, descriptorSetBytes(), SERVICE_NAMES);
+  addReflection(server, descriptorSetBytes, SERVICE_NAMES);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
     accept: (connection) => injector.injectConnection(connection),

@@ -20,10 +20,14 @@ type Answer = ServerReflectionResponse["messageResponse"];
 type Talk = ServerDuplexStream<ServerReflectionRequest, ServerReflectionResponse>;
 
 /** Adds both versions. What they show is public, so that no key is asked for. */
-export function addReflection(server: Server, descriptorSet: Uint8Array, serviceNames: readonly string[]): void {
-  const index = new DescriptorIndex(descriptorSet, { withoutPackage: INTERNAL_PACKAGE });
+export function addReflection(server: Server, descriptorSet: () => Uint8Array, serviceNames: readonly string[]): void {
+  let index: DescriptorIndex | undefined;
   const names = [...serviceNames, ...OPEN_SERVICES];
-  const serverReflectionInfo = (talk: Talk): void => converse(talk, index, names);
+  const serverReflectionInfo = (talk: Talk): void => {
+    // Few gateways are ever asked.
+    index ??= new DescriptorIndex(descriptorSet(), { withoutPackage: INTERNAL_PACKAGE });
+    converse(talk, index, names);
+  };
   server.addService(ReflectionV1, { serverReflectionInfo });
   server.addService(ReflectionV1Alpha, { serverReflectionInfo });
 }
