@@ -9,6 +9,8 @@ const NONE: readonly Demand[] = [];
 export interface Part {
   readonly keys: string[];
   readonly args: (string | number)[];
+  /** Those that its keys must hold, where it asks for nothing else. */
+  readonly words: readonly string[] | undefined;
 }
 
 /** The names of keys. What is of one account has one hash tag, so that a cluster keeps it on one node. */
@@ -90,7 +92,7 @@ export function admissionPart(act: "A" | "P", request: AdmissionRequest, names: 
   };
   first.forEach(add);
   demands.forEach(add);
-  return { keys, args };
+  return { keys, args, words: first.length + demands.length === 0 ? revisions?.words : undefined };
 }
 
 const CHANGED = 2;

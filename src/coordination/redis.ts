@@ -251,9 +251,9 @@ class Shared implements RedisCoordination {
   #decide(request: AdmissionRequest, act: "admit" | "peek"): AdmissionResult | Promise<AdmissionResult> {
     if (this.#breaker.trouble !== undefined) return this.#decideAlone(request, act);
     const takes = act === "admit";
-    const { keys, args } = admissionPart(takes ? "A" : "P", request, this.#names);
+    const { keys, args, words } = admissionPart(takes ? "A" : "P", request, this.#names);
     return new Promise((resolve, reject) => {
-      this.#pipe.send(this.#slotOf(request.accountId), keys, args, (answer) => {
+      const decide = (answer: Answer): void => {
         try {
           // Without an answer, a slot may have been taken there: it is given back with the request.
           if (takes) this.#hold(request, answer);
@@ -264,7 +264,8 @@ class Shared implements RedisCoordination {
         } catch (error) {
           reject(error);
         }
-      });
+      };
+      this.#pipe.send(this.#slotOf(request.accountId), keys, args, decide, words);
     });
   }
 
