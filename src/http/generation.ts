@@ -80,6 +80,8 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   #answer: StreamedAnswer | undefined;
   #whole: WholeAnswer | undefined;
   #finished = false;
+  /** True once a whole answer is on its way. */
+  #isAnswered = false;
   #over = false;
   #stopReason: GatewayError | undefined;
 
@@ -225,7 +227,31 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     this.#finished ||= isFinish(message.events.at(-1));
     this.#whole ??= new WholeAnswer(this.#format.wire, () => askedIn(this.#format, this.#source));
     this.#whole.push(message);
+    // It is charged for: what the service has still to note of it, its client does not wait for.
+    if (this.#finished) this.#answerWhole(this.#whole);
     return true;
+  }
+
+  /** Writes a whole answer. */
+  #answerWhole(whole: WholeAnswer): void {
+    if (this.#isAnswered || this.#stopReason !== undefined || this.#reply.raw.destroyed) return;
+    const body = whole.body();
+    this.#remember(body);
+    const headers = this.#front.headers(this.#request, this.#head);
+    headers["content-type"] = "application/json; charset=utf-8";
+    headers["content-length"] = String(body.length);
+    headers["x-content-type-options"] = "nosniff";
+    this.#isAnswered = true;
+    // The bytes are ready, and the framework's way to the socket costs more than theirs.
+    this.#reply.hijack();
+    const response = this.#reply.raw.writeHead(200, headers);
+    endPiecewise(response, body);
+    if (this.#request.headers[RETRY_HEADER] === undefined) return;
+    // Of one that is too large the service is told that it was lost: its retry pays again, and should know.
+    const kept = body.length > LOST_BYTES_MAX ? NO_BYTES : body;
+    const bytes = kept.length + this.#source.body.length;
+    const { socket } = this.#request;
+    this.#lost.wrote({ socket, response, holder: this.#holder, bytes, onLost: () => this.#handBack(kept) });
   }
 
   /** Keeps a good answer where its client may name it later. */
@@ -254,23 +280,6 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   #conclude(): void {
     if (this.#stopReason !== undefined) throw this.#stopReason;
     if (!this.#finished) throw new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: new Error("no finish came") });
-    if (this.#streams || this.#reply.raw.destroyed) return;
-    const body = this.#whole?.body() ?? NO_BYTES;
-    this.#remember(body);
-    const headers = this.#front.headers(this.#request, this.#head);
-    headers["content-type"] = "application/json; charset=utf-8";
-    headers["content-length"] = String(body.length);
-    headers["x-content-type-options"] = "nosniff";
-    // The bytes are ready, and the framework's way to the socket costs more than theirs.
-    this.#reply.hijack();
-    const response = this.#reply.raw.writeHead(200, headers);
-    endPiecewise(response, body);
-    if (this.#request.headers[RETRY_HEADER] === undefined) return;
-    // Of one that is too large the service is told that it was lost: its retry pays again, and should know.
-    const kept = body.length > LOST_BYTES_MAX ? NO_BYTES : body;
-    const bytes = kept.length + this.#source.body.length;
-    const { socket } = this.#request;
-    this.#lost.wrote({ socket, response, holder: this.#holder, bytes, onLost: () => this.#handBack(kept) });
   }
 
   /** The client lost the answer on its way: the service keeps it for a retry, where it is not too large. */
@@ -285,6 +294,10 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   /** Before the first byte a refusal has a status; after it, it is told in the stream, which never ends well. */
   #fail(thrown: unknown): void {
     if (this.#reply.raw.destroyed) return;
+    if (this.#isAnswered) {
+      this.#front.logFault(GatewayError.from(thrown), this.#head["x-request-id"] ?? "", this.#request);
+      return;
+    }
     if (!this.#stream.begun) {
       this.#front.refuse(this.#request, this.#reply, thrown, this.#head);
       return;

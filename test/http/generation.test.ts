@@ -93,6 +93,31 @@ describe("a whole answer", () => {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
   });
 
+  test.each<{ name: string; end: () => void }>([
+    { name: "notes", end: () => undefined },
+    {
+      name: "cannot note",
+      end: () => {
+        throw new GatewayError("ERROR_REASON_INTERNAL");
+      },
+    },
+  ])("is told before what the service $name of it afterwards", async ({ end }) => {
+    let noted = (): void => undefined;
+    const isNoted = new Promise<void>((resolve) => (noted = resolve));
+    const response = await ask(async (_request, sink) => {
+      sink.head(WHOLE);
+      sink.data({ source: Buffer.from("{}"), events: [FINISH] });
+      await isNoted;
+      end();
+    });
+    expect(await response.text()).toBe("{}");
+    noted();
+    // The connection is as good as before.
+    expect(await (await ask((_request, sink) => void sink.data({ events: [say("hi"), FINISH] }))).text()).toContain(
+      "hi",
+    );
+  });
+
   test("that breaks off is an error, not a part of it", async () => {
     const response = await ask((_request, sink) => {
       sink.head(WHOLE);
