@@ -42,6 +42,8 @@ const SAID = "Say it all.";
 const STREAM_PATH = "/tollgate.v1.InferenceService/StreamGenerate";
 const SECRET = "a root secret of this test, long enough";
 
+type Json = Readonly<Record<string, unknown>>;
+
 let upstream: Server;
 /** What the upstream was asked, and what was taken of its answers. */
 const told = { requests: 0, bytes: 0 };
@@ -177,4 +179,36 @@ describe.each(EDGES)("a reader $name", ({ open, apart }) => {
     for (const bytes of readerBytes) expect(bytes).toBeLessThan(READER_BYTES_MAX);
     for (const leave of readers) leave();
   });
+});
+
+test("readers that read nothing are cut at the bound, and pay for what came", { timeout: 300_000 }, async () => {
+  const management = new Management(core);
+  await management.account("stuck", 1_000_000_000_000n);
+  ({ secret } = await management.makeKey("stuck"));
+  const before = { ...told };
+  const readers: Reader[] = [];
+  for (const { open } of EDGES) readers.push(await open());
+  await stuck(before.requests + EDGES.length);
+  expect((await management.balance("stuck")).heldNanos).toBeGreaterThan(0n);
+  const ended = async (): Promise<Json[]> => {
+    const { body } = await management.call("GET", "/requests?account_id=stuck&state=settled");
+    return body["requests"] as Json[];
+  };
+  // Nobody leaves: the gateway ends each of them itself.
+  await expect.poll(async () => (await ended()).length, { timeout: 240_000, interval: 500 }).toBe(EDGES.length);
+  let spentNanos = 0n;
+  for (const request of await ended()) {
+    const usage = request["usage"] as Json;
+    const [input, output] = [BigInt(String(usage["input_tokens"])), BigInt(String(usage["output_tokens"]))];
+    expect(request["usage_source"]).toMatch(/counted/i);
+    expect(output).toBeGreaterThan(0n);
+    // A word for each event that the upstream sent at most.
+    expect(Number(output)).toBeLessThanOrEqual((told.bytes - before.bytes) / padding.length);
+    const costNanos = request["model"] === "fake-1" ? input * 10n + output * 100n : 0n;
+    expect([request["cost_nanos"], request["charged_nanos"]]).toEqual([String(costNanos), String(costNanos)]);
+    spentNanos += costNanos;
+  }
+  expect(spentNanos).toBeGreaterThan(0n);
+  expect(await management.balance("stuck")).toMatchObject({ heldNanos: 0n, spentNanos });
+  for (const leave of readers) leave();
 });
