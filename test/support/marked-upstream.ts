@@ -1,4 +1,4 @@
-/** An upstream that answers each request by the mark in its text, such as `mark-7.`, with the bytes that a test gave. */
+/** An upstream that answers each request by the mark in its text, such as `mark-7.`, as a test said. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
