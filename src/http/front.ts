@@ -181,7 +181,8 @@ export class Front {
   /** Logs what is our fault. A failure that names its request comes from the service, which has logged it. */
   logFault(error: GatewayError, requestId: string, request: FastifyRequest): void {
     if (error.reason !== "ERROR_REASON_INTERNAL" || error.metadata["request_id"] !== undefined) return;
-    this.#parts.log.error({ requestId, err: error, route: request.routeOptions.url }, "a request failed by our fault");
+    const fields = { request_id: requestId, err: error, route: request.routeOptions.url };
+    this.#parts.log.error(fields, "a request failed by our fault");
   }
 
   /** Answers with a refusal. What is not one is our fault: its cause is logged and never sent. */

@@ -121,7 +121,8 @@ export class Lease {
   async #beat(): Promise<void> {
     const { writer, nowMs, monotonicMs, live, log, leases } = this.#options;
     const overdue = live.letGoBefore(monotonicMs());
-    if (overdue.length > 0) log.error({ requestIds: overdue }, "holds outlived their requests; recovery resolves them");
+    if (overdue.length > 0)
+      log.error({ request_ids: overdue }, "holds outlived their requests; recovery resolves them");
     // Others count from when they saw the beat, this node from before it was sent.
     const sent = { wallMs: nowMs(), monotonicMs: monotonicMs() };
     const beat = {
