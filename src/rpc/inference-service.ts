@@ -11,9 +11,9 @@ export function inferenceService(
   const { gateway } = core;
   return {
     ...replayMethods(core),
-    // As they are: what calls them is the chain itself.
-    streamGenerate: gateway.streamGenerate,
-    countTokens: gateway.countTokens,
+    // As they are, without a function between: what calls them is the chain itself.
+    streamGenerate: gateway.streamGenerate.bind(gateway),
+    countTokens: gateway.countTokens.bind(gateway),
     generate: (request, call) => gateway.generate(request, call, call.head),
     embed: (request, call) => gateway.embed(request, call, call.head),
     estimateCost: (request, call) => {

@@ -12,6 +12,7 @@ import {
   UsageSource,
 } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
+import { arrive } from "../../src/gateway/arrival.js";
 import type { Gateway, GatewayCall } from "../../src/gateway/gateway.js";
 
 /** Facts of a refusal, as many as one can have. */
@@ -49,6 +50,7 @@ export class SteeredGateway implements Gateway {
     call: GatewayCall,
     sink: Sink<StreamGenerateResponse>,
   ): Promise<void> {
+    arrive(request.generation, call);
     this.#took(call);
     const steer = request.generation?.model ?? "";
     switch (steer) {
@@ -83,6 +85,7 @@ export class SteeredGateway implements Gateway {
     call: GatewayCall,
     head: (metadata: CallMetadata) => void,
   ): Promise<GenerateResponse> {
+    arrive(request.generation, call);
     this.#took(call);
     const steer = request.generation?.model ?? "";
     if (steer === "talk") return { answer: spoken(lastWords(request.generation)), source: Buffer.alloc(0) };
