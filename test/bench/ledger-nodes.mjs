@@ -135,7 +135,8 @@ async function turn(base, how) {
   await migrate(database, MIGRATIONS, []);
   const { gatewayAct } = await load("audit/act.js");
   await createAccount(database, { id: "acme", name: "acme", createTimeMs: 0 }, gatewayAct("bench", Date.now()));
-  const credit = { kind: "credit", creditId: "c1", accountId: "acme", amountNanos: 10n ** 17n, nowMs: 0 };
+  const act = gatewayAct("bench", Date.now());
+  const credit = { kind: "credit", creditId: "c1", accountId: "acme", amountNanos: 10n ** 17n, nowMs: 0, act };
   await new Batches(database, "bench").commit([credit]);
   const nodes = Array.from({ length: NODES }, (_, index) => child(`node_${index}`, how, url.href));
   const cycles = (await Promise.all(nodes)).reduce((sum, count) => sum + count, 0);
