@@ -14,7 +14,7 @@ const WARM_MS = 1_500;
 /** @param {string} path */
 const load = (path) => import(resolve(build, "src", path));
 const { openSqliteFile } = await load("store/sqlite/file.js");
-const { SqliteLog } = await load("store/sqlite/log.js");
+const { SqliteLog } = await load("store/sqlite/wal.js");
 const { STATEMENTS } = await load("store/sqlite/book-writer.js");
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-bare-"));
