@@ -26,8 +26,10 @@ const COLUMNS: readonly Column<Model>[] = [
   { name: admin.prices.model, cell: ({ id }) => <strong>{id}</strong> },
   {
     name: admin.prices.source,
-    cell: ({ priceSource }) => (
-      <span className={priceSource === "published" ? "tag warn" : "tag"}>{admin.prices.sources[priceSource]}</span>
+    cell: ({ priceSource, price }) => (
+      <span className={priceSource === "published" ? "tag warn" : "tag"}>
+        {priceSource === "settings" && isFree(price) ? admin.prices.free : admin.prices.sources[priceSource]}
+      </span>
     ),
   },
   { name: admin.prices.upstreams, cell: ({ upstreams }) => upstreams.join(", "), isExtra: true },
@@ -48,3 +50,8 @@ const COLUMNS: readonly Column<Model>[] = [
     isNumber: true,
   },
 ];
+
+function isFree(price: Model["price"]): boolean {
+  if (price === undefined) return true;
+  return price.tiers.length === 0 && Object.values(price).every((value) => typeof value !== "bigint" || value === 0n);
+}

@@ -67,7 +67,12 @@ const COLUMNS: readonly Column<Webhook>[] = [
   { name: alertWords.url, cell: ({ settings }) => <code className="id">{settings?.url}</code>, isExtra: true },
   {
     name: alertWords.state,
-    cell: ({ settings }) => (settings?.paused === true ? <span className="tag warn">{alertWords.paused}</span> : ""),
+    cell: ({ settings }) =>
+      settings?.paused === true ? (
+        <span className="tag warn">{alertWords.paused}</span>
+      ) : (
+        <span className="tag good">{alertWords.active}</span>
+      ),
   },
 ];
 

@@ -58,11 +58,9 @@ function Log({ account, search }: LogParts): ReactNode {
   });
   return (
     <>
-      <Filters key={JSON.stringify(filters)} search={search}>
-        <button className="button" type="button" disabled={save.isPending} onClick={() => save.mutate()}>
-          {auditWords.csv}
-        </button>
-      </Filters>
+      <LateDetails className="card more" summary={auditWords.filters(countOf(filters))}>
+        {() => <Filters key={JSON.stringify(filters)} search={search} />}
+      </LateDetails>
       {save.error !== null && <Problem error={save.error} what={auditWords.csvFailed} />}
       <Loaded of={events} what={words.pages.audit}>
         {({ auditEvents, nextPageToken }) => (
@@ -79,6 +77,11 @@ function Log({ account, search }: LogParts): ReactNode {
               />
             )}
             <Pager page={page} next={nextPageToken} first={auditWords.newest} more={auditWords.older} />
+            <span>
+              <button className="button" type="button" disabled={save.isPending} onClick={() => save.mutate()}>
+                {auditWords.csv}
+              </button>
+            </span>
           </>
         )}
       </Loaded>
@@ -92,7 +95,7 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
     cell: ({ time }) => <span className="when">{time === undefined ? "" : clockTime(time)}</span>,
   },
   { name: auditWords.who, cell: (event) => <Who event={event} /> },
-  { name: auditWords.what, cell: ({ method }) => method },
+  { name: auditWords.what, cell: ({ method }) => <Method name={method} /> },
   { name: auditWords.on, cell: ({ resource }) => <code className="id">{resource}</code>, isExtra: true },
   {
     name: auditWords.result,
@@ -105,6 +108,18 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
   },
   { name: auditWords.change, cell: (event) => <Change event={event} />, isExtra: true },
 ];
+
+/** It breaks before its method where there is no room for both. */
+function Method({ name }: { readonly name: string }): ReactNode {
+  const [service = "", method] = name.split(".");
+  if (method === undefined) return name;
+  return (
+    <>
+      {service}.<wbr />
+      {method}
+    </>
+  );
+}
 
 function Who({ event: { actor } }: { readonly event: AuditEvent }): ReactNode {
   if (actor === undefined) return auditWords.actors.unspecified;
@@ -156,7 +171,12 @@ const LABELS = {
   resource: auditWords.resource,
 } as const;
 
-function Filters({ search, children }: { readonly search: AuditSearch; readonly children: ReactNode }): ReactNode {
+/** How many filters are on, beside the account. */
+function countOf(search: AuditSearch): number {
+  return [...AUDIT_TEXTS, "result" as const].filter((name) => search[name] !== undefined).length;
+}
+
+function Filters({ search }: { readonly search: AuditSearch }): ReactNode {
   const navigate = useNavigate();
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -165,7 +185,7 @@ function Filters({ search, children }: { readonly search: AuditSearch; readonly 
     void navigate({ to: ".", search: ({ account }) => ({ account, ...typed }) });
   };
   return (
-    <form className="card stack" onSubmit={submit}>
+    <form className="stack" onSubmit={submit}>
       <div className="filter-grid">
         {AUDIT_TEXTS.map((name) => (
           <Field
@@ -196,7 +216,6 @@ function Filters({ search, children }: { readonly search: AuditSearch; readonly 
         >
           {auditWords.clear}
         </button>
-        {children}
       </div>
     </form>
   );

@@ -127,7 +127,8 @@ export const admin = {
     about: "What each model costs its clients, in USD per million tokens, and where that comes from.",
     model: "Model",
     source: "Price is",
-    sources: { unspecified: "unknown", settings: "set in tollgate.yaml, or free", published: "publicly known" },
+    sources: { unspecified: "unknown", settings: "set in tollgate.yaml", published: "publicly known" },
+    free: "free",
     sourceRule:
       "Where tollgate.yaml gives a model no price, the publicly known one holds: that of the dearest upstream that may answer. Set a price there to have your own.",
     input: "Input",

@@ -18,6 +18,7 @@ export const alertWords = {
   firing: (what: string) => `tells of ${what}`,
   more: (count: number) => `and ${count} more`,
   quiet: "quiet",
+  active: "active",
   paused: "paused",
   whose: "Account",
   operators: "operators",

@@ -19,6 +19,7 @@ export const auditWords = {
     file: "in the settings file",
     gateway: "by itself",
   },
+  filters: (count: number) => (count === 0 ? "Filters" : `Filters: ${count}`),
   from: "From day",
   to: "To day",
   actor: "Id of who",

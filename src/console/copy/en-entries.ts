@@ -3,8 +3,8 @@ export const entryWords = {
   time: "Time",
   kind: "What",
   amount: "Amount",
-  change: "Balance change",
-  balance: "Balance after",
+  change: "Change",
+  balance: "Balance",
   id: "Entry",
   kinds: {
     unspecified: "unknown",

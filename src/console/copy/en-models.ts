@@ -16,6 +16,7 @@ export const modelWords = {
   abilities: { images: "images", tools: "tools", schemas: "schema", thinking: "reasoning" },
   kinds: { unspecified: "", chat: "", completion: "completion", embedding: "embeddings" },
   retires: (day: string) => `until ${day}`,
+  actions: "Actions",
   tryIt: "Try it",
   copyId: "the model’s id",
   emptyTitle: "No models are served",

@@ -11,6 +11,7 @@ import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { actionsColumn } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
 
@@ -69,7 +70,7 @@ const COLUMNS: readonly Column<Model>[] = [
   { name: modelWords.input, cell: ({ price }) => priceOf(price?.inputPicos), isNumber: true },
   { name: modelWords.cached, cell: ({ price }) => priceOf(price?.cacheReadPicos), isNumber: true, isExtra: true },
   { name: modelWords.output, cell: ({ price }) => priceOf(price?.outputPicos), isNumber: true },
-  { name: modelWords.tryIt, cell: ({ id, kind }) => <Try id={id} isChat={kind === undefined || kind === "chat"} /> },
+  actionsColumn(modelWords.actions, ({ id, kind }) => <Try id={id} isChat={kind === undefined || kind === "chat"} />),
 ];
 
 function Name({ model: { id, owner, kind, price, retireTime } }: { readonly model: Model }): ReactNode {
@@ -88,7 +89,7 @@ function Name({ model: { id, owner, kind, price, retireTime } }: { readonly mode
 
 function Try({ id, isChat }: { readonly id: string; readonly isChat: boolean }): ReactNode {
   return (
-    <span className="row tight">
+    <span className="row tight end">
       <CopyButton text={id} what={`${modelWords.copyId} ${id}`} />
       {isChat && (
         <Link to="/playground" search={{ model: id }} className="button small wide-only">

@@ -35,7 +35,7 @@ test("a webhook is added with its secret shown once, tested, and a delivery is l
   const secret = await page.locator("[role=alertdialog] pre").textContent();
   expect(secret).toMatch(/^whsec_/);
   await page.getByRole("button", { name: "I have copied it" }).click();
-  expect(await page.content()).not.toContain(secret);
+  await expect.poll(() => page.content()).not.toContain(secret);
 
   status = 500;
   await page.getByRole("button", { name: "Send a test" }).click();
@@ -66,7 +66,7 @@ test("an alert is made, tells at once of a low balance, is changed and removed",
   await page.getByLabel("Name").fill(SCRIPT_NAME);
   await page.getByLabel("Amount in USD").fill("much");
   await page.getByText("Give an amount such as 12.50").waitFor();
-  expect(await page.getByRole("button", { name: "Make the alert" }).isDisabled()).toBe(true);
+  await expect.poll(() => page.getByRole("button", { name: "Make the alert" }).isDisabled()).toBe(true);
   await page.getByLabel("Amount in USD").fill("1000");
   await page.getByRole("button", { name: "Make the alert" }).click();
   await page.getByText("balance below an amount: $1,000.00").waitFor();

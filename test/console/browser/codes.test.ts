@@ -30,7 +30,7 @@ test("a batch is made and shown once, saved, redeemed on the billing page, and i
   const lines = (await textIn(await file.createReadStream())).trimEnd().split("\r\n");
   expect(lines.slice(1).map((line) => line.split(",").slice(0, 2))).toEqual(codes.map((code) => [code, "7.25"]));
   await page.getByRole("button", { name: "I have saved them" }).click();
-  expect(await page.content()).not.toContain(codes[0]);
+  await expect.poll(() => page.content()).not.toContain(codes[0]);
 
   await world.go(page, "/billing");
   await page.getByText("$25.00").first().waitFor();
@@ -50,7 +50,7 @@ test("a batch is made and shown once, saved, redeemed on the billing page, and i
   await world.go(page, "/admin/codes");
   await page.getByRole("link", { name: SCRIPT_NAME }).click();
   await page.getByRole("link", { name: "codes", exact: true }).waitFor();
-  expect(await page.getByText("open", { exact: true }).count()).toBe(2);
+  await expect.poll(() => page.getByText("open", { exact: true }).count()).toBe(2);
   await page.getByRole("button", { name: "Void" }).first().click();
   await page.getByRole("dialog").getByRole("button", { name: "Void" }).click();
   await page.getByText("void", { exact: true }).waitFor();

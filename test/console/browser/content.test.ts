@@ -44,13 +44,13 @@ test("it is turned on in the account's page, read in the request's, and a person
   await page.getByLabel("Taken out beside credentials").fill("###-##-####");
   await page.getByLabel("Most of each request and answer, KiB").fill("many");
   await page.getByText("Give a whole number.").waitFor();
-  expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+  await expect.poll(() => page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
   await page.getByLabel("Most of each request and answer, KiB").fill("32");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByText("32 KiB").waitFor();
   await page.getByText("###-##-####").waitFor();
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Change");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Change");
 
   const id = await ask(script({ text: `Yours is ${NUMBER}. ${SCRIPT_NAME}` }), "ann");
   await read(page, id, "Yours is [redacted].");

@@ -84,7 +84,7 @@ describe("of the ledger are:", () => {
       await world.go(page, `/keys/${id}`);
       await page.getByRole("heading", { name: "Limits now" }).waitFor();
       await page.getByText(`${money(spent)} of $1,000,000.00`, { exact: true }).waitFor();
-      expect(await page.getByText(money(spent), { exact: true }).count()).toBe(3);
+      await expect.poll(() => page.getByText(money(spent), { exact: true }).count()).toBe(3);
     }
     await page.context().close();
   });

@@ -29,7 +29,7 @@ describe("keys", () => {
     expect(secret).toMatch(/^sk-\w{20,}$/);
     expect(await page.locator("[role=alertdialog] pre").nth(1).textContent()).toContain(`Bearer ${secret}`);
     await page.getByRole("button", { name: "I have copied it" }).click();
-    expect(await page.content()).not.toContain(secret);
+    await expect.poll(() => page.content()).not.toContain(secret);
     expect((await generate(world.url, secret, "sim-1", "Hello.")).status).toBe(200);
 
     await page.getByRole("link", { name: "of a test" }).click();
@@ -63,7 +63,7 @@ describe("keys", () => {
     await page.getByText("Limits and budgets", { exact: true }).click();
     await page.getByLabel("Budget a day, USD").fill("ten");
     await page.getByText("Give an amount such as 12.50").waitFor();
-    expect(await page.getByRole("button", { name: "Make the key" }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: "Make the key" }).isDisabled()).toBe(true);
     await page.getByLabel("Budget a day, USD").fill("");
     await page.getByLabel("Addresses", { exact: true }).fill("nowhere");
     await page.getByRole("button", { name: "Make the key" }).click();
@@ -124,7 +124,7 @@ describe("figures are those of the ledger, to the last digit:", () => {
     expect(await textOf(page, "tbody tr data")).toBe(money(BigInt(request.charged_nanos)));
     await link.click();
     await page.getByRole("heading", { name: id }).waitFor();
-    expect(await page.getByText(`h:${id}`).count()).toBe(1);
+    await expect.poll(() => page.getByText(`h:${id}`).count()).toBe(1);
     await page.context().close();
   });
 

@@ -28,9 +28,9 @@ test.runIf(isAlone)(
   async () => {
     const page = await world.open("/admin/settings");
     await page.getByRole("heading", { name: "tollgate.yaml" }).waitFor();
-    expect(await page.getByRole("region", { name: "tollgate.yaml" }).textContent()).toContain(
-      'api_key: "(kept secret 1)"',
-    );
+    await expect
+      .poll(() => page.getByRole("region", { name: "tollgate.yaml" }).textContent())
+      .toContain('api_key: "(kept secret 1)"');
     expect(await page.content()).not.toContain(CREDENTIAL);
     await page.getByRole("row", { name: /Model sim-1 tollgate\.yaml/ }).waitFor();
 
