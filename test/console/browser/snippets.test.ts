@@ -78,6 +78,25 @@ for (const { id, name } of CLIENTS) {
   });
 }
 
+/** Where their packages are not at hand they are at least Python, which names no other variable than its own. */
+const python = ["/usr/bin/python3", "python3"].find((file) => spawnSync(file, ["--version"]).status === 0) ?? "";
+const CHECK = `import ast, builtins, sys
+tree = ast.parse(sys.stdin.read())
+names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+imported = {alias.asname or alias.name.split(".")[0] for node in ast.walk(tree)
+            if isinstance(node, (ast.Import, ast.ImportFrom)) for alias in node.names}
+bound = imported | {node.id for node in names if isinstance(node.ctx, ast.Store)} | set(dir(builtins))
+print(sorted({node.id for node in names if isinstance(node.ctx, ast.Load)} - bound))`;
+
+test.runIf(python !== "").each(CLIENTS.filter(({ id }) => RUNNERS[id].file === "snippet.py"))(
+  "$name is Python and uses no name that it does not bind",
+  ({ id }) => {
+    const { stdout, stderr } = spawnSync(python, ["-c", CHECK], { input: codes.get(id) ?? "", encoding: "utf8" });
+    expect(stderr).toBe("");
+    expect(stdout.trim()).toBe("[]");
+  },
+);
+
 test("gRPC's example is a call that the protocol knows, and is answered", async () => {
   const code = codes.get("grpc") ?? "";
   const [, secret = ""] = /authorization: Bearer (\S+)"/.exec(code) ?? [];
