@@ -148,12 +148,16 @@ export interface ListKeysRequest {
   readonly pageSize: number;
   readonly pageToken: string;
   readonly ids: readonly (string)[];
+  readonly text: string;
+  readonly revoked?: boolean | undefined;
 }
 export const ListKeysRequest: Shape = {
   account_id: "s",
   page_size: "i",
   page_token: "s",
   ids: ["[]", "s"],
+  text: "s",
+  revoked: ["?", "b"],
 };
 
 export interface ListKeysResponse {

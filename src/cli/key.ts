@@ -24,6 +24,7 @@ export function addKeyCommands(program: Command): void {
       .command("list")
       .description("list keys, newest first")
       .option("--account <id>", "only this account's")
+      .option("--find <text>", "only keys whose name, secret's hint or id holds the text", "")
       .option("--limit <rows>", "at most so many", readLimit, 100),
   ).action(list);
   const named = (name: string, description: string): Command =>
@@ -55,11 +56,18 @@ async function createKey(account: string, options: SetOptions): Promise<void> {
   });
 }
 
-async function list(options: ConnectionOptions & { account?: string; limit: number }): Promise<void> {
+interface ListOptions extends ConnectionOptions {
+  readonly account?: string;
+  readonly find: string;
+  readonly limit: number;
+}
+
+async function list(options: ListOptions): Promise<void> {
   await connected(options, async (connection) => {
     const method = KeyServiceService.listKeys;
+    const asked = { accountId: options.account ?? "", text: options.find, ids: [] };
     const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
-      const page = await connection.call(method, { accountId: options.account ?? "", pageSize, pageToken, ids: [] });
+      const page = await connection.call(method, { ...asked, pageSize, pageToken });
       return { items: page.keys, nextPageToken: page.nextPageToken };
     });
     const answer = { keys: items, nextPageToken };

@@ -18,13 +18,14 @@ export function makeKeyId(nowMs: number, randomBytes: RandomBytes): string {
   return `key_${time}${random}`;
 }
 
-const HIDDEN = "play_";
+/** How the ids of keys begin that no list shows. */
+export const HIDDEN_IDS = "play_";
 
 /** The id of a key that no list shows. */
 export function hiddenId(id: string): string {
-  return id.replace(/^[a-z]*_?/, HIDDEN);
+  return id.replace(/^[a-z]*_?/, HIDDEN_IDS);
 }
 
 export function isHiddenId(id: string): boolean {
-  return id.startsWith(HIDDEN);
+  return id.startsWith(HIDDEN_IDS);
 }

@@ -5,7 +5,7 @@ import { type Key, KeySettings } from "../api/index.js";
 import { type Act, gatewayAct } from "../audit/act.js";
 import { CallerChanged, type Coordination, NO_REVISIONS } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
-import type { KeyRow, PageRequest, Store } from "../store/store.js";
+import type { KeyFilter, KeyRow, PageRequest, Store } from "../store/store.js";
 import { Authentication, ENTRY_TTL_MS, findKey } from "./authentication.js";
 import type { Caller } from "./caller.js";
 import { type Change, changeOf, type Ending, endingOf } from "./endings.js";
@@ -15,6 +15,7 @@ import { keyEvent } from "./key-event.js";
 import { hiddenId, makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings, type UpdateTerms } from "./key-settings.js";
 import { notMade } from "./not-made.js";
+import { searchable } from "./searchable.js";
 import { ACCOUNT, makerIdsOf, PERSON, requireAlive, standingOf } from "./standing.js";
 import { Peppers, type RootSecrets } from "./peppers.js";
 import { Rotation } from "./rotation.js";
@@ -165,11 +166,10 @@ export class Keys {
 
   /** Makes a key whose secret nobody learns, and which no list shows. */
   async createHidden(wish: KeyWish): Promise<Key> {
-    const row = { ...this.newRow(wish, makeSecret(this.#randomBytes)), id: hiddenId(this.#makeId()) };
-    const act = gatewayAct("playground", this.#timeMs());
+    const row = this.newRow(wish, makeSecret(this.#randomBytes), hiddenId(this.#makeId()));
     if ((await this.#store.accounts.get(wish.accountId)) === undefined)
       throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
-    await this.#store.keys.create(row, keyEvent(act, undefined, row));
+    await this.#store.keys.create(row, keyEvent(gatewayAct("playground", this.#timeMs()), undefined, row));
     return keyOf(row);
   }
 
@@ -194,9 +194,9 @@ export class Keys {
     return makerIdsOf(id, this.#store.keys);
   }
 
-  /** The keys of one account, or of all. */
-  async list(accountId: string | undefined, page: PageRequest): Promise<KeyPage> {
-    const { rows, nextPageToken } = await this.#store.keys.list(accountId, page);
+  /** The keys that the filter names; with hidden ones, unless it leaves them out. */
+  async list(filter: KeyFilter, page: PageRequest): Promise<KeyPage> {
+    const { rows, nextPageToken } = await this.#store.keys.list(filter, page);
     return { keys: rows.map(keyOf), nextPageToken };
   }
 
@@ -299,10 +299,10 @@ export class Keys {
   }
 
   /** The row of a new key, which is not stored yet. Throws PARAMETER_INVALID. */
-  newRow(wish: KeyWish, secret: string): KeyRow {
+  newRow(wish: KeyWish, secret: string, id = this.#makeId()): KeyRow {
     requireImportable(secret);
-    return {
-      id: this.#makeId(),
+    return searchable({
+      id,
       accountId: wish.accountId,
       makerId: wish.makerId ?? null,
       makerUserId: wish.makerUserId ?? null,
@@ -314,7 +314,7 @@ export class Keys {
       createTimeMs: this.#timeMs(),
       revokeTimeMs: null,
       revision: 1,
-    };
+    });
   }
 
   /** The row of a settings file's key: with the digest of the one that has the secret, where there is one. */
@@ -372,7 +372,7 @@ export class Keys {
       const row = await this.#row(id);
       const edited = edit(row);
       if (edited === row) return row;
-      const next = { ...edited, revision: row.revision + 1 };
+      const next = searchable({ ...edited, revision: row.revision + 1 });
       if (await this.#store.keys.replace(next, keyEvent(act, row, next))) {
         await this.#publish(next);
         return next;

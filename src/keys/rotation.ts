@@ -38,7 +38,7 @@ export class Rotation {
     if (!this.peppers.hasPrevious) return undefined;
     let count = 0;
     for (let token = ""; ;) {
-      const { rows, nextPageToken } = await store.list(undefined, { size: PAGE_SIZE, token });
+      const { rows, nextPageToken } = await store.list({}, { size: PAGE_SIZE, token });
       count += rows.filter((row) => row.revokeTimeMs === null && this.#isLeft(row, nowMs)).length;
       if (nextPageToken === "") return count;
       token = nextPageToken;

@@ -1,7 +1,15 @@
 /** What lists show of accounts and keys beside themselves: balances, spending, last uses, and how full limits are. */
-import { AccountOrder, AccountState, type Account, type Key, type ListAccountsRequest } from "../api/index.js";
+import {
+  AccountOrder,
+  AccountState,
+  type Account,
+  type Key,
+  type ListAccountsRequest,
+  type ListKeysRequest,
+} from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import type { AccountFilter, AccountOrder as Order, Buckets } from "../store/store.js";
+import { HIDDEN_IDS } from "../keys/key-id.js";
+import type { AccountFilter, AccountOrder as Order, Buckets, KeyFilter } from "../store/store.js";
 import { invalid } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import { dayOf } from "../api/day.js";
@@ -16,14 +24,25 @@ const ORDERS: Readonly<Partial<Record<AccountOrder, Order>>> = {
   [AccountOrder.ACCOUNT_ORDER_NEWEST]: "newest",
 };
 
+/** What lists look for; undefined where that is nothing. Throws PARAMETER_INVALID. */
+function textAsked(text: string): string | undefined {
+  if (text.length > TEXT_CHARACTERS_MAX) throw invalid("text", `must be at most ${TEXT_CHARACTERS_MAX} characters`);
+  return text === "" ? undefined : text;
+}
+
+/** Which keys are listed, of the account or of all. Throws PARAMETER_INVALID. */
+export function keysAsked({ text, revoked }: ListKeysRequest, accountId: string | undefined): KeyFilter {
+  return { accountId, text: textAsked(text), isRevoked: revoked, idsWithout: HIDDEN_IDS };
+}
+
 /** Throws PARAMETER_INVALID. */
 export function accountsAsked({ state, text, order: asked }: ListAccountsRequest): AccountFilter {
   const order = ORDERS[asked];
   if (order === undefined) throw invalid("order", "is none that there is");
-  if (text.length > TEXT_CHARACTERS_MAX) throw invalid("text", `must be at most ${TEXT_CHARACTERS_MAX} characters`);
+  const wanted = textAsked(text);
   const isFrozen = state === AccountState.ACCOUNT_STATE_FROZEN;
   const anyState = state === AccountState.ACCOUNT_STATE_UNSPECIFIED;
-  return { order, text: text === "" ? undefined : text, isFrozen: anyState ? undefined : isFrozen };
+  return { order, text: wanted, isFrozen: anyState ? undefined : isFrozen };
 }
 
 /** The accounts with their figures, in the same order. */

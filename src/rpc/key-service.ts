@@ -1,5 +1,5 @@
 /** KeyService: the keys that clients carry. Nobody gives a key more than the caller's own has. */
-import type { Key, KeyServiceService, KeySettings } from "../api/index.js";
+import type { Key, KeyServiceService, KeySettings, ListKeysRequest } from "../api/index.js";
 import {
   grantedWish,
   maySee,
@@ -12,7 +12,7 @@ import { invalid, required, unknown } from "../api/check.js";
 import { hiddenKey } from "./callers.js";
 import { GatewayError } from "../errors.js";
 import type { CoreParts } from "./core.js";
-import { withKeyFigures } from "./figures.js";
+import { keysAsked, withKeyFigures } from "./figures.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter } from "./account-scope.js";
 import { pageOf } from "./page.js";
@@ -47,8 +47,8 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
       const account = accountFilter(caller, request.accountId);
       const page =
         request.ids.length > 0
-          ? await namedKeys(parts, request.ids, account)
-          : await keys.list(account, pageOf(request));
+          ? await namedKeys(parts, request, account)
+          : await keys.list(keysAsked(request, account), pageOf(request));
       const seen = page.keys.filter((key) => maySee(caller, key));
       return { keys: await withKeyFigures(parts, seen), nextPageToken: page.nextPageToken };
     },
@@ -84,10 +84,11 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
 /** Those of the ids that are keys of the account, or of any where it is undefined, as one page. */
 async function namedKeys(
   { keys }: Pick<Parts, "keys">,
-  ids: readonly string[],
+  { ids, text, revoked }: ListKeysRequest,
   account: string | undefined,
 ): Promise<{ readonly keys: readonly Key[]; readonly nextPageToken: string }> {
   if (ids.length > IDS_MAX) throw invalid("ids", `must be at most ${IDS_MAX}`);
+  if (text !== "" || revoked !== undefined) throw invalid("ids", "are given without another filter");
   const found = await Promise.all(ids.map((id) => keys.get(id).catch(noneWhereUnknown)));
   const isAsked = (key: Key | undefined): key is Key =>
     key !== undefined && (account === undefined || key.accountId === account);

@@ -15,7 +15,7 @@ export async function revokeKeysOf(
   const alive = new Set<string>();
   const ended = new Set<string>();
   for (let token = ""; ;) {
-    const page = await keys.list(accountId, { size: PAGE_ROWS, token });
+    const page = await keys.list({ accountId }, { size: PAGE_ROWS, token });
     for (const { id, makerId, makerUserId, revokeTime } of page.keys) {
       makers.set(id, makerId);
       if (revokeTime === undefined) alive.add(id);

@@ -1,5 +1,6 @@
 /** SettingsService: the settings file of this node, and what was made over the API in the form of one. */
 import { invalid, required, unknown } from "../api/check.js";
+import { HIDDEN_IDS } from "../keys/key-id.js";
 import type { SettingsServiceService } from "../api/index.js";
 import { type Exported, exportSettings } from "../config/export.js";
 import type { Page, PageRequest } from "../store/store.js";
@@ -46,13 +47,13 @@ function contentOf(content: string): string {
 async function made({ ledger, keys, alerts }: Parts): Promise<Exported> {
   const accounts = await all((page) => ledger.accounts(page));
   const found = await all(async (page) => {
-    const { keys: rows, nextPageToken } = await keys.list(undefined, page);
+    const { keys: rows, nextPageToken } = await keys.list({ isRevoked: false, idsWithout: HIDDEN_IDS }, page);
     return { rows, nextPageToken };
   });
   const rules = await all((page) => alerts.rules.list(undefined, page));
   return {
     accounts: accounts.filter(({ id }) => id !== OPERATORS_OWN),
-    keys: found.filter(({ accountId, revokeTime }) => accountId !== OPERATORS_OWN && revokeTime === undefined),
+    keys: found.filter(({ accountId }) => accountId !== OPERATORS_OWN),
     alerts: rules.filter(({ createTimeMs }) => createTimeMs !== undefined),
   };
 }

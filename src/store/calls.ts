@@ -3,6 +3,7 @@ import type { Act, AuditEvent } from "../audit/act.js";
 import type { PeopleScript } from "./people-store.js";
 import type { AlertStep, StepRows } from "./alert-statements.js";
 import type { AccountCursor, AccountFilter } from "./account-list.js";
+import type { KeyFilter } from "./key-list.js";
 import type { AccountFigureRow, Buckets, KeyFigureRow, KeyUse } from "./figures.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
@@ -58,7 +59,7 @@ export interface TableCalls {
   createKey(key: KeyRow, event: AuditEvent): boolean;
   key(id: string): KeyRow | undefined;
   keyByDigest(digest: Uint8Array): KeyRow | undefined;
-  keys(accountId: string | undefined, count: number, before: TimeCursor | undefined): KeyRow[];
+  keys(filter: KeyFilter, count: number, before: TimeCursor | undefined): KeyRow[];
   replaceKey(key: KeyRow, event: AuditEvent): boolean;
   appendAudit(event: AuditEvent): void;
   auditEvents(filter: AuditFilter, count: number, beforeSequence: number | undefined): AuditRow[];

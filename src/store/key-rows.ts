@@ -1,7 +1,7 @@
 /** Keys: what is asked of a database, and what its rows say. */
-import type { TimeCursor } from "./calls.js";
 import { toTimeMs } from "./columns.js";
 import { digestOf } from "./digest.js";
+import { searchTextOf } from "./key-list.js";
 import { type KeyRow, KEYS_MAX } from "./store.js";
 import { placeholders } from "./token-columns.js";
 
@@ -20,29 +20,23 @@ export interface KeyColumns {
   readonly revision: bigint;
 }
 
-const NEWEST_FIRST = "(create_time_ms, id) < (:timeMs, :id) ORDER BY create_time_ms DESC, id DESC LIMIT :count";
-
-export type KeyPageParameters = TimeCursor & { readonly count: number; readonly accountId: string };
-
-/** Before the first row: no time is later. */
-export const FIRST_KEYS: TimeCursor = { timeMs: Number.MAX_SAFE_INTEGER, id: "" };
-
 export const INSERT_KEY = `INSERT INTO key (id, account_id, settings, digest, previous_digest, previous_until_ms, hint,
-  create_time_ms, revoke_time_ms, revision, maker_id, maker_user_id, row_digest)
-  VALUES (${placeholders(13)}) ON CONFLICT DO NOTHING`;
+  create_time_ms, revoke_time_ms, revision, maker_id, maker_user_id, search_text, row_digest)
+  VALUES (${placeholders(14)}) ON CONFLICT DO NOTHING`;
 export const COUNT_KEYS = `SELECT count(*) AS count FROM (SELECT 1 FROM key WHERE account_id = ?
   AND revoke_time_ms IS NULL LIMIT ${KEYS_MAX}) AS alive`;
 export const KEY = "SELECT * FROM key WHERE id = ?";
 export const KEY_BY_DIGEST = "SELECT * FROM key WHERE digest = ?";
 export const KEY_BY_PREVIOUS_DIGEST =
   "SELECT * FROM key WHERE previous_digest = ? ORDER BY previous_until_ms DESC LIMIT 1";
-export const KEYS = `SELECT * FROM key WHERE ${NEWEST_FIRST}`;
-export const KEYS_OF_ACCOUNT = `SELECT * FROM key WHERE account_id = :accountId AND ${NEWEST_FIRST}`;
 export const REPLACE_KEY = `UPDATE key SET account_id = ?, settings = ?, digest = ?, previous_digest = ?,
   previous_until_ms = ?, hint = ?, create_time_ms = ?, revoke_time_ms = ?, revision = ?, maker_id = ?,
-  maker_user_id = ?, row_digest = ? WHERE id = ? AND revision = ?`;
+  maker_user_id = ?, search_text = ?, row_digest = ? WHERE id = ? AND revision = ?`;
 
-/** The digest behind them is over all of the row, so that the proof finds a setting that was changed. */
+/**
+ * The digest behind them is over all of the row but what keys are found by, which follows from the rest: the proof
+ * finds a setting that was changed.
+ */
 export function changeableValues(key: KeyRow): unknown[] {
   const values = [
     key.accountId,
@@ -59,7 +53,13 @@ export function changeableValues(key: KeyRow): unknown[] {
   const made = key.makerId === null ? [] : [key.makerId];
   const userId = key.makerUserId ?? null;
   const byUser = userId === null ? [] : ["user", userId];
-  return [...values, key.makerId, userId, digestOf(key.id, ...values, ...made, ...byUser)];
+  return [
+    ...values,
+    key.makerId,
+    userId,
+    key.searchText ?? searchTextOf("", key.hint, key.id),
+    digestOf(key.id, ...values, ...made, ...byUser),
+  ];
 }
 
 export function toKey(row: KeyColumns | undefined): KeyRow | undefined {

@@ -118,11 +118,11 @@ function keyStore(calls: AsyncTableCalls): KeyStore {
     create: (key, event) => marked(event, calls.createKey(key, event)),
     get: (id) => calls.key(id),
     findByDigest: (digest) => calls.keyByDigest(digest),
-    list: async (accountId, page) => {
+    list: async (filter, page) => {
       const size = checkSize(page);
       const before = decodeToken("keys", page.token, TIME_CURSOR);
       const place = ({ createTimeMs, id }: KeyRow): TimeCursor => ({ timeMs: createTimeMs, id });
-      const read = await readPage((count, behind) => calls.keys(accountId, count, behind), size, before, place);
+      const read = await readPage((count, behind) => calls.keys(filter, count, behind), size, before, place);
       return cutPage("keys", read.rows, read.size, place);
     },
     replace: (key, event) => marked(event, calls.replaceKey(key, event)),

@@ -3,6 +3,7 @@ import type { AccountSettings, Usage, UsageSource } from "../api/index.js";
 import type { Act, AuditEvent, AuditResult } from "../audit/act.js";
 import type { AlertStep, StepRows } from "./alert-statements.js";
 import type { AccountFilter } from "./account-list.js";
+import type { KeyFilter } from "./key-list.js";
 import type { FigureStore } from "./figures.js";
 import type { CreditOperation, LedgerOperation, LedgerResult } from "../ledger/operation.js";
 import type { PeopleStore } from "./people-store.js";
@@ -10,6 +11,7 @@ import type { PeopleStore } from "./people-store.js";
 export type { AlertStep, StepRows } from "./alert-statements.js";
 
 export type { AccountFilter, AccountOrder } from "./account-list.js";
+export { type KeyFilter, searchTextOf } from "./key-list.js";
 export type { AccountFigureRow, Buckets, FigureStore, KeyFigureRow, KeyUse } from "./figures.js";
 
 /** A page of rows, and the token of the next page; empty where there is none. */
@@ -149,6 +151,8 @@ export interface KeyRow {
   readonly previousDigest: Uint8Array | null;
   readonly previousUntilMs: number | null;
   readonly hint: string;
+  /** As `searchTextOf` makes it: lists find the key by it. Written and not read. Absent: by hint and id alone. */
+  readonly searchText?: string;
   readonly createTimeMs: number;
   readonly revokeTimeMs: number | null;
   /** Counts the changes of the key, from 1. */
@@ -283,7 +287,8 @@ export interface KeyStore {
   get(id: string): Promise<KeyRow | undefined>;
   /** The key whose digest or previous digest this is. */
   findByDigest(digest: Uint8Array): Promise<KeyRow | undefined>;
-  list(accountId: string | undefined, page: PageRequest): Promise<Page<KeyRow>>;
+  /** Newest first. */
+  list(filter: KeyFilter, page: PageRequest): Promise<Page<KeyRow>>;
   /** Replaces the row where it still has `revision - 1`; false where another change came first. */
   replace(key: KeyRow, event: AuditEvent): Promise<boolean>;
 }

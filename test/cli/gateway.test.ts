@@ -104,6 +104,9 @@ test("a key is made, its secret alone goes to standard output, and it works unti
     new RegExp(`^KEY .*\n${id} +keys +ci .* lives `),
   );
 
+  expect((await run("key", "list", "--find", id.toUpperCase())).stdout).toContain(id);
+  expect((await run("key", "list", "--account", "keys", "--find", "nightly")).stdout).toBe("No keys.\n");
+
   expect((await run("key", "revoke", id)).stdout).toBe(`Revoked ${id}.\n`);
   const refused = await tollgate(["models"], withIt);
   expect(refused).toMatchObject({ code: 4, stdout: "" });

@@ -329,13 +329,26 @@ test("a list shows one account's keys or all, newest first, page by page", async
   }
   const shown = [];
   for (let token = "", pages = 0; pages === 0 || token !== ""; pages++) {
-    const page = await world.keys.list("other", { size: 2, token });
+    const page = await world.keys.list({ accountId: "other" }, { size: 2, token });
     shown.push(...page.keys.map((key) => key.id));
     token = page.nextPageToken;
   }
   expect(shown.slice(0, 5)).toEqual(made);
-  const all = await world.keys.list(undefined, { size: 1_000, token: "" });
+  const all = await world.keys.list({}, { size: 1_000, token: "" });
   expect(new Set(all.keys.map((key) => key.accountId))).toEqual(new Set(["acme", "other"]));
+});
+
+test("a key is found by what its name, hint and id are now", async () => {
+  const { key } = await make({ name: "Nightly build" });
+  const isFoundBy = async (text: string): Promise<boolean> => {
+    const { keys } = await world.keys.list({ accountId: "acme", text }, { size: 1_000, token: "" });
+    return keys.some(({ id }) => id === key.id);
+  };
+  expect(await Promise.all(["nightly", key.hint, key.id].map(isFoundBy))).toEqual([true, true, true]);
+  await world.keys.update(key.id, settingsOf({ name: "weekly" }), ["name"], { act: TEST_ACT });
+  const rotated = await world.keys.rotate(key.id, 0, TEST_ACT);
+  expect(await isFoundBy("nightly")).toBe(false);
+  expect(await Promise.all(["weekly", rotated.key.hint, key.id].map(isFoundBy))).toEqual([true, true, true]);
 });
 
 test("ids sort by the time at which they were made", () => {

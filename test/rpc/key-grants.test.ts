@@ -155,7 +155,11 @@ describe("whatever a key with the scope keys asks for", () => {
         const own = (await core.parts.keys.get(maker.id)).settings ?? emptySettings();
         const other = key?.settings ?? (await core.parts.keys.get(stranger.id)).settings ?? emptySettings();
         if (isWithin(other, own)) return;
-        const page = await ask(listKeys, { accountId: "", pageSize: 5, pageToken: "", ids: [] }, maker.secret);
+        const page = await ask(
+          listKeys,
+          { accountId: "", pageSize: 5, pageToken: "", text: "", ids: [] },
+          maker.secret,
+        );
         expect(page.message?.keys.map(({ id }) => id)).not.toContain(stranger.id);
         const id = stranger.id;
         for (const { reason } of [

@@ -17,6 +17,7 @@ import { TEST_ACT } from "../support/acts.js";
 
 const PARAMETER_INVALID = "ERROR_REASON_PARAMETER_INVALID";
 const PAGE = { pageSize: 0, pageToken: "" };
+const ALL_KEYS = { accountId: "", ids: [], text: "" };
 
 let core: OpenCore;
 let operator = "";
@@ -73,7 +74,7 @@ describe("pages", () => {
       ask: (page: typeof PAGE) => call(member, accounts.listAccounts, { state: 0, text: "", order: 0, ...page }),
     },
     { name: "entries", ask: (page: typeof PAGE) => call(operator, accounts.listEntries, { id: "acme", ...page }) },
-    { name: "keys", ask: (page: typeof PAGE) => call(operator, keys.listKeys, { accountId: "", ...page, ids: [] }) },
+    { name: "keys", ask: (page: typeof PAGE) => call(operator, keys.listKeys, { ...page, ...ALL_KEYS }) },
     { name: "requests", ask: (page: typeof PAGE) => call(operator, usage.listRequests, listed("", page)) },
     { name: "models", ask: (page: typeof PAGE) => call(member, models.listModels, page) },
     { name: "upstreams", ask: (page: typeof PAGE) => call(operator, upstreams.listUpstreams, page) },

@@ -40,7 +40,7 @@ async function call<Request, Response>(
 }
 
 async function named(secret: string, accountId: string, ids: string[]): Promise<readonly string[]> {
-  const page = await call(secret, keys.listKeys, { accountId, pageSize: 1, pageToken: "", ids });
+  const page = await call(secret, keys.listKeys, { accountId, pageSize: 1, pageToken: "", ids, text: "" });
   expect(page.nextPageToken).toBe("");
   return page.keys.map(({ id }) => id);
 }
@@ -51,6 +51,38 @@ test("keys whose ids are given come in that order, but for those that are none o
   expect(await named(operator, "acme", asked)).toEqual(ours.toReversed());
   expect(await named(operator, "other", asked)).toEqual([other]);
   expect(await named(member, "", asked)).toEqual(ours.toReversed());
+});
+
+test("keys are looked for among those that the caller may see", async () => {
+  const { id } = await core.makeKey("acme", { name: "Nightly build", scopes: ["usage"] });
+  const elsewhere = await core.makeKey("other", { name: "nightly too" });
+  const revoked = await core.makeKey("acme", { name: "nightly of old", scopes: ["usage"] });
+  await core.parts.keys.revoke(revoked.id, TEST_ACT);
+  const hidden = await core.parts.keys.createHidden({ accountId: "acme", settings: undefined });
+  const found = async (secret: string, text: string, isRevoked?: boolean): Promise<readonly string[]> => {
+    const asked = { accountId: "", pageSize: 2, pageToken: "", ids: [], text, revoked: isRevoked };
+    const page = await call(secret, keys.listKeys, asked);
+    expect(page.nextPageToken === "").toBe(page.keys.length < 2 || isRevoked === undefined);
+    // Two that are made in the same millisecond stand in the order of their ids.
+    return page.keys.map(({ id }) => id).toSorted();
+  };
+  expect(await found(member, "NIGHTLY")).toEqual([revoked.id, id].toSorted());
+  expect(await found(member, "nightly", false)).toEqual([id]);
+  expect(await found(member, "nightly", true)).toEqual([revoked.id]);
+  expect(await found(operator, "nightly too")).toEqual([elsewhere.id]);
+  expect(await found(operator, hidden.id)).toEqual([]);
+});
+
+test.each([
+  { name: "a text that is too long", asked: { text: "x".repeat(201), ids: [] }, param: "text" },
+  { name: "ids and a text", asked: { text: "x", ids: ["key_1"] }, param: "ids" },
+  { name: "ids and a state", asked: { text: "", revoked: false, ids: ["key_1"] }, param: "ids" },
+])("$name is refused", async ({ asked, param }) => {
+  const asking = call(member, keys.listKeys, { accountId: "", pageSize: 0, pageToken: "", ...asked });
+  await expect(asking.catch((error: unknown) => GatewayError.from(error))).resolves.toMatchObject({
+    reason: "ERROR_REASON_PARAMETER_INVALID",
+    metadata: { param },
+  });
 });
 
 test("of more ids than a page shows none is looked up", async () => {

@@ -149,7 +149,7 @@ onEachStore((driver) => {
     {
       name: "keys",
       fill: (store, index) => store.keys.create(largeKey(index), TEST_EVENT),
-      list: (store, token) => store.keys.list("acme", { size: 1_000, token }),
+      list: (store, token) => store.keys.list({ accountId: "acme" }, { size: 1_000, token }),
       idOf: ({ id }: { id: string }) => id,
     },
   ])("a page of $name holds a bounded number of bytes, and the pages together hold all of it", async (row) => {
@@ -196,11 +196,12 @@ function largeKey(index: number): KeyRow {
 test("an account has a bounded number of keys that are not revoked", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-keys-"));
   const { database, close } = openSqliteFile(directory, undefined);
-  const columns = "id, account_id, settings, digest, hint, create_time_ms, revoke_time_ms, revision, row_digest";
+  const columns =
+    "id, account_id, settings, digest, hint, search_text, create_time_ms, revoke_time_ms, revision, row_digest";
   const fill = (account: string, prefix: string, revokeTimeMs: string, count: number): void =>
     database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
-      INSERT INTO key (${columns}) SELECT '${prefix}' || i, '${account}', x'', CAST('${prefix}' || i AS BLOB), 'sk-', 1,
-        ${revokeTimeMs}, 1, x'' FROM n`);
+      INSERT INTO key (${columns}) SELECT '${prefix}' || i, '${account}', x'', CAST('${prefix}' || i AS BLOB), 'sk-',
+        '', 1, ${revokeTimeMs}, 1, x'' FROM n`);
   const calls = sqliteCalls(database);
   const make = (accountId: string, index: number): boolean =>
     calls.createKey({ ...largeKey(index), accountId, settings: Buffer.alloc(0) }, TEST_EVENT);

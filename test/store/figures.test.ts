@@ -131,7 +131,7 @@ onEachStore((driver) => {
     }
     const seen = new Set<string>();
     for (let token = ""; ;) {
-      const { rows, nextPageToken } = await store.keys.list("a0", { size: 1_000, token });
+      const { rows, nextPageToken } = await store.keys.list({ accountId: "a0" }, { size: 1_000, token });
       const figures = await store.figures.ofKeys(
         rows.map(({ id }) => id),
         BUCKETS,

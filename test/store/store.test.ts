@@ -1,7 +1,14 @@
 /** What a store must do, whichever database it keeps its rows in. */
 import { describe, expect, test } from "vitest";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
-import type { KeyRow, Page, PageRequest, Store } from "../../src/store/store.js";
+import {
+  type KeyFilter,
+  type KeyRow,
+  type Page,
+  type PageRequest,
+  searchTextOf,
+  type Store,
+} from "../../src/store/store.js";
 import { letGo, recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { onEachStore, openStore, OWNED, STORE_DRIVERS } from "../support/stores.js";
@@ -102,10 +109,45 @@ onEachStore(
         expect(byId(await store.requests.running("acme", size))).toEqual(newest.slice(0, size));
         expect(await store.requests.running("other", size)).toEqual([]);
         expect(byId(await store.requests.many([...ids.slice(0, size), "none"])).toSorted()).toEqual(ids.slice(0, size));
-        expect(byId(await all((page) => store.keys.list(undefined, page), size))).toEqual(newest);
-        expect(byId(await all((page) => store.keys.list("acme", page), size))).toEqual(newest);
+        expect(byId(await all((page) => store.keys.list({}, page), size))).toEqual(newest);
+        expect(byId(await all((page) => store.keys.list({ accountId: "acme" }, page), size))).toEqual(newest);
         const entries = await all((page) => store.ledger.entries("acme", page), size);
         expect(byId(entries)).toEqual([...newest.map((id) => `h:${id}`), "c:c1"]);
+      });
+
+      test.each<{ name: string; filter: KeyFilter; want: string[] }>([
+        { name: "all", filter: {}, want: ["play_5", "key_4", "key_3", "key_2", "key_1"] },
+        { name: "a text in another case", filter: { text: "PRODUCTION" }, want: ["key_2", "key_1"] },
+        { name: "letters beyond A to Z", filter: { text: "ÜBUNG" }, want: ["key_3"] },
+        { name: "what stands in patterns", filter: { text: "100%_" }, want: ["key_4"] },
+        { name: "an end of a pattern", filter: { text: "\\" }, want: ["key_4"] },
+        { name: "a hint", filter: { text: "sk-3" }, want: ["key_3"] },
+        { name: "an id", filter: { text: "KEY_2" }, want: ["key_2"] },
+        { name: "a text that none has", filter: { text: "staging" }, want: [] },
+        { name: "the revoked", filter: { isRevoked: true }, want: ["key_2"] },
+        { name: "the others", filter: { isRevoked: false }, want: ["play_5", "key_4", "key_3", "key_1"] },
+        {
+          name: "ids that begin otherwise",
+          filter: { idsWithout: "play_" },
+          want: ["key_4", "key_3", "key_2", "key_1"],
+        },
+        { name: "all of these", filter: { accountId: "acme", text: "production", isRevoked: false }, want: ["key_1"] },
+        { name: "another account", filter: { accountId: "other", text: "production" }, want: [] },
+      ])("of keys has $name, page by page", async ({ filter, want }) => {
+        const store = await storeWith();
+        const names = ["Production", "production, old", "Übung", "100%_\\", "production of nobody"];
+        for (const [index, name] of names.entries()) {
+          const id = index === 4 ? "play_5" : `key_${index + 1}`;
+          const hint = `sk-${index + 1}...x`;
+          const row = keyOf({ id, hint, digest: new Uint8Array([index]), createTimeMs: index });
+          const searchText = index === 4 ? searchTextOf("", hint, id) : searchTextOf(name, hint, id);
+          const revokeTimeMs = index === 1 ? NOON_MS : null;
+          expect(await store.keys.create({ ...row, searchText, revokeTimeMs }, TEST_EVENT)).toBe(true);
+        }
+        for (const size of [1, 2, 100]) {
+          const found = await all((page) => store.keys.list(filter, page), size);
+          expect(found.map(({ id }) => id)).toEqual(want);
+        }
       });
 
       test.each(["x", "e30", Buffer.from('["accounts",7]').toString("base64url"), "WyJyZXF1ZXN0cyIsIngiXQ"])(
@@ -115,7 +157,7 @@ onEachStore(
           const refusal = { reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "page_token" } };
           await expect(store.accounts.list({ size: 1, token })).rejects.toMatchObject(refusal);
           await expect(store.requests.list("acme", { size: 1, token })).rejects.toMatchObject(refusal);
-          await expect(store.keys.list("acme", { size: 1, token })).rejects.toMatchObject(refusal);
+          await expect(store.keys.list({ accountId: "acme" }, { size: 1, token })).rejects.toMatchObject(refusal);
           await expect(store.ledger.entries("acme", { size: 1, token })).rejects.toMatchObject(refusal);
         },
       );

@@ -222,13 +222,17 @@ export interface ListKeysRequest {
   accountId: string;
   /** Maximum keys per page, up to 1,000; 0 means 100. More is taken as 1,000. */
   pageSize: number;
-  /** The next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response, for the same filters. Empty: the first page. */
   pageToken: string;
   /**
    * Only the keys with these ids, at most 200, on one page in this order; those that the caller may not see are left
-   * out. Empty: all.
+   * out. Empty: all. They are given without the filters below.
    */
   ids: string[];
+  /** Only keys whose name, hint or id holds this text, in any case of its letters: at most 200 characters. Empty: all. */
+  text: string;
+  /** True: only keys that were revoked. False: only those that were not. Absent: all. */
+  revoked?: boolean | undefined;
 }
 
 /** ListKeysResponse is a page of keys. */
@@ -1272,7 +1276,7 @@ export const GetKeyResponse: MessageFns<GetKeyResponse> = {
 };
 
 function createBaseListKeysRequest(): ListKeysRequest {
-  return { accountId: "", pageSize: 0, pageToken: "", ids: [] };
+  return { accountId: "", pageSize: 0, pageToken: "", ids: [], text: "", revoked: undefined };
 }
 
 export const ListKeysRequest: MessageFns<ListKeysRequest> = {
@@ -1288,6 +1292,12 @@ export const ListKeysRequest: MessageFns<ListKeysRequest> = {
     }
     for (const v of message.ids) {
       writer.uint32(34).string(v!);
+    }
+    if (message.text !== "") {
+      writer.uint32(42).string(message.text);
+    }
+    if (message.revoked !== undefined) {
+      writer.uint32(48).bool(message.revoked);
     }
     return writer;
   },
@@ -1335,6 +1345,22 @@ export const ListKeysRequest: MessageFns<ListKeysRequest> = {
             }
 
             message.ids.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.revoked = reader.bool();
             continue;
           }
         }
@@ -1862,10 +1888,11 @@ export const KeyServiceService = {
     responseDeserialize: (value: Buffer): GetKeyResponse => GetKeyResponse.decode(value),
   },
   /**
-   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them.
+   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them unless the
+   * request leaves them out.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none or there are too many ids, and with RESOURCE_UNKNOWN
-   * where the account is not the caller's.
+   * Refuses with PARAMETER_INVALID where the page token is none, there are too many ids, the text is too long or ids and
+   * another filter are given, and with RESOURCE_UNKNOWN where the account is not the caller's.
    */
   listKeys: {
     path: "/tollgate.v1.KeyService/ListKeys" as const,
@@ -1949,10 +1976,11 @@ export interface KeyServiceServer extends UntypedServiceImplementation {
    */
   getKey: handleUnaryCall<GetKeyRequest, GetKeyResponse>;
   /**
-   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them.
+   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them unless the
+   * request leaves them out.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none or there are too many ids, and with RESOURCE_UNKNOWN
-   * where the account is not the caller's.
+   * Refuses with PARAMETER_INVALID where the page token is none, there are too many ids, the text is too long or ids and
+   * another filter are given, and with RESOURCE_UNKNOWN where the account is not the caller's.
    */
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
   /**
@@ -2024,10 +2052,11 @@ export interface KeyServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetKeyResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them.
+   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them unless the
+   * request leaves them out.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none or there are too many ids, and with RESOURCE_UNKNOWN
-   * where the account is not the caller's.
+   * Refuses with PARAMETER_INVALID where the page token is none, there are too many ids, the text is too long or ids and
+   * another filter are given, and with RESOURCE_UNKNOWN where the account is not the caller's.
    */
   listKeys(
     request: ListKeysRequest,

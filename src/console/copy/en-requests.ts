@@ -12,7 +12,7 @@ export const requestWords = {
   cost: "Cost",
   took: "Took",
   states: requestStates,
-  moreKeys: "The others: from their own pages",
+  findKey: "Find a key",
   any: "any",
   find: "Open by id",
   findGo: "Open",

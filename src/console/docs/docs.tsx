@@ -138,9 +138,9 @@ function useReader(): Reader {
   const { model: chosen, key: keyId = "" } = useSearch({ from: "/docs" });
   const navigate = useNavigate({ from: "/docs" });
   const models = useQuery(ask(listModels, {}, account));
-  const keys = useQuery(ask(listKeys, { accountId: account, pageSize: KEYS_MAX }, account));
+  const keys = useQuery(ask(listKeys, { accountId: account, pageSize: KEYS_MAX, revoked: false }, account));
   const chats = (models.data?.models ?? []).filter(({ kind }) => kind === undefined || kind === "chat");
-  const working = (keys.data?.keys ?? []).filter(({ revokeTime }) => revokeTime === undefined);
+  const working = keys.data?.keys ?? [];
   const model = chosen ?? chats[0]?.id ?? "MODEL";
   const choose = (change: { readonly model?: string; readonly key?: string | undefined }): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });

@@ -1,7 +1,7 @@
 /** The keys of the account: found, made, opened. */
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useDeferredValue, useEffect } from "react";
+import type { ReactNode } from "react";
 import { type Key, listKeys } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { words } from "../copy/en.ts";
@@ -10,15 +10,17 @@ import { clockTime, fromNow } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { useSettled } from "../parts/settled.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { Fullest } from "./fullness.tsx";
 import { limitWords } from "./limit-words.ts";
 import { MakeKey } from "./make-key.tsx";
 
-/** Few are there at once; the others come in larger pages, once somebody looks for one or for more. */
+/** Few are there at once; more come in larger pages. The gateway looks for one, however many there are. */
 const FIRST_SIZE = 100;
 const MORE_SIZE = 1_000;
+const FIND_CHARACTERS_MAX = 200;
 
 export function Keys(): ReactNode {
   const { isReader } = useSignedIn();
@@ -42,61 +44,56 @@ export function Keys(): ReactNode {
 function List(): ReactNode {
   const { account } = useSignedIn();
   const { show, find = "" } = useSearch({ from: "/keys" });
-  const keys = useKeys(account);
-  const wanted = useDeferredValue(find.toLowerCase());
-  const { hasNextPage, isFetching, fetchNextPage } = keys;
-  useEffect(() => {
-    // What is looked for may stand on any page.
-    if (wanted !== "" && hasNextPage && !isFetching) void fetchNextPage();
-  }, [wanted, hasNextPage, isFetching, fetchNextPage]);
-  const all = keys.data?.pages.flatMap(({ keys }) => keys) ?? [];
-  const rows = all
-    .filter(({ revokeTime }) => (revokeTime !== undefined) === (show === "revoked"))
-    .filter((key) => `${key.settings?.name} ${key.hint} ${key.id}`.toLowerCase().includes(wanted));
+  const wanted = useSettled(find.trim());
+  const keys = useKeys(account, { text: wanted, revoked: show === "revoked" });
+  const rows = keys.data?.pages.flatMap(({ keys }) => keys);
   return (
-    <Loaded of={keys} what={words.pages.keys}>
-      {() => (
-        <>
-          <Filters count={rows.length} />
-          {rows.length === 0 ? (
-            <NoKeys isFiltered={wanted !== ""} isRevoked={show === "revoked"} />
-          ) : (
-            <Table label={words.pages.keys} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
-          )}
-          {keys.hasNextPage && (
-            <span>
-              <button
-                className="button"
-                type="button"
-                disabled={keys.isFetchingNextPage}
-                onClick={() => void keys.fetchNextPage()}
-              >
-                {keyWords.more}
-              </button>
-            </span>
-          )}
-        </>
-      )}
-    </Loaded>
+    <>
+      <Filters count={rows?.length} />
+      <Loaded of={keys} what={words.pages.keys}>
+        {() => (
+          <>
+            {rows === undefined || rows.length === 0 ? (
+              <NoKeys isFiltered={wanted !== ""} isRevoked={show === "revoked"} />
+            ) : (
+              <Table label={words.pages.keys} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+            )}
+            {keys.hasNextPage && (
+              <span>
+                <button
+                  className="button"
+                  type="button"
+                  disabled={keys.isFetchingNextPage}
+                  onClick={() => void keys.fetchNextPage()}
+                >
+                  {keyWords.more}
+                </button>
+              </span>
+            )}
+          </>
+        )}
+      </Loaded>
+    </>
   );
 }
 
 // oxlint-disable-next-line typescript/explicit-function-return-type
-function useKeys(account: string) {
+function useKeys(account: string, filter: { readonly text: string; readonly revoked: boolean }) {
   return useInfiniteQuery({
-    queryKey: [listKeys.name, account, "pages"],
+    queryKey: [listKeys.name, account, "pages", filter],
     queryFn: ({ pageParam, signal }) =>
       call(
         listKeys,
-        { accountId: account, pageSize: pageParam === "" ? FIRST_SIZE : MORE_SIZE, pageToken: pageParam },
+        { ...filter, accountId: account, pageSize: pageParam === "" ? FIRST_SIZE : MORE_SIZE, pageToken: pageParam },
         { account, signal },
       ),
     initialPageParam: "",
     getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+    placeholderData: keepPreviousData,
   });
 }
 
-function Filters({ count }: { readonly count: number }): ReactNode {
+function Filters({ count }: { readonly count: number | undefined }): ReactNode {
   const { find = "" } = useSearch({ from: "/keys" });
   const navigate = useNavigate({ from: "/keys" });
   return (
@@ -118,13 +115,14 @@ function Filters({ count }: { readonly count: number }): ReactNode {
         type="search"
         aria-label={keyWords.find}
         placeholder={keyWords.find}
+        maxLength={FIND_CHARACTERS_MAX}
         value={find}
         onChange={({ currentTarget: { value } }) =>
           void navigate({ search: (before) => ({ ...before, find: value || undefined }), replace: true })
         }
       />
       <span className="soft" role="status">
-        {keyWords.shown(count)}
+        {count !== undefined && keyWords.shown(count)}
       </span>
     </div>
   );

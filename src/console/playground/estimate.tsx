@@ -1,15 +1,14 @@
 /** What the next message may cost, and whether it would be refused, said before it is sent. */
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import { estimateCost } from "../../../gen/console/inference_service.js";
 import { callWith } from "../api/client.ts";
 import { playgroundWords } from "../copy/en-playground.ts";
 import { money } from "../format.ts";
+import { useSettled } from "../parts/settled.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { bodyOf } from "./chat.ts";
 import { askedOf, type Exchange, type Settings, turnsOf } from "./use-talk.ts";
-
-const TYPING_MS = 400;
 
 export interface EstimateParts {
   readonly models: readonly string[];
@@ -49,14 +48,4 @@ export function Estimate({ models, text, settings, exchanges }: EstimateParts): 
           )}
     </p>
   );
-}
-
-/** A text once nobody typed for a moment. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }

@@ -1,5 +1,5 @@
 /** The form of the filters of requests. They hold from "Show" on, and stand in the URL. */
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { listKeys } from "../../../gen/console/key_service.js";
@@ -7,13 +7,15 @@ import { ask } from "../api/queries.ts";
 import { requestWords } from "../copy/en-requests.ts";
 import { Choice, Field } from "../parts/field.tsx";
 import { LateDetails } from "../parts/late-details.tsx";
+import { useSettled } from "../parts/settled.ts";
 import { REQUEST_BOUNDS, REQUEST_TEXTS, type RequestFilter, requestSearch } from "../search.ts";
 import { REQUEST_STATES } from "../states.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { countOf, wrongIn } from "./request-filters.ts";
 
-/** A list to choose from; who has more keys chooses one on its own page. */
+/** A list to choose from; where there are more, a text narrows it. */
 const KEYS_MAX = 100;
+const FIND_CHARACTERS_MAX = 200;
 const NAMES: readonly RequestFilter[] = [...REQUEST_TEXTS, ...REQUEST_BOUNDS];
 type Typed = Readonly<Record<RequestFilter | "state", string>>;
 
@@ -109,9 +111,14 @@ interface KeyChoiceParts {
 /** The account's keys by their names, and the one of the URL where it is none of them. */
 function KeyChoice({ value, onChoose }: KeyChoiceParts): ReactNode {
   const { account } = useSignedIn();
-  const { data } = useQuery(ask(listKeys, { accountId: account, pageSize: KEYS_MAX }, account));
+  const [find, setFind] = useState("");
+  const text = useSettled(find.trim());
+  const { data } = useQuery({
+    ...ask(listKeys, { accountId: account, pageSize: KEYS_MAX, text }, account),
+    placeholderData: keepPreviousData,
+  });
   const keys = data?.keys ?? [];
-  return (
+  const choice = (
     <Choice label={requestWords.key} value={value} onChange={({ currentTarget: { value: id } }) => onChoose(id)}>
       <option value="">{requestWords.any}</option>
       {value !== "" && keys.every(({ id }) => id !== value) && <option value={value}>{value}</option>}
@@ -120,7 +127,19 @@ function KeyChoice({ value, onChoose }: KeyChoiceParts): ReactNode {
           {`${settings?.name || id} ${hint}`}
         </option>
       ))}
-      {data !== undefined && data.nextPageToken !== "" && <option disabled>{requestWords.moreKeys}</option>}
     </Choice>
+  );
+  if (find === "" && (data === undefined || data.nextPageToken === "")) return choice;
+  return (
+    <>
+      <Field
+        label={requestWords.findKey}
+        type="search"
+        maxLength={FIND_CHARACTERS_MAX}
+        value={find}
+        onChange={({ currentTarget: { value: typed } }) => setFind(typed)}
+      />
+      {choice}
+    </>
   );
 }

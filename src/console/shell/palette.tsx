@@ -1,5 +1,5 @@
 /** The command palette: pages, keys, models, and a request by its id. */
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import {
@@ -18,6 +18,7 @@ import { listModels } from "../../../gen/console/model_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
+import { useSettled } from "../parts/settled.ts";
 import { pagesFor } from "./pages.ts";
 import { useSignedIn } from "./session.ts";
 
@@ -28,8 +29,9 @@ interface Command {
   readonly go: () => void;
 }
 
-/** Who has more keys looks for the others on their page. */
-const KEYS_MAX = 200;
+/** Of the keys that match. Their page shows the others. */
+const KEYS_MAX = 20;
+const TYPED_CHARACTERS_MAX = 200;
 const REQUEST_ID = /^req_\w+$/;
 
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -46,7 +48,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
         <Dialog aria-label={words.palette.title}>
           <Autocomplete filter={contains} inputValue={typed} onInputChange={setTyped}>
             <SearchField aria-label={words.palette.title} autoFocus>
-              <Input className="input" placeholder={words.palette.hint} />
+              <Input className="input" placeholder={words.palette.hint} maxLength={TYPED_CHARACTERS_MAX} />
             </SearchField>
             <Menu
               className="menu palette-list"
@@ -56,7 +58,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
               renderEmptyState={() => <p className="soft">{words.palette.nothing}</p>}
             >
               {({ id, name, kind }) => (
-                <MenuItem id={id} textValue={`${name} ${kind}`} className="menu-item palette-item">
+                <MenuItem id={id} textValue={`${name} ${kind} ${id}`} className="menu-item palette-item">
                   <span>{name}</span>
                   <small className="soft">{kind}</small>
                 </MenuItem>
@@ -73,7 +75,11 @@ function useCommands(typed: string): readonly Command[] {
   const navigate = useNavigate();
   const person = useSignedIn();
   const { account } = person;
-  const keys = useQuery(ask(listKeys, { accountId: account, pageSize: KEYS_MAX }, account));
+  const text = useSettled(REQUEST_ID.test(typed) ? "" : typed);
+  const keys = useQuery({
+    ...ask(listKeys, { accountId: account, pageSize: KEYS_MAX, text }, account),
+    placeholderData: keepPreviousData,
+  });
   const models = useQuery(ask(listModels, {}, account));
   const { own, all } = pagesFor(person);
   const found: Command[] = REQUEST_ID.test(typed)
@@ -101,7 +107,8 @@ function useCommands(typed: string): readonly Command[] {
       kind: words.palette.key,
       go: () => void navigate({ to: "/keys/$id", params: { id } }),
     });
-  if (keys.data !== undefined && keys.data.nextPageToken !== "" && typed !== "")
+  const hasMore = !keys.isPlaceholderData && keys.data !== undefined && keys.data.nextPageToken !== "";
+  if (hasMore && typed !== "")
     found.push({
       id: "find key",
       name: words.palette.findKey(typed),

@@ -21,20 +21,17 @@ import {
 } from "../account-rows.js";
 import { type AccountQuery, accountQuery, type ListedAccount } from "../account-list.js";
 import type { AsyncTableCalls } from "../calls.js";
+import { type KeyQuery, keyQuery } from "../key-list.js";
 import type { AccountColumns, RequestColumns, TransferColumns } from "../columns.js";
 import { ENTRIES_OF_REQUEST, toEntry } from "../entry-rows.js";
 import {
   changeableValues,
   COUNT_KEYS,
-  FIRST_KEYS,
   INSERT_KEY,
   KEY,
   KEY_BY_DIGEST,
   KEY_BY_PREVIOUS_DIGEST,
   type KeyColumns,
-  type KeyPageParameters,
-  KEYS,
-  KEYS_OF_ACCOUNT,
   REPLACE_KEY,
   toKey,
 } from "../key-rows.js";
@@ -85,8 +82,6 @@ const keys = {
   get: sql(KEY),
   byDigest: sql(KEY_BY_DIGEST),
   byPreviousDigest: sql(KEY_BY_PREVIOUS_DIGEST),
-  list: namedSql<KeyPageParameters>(KEYS),
-  listOfAccount: namedSql<KeyPageParameters>(KEYS_OF_ACCOUNT),
   replace: sql(REPLACE_KEY),
 };
 const requests = {
@@ -186,10 +181,12 @@ export function keyCalls(database: Postgres): KeyCalls {
       }),
     key: async (id) => toKey((await database.rows<KeyColumns>(keys.get, [id]))[0]),
     keyByDigest: (digest) => findKey(database, digest),
-    keys: async (accountId, count, before) => {
-      const statement = accountId === undefined ? keys.list : keys.listOfAccount;
-      const values = statement.valuesOf({ ...(before ?? FIRST_KEYS), count, accountId: accountId ?? "" });
-      return (await database.rows<KeyColumns>(statement, values)).flatMap((row) => toKey(row) ?? []);
+    keys: async (filter, count, before) => {
+      const { text, values } = keyQuery(filter, count, before);
+      const statement = namedSql<KeyQuery["values"]>(text);
+      return (await database.rows<KeyColumns>(statement, statement.valuesOf(values))).flatMap(
+        (row) => toKey(row) ?? [],
+      );
     },
     replaceKey: (key, event) =>
       database.transact(async (session) => {

@@ -128,7 +128,7 @@ function keyCalls(database: Sqlite, keys: SqliteKeys): KeyCalls {
     createKey: database.transaction((key, event) => keys.create(key, event)),
     key: (id) => keys.get(id),
     keyByDigest: (digest) => keys.findByDigest(digest),
-    keys: (accountId, count, before) => keys.list(accountId, count, before),
+    keys: (filter, count, before) => keys.list(filter, count, before),
     replaceKey: database.transaction((key, event) => keys.replace(key, event)),
   };
 }

@@ -3,21 +3,18 @@ import type { TimeCursor } from "../calls.js";
 import {
   changeableValues,
   COUNT_KEYS,
-  FIRST_KEYS,
   INSERT_KEY,
   KEY,
   KEY_BY_DIGEST,
   KEY_BY_PREVIOUS_DIGEST,
   type KeyColumns,
-  type KeyPageParameters,
-  KEYS,
-  KEYS_OF_ACCOUNT,
   REPLACE_KEY,
   toKey,
 } from "../key-rows.js";
 import type { AuditEvent } from "../../audit/act.js";
 import type { SqliteAudit } from "./audit.js";
-import type { Sqlite } from "./binding.js";
+import { type KeyFilter, type KeyQuery, keyQuery } from "../key-list.js";
+import type { Sqlite, Statement } from "./binding.js";
 import { type KeyRow, KEYS_MAX } from "../store.js";
 
 export class SqliteKeys {
@@ -26,12 +23,12 @@ export class SqliteKeys {
   readonly #byDigest;
   readonly #byPreviousDigest;
   readonly #count;
-  readonly #list;
-  readonly #listOfAccount;
+  /** One for each combination of filters, of which there are few. */
+  readonly #lists = new Map<string, Statement<[KeyQuery["values"]], KeyColumns>>();
   readonly #replace;
 
   constructor(
-    database: Sqlite,
+    private readonly database: Sqlite,
     private readonly audit: SqliteAudit,
   ) {
     this.#insert = database.prepare(INSERT_KEY);
@@ -39,8 +36,6 @@ export class SqliteKeys {
     this.#byDigest = database.prepare<[Uint8Array], KeyColumns>(KEY_BY_DIGEST);
     this.#byPreviousDigest = database.prepare<[Uint8Array], KeyColumns>(KEY_BY_PREVIOUS_DIGEST);
     this.#count = database.prepare<[string], bigint>(COUNT_KEYS).pluck();
-    this.#list = database.prepare<[KeyPageParameters], KeyColumns>(KEYS);
-    this.#listOfAccount = database.prepare<[KeyPageParameters], KeyColumns>(KEYS_OF_ACCOUNT);
     this.#replace = database.prepare(REPLACE_KEY);
   }
 
@@ -62,10 +57,14 @@ export class SqliteKeys {
     return toKey(this.#byDigest.get(digest) ?? this.#byPreviousDigest.get(digest));
   }
 
-  list(accountId: string | undefined, count: number, before: TimeCursor | undefined): KeyRow[] {
-    const statement = accountId === undefined ? this.#list : this.#listOfAccount;
-    const rows = statement.all({ ...(before ?? FIRST_KEYS), count, accountId: accountId ?? "" });
-    return rows.flatMap((row) => toKey(row) ?? []);
+  list(filter: KeyFilter, count: number, before: TimeCursor | undefined): KeyRow[] {
+    const { text, values } = keyQuery(filter, count, before);
+    let statement = this.#lists.get(text);
+    if (statement === undefined) {
+      statement = this.database.prepare<[KeyQuery["values"]], KeyColumns>(text);
+      this.#lists.set(text, statement);
+    }
+    return statement.all(values).flatMap((row) => toKey(row) ?? []);
   }
 
   replace(key: KeyRow, event: AuditEvent): boolean {

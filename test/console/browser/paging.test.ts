@@ -1,6 +1,6 @@
 /** A list whose next page is on its way: the page before stays in sight, and nothing of it can be used. */
 import type { Page, Route } from "playwright-core";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { generate, joinWorld, type World } from "./world.js";
 
 /** More than a page of the log of requests, of that of changes, and of keys. */
@@ -50,7 +50,7 @@ test.each(LISTS)("of $path", async ({ path, asks }) => {
   await waiting[0]?.continue();
   await expect.poll(() => list.getAttribute("aria-busy")).toBe("false");
   expect(await firstRow(page)).not.toBe(before);
-  expect(await page.evaluate(() => document.activeElement?.getAttribute("role"))).toBe("region");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("role"))).toBe("region");
   await page.context().close();
 });
 
@@ -60,13 +60,61 @@ async function hasMore(path: string, size: number): Promise<void> {
   expect(answer.next_page_token).not.toBe("");
 }
 
-test("a key on a page that is not there yet is found by its name", async () => {
-  const page = await world.open("/keys");
-  await page.getByText("100 keys", { exact: true }).waitFor();
-  expect(await page.getByRole("link", { name: "backend" }).count()).toBe(0);
-  await page.getByRole("searchbox").fill("backend");
-  await page.getByRole("link", { name: "backend" }).waitFor();
-  await page.context().close();
+describe("a key that is on no page yet is found by the server, asked once,", () => {
+  let page: Page;
+  let asked: string[] = [];
+  beforeEach(async () => {
+    page = await world.open("/keys");
+    await page.getByText("100 keys", { exact: true }).waitFor();
+    expect(await page.getByRole("link", { name: "backend" }).count()).toBe(0);
+    asked = [];
+    page.on("request", (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === "/api/v1/keys" && searchParams.has("text")) asked.push(searchParams.get("text") ?? "");
+    });
+  });
+  afterEach(() => page.context().close());
+
+  test("in the list", async () => {
+    await page.getByRole("searchbox").fill("BackEnd");
+    await page.getByRole("link", { name: "backend" }).waitFor();
+    await page.getByText("1 key", { exact: true }).waitFor();
+    expect(asked).toEqual(["BackEnd"]);
+  });
+
+  test("also where it was revoked", async () => {
+    const { id = "" } = world.keys[0] ?? {};
+    await world.api(`/api/v1/keys/${id}`, undefined, "DELETE");
+    await page.getByRole("link", { name: "Revoked" }).click();
+    await page.getByRole("link", { name: "ci", exact: true }).waitFor();
+    await page.getByText("1 key", { exact: true }).waitFor();
+    await page.getByRole("searchbox").fill("backend");
+    await page.getByText("No key matches.").waitFor();
+  });
+
+  test("in the command palette", async () => {
+    await page.keyboard.press("Control+K");
+    await page.getByPlaceholder("A page, a key, a model, or a request’s id").fill("backend");
+    const found = page.getByRole("menuitem", { name: /^backend sk-/ });
+    await found.waitFor();
+    await found.click();
+    await page.getByRole("heading", { name: "backend" }).waitFor();
+    expect(asked).toEqual(["backend"]);
+  });
+
+  test("in the filters of requests", async () => {
+    await world.go(page, "/requests");
+    await page.getByText("Filters", { exact: true }).click();
+    await page.getByLabel("Find a key").fill("backend");
+    const { id = "" } = world.keys[1] ?? {};
+    const option = page.getByLabel("Key", { exact: true }).locator(`option[value="${id}"]`);
+    await option.waitFor({ state: "attached" });
+    await page.getByLabel("Key", { exact: true }).selectOption(id);
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await expect.poll(() => page.url()).toContain(`key=${id}`);
+    await page.getByText("No request matches.").waitFor();
+    expect(asked).toEqual(["backend"]);
+  });
 });
 
 test("a statement is whole on paper, and on the screen only what is in sight", async () => {
