@@ -94,15 +94,18 @@ test.each([chat, anthropic])("a body with many mistakes is refused for the first
   expect(refusalOf(wire, messagesOf("0", 90_000))?.metadata["param"]).toBe("messages[0]");
 });
 
-test.each(WORST_CASES.map(({ name, wire, body }) => ({ name, wire, body })))(
-  "$name is read or refused, never anything else",
-  ({ wire, body }) => {
-    const reader = READERS.find(({ name }) => name === wire);
-    expect(reader).toBeDefined();
-    const refusal = reader === undefined ? undefined : refusalOf(reader, body("m", 300_000));
-    expect(refusal?.http ?? 400).toBe(400);
-  },
-);
+/** As long as a body may be: one shape in ten, all of them by TOLLGATE_SWEEP=all. */
+const LONGEST_BYTES = 32 * 1024 * 1024;
+const EVERY = process.env["TOLLGATE_SWEEP"] === "all" ? 1 : 10;
+const sized = (bytes: number) => WORST_CASES.map(({ name, wire, body }) => ({ name, wire, body, bytes }));
+const SIZES = [...sized(300_000), ...sized(LONGEST_BYTES).filter((_, place) => place % EVERY === 0)];
+
+test.each(SIZES)("$name of $bytes bytes is read or refused, never anything else", ({ wire, body, bytes }) => {
+  const reader = READERS.find(({ name }) => name === wire);
+  expect(reader).toBeDefined();
+  const refusal = reader === undefined ? undefined : refusalOf(reader, body("m", bytes));
+  expect(refusal?.http ?? 400).toBe(400);
+});
 
 function messages(count: number): string {
   return messagesOf('{"role":"user","content":"a"}', count);
