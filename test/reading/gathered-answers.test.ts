@@ -1,42 +1,17 @@
 /** Steps of a stream that is taken as one answer: a long one is written by a thread, as the loop itself would. */
 import { afterAll, expect, test } from "vitest";
-import { type Event, FinishReason, type Finish, UsageSource } from "../../src/api/index.js";
+import { type Event, FinishReason } from "../../src/api/index.js";
 import { foldEvents } from "../../src/api/answer-fold.js";
-import { NO_USAGE } from "../../src/api/usage.js";
 import { createLongAnswers } from "../../src/reading/long-answers.js";
-import { clientWires, readers } from "../../src/reading/readers.js";
+import { clientWires } from "../../src/reading/readers.js";
 import { GatheredSteps } from "../../src/routing/gathered-steps.js";
-import type { SourceBody, WireRequest } from "../../src/wire/wire.js";
+import { CREATED, FINISH, GENERATING_WIRES, requestOf, sourceOf } from "./wire-requests.js";
 
 const reader = createLongAnswers();
 afterAll(() => reader.close());
 
-const REQUESTS: Readonly<Record<string, object>> = {
-  "openai-chat": { model: "m", messages: [{ role: "user", content: "Hi" }] },
-  "openai-responses": { model: "m", input: "Hi" },
-  "openai-completions": { model: "m", prompt: "Hi" },
-  anthropic: { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] },
-  gemini: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
-};
-const CREATED = new Date(1_800_000_000_000);
-const FINISH: Finish = {
-  usage: { ...NO_USAGE, inputTokens: 3n, outputTokens: 5n },
-  usageSource: UsageSource.USAGE_SOURCE_REPORTED,
-  costNanos: 7n,
-};
 /** As a flood of small pieces comes: half a megabyte of text. */
 const PIECES = 30_000;
-
-function requestOf(wire: string): WireRequest {
-  const source: SourceBody = {
-    wire,
-    body: Buffer.from(JSON.stringify(REQUESTS[wire])),
-    headers: { "x-tollgate-path-model": "m" },
-  };
-  const found = readers.get(wire);
-  if (found === undefined) throw new Error(wire);
-  return found.readRequest(source);
-}
 
 function steps(hasCall: boolean): Event[] {
   const call = { candidate: 0, index: 0, id: "call_1", name: "f", custom: false, signature: undefined };
@@ -58,9 +33,9 @@ function steps(hasCall: boolean): Event[] {
   ];
 }
 
-test.each(Object.keys(REQUESTS))("are told to a client of %s as the loop would tell them", async (wire) => {
+test.each(GENERATING_WIRES)("are told to a client of %s as the loop would tell them", async (wire) => {
   const events = steps(wire !== "openai-completions");
-  const request = requestOf(wire);
+  const request = requestOf(sourceOf(wire));
   const gathered = new GatheredSteps({
     request,
     acceptWire: wire,

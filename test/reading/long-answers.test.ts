@@ -1,18 +1,18 @@
 /** Long answers, read beside the event loop: what is told and written of them is what the loop itself would make. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
-import { type Event, type Finish, UsageSource } from "../../src/api/index.js";
+import type { Event } from "../../src/api/index.js";
 import { asBuffer } from "../../src/api/bytes.js";
 import { foldEvents } from "../../src/api/answer-fold.js";
-import { NO_USAGE } from "../../src/api/usage.js";
 import { GatewayError } from "../../src/errors.js";
 import { families } from "../../src/families/index.js";
 import { createLongAnswers } from "../../src/reading/long-answers.js";
-import { clientWires, embeddingWires, readers } from "../../src/reading/readers.js";
+import { clientWires, embeddingWires } from "../../src/reading/readers.js";
 import { unreadable } from "../../src/wire/error/refusals.js";
 import { isLongAnswer, LONG_BODY_BYTES } from "../../src/wire/json/weight.js";
-import type { AnswerForm, AnswerOrder, DecodedAnswer, SourceBody, WireRequest } from "../../src/wire/wire.js";
+import type { AnswerForm, AnswerOrder, DecodedAnswer, WireRequest } from "../../src/wire/wire.js";
 import { WORST_ANSWERS } from "../bench/worst-answers.mjs";
+import { CREATED, FINISH, isClientWire, requestOf, sourceOf } from "./wire-requests.js";
 
 const reader = createLongAnswers();
 afterAll(() => reader.close());
@@ -30,33 +30,8 @@ const KINDS: Readonly<Record<string, "completion" | "embedding">> = {
   "openai-completions": "completion",
   "openai-embeddings": "embedding",
 };
-const REQUESTS: Readonly<Record<string, object>> = {
-  "openai-chat": { model: "m", messages: [{ role: "user", content: "Hi" }] },
-  "openai-responses": { model: "m", input: "Hi" },
-  "openai-completions": { model: "m", prompt: "Hi" },
-  "openai-embeddings": { model: "m", input: "Hi", encoding_format: "base64" },
-  anthropic: { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] },
-  gemini: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
-};
-const CREATED = new Date(1_800_000_000_000);
-const FINISH: Finish = {
-  usage: { ...NO_USAGE, inputTokens: 3n, outputTokens: 5n },
-  usageSource: UsageSource.USAGE_SOURCE_REPORTED,
-  costNanos: 7n,
-};
 /** Little more than the loop reads. */
 const BYTES = LONG_BODY_BYTES + 10_000;
-
-function sourceOf(wire: string): SourceBody {
-  const body = Buffer.from(JSON.stringify(REQUESTS[wire]));
-  return { wire, body, headers: { "x-tollgate-path-model": "m" } };
-}
-
-function requestOf(source: SourceBody): WireRequest {
-  const found = readers.get(source.wire);
-  if (found === undefined) throw new Error(source.wire);
-  return found.readRequest(source);
-}
 
 function onLoop(wire: string, body: Buffer, asked: WireRequest, form: AnswerForm): DecodedAnswer {
   const family = families.find(({ name }) => name === FAMILY[wire]);
@@ -111,7 +86,7 @@ describe.each(WHOLE)("$name", ({ name, wire, body: made }) => {
 
   test("is told in its own wire as the loop tells it", async () => {
     expect(isLongAnswer(body)).toBe(true);
-    if (REQUESTS[wire] === undefined) return;
+    if (!isClientWire(wire)) return;
     const asked = requestOf(sourceOf(wire));
     const form = wire === "openai-chat" ? "fitted" : "source";
     const want = await outcome(() => onLoop(wire, body, asked, form));

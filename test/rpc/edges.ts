@@ -1,6 +1,6 @@
 /** The channels to one core: in process, in process with every message encoded, over real gRPC, and over a tunnel. */
 import { ListRequestsRequest } from "../../src/api/index.js";
-import type { CallMetadata, CallOptions, Channel, Sink } from "../../src/api/channel.js";
+import type { CallMetadata, CallOptions, Channel, Method, Sink } from "../../src/api/channel.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createRemoteChannel } from "../../src/rpc/remote-channel.js";
 import { createGrpcServer } from "../../src/rpc/server.js";
@@ -96,4 +96,15 @@ export class KeepingSink<Message> implements Sink<Message> {
 /** A list of requests without filters. */
 export function listed(accountId: string, more: Partial<ListRequestsRequest> = {}): ListRequestsRequest {
   return { ...ListRequestsRequest.decode(new Uint8Array()), accountId, ...more };
+}
+
+/** Asks a core in this process with a key, over the channel that encodes every message. Rejects with the refusal. */
+export async function ask<Request, Response>(
+  { dispatcher }: Pick<OpenCore, "dispatcher">,
+  secret: string,
+  method: Method<Request, Response>,
+  request: Request,
+): Promise<Response> {
+  const channel = createInProcessChannel(dispatcher, { encode: true });
+  return (await channel.unary(method, request, withKey(secret))).message;
 }

@@ -14,8 +14,7 @@ import {
   UsageServiceService as usage,
 } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
-import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
-import { listed, withKey } from "./edges.js";
+import { ask, listed } from "./edges.js";
 import { openCore, type OpenCore } from "./open-core.js";
 import { spend } from "./spending.js";
 import { TEST_ACT } from "../support/acts.js";
@@ -50,14 +49,11 @@ afterAll(async () => {
   await core.close();
 });
 
-async function call<Request, Response>(
+const call = <Request, Response>(
   secret: string,
   method: Method<Request, Response>,
   request: Request,
-): Promise<Response> {
-  const channel = createInProcessChannel(core.dispatcher, { encode: true });
-  return (await channel.unary(method, request, withKey(secret))).message;
-}
+): Promise<Response> => ask(core, secret, method, request);
 
 /** The refusal's reason, with the wrong parameter where there is one. */
 async function refused(work: Promise<unknown>): Promise<string> {

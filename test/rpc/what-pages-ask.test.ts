@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Method } from "../../src/api/channel.js";
 import { AccountServiceService as accounts, KeyServiceService as keys } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
-import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { TEST_ACT } from "../support/acts.js";
-import { withKey } from "./edges.js";
+import { ask } from "./edges.js";
 import { openCore, type OpenCore } from "./open-core.js";
 
 let core: OpenCore;
@@ -30,14 +29,11 @@ afterAll(async () => {
   await core.close();
 });
 
-async function call<Request, Response>(
+const call = <Request, Response>(
   secret: string,
   method: Method<Request, Response>,
   request: Request,
-): Promise<Response> {
-  const channel = createInProcessChannel(core.dispatcher, { encode: true });
-  return (await channel.unary(method, request, withKey(secret))).message;
-}
+): Promise<Response> => ask(core, secret, method, request);
 
 async function named(secret: string, accountId: string, ids: string[]): Promise<readonly string[]> {
   const page = await call(secret, keys.listKeys, { accountId, pageSize: 1, pageToken: "", ids, text: "" });
