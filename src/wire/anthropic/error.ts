@@ -1,18 +1,17 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
 import type { GatewayError } from "../../errors.js";
-import { objectOf, parsed, textOf } from "../json/value.js";
+import { objectOf, textOf } from "../json/value.js";
 import { codeOf } from "../error/code.js";
 import { redacted, toldName } from "../error/redact.js";
-import { retryAfterMs } from "../error/retry-after.js";
-import { type RefusalGrammar, type RefusalRow, refusalText, rowsOf, toldRefusal } from "../error/upstream-refusal.js";
+import {
+  errorReader,
+  type RefusalGrammar,
+  type RefusalRow,
+  rowsOf,
+  type Said,
+  toldRefusal,
+} from "../error/upstream-refusal.js";
 import type { WireError } from "../wire.js";
-
-/** What an upstream said; empty where it said nothing that can be shown. */
-interface Said {
-  readonly message: string;
-  readonly type: string;
-  readonly code: string;
-}
 
 const CONTEXT_TOO_LONG = /prompt is too long|exceed(s|ed)? (the )?context (limit|window)|maximum context length/i;
 const OURS =
@@ -49,43 +48,23 @@ const ROWS: readonly RefusalRow[] = [
 
 const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OURS], contextTooLong: CONTEXT_TOO_LONG };
 
-/** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
-export function decodeError(
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: Buffer,
-  rows?: readonly RefusalRow[],
-): GatewayError {
-  const text = refusalText(body);
-  const value = objectOf(parsed(text));
-  return refusalOf(status, saidIn(value?.["error"] ?? value), retryAfterMs(headers, text), rows);
-}
+export const decodeError = errorReader((body) => {
+  const value = objectOf(body);
+  return saidIn(value?.["error"] ?? value);
+}, GRAMMAR);
 
 /** What an error inside a stream, or inside an answer that says 200, means. */
 export function decodeToldError(told: unknown): GatewayError {
-  const said = saidIn(told);
-  return refusalOf(STATUSES.get(said.type) ?? 500, said, undefined);
-}
-
-function refusalOf(
-  status: number,
-  { message, type, code }: Said,
-  waitMs: number | undefined,
-  rows?: readonly RefusalRow[],
-): GatewayError {
-  const param = NAMED_PARAM.exec(message)?.[1] ?? "";
-  const told = { status, names: [type, code], message, param, code, contextParam: "messages", waitMs };
-  return toldRefusal(told, GRAMMAR, rows);
+  const status = STATUSES.get(toldName(objectOf(told)?.["type"])) ?? 500;
+  return toldRefusal({ ...saidIn(told), status, waitMs: undefined }, GRAMMAR);
 }
 
 function saidIn(value: unknown): Said {
-  if (typeof value === "string") return { message: redacted(value), type: "", code: "" };
   const error = objectOf(value);
-  return {
-    message: redacted(textOf(error?.["message"])),
-    type: toldName(error?.["type"]),
-    code: toldName(objectOf(error?.["details"])?.["error_code"]),
-  };
+  const message = redacted(textOf(typeof value === "string" ? value : error?.["message"]));
+  const code = toldName(objectOf(error?.["details"])?.["error_code"]);
+  const param = NAMED_PARAM.exec(message)?.[1] ?? "";
+  return { message, names: [toldName(error?.["type"]), code], param, code, contextParam: "messages" };
 }
 
 /** How the wire calls our refusals, by their HTTP status, and the status where it has one of its own. */

@@ -1,6 +1,8 @@
 /** What an upstream's refusal means for our client: the same on every wire, once the wire's own words are read. */
 import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
+import { parsed } from "../json/value.js";
 import { toldName } from "./redact.js";
+import { retryAfterMs } from "./retry-after.js";
 
 /** What a refusal is about, and so who can do something about it. */
 export type RefusalKind =
@@ -75,6 +77,22 @@ const BODY_BYTES_MAX = 64 * 1024;
 /** The text of an error's body, as far as it is read. */
 export function refusalText(body: Buffer): string {
   return body.subarray(0, BODY_BYTES_MAX).toString("utf8");
+}
+
+/** What an upstream said in its wire; empty where it said nothing that can be shown. */
+export type Said = Omit<ToldRefusal, "kind" | "status" | "waitMs">;
+
+/** What an error answer of a wire means, which `saidIn` reads. Never tells the upstream's key, address or HTML. */
+export function errorReader(saidIn: (value: unknown) => Said, grammar: RefusalGrammar) {
+  return (
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    rows?: readonly RefusalRow[],
+  ): GatewayError => {
+    const text = refusalText(body);
+    return toldRefusal({ ...saidIn(parsed(text)), status, waitMs: retryAfterMs(headers, text) }, grammar, rows);
+  };
 }
 
 /** By the row that fits, else by the status, else by the words where the status only blames the request. */

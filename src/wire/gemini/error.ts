@@ -1,9 +1,16 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in Google's envelope. */
 import type { GatewayError } from "../../errors.js";
-import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { redacted, toldName } from "../error/redact.js";
 import { retryAfterMs } from "../error/retry-after.js";
-import { type RefusalGrammar, type RefusalRow, refusalText, rowsOf, toldRefusal } from "../error/upstream-refusal.js";
+import {
+  errorReader,
+  type RefusalGrammar,
+  type RefusalRow,
+  rowsOf,
+  type Said,
+  toldRefusal,
+} from "../error/upstream-refusal.js";
 import type { WireError } from "../wire.js";
 
 const CONTEXT_TOO_LONG = /input token count.{0,80}exceeds the maximum|exceeds the maximum number of tokens/i;
@@ -73,66 +80,44 @@ const NAMES: ReadonlyMap<number, string> = new Map([
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 
-/** What an upstream said; empty where it said nothing that can be shown. */
-interface Said {
-  readonly message: string;
-  /** Such as INVALID_ARGUMENT. */
-  readonly name: string;
-  readonly code: number | undefined;
-  /** The reasons in the details, such as API_KEY_INVALID. */
-  readonly reasons: readonly string[];
-  /** The first field that is wrong, where it is named. */
-  readonly field: string;
-}
-
 const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OURS], contextTooLong: CONTEXT_TOO_LONG };
 
-/** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
-export function decodeError(
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: Buffer,
-  rows?: readonly RefusalRow[],
-): GatewayError {
-  const text = refusalText(body);
-  return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text), rows);
-}
+export const decodeError = errorReader(saidIn, GRAMMAR);
 
 /** What an error inside a stream, or inside an answer that says 200, means. */
 export function decodeToldError(told: unknown): GatewayError {
   const said = saidIn(told);
-  const status = STATUSES.get(said.name) ?? said.code ?? 500;
-  return refusalOf(status, said, retryAfterMs({}, JSON.stringify(told) ?? ""));
+  const code = errorIn(told)?.["code"];
+  const named = typeof code === "number" && code >= 400 && code <= 599 ? code : 500;
+  const status = STATUSES.get(said.names[0] ?? "") ?? named;
+  return toldRefusal({ ...said, status, waitMs: retryAfterMs({}, JSON.stringify(told) ?? "") }, GRAMMAR);
 }
 
-function refusalOf(
-  status: number,
-  { message, name, reasons, field }: Said,
-  waitMs: number | undefined,
-  rows?: readonly RefusalRow[],
-): GatewayError {
-  const names = [name, ...reasons];
-  const told = { status, names, message, param: field, code: "", contextParam: "contents", waitMs };
-  return toldRefusal(told, GRAMMAR, rows);
-}
-
-/** Reads Google's envelope, and the list of one that comes where no stream of events was asked for. */
+/** Its names are its status, such as INVALID_ARGUMENT, and the reasons in its details, such as API_KEY_INVALID. */
 function saidIn(value: unknown): Said {
-  const body = objectOf(Array.isArray(value) ? value[0] : value);
-  const error = objectOf(body?.["error"]);
+  const error = errorIn(value);
   const details = listOf(error?.["details"]).map((detail) => objectOf(detail) ?? {});
-  const code = error?.["code"];
-  const field = textOf(firstViolation(details)?.["field"]);
+  const reasons = details
+    .filter((detail) => detail["@type"] === ERROR_INFO)
+    .map((detail) => textOf(detail["reason"]))
+    .filter((reason) => /^[A-Z][A-Z0-9_]{1,62}$/.test(reason));
   return {
-    message: redacted(textOf(error?.["message"] ?? body?.["error"])),
-    name: toldName(error?.["status"]),
-    code: typeof code === "number" && code >= 400 && code <= 599 ? code : undefined,
-    reasons: details
-      .filter((detail) => detail["@type"] === ERROR_INFO)
-      .map((detail) => textOf(detail["reason"]))
-      .filter((reason) => /^[A-Z][A-Z0-9_]{1,62}$/.test(reason)),
-    field: toldName(field, 200),
+    message: redacted(textOf(error?.["message"] ?? bodyIn(value)?.["error"])),
+    names: [toldName(error?.["status"]), ...reasons],
+    // The first field that is wrong, where it is named.
+    param: toldName(textOf(firstViolation(details)?.["field"]), 200),
+    code: "",
+    contextParam: "contents",
   };
+}
+
+/** Google's envelope, also in the list of one that comes where no stream of events was asked for. */
+function bodyIn(value: unknown): JsonObject | undefined {
+  return objectOf(Array.isArray(value) ? value[0] : value);
+}
+
+function errorIn(value: unknown): JsonObject | undefined {
+  return objectOf(bodyIn(value)?.["error"]);
 }
 
 function firstViolation(details: readonly JsonObject[]): JsonObject | undefined {

@@ -1,24 +1,28 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
 import type { GatewayError } from "../../errors.js";
-import { listOf, objectOf, parsed, textOf } from "../json/value.js";
+import { listOf, objectOf, textOf } from "../json/value.js";
 import type { WireError } from "../wire.js";
 import { codeOf } from "../error/code.js";
 import { redacted, toldName } from "../error/redact.js";
 import { retryAfterMs } from "../error/retry-after.js";
-import { type RefusalGrammar, type RefusalRow, refusalText, rowsOf, toldRefusal } from "../error/upstream-refusal.js";
+import {
+  errorReader,
+  type RefusalGrammar,
+  type RefusalRow,
+  rowsOf,
+  type Said,
+  toldRefusal,
+} from "../error/upstream-refusal.js";
 
 /** What an upstream said, whichever of the known shapes it used; empty where it said nothing that can be shown. */
-interface Said {
-  readonly message: string;
+interface OpenAiSaid extends Said {
   readonly type: string;
-  readonly param: string;
-  readonly code: string;
   /** The status inside the error, where it names one. */
   readonly status: number | undefined;
 }
 
 const NAME_CHARACTERS_MAX = 200;
-const NOTHING_SAID: Said = { message: "", type: "", param: "", code: "", status: undefined };
+const NOTHING_SAID = saidOf({ message: "", type: "", param: "", code: "", status: undefined });
 
 const CONTEXT_TOO_LONG = /maximum context length|context[_ ]length[_ ]exceeded|prompt is too long|context window/i;
 const OUR_MONEY = /insufficient[_ ](quota|balance|funds|credits)|credit balance|billing[_ ]hard[_ ]limit/i;
@@ -44,21 +48,15 @@ const ROWS: readonly RefusalRow[] = [
 
 const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OUR_MONEY, OUR_KEY], contextTooLong: CONTEXT_TOO_LONG };
 
-/** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
-export function decodeError(
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: Buffer,
-  rows?: readonly RefusalRow[],
-): GatewayError {
-  const text = refusalText(body);
-  return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text), rows);
-}
+export const decodeError = errorReader(saidIn, GRAMMAR);
 
 /** What an error inside a stream, or inside an answer that says 200, means. */
 export function decodeToldError(told: unknown): GatewayError {
   const said = saidIn({ error: told });
-  return refusalOf(said.status ?? statusOf(said), said, retryAfterMs({}, said.message));
+  return toldRefusal(
+    { ...said, status: said.status ?? statusOf(said), waitMs: retryAfterMs({}, said.message) },
+    GRAMMAR,
+  );
 }
 
 /** Our refusal in the client's envelope: four keys always. */
@@ -84,18 +82,12 @@ export function typeOf({ http, metadata }: GatewayError): string {
   return TYPES.get(http) ?? (http >= 500 ? "server_error" : "invalid_request_error");
 }
 
-function refusalOf(
-  status: number,
-  { message, type, code, param }: Said,
-  waitMs: number | undefined,
-  rows?: readonly RefusalRow[],
-): GatewayError {
-  const told = { status, names: [code, type], message, param, code, contextParam: param || "messages", waitMs };
-  return toldRefusal(told, GRAMMAR, rows);
+function saidOf(said: Omit<OpenAiSaid, "names" | "contextParam">): OpenAiSaid {
+  return { ...said, names: [said.code, said.type], contextParam: said.param || "messages" };
 }
 
 /** Reads OpenAI's envelope, its flat form, Gemini's list of one, FastAPI's `detail`, and a bare string. */
-function saidIn(value: unknown): Said {
+function saidIn(value: unknown): OpenAiSaid {
   const body = objectOf(Array.isArray(value) ? value[0] : value);
   if (body === undefined) return NOTHING_SAID;
   const error = body["error"] ?? body;
@@ -104,7 +96,7 @@ function saidIn(value: unknown): Said {
   const nested = objectOf(fields["error"]) ?? fields;
   const code = nested["code"];
   const number = Number(typeof code === "number" || /^\d{3}$/.test(textOf(code)) ? code : nested["status"]);
-  return {
+  return saidOf({
     // Mistral says where a parameter is wrong inside the message.
     message: redacted(
       textOf(nested["message"]) || detailOf(objectOf(nested["message"])?.["detail"] ?? nested["detail"]),
@@ -113,7 +105,7 @@ function saidIn(value: unknown): Said {
     param: toldName(nested["param"], NAME_CHARACTERS_MAX),
     code: /^\d+$/.test(textOf(code)) ? "" : toldName(code, NAME_CHARACTERS_MAX),
     status: number >= 400 && number <= 599 ? number : undefined,
-  };
+  });
 }
 
 function detailOf(detail: unknown): string {
@@ -128,7 +120,7 @@ function detailOf(detail: unknown): string {
 }
 
 /** The status that an error inside a stream would have had. */
-function statusOf({ type, code, message }: Said): number {
+function statusOf({ type, code, message }: OpenAiSaid): number {
   const named = `${type} ${code}`;
   if (ROWS.some((row) => row.status === undefined && (row.code === code || row.code === type))) return 400;
   if (/rate_limit|too_many_requests/i.test(named)) return 429;

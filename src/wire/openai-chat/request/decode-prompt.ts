@@ -1,7 +1,16 @@
 /** From a client's body to the typed prompt. Built only where another wire, or a rule, needs it. */
 import { type OutputFormat, type Prompt, type Tool, type ToolChoice, ToolChoice_Mode } from "../../../api/index.js";
-import { ObjectReader, readTree, wrongValue } from "../../json/node.js";
+import { ObjectReader, readTree } from "../../json/node.js";
 import { decodeLogitBias, decodeMetadata } from "../../openai/request/decode-maps.js";
+import {
+  choiceOfWord,
+  customTool,
+  functionTool,
+  OBJECT_FORMAT,
+  opaqueTool,
+  schemaFormat,
+  TEXT_FORMAT,
+} from "../../openai/request/decode-tools.js";
 import { decodeMessages } from "./decode-messages.js";
 import { WIRE_NAME } from "../facts.js";
 import { promptOf } from "../../request/prompt.js";
@@ -49,15 +58,9 @@ function decodeTools(reader: ObjectReader): Tool[] {
     const tool = new ObjectReader(node, `tools[${place}]`);
     const type = tool.text("type") ?? "function";
     if (type === "function") return decodeFunction(tool.requiredObject("function"));
-    if (type !== "custom")
-      return { kind: { $case: "opaque", value: { wire: WIRE_NAME, json: node.raw() } }, cacheMark: undefined };
+    if (type !== "custom") return opaqueTool(WIRE_NAME, node);
     const custom = tool.requiredObject("custom");
-    const value = {
-      name: custom.requiredText("name"),
-      description: custom.text("description"),
-      formatJson: custom.raw("format"),
-    };
-    return { kind: { $case: "custom", value }, cacheMark: undefined };
+    return customTool(custom, custom.requiredText("name"));
   });
   // The older name of tools; a body that has both means both.
   for (const [place, node] of (reader.list("functions") ?? []).entries())
@@ -66,31 +69,17 @@ function decodeTools(reader: ObjectReader): Tool[] {
 }
 
 function decodeFunction(reader: ObjectReader): Tool {
-  const value = {
-    name: reader.requiredText("name"),
-    description: reader.text("description"),
-    parametersJson: reader.raw("parameters"),
-    strict: reader.flag("strict"),
-  };
-  return { kind: { $case: "function", value }, cacheMark: undefined };
+  return functionTool(reader, reader.requiredText("name"), reader.flag("strict"));
 }
 
-const MODES: ReadonlyMap<string, ToolChoice_Mode> = new Map([
-  ["auto", ToolChoice_Mode.MODE_AUTO],
-  ["none", ToolChoice_Mode.MODE_NONE],
-  ["required", ToolChoice_Mode.MODE_REQUIRED],
-  ["any", ToolChoice_Mode.MODE_REQUIRED],
-]);
+/** As Mistral's clients say it. */
+const OTHER_WORDS: ReadonlyMap<string, ToolChoice_Mode> = new Map([["any", ToolChoice_Mode.MODE_REQUIRED]]);
 
 function decodeToolChoice(reader: ObjectReader): ToolChoice | undefined {
   for (const key of ["tool_choice", "function_call"]) {
     const node = reader.peek(key);
     if (node === undefined) continue;
-    if (node.kind === "string") {
-      const mode = MODES.get(reader.requiredText(key));
-      if (mode === undefined) throw wrongValue(key, "it must be none, auto, required or an object");
-      return { mode, names: [], custom: false };
-    }
+    if (node.kind === "string") return choiceOfWord(reader, key, OTHER_WORDS);
     const choice = decodeNamedChoice(new ObjectReader(node, key), key === "function_call");
     if (choice === undefined) continue;
     reader.value(key);
@@ -130,22 +119,15 @@ function decodeOutputFormat(reader: ObjectReader): OutputFormat | undefined {
   const type = format.requiredText("type");
   if (type !== "text" && type !== "json_object" && type !== "json_schema") return undefined;
   reader.value("response_format");
-  if (type === "text") return { kind: { $case: "text", value: {} } };
+  if (type === "text") return TEXT_FORMAT;
   if (type === "json_object") {
     // Some servers bind the object to a schema that stands beside the type.
     const schemaJson = format.peek("schema")?.kind === "object" ? format.raw("schema") : undefined;
-    if (schemaJson === undefined) return { kind: { $case: "jsonObject", value: {} } };
+    if (schemaJson === undefined) return OBJECT_FORMAT;
     const value = { name: BESIDE_NAME, description: undefined, schemaJson, strict: undefined };
     return { kind: { $case: "jsonSchema", value } };
   }
-  const schema = format.requiredObject("json_schema");
-  const value = {
-    name: schema.requiredText("name"),
-    description: schema.text("description"),
-    schemaJson: schema.raw("schema"),
-    strict: schema.flag("strict"),
-  };
-  return { kind: { $case: "jsonSchema", value } };
+  return schemaFormat(format.requiredObject("json_schema"));
 }
 
 function decodeStop(reader: ObjectReader): string[] {

@@ -1,20 +1,17 @@
 /** From the typed prompt to a body for an upstream of this wire. */
-import { unsupported } from "../../error/refusals.js";
-import {
-  type OutputFormat,
-  type Prompt,
-  type Reasoning,
-  type Tool,
-  type ToolChoice,
-  ToolChoice_Mode,
-} from "../../../api/index.js";
+import { type Prompt, type Reasoning, type Tool, type ToolChoice, ToolChoice_Mode } from "../../../api/index.js";
 import { encodeExtra } from "../../request/extra.js";
-import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
+import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
 import { leftOut } from "../../request/dropped-parameters.js";
-import { encodeMap, encodeParameters, encodeUser } from "../../openai/request/encode-fields.js";
+import { encodeMap, encodeUser } from "../../openai/request/encode-fields.js";
+import {
+  encodeOutputFormat,
+  encodeToolChoice,
+  encodeTools,
+  type ToolGrammar,
+} from "../../openai/request/encode-tools.js";
 import { effortOf } from "../../openai/request/encode-efforts.js";
 import type { OwnedFields } from "../../wire.js";
-import type { OpenAiChatDialect } from "../facts-dialect.js";
 import { mustReportDropped } from "./encode-lacking.js";
 import { encodeMessages, type MessageContext } from "./encode-messages.js";
 import { WIRE_NAME } from "../facts.js";
@@ -27,18 +24,18 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Messag
   const isUnforced = prompt.tools.length > 0 && mustBeAsked(prompt.toolChoice, context);
   const nudge = isUnforced ? [`{"role":"system","content":"You must answer by calling one of the tools."}`] : [];
   if (isUnforced) context.drop("tool_choice");
-  const tools = encodeTools(offeredTools(prompt, context), context);
+  const tools = encodeTools(offeredTools(prompt, context), grammarOf(context));
   // A choice among no tools is refused, and so is what is said of their calls.
   const hasLostTools = tools === undefined && context.isForeign;
   if (hasLostTools && saysOfTools(prompt)) context.drop("tool_choice");
-  const choice = isUnforced ? '"auto"' : encodeToolChoice(prompt.toolChoice, dialect);
+  const choice = isUnforced ? '"auto"' : encodeToolChoice(prompt.toolChoice, "below", dialect);
   const members: MemberTexts = [
     ["model", jsonOf(owned.model)],
     ["messages", arrayText([...nudge, ...encodeMessages(prompt.messages, context)])],
     ["tools", tools],
     ["tool_choice", hasLostTools ? undefined : choice],
     ["parallel_tool_calls", hasLostTools ? undefined : jsonOf(prompt.parallelToolCalls)],
-    ["response_format", encodeOutputFormat(prompt.outputFormat)],
+    ["response_format", encodeOutputFormat(prompt.outputFormat, "below")],
     ...encodeReasoning(prompt.reasoning, context),
     ["temperature", jsonOf(prompt.temperature)],
     ["top_p", jsonOf(prompt.topP)],
@@ -109,79 +106,7 @@ function offeredTools({ tools, toolChoice }: Prompt, context: MessageContext): r
 /** Members that the gateway owns and no one else may write. */
 const OWNED = ["model", "messages", "n", "stream", "stream_options", "max_tokens", "max_completion_tokens"];
 
-function encodeTools(tools: readonly Tool[], context: MessageContext): string | undefined {
-  const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`, context));
-  return texts.length === 0 ? undefined : arrayText(texts);
-}
-
-function encodeTool({ kind }: Tool, path: string, context: MessageContext): string[] {
-  switch (kind?.$case) {
-    case "function": {
-      const { name, description, parametersJson, strict } = kind.value;
-      const called = objectText([
-        ["name", jsonOf(name)],
-        ["description", jsonOf(description)],
-        ["parameters", encodeParameters(parametersJson, `${path}.parameters`, context.isForeign, context.drop)],
-        ["strict", jsonOf(strict)],
-      ]);
-      return [`{"type":"function","function":${called}}`];
-    }
-    case "custom": {
-      const { name, description, formatJson } = kind.value;
-      if (!context.dialect.customTools) throw unsupported(path, "it knows no tools that take free text", context);
-      const called = objectText([
-        ["name", jsonOf(name)],
-        ["description", jsonOf(description)],
-        ["format", checkedJson(formatJson, `${path}.format`)],
-      ]);
-      return [`{"type":"custom","custom":${called}}`];
-    }
-    case "opaque":
-      // A tool that only another wire understands cannot be offered here.
-      if (kind.value.wire === WIRE_NAME) return [checkedJson(kind.value.json, path) ?? "{}"];
-      context.drop(path);
-      return [];
-    case undefined:
-      return [];
-    default:
-      return kind satisfies never;
-  }
-}
-
-function encodeToolChoice(choice: ToolChoice | undefined, dialect: OpenAiChatDialect): string | undefined {
-  if (choice === undefined || choice.mode === ToolChoice_Mode.MODE_UNSPECIFIED) return undefined;
-  if (choice.mode === ToolChoice_Mode.MODE_NONE) return '"none"';
-  const isRequired = choice.mode === ToolChoice_Mode.MODE_REQUIRED;
-  const isOneOfMany = choice.names.length > 0 && !(isRequired && choice.names.length === 1);
-  if (choice.names.length === 0 || (isOneOfMany && !dialect.allowedTools))
-    return isRequired ? JSON.stringify(dialect.requiredChoice) : '"auto"';
-  const type = choice.custom ? "custom" : "function";
-  const tools = choice.names.map((name) => `{"type":"${type}","${type}":{"name":${JSON.stringify(name)}}}`);
-  if (isRequired && tools.length === 1) return tools[0];
-  const mode = isRequired ? "required" : "auto";
-  return `{"type":"allowed_tools","allowed_tools":{"mode":"${mode}","tools":${arrayText(tools)}}}`;
-}
-
-function encodeOutputFormat(format: OutputFormat | undefined): string | undefined {
-  const kind = format?.kind;
-  switch (kind?.$case) {
-    case "text":
-      return '{"type":"text"}';
-    case "jsonObject":
-      return '{"type":"json_object"}';
-    case "jsonSchema": {
-      const { name, description, schemaJson, strict } = kind.value;
-      const schema = objectText([
-        ["name", jsonOf(name)],
-        ["description", jsonOf(description)],
-        ["schema", checkedJson(schemaJson, "output_format.schema")],
-        ["strict", jsonOf(strict)],
-      ]);
-      return `{"type":"json_schema","json_schema":${schema}}`;
-    }
-    case undefined:
-      return undefined;
-    default:
-      return kind satisfies never;
-  }
+function grammarOf({ dialect, model, isForeign, drop }: MessageContext): ToolGrammar {
+  const { customTools } = dialect;
+  return { wire: WIRE_NAME, nesting: "below", model, isForeign, customTools, unstrict: undefined, drop };
 }

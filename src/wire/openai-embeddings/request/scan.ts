@@ -4,6 +4,7 @@ import { scanBody } from "../../json/body.js";
 import { JSON_NODES_MAX, type JsonCursor, type JsonKind } from "../../json/cursor.js";
 import { MODEL_CHARACTERS_MAX } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
+import { embeddingFacts } from "../../request/embedding-facts.js";
 import type { Member } from "../../json/splice.js";
 import type { RequestFacts } from "../../wire.js";
 
@@ -47,22 +48,6 @@ export function scanRequest(body: Buffer): Scan {
   if (model === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
   if (input === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "input" });
   return { facts: embeddingFacts(model, input.bytes, input.count), encoding, dimensions, open, members };
-}
-
-/** The facts of a request for vectors, whichever form it came in: nothing is generated, and nothing streams. */
-function embeddingFacts(model: string, textBytes: number, inputCount: number): RequestFacts {
-  return {
-    model,
-    stream: false,
-    includeUsage: true,
-    candidateCount: 1,
-    outputTokensMax: 0,
-    textBytes,
-    imageCount: 0,
-    fileCount: 0,
-    audioCount: 0,
-    inputCount,
-  };
 }
 
 /** Reads the value that comes next, all of it. Returns what is wrong with it. */

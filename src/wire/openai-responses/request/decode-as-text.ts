@@ -1,11 +1,9 @@
 /** Items that only the wire itself has, told in words, so that what they say reaches other upstreams too. */
 import { type Message, type Part, Role } from "../../../api/index.js";
-import { type JsonObject, listOf, objectOf, parsed, textOf } from "../../json/value.js";
+import { type JsonObject, objectOf, parsed, textOf } from "../../json/value.js";
 import { textPart } from "../../request/part.js";
+import { READABLE_CHARACTERS_MAX, readableText } from "../../request/readable-text.js";
 import { WIRE_NAME } from "../facts.js";
-
-const CHARACTERS_MAX = 20_000;
-const DEPTH_MAX = 8;
 
 /** What was asked of a tool, by the member that says it. */
 const CALLS: Readonly<Record<string, string>> = {
@@ -86,21 +84,10 @@ function nameOf(item: JsonObject, type: string): string {
 }
 
 function shown(value: unknown): string {
-  return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, CHARACTERS_MAX);
+  return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, READABLE_CHARACTERS_MAX);
 }
 
 function readable(value: unknown): string {
-  const texts: string[] = [];
-  collect(value, texts, 0);
-  return texts.join("\n").slice(0, CHARACTERS_MAX);
-}
-
-function collect(value: unknown, texts: string[], depth: number): void {
-  if (depth === DEPTH_MAX) return;
-  if (depth === 0 && (typeof value === "string" || typeof value === "boolean")) texts.push(String(value));
-  for (const item of listOf(value)) collect(item, texts, depth + 1);
-  const object = objectOf(value);
-  if (object === undefined) return;
-  for (const key of READABLE) if (typeof object[key] === "string") texts.push(object[key]);
-  collect(object["content"], texts, depth + 1);
+  const isPlain = typeof value === "string" || typeof value === "boolean";
+  return isPlain ? String(value).slice(0, READABLE_CHARACTERS_MAX) : readableText(value, READABLE);
 }

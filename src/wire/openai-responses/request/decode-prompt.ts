@@ -11,6 +11,15 @@ import {
 } from "../../../api/index.js";
 import { type JsonNode, ObjectReader, readTree, wrongValue } from "../../json/node.js";
 import { decodeMetadata } from "../../openai/request/decode-maps.js";
+import {
+  choiceOfWord,
+  customTool,
+  functionTool,
+  OBJECT_FORMAT,
+  opaqueTool,
+  schemaFormat,
+  TEXT_FORMAT,
+} from "../../openai/request/decode-tools.js";
 import { textPart, messageOf } from "../../request/part.js";
 import { AskedTools, innerTools, toolLists } from "./decode-tools.js";
 import { decodeItems } from "./decode-messages.js";
@@ -89,34 +98,17 @@ function nameOfTool({ kind }: Tool): string | undefined {
 function decodeTool(node: JsonNode, path: string, namespace: string | undefined, asked: AskedTools): Tool {
   const reader = new ObjectReader(node, path);
   const type = reader.requiredText("type");
-  if (type !== "function" && type !== "custom")
-    return { kind: { $case: "opaque", value: { wire: WIRE_NAME, json: node.raw() } }, cacheMark: undefined };
+  if (type !== "function" && type !== "custom") return opaqueTool(WIRE_NAME, node);
   const name = asked.flat(namespace, reader.requiredText("name"));
-  const description = reader.text("description");
-  if (type === "custom") {
-    const value = { name, description, formatJson: reader.raw("format") };
-    return { kind: { $case: "custom", value }, cacheMark: undefined };
-  }
+  if (type === "custom") return customTool(reader, name);
   // Not strict is what every other wire takes for granted.
-  const strict = reader.flag("strict") === true ? true : undefined;
-  const value = { name, description, parametersJson: reader.raw("parameters"), strict };
-  return { kind: { $case: "function", value }, cacheMark: undefined };
+  return functionTool(reader, name, reader.flag("strict") === true ? true : undefined);
 }
-
-const MODES: ReadonlyMap<string, ToolChoice_Mode> = new Map([
-  ["auto", ToolChoice_Mode.MODE_AUTO],
-  ["none", ToolChoice_Mode.MODE_NONE],
-  ["required", ToolChoice_Mode.MODE_REQUIRED],
-]);
 
 function decodeToolChoice(reader: ObjectReader, asked: AskedTools): ToolChoice | undefined {
   const node = reader.peek("tool_choice");
   if (node === undefined) return undefined;
-  if (node.kind === "string") {
-    const mode = MODES.get(reader.requiredText("tool_choice"));
-    if (mode === undefined) throw wrongValue("tool_choice", "it must be none, auto, required or an object");
-    return { mode, names: [], custom: false };
-  }
+  if (node.kind === "string") return choiceOfWord(reader, "tool_choice");
   const choice = new ObjectReader(node, "tool_choice");
   const type = choice.requiredText("type");
   if (type === "function" || type === "custom") {
@@ -148,18 +140,11 @@ function decodeOutputFormat(text: ObjectReader | undefined): OutputFormat | unde
   if (format === undefined) return undefined;
   switch (format.requiredText("type")) {
     case "text":
-      return { kind: { $case: "text", value: {} } };
+      return TEXT_FORMAT;
     case "json_object":
-      return { kind: { $case: "jsonObject", value: {} } };
-    case "json_schema": {
-      const value = {
-        name: format.requiredText("name"),
-        description: format.text("description"),
-        schemaJson: format.raw("schema"),
-        strict: format.flag("strict"),
-      };
-      return { kind: { $case: "jsonSchema", value } };
-    }
+      return OBJECT_FORMAT;
+    case "json_schema":
+      return schemaFormat(format);
     default:
       throw wrongValue("text.format.type", "it must be text, json_object or json_schema");
   }

@@ -1,19 +1,18 @@
 /** From the typed prompt to a body for an upstream of this wire. */
-import {
-  type OutputFormat,
-  type Prompt,
-  type Reasoning,
-  type Tool,
-  type ToolChoice,
-  ToolChoice_Mode,
-} from "../../../api/index.js";
+import type { Prompt, Reasoning } from "../../../api/index.js";
 import { unsupported } from "../../error/refusals.js";
 import { encodeExtra } from "../../request/extra.js";
 import { CALLS_MAX_DEFAULT } from "../../request/hosted-tools.js";
-import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
+import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
 import { leftOut } from "../../request/dropped-parameters.js";
-import { encodeMap, encodeParameters, encodeUser } from "../../openai/request/encode-fields.js";
+import { encodeMap, encodeUser } from "../../openai/request/encode-fields.js";
 import { effortOf, nearestEffort } from "../../openai/request/encode-efforts.js";
+import {
+  encodeOutputFormat,
+  encodeToolChoice,
+  encodeTools,
+  type ToolGrammar,
+} from "../../openai/request/encode-tools.js";
 import type { ModelFacts, OwnedFields } from "../../wire.js";
 import { encodeItems } from "./encode-messages.js";
 import { WIRE_NAME } from "../facts.js";
@@ -27,7 +26,9 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, isForeign: bool
   const drop = (param: string): void => void dropped.push(param);
   checkPlaces(prompt, owned, dropped);
   const reasoning = encodeReasoning(prompt.reasoning, { facts: owned.facts ?? {}, isForeign, drop });
-  const tools = encodeTools(prompt.tools, { isForeign, drop });
+  // Left out, strict would mean true.
+  const grammar = { wire: WIRE_NAME, nesting: "beside", customTools: true, unstrict: "false" } as const;
+  const tools = encodeTools(prompt.tools, { ...grammar, model, isForeign, drop });
   // A choice among no tools is refused, and so is what is said of their calls.
   const hasLostTools = tools === undefined && isForeign;
   if (isForeign) dropped.push(...leftOut(prompt, { wire: WIRE_NAME, cacheMarks: true, names: false }));
@@ -37,7 +38,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, isForeign: bool
     ["tools", tools],
     // The hold covers no more calls of tools that OpenAI runs.
     ["max_tool_calls", owned.toolOrders !== undefined ? String(CALLS_MAX_DEFAULT) : undefined],
-    ["tool_choice", hasLostTools ? undefined : encodeToolChoice(prompt.toolChoice)],
+    ["tool_choice", hasLostTools ? undefined : encodeToolChoice(prompt.toolChoice, "beside")],
     ["parallel_tool_calls", hasLostTools ? undefined : jsonOf(prompt.parallelToolCalls)],
     ["text", encodeText(prompt)],
     ["reasoning", reasoning],
@@ -73,67 +74,8 @@ function checkPlaces(prompt: Prompt, { model, candidateCount }: OwnedFields, dro
 /** Members that the gateway owns and no one else may write. */
 const OWNED = ["model", "input", "instructions", "max_output_tokens", "stream", "store", "background"];
 
-/** What writing the tools depends on. */
-interface ToolContext {
-  readonly isForeign: boolean;
-  /** Takes the name of what was left out. */
-  readonly drop: (param: string) => void;
-}
-
-function encodeTools(tools: readonly Tool[], context: ToolContext): string | undefined {
-  const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`, context));
-  return texts.length === 0 ? undefined : arrayText(texts);
-}
-
-function encodeTool({ kind }: Tool, path: string, context: ToolContext): string[] {
-  switch (kind?.$case) {
-    case "function": {
-      const { name, description, parametersJson, strict } = kind.value;
-      const tool = objectText([
-        ["type", '"function"'],
-        ["name", jsonOf(name)],
-        ["description", jsonOf(description)],
-        ["parameters", encodeParameters(parametersJson, `${path}.parameters`, context.isForeign, context.drop)],
-        // Left out, it would mean true.
-        ["strict", strict === true ? "true" : "false"],
-      ]);
-      return [tool];
-    }
-    case "custom": {
-      const { name, description, formatJson } = kind.value;
-      const tool = objectText([
-        ["type", '"custom"'],
-        ["name", jsonOf(name)],
-        ["description", jsonOf(description)],
-        ["format", checkedJson(formatJson, `${path}.format`)],
-      ]);
-      return [tool];
-    }
-    case "opaque":
-      // A tool that only another wire understands cannot be offered here.
-      if (kind.value.wire === WIRE_NAME) return [checkedJson(kind.value.json, path) ?? "{}"];
-      context.drop(path);
-      return [];
-    case undefined:
-      return [];
-    default:
-      return kind satisfies never;
-  }
-}
-
-function encodeToolChoice(choice: ToolChoice | undefined): string | undefined {
-  if (choice === undefined || choice.mode === ToolChoice_Mode.MODE_UNSPECIFIED) return undefined;
-  if (choice.mode === ToolChoice_Mode.MODE_NONE) return '"none"';
-  const isRequired = choice.mode === ToolChoice_Mode.MODE_REQUIRED;
-  if (choice.names.length === 0) return isRequired ? '"required"' : '"auto"';
-  const type = choice.custom ? "custom" : "function";
-  const tools = choice.names.map((name) => `{"type":"${type}","name":${JSON.stringify(name)}}`);
-  if (isRequired && tools.length === 1) return tools[0];
-  return `{"type":"allowed_tools","mode":"${isRequired ? "required" : "auto"}","tools":${arrayText(tools)}}`;
-}
-
 function encodeText({ outputFormat, verbosity }: Prompt): string | undefined {
-  const format = encodeFormat(outputFormat);
+  const format = encodeOutputFormat(outputFormat, "beside");
   if (format === undefined && verbosity === undefined) return undefined;
   return objectText([
     ["format", format],
@@ -141,34 +83,10 @@ function encodeText({ outputFormat, verbosity }: Prompt): string | undefined {
   ]);
 }
 
-function encodeFormat(format: OutputFormat | undefined): string | undefined {
-  const kind = format?.kind;
-  switch (kind?.$case) {
-    case "text":
-      return '{"type":"text"}';
-    case "jsonObject":
-      return '{"type":"json_object"}';
-    case "jsonSchema": {
-      const { name, description, schemaJson, strict } = kind.value;
-      return objectText([
-        ["type", '"json_schema"'],
-        ["name", jsonOf(name)],
-        ["description", jsonOf(description)],
-        ["schema", checkedJson(schemaJson, "output_format.schema")],
-        ["strict", jsonOf(strict)],
-      ]);
-    }
-    case undefined:
-      return undefined;
-    default:
-      return kind satisfies never;
-  }
-}
-
 /** A caller of the typed form names the model's own effort; one of another wire, the effort that it means. */
 function encodeReasoning(
   reasoning: Reasoning | undefined,
-  { facts, isForeign, drop }: ToolContext & { readonly facts: ModelFacts },
+  { facts, isForeign, drop }: Pick<ToolGrammar, "isForeign" | "drop"> & { readonly facts: ModelFacts },
 ): string | undefined {
   if (reasoning === undefined) return undefined;
   const { include } = reasoning;

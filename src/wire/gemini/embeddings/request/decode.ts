@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { GatewayError } from "../../../../errors.js";
 import { MODEL_CHARACTERS_MAX } from "../../../json/field.js";
 import { readTree, wrongValue } from "../../../json/node.js";
+import { embeddingFacts } from "../../../request/embedding-facts.js";
 import type { EmbeddingQuestion, RequestFacts, SourceBody, WireRequest } from "../../../wire.js";
 import { ProtoReader } from "../../request/decode-object.js";
 import { PATH_MODEL_HEADER } from "../../facts.js";
@@ -35,18 +36,8 @@ export class GeminiEmbeddingRequest implements WireRequest, EmbeddingQuestion {
     /** True where the client wants a list, even of one. */
     readonly isBatch: boolean,
   ) {
-    this.facts = {
-      model,
-      stream: false,
-      includeUsage: true,
-      candidateCount: 1,
-      outputTokensMax: 0,
-      textBytes: texts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + MARK_BYTES, 0),
-      imageCount: 0,
-      fileCount: 0,
-      audioCount: 0,
-      inputCount: texts.length,
-    };
+    const bytes = texts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + MARK_BYTES, 0);
+    this.facts = embeddingFacts(model, bytes, texts.length);
   }
 
   get embedding(): EmbeddingQuestion {
