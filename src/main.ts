@@ -58,8 +58,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   const ready = core === undefined ? () => coreAnswers(channel, frontToken) : () => core.ready();
   const listeners = new Listeners({ environment, log, metrics, channel, core, frontToken, ready });
   try {
-    await giveBackStartMemory();
     await listeners.open();
+    // Making the servers and their routes leaves more than all that came before.
+    await giveBackStartMemory();
     const { addresses } = listeners;
     core?.node.listens(addresses);
     log.info({ ...addresses, pid: process.pid }, "ready");

@@ -1,4 +1,4 @@
-/** Gives back what a start left in memory, before anything is served. */
+/** Gives back what a start left in memory, before it says that it is ready. */
 import type { Session } from "node:inspector";
 
 /** A collection takes some 20 ms; a start waits no longer than this for one. */
