@@ -85,9 +85,9 @@ export function teach(
     case "context":
     case "size":
     case "request":
-      return health.answered(token, accountId);
-    // That a request may not be made says nothing by itself; that no request may be made does.
+    // A client can make an upstream say so in words, and a 402 or 403 without a code is about its own request.
     case "forbidden":
+      return health.answered(token, accountId);
     case "timeout":
     case "unavailable":
     case "failure":

@@ -188,6 +188,24 @@ test.each(families)("$name: nor do all refusals in a row, with nobody served bet
   expect(await bench.ask("mallory"), "what proved itself is back for all").toBeUndefined();
 });
 
+test.each(families)("$name: words alone set nothing aside, however many tenants meet them", async (family) => {
+  const bench = new Bench(family);
+  const isExact = (status: number): boolean =>
+    family.refusals?.some((row) => row.status === status && row.code === undefined) === true;
+  for (const status of [400, 402, 403, 422]) {
+    // Its documents give this status one meaning, whatever the words are.
+    if (isExact(status)) continue;
+    for (const words of HOSTILE_WORDS) {
+      bench.says = inWords(family, status, words);
+      for (const account of ["mallory", "trent", "oscar", "mallory"]) await bench.ask(account);
+      bench.says = undefined;
+      const before = bench.asked;
+      expect(await bench.ask("alice"), `${status} saying '${words}'`).toBeUndefined();
+      expect(bench.asked).toBe(before + 1);
+    }
+  }
+});
+
 test("an upstream that refuses all its tenants is probed, and back for all with the first answer", async () => {
   const bench = new Bench(families[0] ?? expect.unreachable("there are families"));
   bench.says = withCode(families[0] ?? expect.unreachable(), 401, "invalid_api_key");
