@@ -57,6 +57,7 @@ test("the body, the wire's headers, the clamp and the credential reach the servi
     "x-tollgate-client": "node",
     "x-tollgate-client-address": "127.0.0.1",
     "x-tollgate-front": "front-secret",
+    "x-tollgate-route": "/toy/:box/say",
   });
 });
 
