@@ -57,6 +57,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const frontToken = core?.frontToken ?? (environment.secret && frontTokenOf(environment.secret));
   const ready = core === undefined ? () => coreAnswers(channel, frontToken) : () => core.ready();
   const listeners = new Listeners({ environment, log, metrics, channel, core, frontToken, ready });
+  // Whoever sees that it is ready may tell it to stop at once. Before it listens nothing runs that a signal could end.
+  const told = stopSignal();
   try {
     await listeners.open();
     // Making the servers and their routes leaves more than all that came before.
@@ -70,7 +72,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     if (core !== undefined) printWelcome(base, core.shown);
     hangup.act = () =>
       void (core === undefined ? log.warn({}, "a front end has no settings to reload") : core.reload());
-    await stopSignal();
+    await told;
   } catch (error) {
     // Keys that were made at this start exist now, so they are shown although it fails.
     if (core !== undefined) printWelcome(undefined, core.shown);

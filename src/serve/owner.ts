@@ -46,8 +46,10 @@ export async function own({ acceptLoss, demo, onServing, untilStopped }: OwnOpti
   const { thread, derived } = await openDirectoryThread({ environment, log, demo, acceptLoss, onFatal });
   const start = { place: { directory: environment.dataDirectory }, contentKeys: derived.seals.content };
   const owner = await Owner.open(path, thread, start, log);
+  // Whoever hears that it serves may tell it to stop at once.
+  const told = untilStopped();
   onServing();
-  await untilStopped();
+  await told;
   await owner.close();
   log.flush();
 }

@@ -150,6 +150,15 @@ test("workers that are told to stop while the second one starts end well", async
   expect(await gateway.ended()).toBe(0);
 });
 
+test("a process that is told to stop in the moment in which it is ready ends well", async () => {
+  upstream = await startSteppedUpstream();
+  for (let round = 0; round < 5; round++) {
+    const gateway = await started({ TOLLGATE_LAME_DUCK_MS: "0" });
+    process.kill(gateway.pid, "SIGTERM");
+    expect(await gateway.ended()).toBe(0);
+  }
+});
+
 test("a process that is told once closes its port when its time is over", async () => {
   upstream = await startSteppedUpstream();
   const gateway = await started({ TOLLGATE_LAME_DUCK_MS: "1000" });
