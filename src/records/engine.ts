@@ -23,6 +23,8 @@ import { UsageScan, type UsageTable } from "./usage-scan.js";
 /** A chunk that many, and as many tails, are put together. */
 const SEALED_ROWS = 16_384;
 const TAILS_MAX = 64;
+/** How often all chunks of a time are read anew, because one of them was put together with others meanwhile. */
+const READS_MAX = 4;
 /** An id tells when its request began; a request is over before this. */
 const REQUEST_MS_MAX = 700_000;
 /** Later than any record. A database takes no infinity. */
@@ -182,12 +184,8 @@ export class Engine {
   /** Stores those of the rows that are not there, and says how many. They all ended within the time. */
   async adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): Promise<number> {
     const adopted = await this.store.alone(async () => {
-      const known = new Set<string>();
-      for (const mark of await this.#within(fromMs - REQUEST_MS_MAX, toMs + REQUEST_MS_MAX)) {
-        const chunk = await this.#chunk(mark, true);
-        if (chunk === undefined) continue;
-        for (let row = 0; row < chunk.count; row++) known.add(textAt(chunk.texts, "id", row));
-      }
+      const known = await this.#idsWithin(fromMs - REQUEST_MS_MAX, toMs + REQUEST_MS_MAX);
+      if (known === undefined) return 0;
       const builder = new BatchBuilder();
       for (const row of rows) if (!known.has(row.id)) builder.push(row);
       const { count } = builder;
@@ -266,6 +264,26 @@ export class Engine {
   async #within(fromMs: number, toMs: number): Promise<readonly ChunkMark[]> {
     const marks = await this.store.within(fromMs, toMs);
     return this.#unseen.size === 0 ? marks : marks.filter(({ id }) => !this.#unseen.has(id));
+  }
+
+  /**
+   * The ids of all records that may have ended within the time, those as well that are not shown yet. Undefined where
+   * other processes put chunks together faster than they are read here: what stood in those is known to nobody here.
+   */
+  async #idsWithin(fromMs: number, toMs: number): Promise<ReadonlySet<string> | undefined> {
+    for (let tries = 0; tries < READS_MAX; tries++) {
+      const ids = new Set<string>();
+      const marks = await this.store.within(fromMs, toMs);
+      let read = 0;
+      for (const mark of marks) {
+        const chunk = await this.#chunk(mark, true);
+        if (chunk === undefined || chunk.texts === NO_PART) break;
+        for (let row = 0; row < chunk.count; row++) ids.add(textAt(chunk.texts, "id", row));
+        read += 1;
+      }
+      if (read === marks.length) return ids;
+    }
+    return undefined;
   }
 
   /** Undefined where another process put one of them together with others. */

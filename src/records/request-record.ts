@@ -39,8 +39,10 @@ export interface RequestAnswer {
 export interface EndedRequest {
   /** As the header x-request-id told it. */
   readonly id: string;
-  /** The method that was called, such as /tollgate.v1.InferenceService/Generate, or the route of HTTP. */
+  /** What people know the call by: the route of HTTP where it came by one, else the method. */
   readonly path: string;
+  /** The method that was called, such as /tollgate.v1.InferenceService/Generate; the path where it came to none. */
+  readonly method: string;
   /** Undefined where nobody knows who asked. */
   readonly asker: Asker | undefined;
   /** An IP literal; empty where it is not known. */
@@ -93,9 +95,8 @@ export class RequestFeed {
     };
   }
 
-  /** `path` is what people know the call by; its trace is named by its method. */
   begin(id: string, path: string, metadata: CallMetadata, method = path): RequestRecord {
-    const record = new RequestRecord(id, path, metadata, this);
+    const record = new RequestRecord(id, path, method, metadata, this);
     record.trace = this.options.trace?.(method, metadata);
     return record;
   }
@@ -142,6 +143,7 @@ export class RequestRecord implements EndedRequest {
   constructor(
     readonly id: string,
     readonly path: string,
+    readonly method: string,
     metadata: CallMetadata,
     feed: RequestFeed,
   ) {

@@ -60,6 +60,6 @@ export async function openRecords(
 }
 
 /** Whoever leaves a page of the console before its answer came was refused nothing: that is no record. */
-function isLeftQuestion({ failure, path }: EndedRequest): boolean {
-  return failure?.reason === "ERROR_REASON_CANCELLED" && path.startsWith(SERVICES) && !path.startsWith(INFERENCE);
+function isLeftQuestion({ failure, method }: EndedRequest): boolean {
+  return failure?.reason === "ERROR_REASON_CANCELLED" && method.startsWith(SERVICES) && !method.startsWith(INFERENCE);
 }

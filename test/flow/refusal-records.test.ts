@@ -107,6 +107,25 @@ describe.each(PROVOCATIONS)("$reason over $edge", ({ reason, provoke }) => {
   });
 });
 
+test("whoever leaves a question of management before its answer is over was refused nothing", async () => {
+  const headers = { authorization: `Bearer ${OPERATOR_KEY}` };
+  const port = Number(new URL(world.core.url).port);
+  const clients = await Promise.all(Array.from({ length: 60 }, () => RawClient.open(port)));
+  const head = `GET /api/v1/keys?page_size=1000 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${OPERATOR_KEY}\r\n\r\n`;
+  for (const client of clients) client.write(head);
+  // Some have no answer yet when the first one has.
+  await expect.poll(() => clients.some(({ text }) => text !== ""), { interval: 1 }).toBe(true);
+  for (const client of clients) client.socket.destroy();
+  // What is refused afterwards has its record once what ended before has its own.
+  const later = await fetch(`${world.core.url}/api/v1/keys/none`, { headers });
+  await later.text();
+  await expectRecord(refusedBy(later), "RESOURCE_UNKNOWN", world.core);
+  const { body } = await new Management(world.core).call("GET", "/requests?reason=CANCELLED");
+  expect((body["requests"] as { detail: { path: string } }[]).map(({ detail }) => detail.path)).not.toContain(
+    "/api/v1/keys",
+  );
+});
+
 describe("a gateway that fails", () => {
   const body = JSON.stringify(chat("x"));
   const ask = async (path: string, sent: object, at = faulty): Promise<Refused> => {

@@ -11,7 +11,7 @@ import { Engine } from "../../src/records/engine.js";
 import { Records } from "../../src/records/records.js";
 import { type LeftOut, RefusalBounds } from "../../src/records/refusal-bounds.js";
 import { RequestFeed } from "../../src/records/request-record.js";
-import { BatchBuilder } from "../../src/records/row-batch.js";
+import { BatchBuilder, type RowBatch } from "../../src/records/row-batch.js";
 import { rowWith } from "./row.js";
 
 const NOW_MS = 1_795_219_200_000;
@@ -193,6 +193,33 @@ test("a request is looked for where its id says that it began, and one without a
   expect(await engine.find(idAt(NOW_MS - 5 * 3_600_000 - 10, "5"))).toBeDefined();
   expect(await engine.find(idAt(NOW_MS - 7 * 3_600_000 - 10, "abc"))).toBeUndefined();
   expect(read).toHaveLength(2);
+});
+
+test("what has a record is given no second one while others put chunks together, or before it is shown", async () => {
+  const store = openSqliteChunks(await folder());
+  const batchOf = (...ids: readonly string[]): RowBatch => {
+    const batch = new BatchBuilder();
+    for (const id of ids) batch.push(rowWith({ id, endTimeMs: NOW_MS }));
+    return batch.take();
+  };
+  const [writer, joiner] = [new Engine(store), new Engine(store)];
+  for (const id of ["a", "b", "c"]) await writer.append(batchOf(id));
+  let isJoined = false;
+  const facts = async (id: number): Promise<Uint8Array | undefined> => {
+    const found = await store.facts(id);
+    if (!isJoined) {
+      isJoined = true;
+      await joiner.joinLeft(NOW_MS);
+    }
+    return found;
+  };
+  const adopting = new Engine({ ...methodsOf(store), facts });
+  onTestFinished(() => adopting.close());
+  await adopting.keep(batchOf("d"));
+  const rows = ["a", "b", "c", "d", "e"].map((id) => rowWith({ id, endTimeMs: NOW_MS }));
+  expect(await adopting.adopt(rows, NOW_MS, NOW_MS)).toBe(1);
+  expect(isJoined).toBe(true);
+  expect(await adopting.adopt(rows, NOW_MS, NOW_MS)).toBe(0);
 });
 
 function methodsOf(store: ChunkStore): ChunkStore {
