@@ -123,6 +123,30 @@ test("of 10,000 random requests to every family, none brings along what steers",
   expect(refused).toBeGreaterThan(REQUESTS / 2);
 }, 600_000);
 
+test("no limit of the output but the gateway's own reaches any address, however it is written", () => {
+  let left = 0;
+  for (const { name: wire } of CLIENT_WIRES) {
+    for (const name of ["max_tokens", "max_completion_tokens", "max_output_tokens"]) {
+      const body = JSON.stringify({ ...LEAST[wire], [name]: 99_999 });
+      for (const written of [body, body.replace(`"${name}"`, `"\\u006d${name.slice(1)}"`)]) {
+        for (const { family, endpoint, table } of ENDPOINTS) {
+          if (!goesTo(wire, endpoint.wire.name)) continue;
+          let sent: Buffer | undefined;
+          try {
+            sent = leaving(read(wire, written), family, endpoint);
+          } catch (error) {
+            if (!(error instanceof GatewayError) || error.http !== 400) throw error;
+          }
+          if (sent === undefined) continue;
+          left++;
+          expect(unasked(sent, table), `${family.name} over ${endpoint.wire.name} of ${written}`).toEqual([]);
+        }
+      }
+    }
+  }
+  expect(left).toBeGreaterThan(100);
+});
+
 describe("a member that steers is refused by its name:", () => {
   const chat = ENDPOINTS.find(({ family }) => family.name === "openai-compatible");
   test.each(Object.keys(LEAST))("on %s", (wire) => {

@@ -33,10 +33,14 @@ function leaveOutTools(left: string | undefined, edits: Map<string, Buffer | str
   edits.set("parallel_tool_calls", undefined);
 }
 
-/** The client's body with what the gateway owns; the very same buffer where nothing differs. */
-export function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
+/**
+ * The client's body with what the gateway owns, without the members `leftOut`; the very same buffer where nothing
+ * differs.
+ */
+export function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, leftOut: readonly string[] = []): Buffer {
   const { facts, members, open, found } = scan;
   const edits = ownedEdits(owned, facts, "max_output_tokens");
+  for (const { key } of members) if (leftOut.includes(key)) edits.set(key, undefined);
   const { toolOrders } = owned;
   if (toolOrders !== undefined) {
     if (toolOrders.unbounded.length > 0 && !members.some(({ key }) => key === "max_tool_calls"))

@@ -5,11 +5,20 @@ import { scanRequest } from "../../request/scan.js";
 import type { Dialect, OwnedFields, WireRequest } from "../../../wire.js";
 import { WIRE_NAME } from "../facts.js";
 
-/** The client's own body, with what the gateway owns: such an upstream takes no limit, and runs no tool. */
-export function encodeRequest(request: WireRequest, owned: OwnedFields, _dialect: Dialect): Buffer {
+const LIMIT = "max_output_tokens";
+
+/** The client's own body, with what the gateway owns: such an upstream is told no limit, and runs no tool. */
+export function encodeRequest(
+  request: WireRequest,
+  owned: OwnedFields,
+  _dialect: Dialect,
+  dropped: string[] = [],
+): Buffer {
   const { source } = request;
   if (source?.wire !== WIRE_NAME) throw new Error("only a body of the wire goes to an upstream of it");
   const scan = request instanceof ResponsesRequest ? request.scan : scanRequest(source.body);
   const toolOrders = owned.toolOrders && { ...owned.toolOrders, unbounded: [] };
-  return spliceOwned(source.body, scan, { ...owned, outputTokensMax: undefined, toolOrders });
+  // A limit of the client's would be one that nothing was held for.
+  if (scan.members.some(({ key }) => key === LIMIT)) dropped.push(LIMIT);
+  return spliceOwned(source.body, scan, { ...owned, outputTokensMax: undefined, toolOrders }, [LIMIT]);
 }
