@@ -19,7 +19,6 @@ export const keyWords = {
   unnamed: "Unnamed key",
   shown: (count: number) => many(count, "key", "keys"),
   more: "Show more",
-  loadFailed: "The keys did not load.",
   what: "What it may do",
   models: "Models",
   modelsRule: "Names or patterns such as gpt-*, with commas. Empty: all models.",
