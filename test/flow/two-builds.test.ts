@@ -65,6 +65,15 @@ describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing
     return gateway;
   }
 
+  /** It ends before it listens, and says why in one line. */
+  async function expectRefused(directory: string, why: string): Promise<void> {
+    const given = { ...env, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY };
+    const refused = await tollgate(["serve"], given, undefined, 60_000, directory);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr.trim().split("\n")).toHaveLength(1);
+    expect(refused.stderr).toContain(why);
+  }
+
   test("serve together, without a refused request while one follows the other, until one is too old", async () => {
     const older = build("0.1.7");
     const newer = build("0.7.0", [ADDITION]);
@@ -108,18 +117,9 @@ describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing
     const third = await start(build("0.9.0", [ADDITION, BREAK]));
     expect(await version()).toEqual({ version: "3" });
     for (const gateway of [second, third]) expect((await postChat(gateway, made, chat("Hello"))).status).toBe(200);
-    const refused = await tollgate(
-      ["serve"],
-      { ...env, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY },
-      undefined,
-      60_000,
-      older,
-    );
-    expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr.trim().split("\n")).toHaveLength(1);
-    expect(refused.stderr).toContain(
-      "has schema version 3, which serves Tollgate 0.8.0 and later: this program is older",
-    );
+    await expectRefused(older, "has schema version 3, which serves Tollgate 0.8.0 and later: this program is older");
+    const otherwise = build("0.8.5", [{ ...ADDITION, sql: "CREATE TABLE later_thing (id text PRIMARY KEY);" }]);
+    await expectRefused(otherwise, "was made by another build, whose schema version 2 was never released");
     expect(await second.stop()).toBe(0);
     await new Management(third).verify();
     expect(await third.stop()).toBe(0);

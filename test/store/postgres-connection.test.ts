@@ -176,6 +176,32 @@ describe.skipIf(postgresMissing)("the schema", () => {
     });
   });
 
+  test("of a build that made one of the same versions by another step is refused, whichever is newer", async () => {
+    const [first, second, third] = steps;
+    const others = [
+      [{ ...first, sql: "CREATE TABLE thing (id bigint PRIMARY KEY, other text)" }],
+      [{ ...first, sql: "CREATE TABLE thing (id bigint PRIMARY KEY, other text)" }, second, third],
+      [first, { ...second, sql: "ALTER TABLE thing ADD COLUMN other text" }, third],
+    ] as PostgresMigration[][];
+    for (const made of others)
+      await opened(await makeDatabase(), async (database) => {
+        await migrate(database, made, []);
+        await expect(migrate(database, steps, [])).rejects.toThrow(
+          `was made by another build, whose schema version ${made[0]?.sql === first?.sql ? 2 : 1} was never released`,
+        );
+        expect(await database.rows(sql("SELECT version FROM tollgate_schema"))).toEqual([
+          { version: BigInt(made.length) },
+        ]);
+        await migrate(database, made, []);
+      });
+    // One that was made before builds wrote down by what steps.
+    await opened(await makeDatabase(), async (database) => {
+      await migrate(database, steps, []);
+      await database.script("ALTER TABLE tollgate_schema DROP COLUMN steps");
+      await expect(migrate(database, steps, [])).rejects.toThrow("whose schema version 1 was never released");
+    });
+  });
+
   test("stays as it was where a step fails", async () => {
     await opened(await makeDatabase(), async (database) => {
       await migrate(database, steps.slice(0, 1), []);

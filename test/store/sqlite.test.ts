@@ -89,6 +89,27 @@ describe("the schema", () => {
     expect(database.pragma("user_version")).toBe(3);
   });
 
+  test("of a build that made one of the same versions by another step is refused, whichever is newer", () => {
+    const [first, second] = steps;
+    const other = { version: 1, sql: "CREATE TABLE thing (id INTEGER PRIMARY KEY, other TEXT)" };
+    for (const { made, version } of [
+      { made: [other], version: 1 },
+      { made: [other, second], version: 1 },
+      { made: [first, { version: 2, sql: "ALTER TABLE thing ADD COLUMN other TEXT" }], version: 2 },
+    ] as { made: Migration[]; version: number }[]) {
+      const database = new Sqlite(":memory:");
+      migrate(database, made, "x");
+      expect(() => migrate(database, steps, "x")).toThrow(
+        `The database in 'x' was made by another build, whose schema version ${version} was never released`,
+      );
+      expect(database.pragma("user_version")).toBe(made.length);
+      migrate(database, made, "x");
+      // One that was made before builds wrote down by what steps.
+      database.exec("DROP TABLE schema_step");
+      expect(() => migrate(database, made, "x")).toThrow("whose schema version 1 was never released");
+    }
+  });
+
   test("stays as it was where a step fails", () => {
     const database = new Sqlite(":memory:");
     const broken = { version: 2, sql: "INSERT INTO thing DEFAULT VALUES; INSERT INTO nothing DEFAULT VALUES" };
