@@ -1,4 +1,7 @@
-/** Sends what a node asks of Redis: all that one turn of the event loop asks for goes as one command. */
+/**
+ * Sends what a node asks of Redis: all that one turn of the event loop asks for goes as one command. A question alone
+ * goes at once, so that it is answered while its request is read.
+ */
 import type { Breaker } from "./redis-breaker.js";
 import { SCRIPT, SCRIPT_SHA } from "./redis-script.js";
 
@@ -50,6 +53,10 @@ export class RedisPipe {
   readonly #options: RedisPipeOptions;
   readonly #batches = new Map<string, Batch>();
   #isScheduled = false;
+  /** Commands that have no answer yet. */
+  #waiting = 0;
+  /** How many parts the last command had: with more than one, requests are so many that they wait for each other. */
+  #lastParts = 1;
 
   constructor(options: RedisPipeOptions) {
     this.#options = options;
@@ -71,9 +78,11 @@ export class RedisPipe {
     for (const key of keys) batch.keys.push(key);
     for (const arg of args) batch.args.push(arg);
     batch.parts.push({ answer, words });
-    if (batch.parts.length >= PARTS_MAX) {
+    const goesAlone = words !== undefined && this.#waiting === 0 && this.#lastParts === 1 && this.#batches.size === 1;
+    if ((goesAlone && batch.parts.length === 1) || batch.parts.length >= PARTS_MAX) {
       this.#batches.delete(slot);
       this.#run(batch);
+      return;
     }
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -90,11 +99,14 @@ export class RedisPipe {
   #run({ keys, args, parts }: Batch): void {
     const { breaker, monotonicMs, slowMs, giveUpMs, onAnswer, onFailure } = this.#options;
     const command = breaker.sent();
+    this.#lastParts = parts.length;
+    this.#waiting += 1;
     const sinceMs = monotonicMs();
     let isOver = false;
     const end = (answers: readonly Answer[] | undefined): void => {
       if (isOver) return;
       isOver = true;
+      this.#waiting -= 1;
       clearTimeout(timer);
       for (const [index, { answer }] of parts.entries()) answer(answers?.[index]);
     };

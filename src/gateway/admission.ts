@@ -7,7 +7,7 @@ import { failpoint } from "../failpoint.js";
 import type { Caller } from "../keys/caller.js";
 import type { HoldRequest } from "../ledger/ledger.js";
 import type { KeyBudget } from "../ledger/operation.js";
-import type { Admission } from "../limits/limits.js";
+import type { Admission } from "../limits/admission.js";
 import { type Plan, planByBytes } from "../pricing/hold-plan.js";
 import type { Deadline } from "../routing/deadline.js";
 import type { ServedModel } from "../routing/model.js";

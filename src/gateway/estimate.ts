@@ -21,7 +21,7 @@ import { kindOf } from "./kind.js";
 import { type KnownInput, ownInput, toldInput } from "./known-input.js";
 import type { Steps } from "./steps.js";
 import { lesser } from "../money.js";
-import type { Admission } from "../limits/limits.js";
+import type { Admission } from "../limits/admission.js";
 import { canCount } from "../routing/counting.js";
 import type { WireRequest } from "../wire/wire.js";
 

@@ -8,7 +8,7 @@ import { failpoint } from "../failpoint.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Caller } from "../keys/caller.js";
 import type { Hold } from "../ledger/ledger.js";
-import type { Admission } from "../limits/limits.js";
+import type { Admission } from "../limits/admission.js";
 import type { ServedModel } from "../routing/model.js";
 import type { RequestRecord } from "../records/request-record.js";
 import type { LongReading } from "../routing/attempt-types.js";

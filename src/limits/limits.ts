@@ -16,6 +16,7 @@ import {
   type WindowState,
 } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
+import { type Admission, ComparedAdmission, DEGRADED_HEADER, NO_HEAD, NOTHING, UNLIMITED } from "./admission.js";
 import { formatDuration } from "./duration.js";
 
 /** As settings say them; 0 is none. */
@@ -43,38 +44,6 @@ export interface LimitedCaller {
   readonly revisions?: Revisions | undefined;
 }
 
-/**
- * A request that is inside its limits of requests and concurrency. Its tokens, and what is limited for its model, are
- * taken once it was read.
- */
-export interface Admission {
-  /**
-   * The headers `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, of the limits that are set, and
-   * `x-tollgate-degraded` where this node decided by its own share of them.
-   */
-  readonly head: CallMetadata;
-  /**
-   * Where nodes share limits, the question for the first half waits for `reserve` and goes with it. A request that
-   * fails before that asks here first: throws or rejects with RATE_LIMITED, which comes before what it failed with.
-   */
-  enter(): Promise<void> | undefined;
-  /**
-   * Takes an upper bound of its tokens, and what is limited for the model. Throws or rejects with RATE_LIMITED, and
-   * then takes nothing.
-   *
-   * A bound above the whole limit of tokens reserves just the limit: it is only a bound, so that the request passes
-   * once the window is empty, rather than never. What it then uses beyond is taken at the correction, and later
-   * requests wait for it.
-   */
-  reserve(tokens: number, model: string): Promise<void> | undefined;
-  /**
-   * Says how many tokens the request used in all. What was reserved above that is given back; what is missing is taken.
-   */
-  correct(usedTokens: number): void;
-  /** Frees the request's slots. Repeating it changes nothing. */
-  release(): void;
-}
-
 type Refusal = Extract<AdmissionResult, { admitted: false }>;
 type WindowStates = Pick<AdmissionResult, "requests" | "tokens">;
 type Way = "admit" | "peek";
@@ -92,19 +61,8 @@ interface CallerLimits {
   readonly models: readonly { readonly limit: AccountLimits["models"][number]; readonly subject: Subject }[];
 }
 
-const NO_HEAD: CallMetadata = Object.freeze({});
-const NOTHING: readonly Demand[] = [];
 const NOTHING_ENTERED: Admitted = { admitted: true, admittedAtMs: 0, requests: undefined, tokens: undefined };
 const NO_LIMITS: CallerLimits = { entry: [], tokens: [], models: [] };
-const DEGRADED_HEADER = "x-tollgate-degraded";
-const UNLIMITED: Admission = Object.freeze({
-  head: NO_HEAD,
-  enter: () => undefined,
-  reserve: () => undefined,
-  correct: () => undefined,
-  release: () => undefined,
-});
-
 interface Fact {
   readonly window: "requests" | "tokens";
   /** In the metadata of a refusal, and as a header. */
@@ -176,6 +134,12 @@ export class Limits {
     const limits = this.#limitsOf(caller);
     const { isShared } = coordination;
     if (limits === NO_LIMITS && !isShared) return UNLIMITED;
+    if (limits === NO_LIMITS && way === "admit") {
+      const { accountId, revisions = NO_REVISIONS } = caller;
+      return new ComparedAdmission(
+        coordination.admit({ requestId, accountId, revisions, first: NOTHING, demands: NOTHING }),
+      );
+    }
     const admission = new LimitedAdmission(coordination, way, requestId, caller, limits);
     if (isShared) return admission;
     const entering = admission.enter();

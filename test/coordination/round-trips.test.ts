@@ -1,6 +1,8 @@
 /** How often a request asks Redis: once before its upstream is asked, and what it tells afterwards nobody waits for. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createClient, type Client } from "../../src/coordination/redis-client.js";
+import { Breaker } from "../../src/coordination/redis-breaker.js";
+import { connect, createClient, type Client } from "../../src/coordination/redis-client.js";
+import { type Answer, RedisPipe } from "../../src/coordination/redis-pipe.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { type NodeCores, openNodeCores } from "./node-cores.js";
 
@@ -74,5 +76,35 @@ describe.skipIf(REDIS_MISSING !== undefined)(`round trips ${REDIS_MISSING ?? ""}
     noted.isSilent = false;
     const each = [asked, ...told];
     expect(acts).toEqual([...each, ...each, ...each]);
+  });
+
+  test("a question alone goes at once, and the others of its turn together; of many, all of a turn", async () => {
+    const noted: Noted = { acts: [], isSilent: false };
+    const client = noting(server.url, noted);
+    await connect(client);
+    noted.acts.length = 0;
+    const pipe = new RedisPipe({
+      client,
+      breaker: new Breaker(() => undefined),
+      monotonicMs: () => performance.now(),
+      serverMs: () => 0,
+      slowMs: 10_000,
+      giveUpMs: 20_000,
+      onAnswer: () => undefined,
+      onFailure: () => undefined,
+    });
+    const ask = (): Promise<Answer> =>
+      new Promise((resolve) => pipe.send("", ["round-trips"], ["W", 1, "none"], resolve, ["never set"]));
+    const first = ask();
+    expect(noted.acts, "one, in this turn").toEqual(["MGET"]);
+    const others = [ask(), ask(), ask()];
+    expect(noted.acts, "nothing more while one is on its way").toEqual(["MGET"]);
+    expect(await Promise.all([first, ...others])).toEqual([[2], [2], [2], [2]]);
+    expect(noted.acts, "the three of one turn as one").toEqual(["MGET", "MGET"]);
+    const many = [ask(), ask()];
+    expect(noted.acts, "after a command of several all of a turn go together").toEqual(["MGET", "MGET"]);
+    await Promise.all(many);
+    expect(noted.acts).toEqual(["MGET", "MGET", "MGET"]);
+    client.disconnect();
   });
 });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import { findModel, openHold, planOf, reserve } from "../../src/gateway/admission.js";
-import type { Admission } from "../../src/limits/limits.js";
+import type { Admission } from "../../src/limits/admission.js";
 import type { Plan } from "../../src/pricing/hold-plan.js";
 import type { ServedModel } from "../../src/routing/model.js";
 import { askedOf, openPipeline, type Pipeline, type PipelineOptions, settled } from "./pipeline.js";

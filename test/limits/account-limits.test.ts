@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
 import { GlobSet } from "../../src/keys/glob.js";
-import { type AccountLimits, type Admission, type LimitedCaller, Limits } from "../../src/limits/limits.js";
+import type { Admission } from "../../src/limits/admission.js";
+import { type AccountLimits, type LimitedCaller, Limits } from "../../src/limits/limits.js";
 
 let clock = { nowMs: 1_800_000_000_000 };
 let coordination: InProcessCoordination;

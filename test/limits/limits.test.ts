@@ -7,7 +7,8 @@ import { createInProcessCoordination, type InProcessCoordination } from "../../s
 import { GatewayError } from "../../src/errors.js";
 import { typeOf } from "../../src/wire/openai/error.js";
 import { formatDuration } from "../../src/limits/duration.js";
-import { type Admission, type LimitedCaller, Limits, rateLimitHead } from "../../src/limits/limits.js";
+import type { Admission } from "../../src/limits/admission.js";
+import { type LimitedCaller, Limits, rateLimitHead } from "../../src/limits/limits.js";
 
 let clock = { nowMs: 1_800_000_000_000 };
 let coordination: InProcessCoordination;
