@@ -42,8 +42,8 @@ export interface AllLoadedParts<Questions extends readonly Question<unknown>[]> 
 }
 
 /**
- * What several answers show together. What is there stays where it cannot be asked anew for a while; a refusal takes
- * its place, for it may be no longer what the person may see.
+ * What several answers show together. What is there stays where it cannot be asked anew for a while; a refusal of
+ * any of them takes its place, for it may be no longer what the person may see.
  */
 export function AllLoaded<const Questions extends readonly Question<unknown>[]>({
   of,
@@ -51,7 +51,7 @@ export function AllLoaded<const Questions extends readonly Question<unknown>[]>(
   height = 320,
   children,
 }: AllLoadedParts<Questions>): ReactNode {
-  const failed = of.find(({ error }) => error !== null);
+  const failed = of.find(({ error }) => isRefused(error)) ?? of.find(({ error }) => error !== null);
   const problem = failed?.error ? (
     <Problem error={failed.error} what={words.errors.load(what)} onAgain={() => void failed.refetch()} />
   ) : undefined;

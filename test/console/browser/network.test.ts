@@ -106,3 +106,23 @@ describe("what a page shows stays where asking anew fails:", () => {
     await sees(page, shows);
   });
 });
+
+test("a refusal takes away what is shown also where a question before it has a fault that lasts", async () => {
+  const page = await world.open("/");
+  await page.clock.install();
+  await world.go(page, `/admin/accounts/${world.account}`);
+  await sees(page, "Credited in all");
+  await page.waitForLoadState("networkidle");
+
+  const error = { message: "The database is away.", type: "api_error", param: null, code: "unavailable" };
+  const refused = { message: "You may not see this.", type: "permission_error", param: null, code: "permission" };
+  const onItsWay = new Promise<Route>((resolve) => void page.route("**/api/v1/accounts/*/balance", resolve));
+  await page.route(`**/api/v1/accounts/${world.account}`, (route) => route.fulfill({ status: 503, json: { error } }));
+  await comeBack(page);
+  await sees(page, error.message);
+  await sees(page, "Credited in all");
+  await (await onItsWay).fulfill({ status: 403, json: { error: refused } });
+  await sees(page, refused.message);
+  await page.getByText("Credited in all").waitFor({ state: "detached" });
+  await page.context().close();
+});
