@@ -4,8 +4,6 @@
 export const NANOS_PER_USD = 1_000_000_000n;
 /** Nano-USD in one cent, which is what cards are charged in. */
 export const NANOS_PER_CENT = 10_000_000n;
-/** Pico-USD per token that equal one USD per million tokens. */
-export const PICOS_PER_USD_PER_MILLION = 1_000_000n;
 /** The most that one amount may be, in nano-USD: a billion USD, far inside int64. */
 export const AMOUNT_NANOS_MAX = 1_000_000_000n * NANOS_PER_USD;
 

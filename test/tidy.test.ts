@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { deadExports } from "./support/dead-exports.js";
 import { undocumented } from "./support/documented.js";
 import { circlesOfFiles, circlesOfFolders } from "./support/import-circles.js";
 import {
@@ -43,6 +44,16 @@ describe("every file", () => {
   test("of the program is reached from where a process begins", () => {
     expect(unreached(program)).toEqual([]);
   });
+});
+
+test("what a file offers somebody takes, and the program more than its tests", () => {
+  expect(deadExports(program, [...tests, ...scripts])).toEqual([
+    // What tests alone ask for: all of something, and parts of the program without a process around them.
+    "src/api/methods.ts: tests alone use serviceMethods",
+    "src/failpoint.ts: tests alone use armFailpoints",
+    "src/keys/key-settings.ts: tests alone use SETTING_NAMES",
+    "src/store/sqlite/store.ts: tests alone use openSqliteStore",
+  ]);
 });
 
 describe("circles of imports", () => {
@@ -213,6 +224,28 @@ describe("a breach is found:", () => {
     expect(circlesOfFiles(tree.slice(3))).toEqual([]);
     const named = [...tree, parseSource("src/b/six.ts", 'import type { F } from "../c/five.js";')];
     expect(circlesOfFolders(named.slice(3), "imports")).toEqual([["src/b/", "src/c/"]]);
+  });
+
+  test("what a file offers and nobody takes, nobody else, or tests alone", () => {
+    const tree = [
+      parseSource(
+        "src/a/one.ts",
+        `export const [taken, dead] = [1, 2]; export function own() { return own(); } export class Tested {}
+         export interface Shape { x: Named } export type Named = 1; export type Unnamed = 2;`,
+      ),
+      parseSource("src/a/two.ts", 'import { taken as t, type Shape } from "./one.js"; export const later = 1;'),
+      parseSource("src/a/three.ts", 'export { through } from "./four.js"; await import("./two.js");'),
+      parseSource("src/a/four.ts", "export const through = 1;"),
+      parseSource("src/a/five.ts", 'import * as all from "./six.js";'),
+      parseSource("src/a/six.ts", "export const anything = 1;"),
+    ];
+    const tests = [parseSource("test/a.test.ts", 'import { Tested } from "../src/a/one.js";')];
+    expect(deadExports(tree, tests)).toEqual([
+      "src/a/one.ts: nobody uses dead",
+      "src/a/one.ts: nobody else uses own",
+      "src/a/one.ts: tests alone use Tested",
+      "src/a/one.ts: nobody names Unnamed",
+    ]);
   });
 
   test("a family that leans on another, a wire on another, and a file that nobody needs", () => {

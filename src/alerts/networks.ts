@@ -71,7 +71,7 @@ export class WebhookNetworks {
 }
 
 /** The host of a URL, an IPv6 literal without its brackets. */
-export function hostOf(url: URL): string {
+function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 

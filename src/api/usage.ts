@@ -14,9 +14,6 @@ export const USAGE_FIELDS = [
   "audioOutputTokens",
 ] as const satisfies readonly (keyof Usage)[];
 
-/** Does not compile where a usage has a field that is not named above, and so not looked at anywhere. */
-export const NO_OTHER_FIELD: Exclude<keyof Usage, (typeof USAGE_FIELDS)[number]> extends never ? true : never = true;
-
 export type UsageField = (typeof USAGE_FIELDS)[number];
 
 export const NO_USAGE: Usage = {
@@ -31,7 +28,7 @@ export const NO_USAGE: Usage = {
   audioOutputTokens: 0n,
 };
 
-/** A usage of what is said of each field. */
+/** A usage of what is said of each field. Does not compile where a usage has a field that `USAGE_FIELDS` lacks. */
 export function usageFrom(tokens: (field: UsageField) => bigint): Usage {
   return {
     inputTokens: tokens("inputTokens"),

@@ -11,7 +11,7 @@ import { COMMAND_VARIABLES } from "./command-variables.js";
 import { suggest } from "./suggestion.js";
 import type { TlsPaths } from "./tls.js";
 
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What the environment says, after it was checked. */

@@ -10,17 +10,10 @@ import { settingsSchema } from "./schema.js";
 import type { Settings } from "./settings.js";
 
 /** The largest settings file, in bytes. */
-export const FILE_BYTES_MAX = 1_048_576;
+const FILE_BYTES_MAX = 1_048_576;
 const VERSION_DIGITS = 12;
 /** More problems than these are counted, not listed. */
 const PROBLEMS_MAX = 50;
-
-export interface ParseOptions {
-  /** How the problems name the file. */
-  readonly fileName?: string;
-  /** Given, each upstream is checked against its family. */
-  readonly families?: readonly KnownFamily[];
-}
 
 /** Something of a valid file that turned out to be wrong against what the file alone does not tell. */
 export interface LateProblem {
@@ -38,12 +31,7 @@ export interface SettingsFile {
   refusal(problems: readonly LateProblem[]): ConfigError;
 }
 
-/** The settings of the file at a path. Throws a ConfigError where it cannot be read or is wrong. */
-export function loadSettings(path: string, env: NodeJS.ProcessEnv): Settings {
-  return readSettingsFile(path, env).settings;
-}
-
-/** Reads the file at a path. Throws a ConfigError where it cannot be read or is wrong. */
+/** Reads the file at a path as `readSettingsText` does its text. Throws a ConfigError also where it cannot be read. */
 export function readSettingsFile(
   path: string,
   env: NodeJS.ProcessEnv,
@@ -59,26 +47,19 @@ export function readSettingsFile(
     if (error instanceof ConfigError) throw error;
     throw new ConfigError([`${fileName}: cannot be read: ${describe(error)}`], { cause: error });
   }
-  return parseSettingsFile(text, env, families === undefined ? { fileName } : { fileName, families });
+  return readSettingsText(text, env, families, fileName);
 }
 
-/** Reads a text as the file of this name. Throws a ConfigError where it is wrong. */
+/**
+ * Reads a text as the file of this name; where families are given, each upstream is checked against its own. Throws a
+ * ConfigError with a line for each problem.
+ */
 export function readSettingsText(
   text: string,
   env: NodeJS.ProcessEnv,
-  families: readonly KnownFamily[],
+  families: readonly KnownFamily[] | undefined,
   fileName: string,
 ): SettingsFile {
-  return parseSettingsFile(text, env, { fileName, families });
-}
-
-/** The settings of a file's text. Throws a ConfigError with a line for each problem. */
-export function parseSettings(text: string, env: NodeJS.ProcessEnv, options: ParseOptions = {}): Settings {
-  return parseSettingsFile(text, env, options).settings;
-}
-
-function parseSettingsFile(text: string, env: NodeJS.ProcessEnv, options: ParseOptions): SettingsFile {
-  const fileName = options.fileName ?? "tollgate.yaml";
   if (Buffer.byteLength(text) > FILE_BYTES_MAX) throw tooLarge(fileName);
   // A file that is just being written is empty for a moment, and must not take every model away.
   if (text.trim() === "") throw new ConfigError([`${fileName}:1:1 is empty; remove it to run without settings`]);
@@ -88,7 +69,7 @@ function parseSettingsFile(text: string, env: NodeJS.ProcessEnv, options: ParseO
   const problems = [...document.problems];
   const result = settingsSchema.safeParse(withoutExtensions(document.root ?? {}));
   for (const issue of result.error?.issues ?? []) problems.push(...problemsOf(issue, document));
-  checkReferences(document.root, options.families, (path, rule) => problems.push(document.problemAt(path, rule)));
+  checkReferences(document.root, families, (path, rule) => problems.push(document.problemAt(path, rule)));
   if (!result.success || problems.length > 0) throw refusal(problems, fileName);
   return {
     settings: result.data,

@@ -6,7 +6,7 @@ import { ConfigError } from "./config-error.js";
 import type { Environment } from "./environment.js";
 
 /** At least so many characters make a root secret. */
-export const SECRET_LENGTH_MIN = 32;
+const SECRET_LENGTH_MIN = 32;
 
 /** The root secret in force, and another one while it is rotated. */
 export interface RootSecretSet {

@@ -12,9 +12,12 @@ export interface ErrorReply {
 }
 
 /** The facts of a rate limit, as metadata names them and as headers do. */
-const RATE_LIMIT_HEADERS = ["limit", "remaining", "reset"].flatMap((fact) =>
-  ["requests", "tokens"].map((unit) => [`${fact}_${unit}`, `x-ratelimit-${fact}-${unit}`] as const),
-);
+const RATE_LIMIT_HEADERS = [
+  ...["limit", "remaining", "reset"].flatMap((fact) =>
+    ["requests", "tokens"].map((unit) => [`${fact}_${unit}`, `x-ratelimit-${fact}-${unit}`] as const),
+  ),
+  ["degraded", "x-tollgate-degraded"] as const,
+];
 
 /** A refusal for a client. Without a format it has OpenAI's envelope, the one most clients read. */
 export function errorReply(error: GatewayError, requestId: string, format: Format | undefined): ErrorReply {

@@ -157,7 +157,7 @@ export class SecondFactors {
   }
 }
 
-export function factorEvent(act: Act, userId: string, change: string): AuditEvent {
+function factorEvent(act: Act, userId: string, change: string): AuditEvent {
   return userEvent(act, userId, { after: JSON.stringify({ second_factor: change }) });
 }
 

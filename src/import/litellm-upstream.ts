@@ -142,7 +142,7 @@ export function holdsSecret(params: Params): boolean {
 }
 
 /** `os.environ/NAME` as the settings file writes it. */
-export function withVariables(text: string): string {
+function withVariables(text: string): string {
   const name = /^os\.environ\/(\w+)$/.exec(text)?.[1];
   return name === undefined ? text.replaceAll("${", "$${") : `\${${name}}`;
 }

@@ -49,7 +49,7 @@ export function grantedWish(caller: Caller, wish: KeyWish): KeyWish {
 }
 
 /** Throws SCOPE_MISSING or KEY_TOO_WIDE where the settings go beyond the caller's own. */
-export function requireMayGrant(caller: Caller, settings: KeySettings): void {
+function requireMayGrant(caller: Caller, settings: KeySettings): void {
   if (caller.user !== undefined) return requireUserMayGrant(caller.user, settings);
   if (caller.hasScope("operator")) return;
   for (const scope of settings.scopes) if (!caller.hasScope(scope)) throw scopeMissing(caller, scope);

@@ -18,7 +18,7 @@ const SEEN_BY_ADMINS = [...SEEN_BY_ALL, "members", "audit"] as const;
 const CHANGED_BY_ADMINS = ["chat", "embeddings", "keys", "members", "usage", "alerts"] as const;
 const EVERYTHING = ["chat", "embeddings", "models", "usage", "keys", "members", "audit", "alerts", "operator"] as const;
 
-export const ROLES: Readonly<Record<Role, Grant>> = {
+const ROLES: Readonly<Record<Role, Grant>> = {
   none: { sees: [], changes: [] },
   viewer: { sees: SEEN_BY_ALL, changes: [] },
   member: { sees: [...SEEN_BY_ALL, "members"], changes: ["chat", "embeddings", "keys"] },

@@ -15,9 +15,6 @@ export type RandomBytes = (byteCount: number) => Uint8Array;
  */
 export type SecretShape = "ours-valid" | "ours-mistyped" | "foreign" | "malformed";
 
-/** The most characters of a secret. */
-export const SECRET_LENGTH_MAX = 256;
-
 const PREFIX = "sk-";
 const OURS = "sk-tg";
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

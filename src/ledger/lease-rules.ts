@@ -14,7 +14,7 @@ import { lesser } from "../money.js";
  * An account is in shortage where what is free is less than so many requests ask for, and stays so until it is twice as
  * much: there are no leases then, and every hold waits for the database.
  */
-export const SHORTAGE_REQUESTS = 8n;
+const SHORTAGE_REQUESTS = 8n;
 const RELIEF_REQUESTS = 2n * SHORTAGE_REQUESTS;
 /** A lease takes at most one part in so many of what is free: the rest is for other nodes, and for exact holds. */
 const SHARE = 2n;

@@ -3,7 +3,7 @@ import type { CallMetadata } from "../api/channel.js";
 import type { AdmissionResult, Demand } from "../coordination/coordination.js";
 
 export const DEGRADED_HEADER = "x-tollgate-degraded";
-export const NO_HEAD: CallMetadata = Object.freeze({});
+const NO_HEAD: CallMetadata = Object.freeze({});
 export const NOTHING: readonly Demand[] = [];
 
 /**

@@ -16,7 +16,7 @@ import {
   type WindowState,
 } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
-import { type Admission, ComparedAdmission, DEGRADED_HEADER, NO_HEAD, NOTHING, UNLIMITED } from "./admission.js";
+import { type Admission, ComparedAdmission, DEGRADED_HEADER, NOTHING, UNLIMITED } from "./admission.js";
 import { formatDuration } from "./duration.js";
 
 /** As settings say them; 0 is none. */
@@ -63,6 +63,7 @@ interface CallerLimits {
 
 const NOTHING_ENTERED: Admitted = { admitted: true, admittedAtMs: 0, requests: undefined, tokens: undefined };
 const NO_LIMITS: CallerLimits = { entry: [], tokens: [], models: [] };
+
 interface Fact {
   readonly window: "requests" | "tokens";
   /** In the metadata of a refusal, and as a header. */
@@ -326,11 +327,6 @@ function requireAdmitted(result: AdmissionResult): void {
   if (!result.admitted) throw refusalOf(result);
 }
 
-/** The headers of a refusal by a limit, from its metadata; none of other errors. */
-export function rateLimitHead(error: GatewayError): CallMetadata {
-  return error.reason === "ERROR_REASON_RATE_LIMITED" ? headOf(error.metadata) : NO_HEAD;
-}
-
 function refusalOf(refusal: Refusal): GatewayError {
   return new GatewayError("ERROR_REASON_RATE_LIMITED", {
     limit: refusal.limit,
@@ -351,14 +347,4 @@ function factsOf(result: WindowStates, key: "name" | "header" = "name"): Record<
     if (window !== undefined) facts[fact[key]] = fact.of(window);
   }
   return facts;
-}
-
-function headOf(facts: Readonly<Record<string, string>>): CallMetadata {
-  const head: Record<string, string> = {};
-  if (facts["degraded"] !== undefined) head[DEGRADED_HEADER] = facts["degraded"];
-  for (const { name, header } of FACTS) {
-    const value = facts[name];
-    if (value !== undefined) head[header] = value;
-  }
-  return head;
 }

@@ -33,7 +33,7 @@ export function createLog(level: string): Log & { flush(): void } {
 }
 
 /** One line, as the logger of the destination's package writes it, at half of its cost: there is one a request. */
-export function logLine(level: string, fields: LogFields, message: string): string {
+function logLine(level: string, fields: LogFields, message: string): string {
   const told = fields["err"] !== undefined ? { ...fields, err: describeError(fields["err"]) } : fields;
   const members = jsonOf(told).slice(1, -1);
   return `{"level":"${level}"${isoTime()}${members === "" ? "" : ","}${members},"msg":${JSON.stringify(message)}}\n`;

@@ -6,7 +6,7 @@ import { Tally, Timing } from "./tally.js";
 import { approximateUsd } from "../money.js";
 
 /** What is counted of one model. */
-export class ModelCounts {
+class ModelCounts {
   readonly ends = new Map<string, number>();
   readonly sources = new Map<string, number>();
   readonly tokens = new Map<string, number>();

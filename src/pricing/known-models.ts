@@ -11,14 +11,10 @@ export interface KnownModel {
 }
 
 /**
- * What is known of a model: `pricedAs` is how the package names who serves it. Undefined where the package does not
- * know the model, or prices it by something that a usage does not tell (pages, hours): then the settings must say.
+ * What is known of models, by their names as they were asked for; `pricedAs` is how the package names who serves them.
+ * Left out is what the package does not know, or prices by something that a usage does not tell (pages, hours): of
+ * those the settings must say it.
  */
-export async function knownModel(pricedAs: string, modelId: string, nowMs: number): Promise<KnownModel | undefined> {
-  return (await knownModels(pricedAs, [modelId], nowMs)).get(modelId);
-}
-
-/** The same for many models, by their names as they were asked for. What is unknown is left out. */
 export async function knownModels(
   pricedAs: string,
   modelIds: readonly string[],

@@ -22,7 +22,7 @@ export interface Rounds {
   readonly usages?: readonly Usage[] | undefined;
 }
 
-export const PLAINLY_SERVED: Served = { serviceTier: "", toolUses: [] };
+const PLAINLY_SERVED: Served = { serviceTier: "", toolUses: [] };
 
 /**
  * What a usage costs at a price, in nano-USD, rounded up once. The length of the input picks the tier for all of it; of

@@ -6,7 +6,7 @@ import { estimateTokens } from "./text-runs.js";
 import { TokenCounter } from "./token-counter.js";
 
 /** Characters of one text that are counted; the rest is estimated. */
-export const COUNTED_CHARS_MAX = 4_000_000;
+const COUNTED_CHARS_MAX = 4_000_000;
 /** How long the worker, with its 40 MB of vocabulary, stays with nothing to do. */
 const IDLE_MS = 60_000;
 

@@ -29,7 +29,7 @@ export interface AskedBody {
 }
 
 /** Tags of one request, and the characters of one and of every other attribute. */
-export const TAGS_MAX = 16;
+const TAGS_MAX = 16;
 const TAG_CHARACTERS_MAX = 128;
 const TEXT_CHARACTERS_MAX = 256;
 /** A longer member is no name of anybody. */

@@ -38,7 +38,6 @@ export const COLUMNS = [...NUMBERS, ...NAMES, ...TEXTS] as const;
 
 export type NumberColumn = (typeof NUMBERS)[number];
 export type NameColumn = (typeof NAMES)[number];
-export type TextColumn = (typeof TEXTS)[number];
 export type ColumnName = (typeof COLUMNS)[number];
 
 /** Bits of `flags`. */

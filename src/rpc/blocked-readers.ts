@@ -1,7 +1,7 @@
 /** Readers that are behind: one that takes nothing for too long is cut, since what waits for it holds memory. */
 
 /** As over HTTP. */
-export const BLOCKED_MS_MAX = 30_000;
+const BLOCKED_MS_MAX = 30_000;
 
 export interface BlockedReader {
   /** It took nothing for as long as it may. */

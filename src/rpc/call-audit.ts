@@ -146,7 +146,7 @@ export function methodName(path: string): string {
 }
 
 /** What the call is about, as its path over HTTP names it: `accounts/acme` for `/api/v1/accounts/{id}:credit`. */
-export function resourceOf(path: string, request: unknown): string {
+function resourceOf(path: string, request: unknown): string {
   const pattern = methodByPath(path).http?.pattern ?? "";
   const [collection = "", ...rest] = pattern.replace(/^\/api\/v1\//, "").split("/");
   const named = rest.map((part) => part.replaceAll(/\{(\w+)[^}]*\}/g, (_, name: string) => textOf(request, name)));

@@ -57,9 +57,10 @@ export function createDispatcher(core: CoreParts): Dispatcher {
 }
 
 /** The handlers of one service by path. The types pair messages with handlers here, for the last time. */
-export function routes<
-  Service extends Readonly<Record<string, { readonly path: string; readonly responseStream: boolean }>>,
->(service: Service, handlers: Handlers<Service>): readonly Route[] {
+function routes<Service extends Readonly<Record<string, { readonly path: string; readonly responseStream: boolean }>>>(
+  service: Service,
+  handlers: Handlers<Service>,
+): readonly Route[] {
   return Object.entries(service).map(([name, { path, responseStream }]) => {
     const handler: unknown = handlers[name];
     const { desc } = methodByPath(path);

@@ -9,7 +9,7 @@ import {
 import { KeptWriter } from "./message-bytes.js";
 
 /** The most bytes of one piece of a message. */
-export const PIECE_BYTES_MAX = 256 * 1024;
+const PIECE_BYTES_MAX = 256 * 1024;
 /** What a piece uses of the window at least, so that small ones are bounded in number too. */
 const PIECE_COST_BYTES_MIN = 1024;
 /** What a front end may send of a request before the core opens the window further. */

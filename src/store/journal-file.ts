@@ -8,8 +8,8 @@ import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** A few minutes of a busy node. What comes beyond is refused, so that no outage fills a disk. */
-export const JOURNAL_BYTES_MAX = 64 * 1024 * 1024;
-export const JOURNAL_LINES_MAX = 100_000;
+const JOURNAL_BYTES_MAX = 64 * 1024 * 1024;
+const JOURNAL_LINES_MAX = 100_000;
 const SUM_CHARACTERS = 16;
 
 export interface JournalBounds {

@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.js";
 import type { Page, PageRequest } from "./store.js";
 
 /** The most rows on one page. */
-export const PAGE_ROWS_MAX = 1000;
+const PAGE_ROWS_MAX = 1000;
 
 /** Where a page ended, in lists by id, of accounts, by place in the ledger, of sums, and by time. */
 export const ID_CURSOR = z.string();

@@ -2,7 +2,7 @@
 import { toTimeMs } from "./columns.js";
 
 /** What a user may do in an account, the most first. */
-export const MEMBER_ROLES = ["owner", "admin", "member", "viewer"] as const;
+const MEMBER_ROLES = ["owner", "admin", "member", "viewer"] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 /** What a user is to the whole installation. */
 export type InstallationRole = "operator" | "auditor";

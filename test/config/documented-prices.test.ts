@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Price } from "../../src/api/index.js";
-import { parseSettings } from "../../src/config/file.js";
+import { parseSettings } from "../support/parse-settings.js";
 import type { ModelSettings, Settings } from "../../src/config/settings.js";
 import { families } from "../../src/families/index.js";
-import { knownModel } from "../../src/pricing/known-models.js";
+import { knownModels } from "../../src/pricing/known-models.js";
 
 const ROOT = new URL("../../", import.meta.url);
 const NOW = Date.parse("2026-11-21T12:00:00Z");
@@ -37,7 +37,7 @@ async function publishedFor(model: ModelSettings, settings: Settings): Promise<P
   const pricedAs = families.find(({ name }) => name === upstream?.family)?.pricedAs;
   return pricedAs === undefined || target === undefined
     ? undefined
-    : (await knownModel(pricedAs, target.model, NOW))?.price;
+    : (await knownModels(pricedAs, [target.model], NOW)).get(target.model)?.price;
 }
 
 describe.each(MODELS)("$place: the price of $id", ({ model, settings }) => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AlertKind, AlertSettings } from "../../src/api/index.js";
 import { type Exported, exportSettings, secretVariable } from "../../src/config/export.js";
-import { parseSettings } from "../../src/config/file.js";
+import { parseSettings } from "../support/parse-settings.js";
 import { emptySettings } from "../../src/keys/key-settings.js";
 
 const amount = fc.bigInt(0n, 10_000_000_000_000n);

@@ -1,7 +1,7 @@
 /** The settings file where the families are known: each upstream has what its family needs, where it can be reached. */
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
-import { parseSettings } from "../../src/config/file.js";
+import { parseSettings } from "../support/parse-settings.js";
 import type { KnownFamily } from "../../src/config/references.js";
 import { anthropic } from "../../src/families/anthropic.js";
 import { azure } from "../../src/families/azure.js";

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
-import { parseSettings } from "../../src/config/file.js";
+import { parseSettings } from "../support/parse-settings.js";
 
 const ENV = { CI_KEY: "sk-0123456789abcdef", EMPTY: "" };
 const MODEL = "models:\n  m:\n    targets: [{ upstream: u }]\nupstreams: { u: { family: f } }\n";

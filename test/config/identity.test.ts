@@ -1,7 +1,7 @@
 /** The settings of how people sign in, and the line and column of each thing that is wrong there. */
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
-import { parseSettings } from "../../src/config/file.js";
+import { parseSettings } from "../support/parse-settings.js";
 import { hideSecrets } from "../../src/config/kept-secrets.js";
 
 const ENV = { CORP_SECRET: "a secret of a client" };

@@ -1,6 +1,6 @@
 /** The block of payments: what it takes, and what it refuses before anybody pays by it. */
 import { expect, test } from "vitest";
-import { parseSettings } from "../../src/config/file.js";
+import { parseSettings } from "../support/parse-settings.js";
 import { hideSecrets } from "../../src/config/kept-secrets.js";
 
 const GOOD = {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
-import { loadSettings } from "../../src/config/file.js";
+import { readSettingsFile } from "../../src/config/file.js";
 import type { Settings } from "../../src/config/settings.js";
 import { type SettingsWatch, watchSettings } from "../../src/config/watch.js";
 
@@ -28,7 +28,7 @@ function start(onSettings: (settings: Settings) => void = () => undefined): void
   watching = watchSettings({
     path,
     env: {},
-    load: loadSettings,
+    load: (file, env) => readSettingsFile(file, env).settings,
     onSettings: (settings) => {
       onSettings(settings);
       inForce.push(settings);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { CallMetadata, CallOptions } from "../../src/api/channel.js";
 import { Cancellation } from "../../src/api/cancellation.js";
 import { Generation, InferenceServiceService, KeyServiceService, KeySettings } from "../../src/api/index.js";
-import { parseSettings } from "../../src/config/file.js";
+import { parseSettings } from "../support/parse-settings.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import type { RedisCoordination, RedisOptions } from "../../src/coordination/redis.js";
 import { GatewayError } from "../../src/errors.js";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { editorSchema } from "../../src/config/editor-schema.js";
 import { readEnvironment } from "../../src/config/environment.js";
-import { parseSettings } from "../../src/config/file.js";
+import { parseSettings } from "../support/parse-settings.js";
 import { variables } from "../../src/config/variables.js";
 import { families } from "../../src/families/index.js";
 import { FAMILY_NAMES } from "../../src/serve/settings-check.js";

@@ -65,12 +65,16 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`a gateway with Redis ${OWN_RED
 
   test("serves by its own share while Redis is gone, says so, and stays ready", async () => {
     const { secret } = await management.makeKey("acme", { requests_per_minute: 1_000 });
+    const few = await management.makeKey("acme", { requests_per_minute: 2 });
     expect((await ask(secret)).status).toBe(200);
     await redis.kill();
     for (let count = 0; count < 20; count++) {
       const answer = await ask(secret);
       expect([answer.status, answer.headers.get("x-tollgate-degraded")]).toEqual([200, "limits"]);
     }
+    const answers = [await ask(few.secret), await ask(few.secret), await ask(few.secret)];
+    const said = answers.map(({ status, headers }) => [status, headers.get("x-tollgate-degraded")]);
+    expect(said.at(-1)).toEqual([429, "limits"]);
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
     expect(await metric("tollgate_redis_away")).toBe("1");
     expect(Number(await metric("tollgate_decided_alone_total"))).toBeGreaterThanOrEqual(20);

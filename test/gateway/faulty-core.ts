@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { KeySettings } from "../../src/api/index.js";
-import { parseSettings } from "../../src/config/file.js";
+import { parseSettings } from "../support/parse-settings.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
 import type { Family } from "../../src/families/family.js";

@@ -5,9 +5,13 @@ import { describe, expect, test, vi } from "vitest";
 import { NO_USAGE } from "../../src/api/usage.js";
 import { ceilingNanos } from "../../src/pricing/ceiling.js";
 import { costNanos } from "../../src/pricing/price.js";
-import { knownModel, knownModels } from "../../src/pricing/known-models.js";
+import { type KnownModel, knownModels } from "../../src/pricing/known-models.js";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
+
+async function knownModel(pricedAs: string, id: string): Promise<KnownModel | undefined> {
+  return (await knownModels(pricedAs, [id], NOW)).get(id);
+}
 
 describe("a known model", () => {
   test.each([
@@ -49,7 +53,7 @@ describe("a known model", () => {
       most: 65_536,
     },
   ])("$id has an exact price and its limits", async ({ pricedAs, id, input, read, output, context, most }) => {
-    expect(await knownModel(pricedAs, id, NOW)).toMatchObject({
+    expect(await knownModel(pricedAs, id)).toMatchObject({
       price: { inputPicos: input, cacheReadPicos: read, outputPicos: output, requestPicos: 0n },
       contextTokens: context,
       outputTokensMax: most,
@@ -57,7 +61,7 @@ describe("a known model", () => {
   });
 
   test("with tiers by length is sold at the tier of the prompt, not at the dearest", async () => {
-    const price = (await knownModel("anthropic", "claude-sonnet-4-5", NOW))?.price;
+    const price = (await knownModel("anthropic", "claude-sonnet-4-5"))?.price;
     assert(price !== undefined);
     const cost = (inputTokens: bigint): bigint =>
       costNanos({ ...NO_USAGE, inputTokens, cacheReadTokens: 1_000n, outputTokens: 1_000n }, price);
@@ -76,7 +80,7 @@ describe("a known model", () => {
     { name: "listed without a price", pricedAs: "github-copilot", id: "gpt-4o" },
     { name: "a name of Object's own", pricedAs: "openai", id: "__proto__" },
   ])("is not one: $name", async ({ pricedAs, id }) => {
-    expect(await knownModel(pricedAs, id, NOW)).toBeUndefined();
+    expect(await knownModel(pricedAs, id)).toBeUndefined();
   });
 
   test("is found among others, which are left out where unknown", async () => {

@@ -59,7 +59,7 @@ export function lineOf(file: SourceFile, node: ts.Node): number {
 }
 
 /** The module that a node names: `import`, `export from`, `import()`, or `new URL("./x.js", import.meta.url)`. */
-function moduleOf(node: ts.Node): string | undefined {
+export function moduleOf(node: ts.Node): string | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
   if (ts.isImportTypeNode(node)) return ts.isLiteralTypeNode(node.argument) ? textOf(node.argument.literal) : undefined;
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)

@@ -4,7 +4,7 @@ import type { ContentSettings } from "../../../gen/console/account_service.js";
 /** What zero stands for. */
 export const EACH_KIB = 64;
 export const TOTAL_MIB = 256n;
-export const KIB = 1_024;
+const KIB = 1_024;
 export const MIB = 1_048_576n;
 
 export interface TypedContent {

@@ -33,7 +33,7 @@ export function DocPage({ page, secret }: DocPageParts): ReactNode {
 }
 
 /** An example with the reader's own address and key in it. */
-export function ownExample(text: string, origin: string, secret: string): string {
+function ownExample(text: string, origin: string, secret: string): string {
   return text.replaceAll("$GATEWAY", origin).replaceAll("http://127.0.0.1:8080", origin).replaceAll("$KEY", secret);
 }
 

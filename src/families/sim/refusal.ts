@@ -17,7 +17,7 @@ export class SimRefusal extends Error {
 
 const TOO_LONG = "The stand-in reads at most 256 KiB. Send less, or ask a real model.";
 /** It runs on the event loop of the process, beside everything else there. */
-export const SIM_BODY_BYTES_MAX = 262_144;
+const SIM_BODY_BYTES_MAX = 262_144;
 
 /** Reads a body that asks one of the stand-in's models. Throws a SimRefusal that names what is wrong. */
 export function parseBody<Body extends { readonly model: string }>(

@@ -17,7 +17,7 @@ import { RETRY_HEADER, RetriedAttempts } from "./retried-attempts.js";
 import { Run, type Work } from "./run.js";
 
 /** On a stream: its events get ids, it goes on when its client leaves, and it can be resumed. */
-export const RESUMABLE_HEADER = "x-tollgate-resumable";
+const RESUMABLE_HEADER = "x-tollgate-resumable";
 
 const GENERATING: ReadonlySet<string> = new Set([
   InferenceServiceService.streamGenerate.path,

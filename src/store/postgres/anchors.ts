@@ -34,7 +34,7 @@ const ACCEPT = sql(INSERT_LOSS);
 const NEXT = sql(NEXT_LOSS);
 
 /** Writes down the ends of all chains where any has moved. Undefined where another node does so now. */
-export async function anchor(session: Session, nowMs: number): Promise<ChainHead | undefined> {
+async function anchor(session: Session, nowMs: number): Promise<ChainHead | undefined> {
   const [lock] = await session.rows<{ locked: boolean }>(LOCKED, [LOCK]);
   if (lock?.locked !== true) return undefined;
   const moved = await session.run(MOVE_HEADS);

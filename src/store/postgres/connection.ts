@@ -291,7 +291,7 @@ function configOf(url: string): pg.PoolConfig {
 }
 
 /** The server and the database of an address, without who asks and what opens it. */
-export function placeOf(url: string): string {
+function placeOf(url: string): string {
   const { host, pathname, searchParams } = new URL(url);
   return `${host === "" ? (searchParams.get("host") ?? "localhost") : host}${pathname}`;
 }

@@ -43,7 +43,7 @@ const HOLDS_AT_ONCE = 8;
 const OPEN_HOLD_VALUES = 3;
 
 /** The statements of a commit, by what they write. */
-export const STATEMENTS = {
+const STATEMENTS = {
   account: `UPDATE account SET debits_pending = ?, debits_posted = ?, credits_posted = ?, debited_nanos = ?, short = ?,
     chain_sequence = ?, chain_hash = ? WHERE id = ?`,
   total: `INSERT INTO operator_total (kind, shard, nanos) VALUES (?, 0, ?)

@@ -39,7 +39,7 @@ export function readableEvents(bytes: Buffer): Buffer {
   return hasWide ? Buffer.from(bytes.toString().replace(WIDE_BREAKS, escaped)) : asUtf8(bytes);
 }
 
-export class EventWriter {
+class EventWriter {
   #text = "";
 
   /** An event without a name. */

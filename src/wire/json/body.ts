@@ -4,7 +4,7 @@ import { BODY_NODES_MAX, invalid, JsonCursor } from "./cursor.js";
 import { claimKey, type Member } from "./splice.js";
 
 /** No wire has more than a hundred fields of its own. */
-export const BODY_MEMBERS_MAX = 1_000;
+const BODY_MEMBERS_MAX = 1_000;
 
 /** A body whose bytes were all looked at. */
 interface ScannedBody {

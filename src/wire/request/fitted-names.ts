@@ -15,7 +15,7 @@ const HASH_CHARACTERS = 12;
 export const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** The name as the wire takes it. Two that differ stay two. */
-export function fittedName(name: string, { legal, charactersMax }: NameRule): string {
+function fittedName(name: string, { legal, charactersMax }: NameRule): string {
   if (legal.test(name)) return name;
   const start = /^[A-Za-z_]/.test(name) ? "" : "_";
   const plain = (start + name.replaceAll(/[^A-Za-z0-9_-]/g, "_")).slice(0, charactersMax - HASH_CHARACTERS - 1);

@@ -76,7 +76,7 @@ export function isDefinition(type: string): boolean {
 }
 
 /** Throws PARAMETER_INVALID for JSON that names such an object. */
-export function checkHeld(json: string | undefined, path: string): void {
+function checkHeld(json: string | undefined, path: string): void {
   const held = json === undefined ? undefined : heldIn(parsed(json), path);
   if (held !== undefined) throw refuseHeld(held);
 }

@@ -147,7 +147,7 @@ function saysNothing(value: unknown): boolean {
 }
 
 /** Throws where the tool has no price, or where the hold does not cover it. */
-export function checkPriced(tool: string, { param, facts, model }: Where, permits: Permits): void {
+function checkPriced(tool: string, { param, facts, model }: Where, permits: Permits): void {
   const standing = permits.tool(tool);
   if (standing === "free") return;
   if (standing === "unpriced") throw unpriced(param, `the tool '${tool.slice(0, 64)}'`, "tools", model);

@@ -21,7 +21,7 @@ import { googlesOwn } from "../answer/proof.js";
 import { promptOf } from "../../request/prompt.js";
 
 /** What the answer's schema is called on wires where it needs a name, which this one does not give. */
-export const SCHEMA_NAME = "response";
+const SCHEMA_NAME = "response";
 
 /** Throws PARAMETER_INVALID or PARAMETER_MISSING where the body cannot be read as a prompt. */
 export function decodePrompt(body: Buffer): Prompt {

@@ -18,7 +18,7 @@ export interface Scan {
 }
 
 /** OpenAI's own bound, and the typed form's. */
-export const INPUTS_MAX = 2_048;
+const INPUTS_MAX = 2_048;
 /** Marks that a model puts around each input, in tokens; the quotes of a text are as many bytes. */
 const MARK_TOKENS = 2;
 
