@@ -50,8 +50,11 @@ import { ThisNode } from "./this-node.js";
 import { openTracing } from "./tracing.js";
 import { sharedUpstreams } from "./upstream-orders.js";
 
-/** Each worker has a part of the calls, and its batches cost two processes: they gather for twice as long. */
-const OWNED_PATIENCE_MS = 20;
+/**
+ * A batch of the embedded database costs this machine a sync of its disk: batches gather for twice as long as those
+ * that PostgreSQL writes, which may be far away.
+ */
+const EMBEDDED_PATIENCE_MS = 20;
 const monotonicMs = (): number => performance.now();
 
 export interface CoreOptions {
@@ -236,7 +239,7 @@ async function startLedger(
   const { environment, log, metrics } = options;
   const limits = {
     leaseNanosMax: environment.leaseNanosMax,
-    settlePatienceMs: options.isOwned ? OWNED_PATIENCE_MS : undefined,
+    settlePatienceMs: environment.databaseUrl === undefined ? EMBEDDED_PATIENCE_MS : undefined,
   };
   const ledger = new Ledger({ store, nodeId, nowMs: Date.now, log, journal, ...limits, ...ledgerEvents(log, metrics) });
   metrics.readLeases = () => ledger.leases.held;
