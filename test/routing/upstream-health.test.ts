@@ -51,6 +51,19 @@ describe("failures", () => {
     expect(health.ownCoolingMs(40_100)).toBe(0);
   });
 
+  test("that began before are no part of a later share either, however late they come", () => {
+    const health = model();
+    const began = Array.from({ length: 100 }, (_, index) => health.begin(0, index % 2 === 0 ? A : B));
+    failTimes(health, 5, 100);
+    for (const [index, token] of began.entries())
+      health.fail({ nowMs: 20_000, token, accountId: index % 2 === 0 ? A : B }, true);
+    // A probe takes it back before its time, and all is well but for one.
+    succeed(health, 20_001, A);
+    for (let index = 0; index < 30; index += 1) succeed(health, 20_002, index % 2 === 0 ? A : B);
+    fail(health, 20_003, A);
+    expect([health.admits(20_004, A), health.admits(20_004, B)]).toEqual([true, true]);
+  });
+
   test("a success between them starts the count anew, one that began before does not", () => {
     const health = model();
     const before = health.begin(0, A);

@@ -20,7 +20,7 @@ const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const BOUNDS: AnswerBounds = { recordBytesMax: 1024 * 1024 * 1024, rowsMax: 1_000_000 };
 /** One number for all nodes: one of them sweeps at a time. */
 const SWEEP_LOCK = 0x54_4c_47_41;
-/** How many rows one turn of a sweep takes of the account that has the most, and how many turns there are at most. */
+/** How many records one turn of a sweep looks at, and how many turns there are at most. */
 const TURN_ROWS = 1_000;
 const TURNS_MAX = 100;
 /**
@@ -48,19 +48,28 @@ const EXPIRE_RECORDS = sql(`UPDATE answer SET record = NULL, record_bytes = 0
   WHERE record_bytes > 0 AND record_until_ms <= $1`);
 const TOTALS = sql(`SELECT (SELECT count(*) FROM answer) AS rows,
   (SELECT coalesce(sum(record_bytes), 0) FROM answer WHERE record_bytes > 0) AS bytes`);
+/**
+ * How much one turn may take of the account that has the most: until it has no more than the next, so that nobody's
+ * flood takes all that another has. Equal shares do not take turns one by one.
+ */
+const ABOVE_NEXT = `SELECT greatest(max(size) - CASE count(*) WHEN 1 THEN 0 ELSE min(size) END, ceil($1 / 8.0))
+  FROM largest`;
 /** The oldest records, no more than are above the bound, of the account that has the most. */
-const DROP_RECORDS = sql(`UPDATE answer SET record = NULL, record_bytes = 0 WHERE id IN (
+const DROP_RECORDS = sql(`WITH largest AS (
+    SELECT account_id, sum(record_bytes) AS size FROM answer WHERE record_bytes > 0 GROUP BY account_id
+    ORDER BY size DESC, account_id LIMIT 2)
+  UPDATE answer SET record = NULL, record_bytes = 0 WHERE id IN (
   SELECT id FROM (
     SELECT id, sum(record_bytes) OVER (ORDER BY record_until_ms, id) - record_bytes AS before FROM (
-      SELECT id, record_bytes, record_until_ms FROM answer WHERE record_bytes > 0 AND account_id = (
-        SELECT account_id FROM answer WHERE record_bytes > 0 GROUP BY account_id
-        ORDER BY sum(record_bytes) DESC LIMIT 1)
+      SELECT id, record_bytes, record_until_ms FROM answer WHERE record_bytes > 0
+        AND account_id = (SELECT account_id FROM largest ORDER BY size DESC, account_id LIMIT 1)
       ORDER BY record_until_ms, id LIMIT ${TURN_ROWS}) AS oldest) AS counted
-  WHERE before < $1)`);
-const DROP_ROWS = sql(`DELETE FROM answer WHERE id IN (
-  SELECT id FROM answer WHERE account_id = (
-    SELECT account_id FROM answer GROUP BY account_id ORDER BY count(*) DESC LIMIT 1)
-  ORDER BY until_ms, id LIMIT least($1, ${TURN_ROWS}))`);
+  WHERE before < least($1::numeric, (${ABOVE_NEXT})))`);
+const DROP_ROWS = sql(`WITH largest AS (
+    SELECT account_id, count(*) AS size FROM answer GROUP BY account_id ORDER BY size DESC, account_id LIMIT 2)
+  DELETE FROM answer WHERE id IN (
+  SELECT id FROM answer WHERE account_id = (SELECT account_id FROM largest ORDER BY size DESC, account_id LIMIT 1)
+  ORDER BY until_ms, id LIMIT least($1::bigint, (${ABOVE_NEXT})::bigint))`);
 
 interface Columns {
   readonly request_id: string;

@@ -155,11 +155,11 @@ export class SqliteAnswers {
     return { bytes, count };
   }
 
-  /** The same of keys; a thousand at least, so that equal shares do not take turns one by one. */
+  /** The same of keys. */
   #shrinkRows(over: number): number {
     const [largest, next] = this.#largestRows.all();
     if (largest === undefined) return 0;
-    const above = Math.max(largest.size - (next?.size ?? 0), 1_000);
+    const above = Math.max(largest.size - (next?.size ?? 0), Math.ceil(over / 8));
     return this.#dropRows.run(largest.account_id, Math.min(over, above)).changes;
   }
 
