@@ -144,14 +144,18 @@ export class Settlements {
     // Money is settled, whatever its figures for the operator do to sums that have no room for them.
     const refusedByData = (error: GatewayError): void => {
       if (!isFault(error) || operation.operatorCostNanos === undefined) return refused(error);
-      const fields = { request_id: operation.requestId, operator_cost_nanos: operation.operatorCostNanos, err: error };
-      this.#options.log.error(
-        fields,
-        "the ledger cannot write a settlement: it is settled without the operator's cost",
-      );
-      this.#try({ ...operation, operatorCostNanos: undefined }, hold, isAwaited, ended);
+      this.#try({ ...operation, operatorCostNanos: undefined }, hold, isAwaited, (outcome, again) => {
+        // Said once it is so: one that is refused all the same is tried again with it.
+        if (typeof outcome !== "string") this.#sayCostless(operation, error);
+        ended(outcome, again);
+      });
     };
     this.#options.writer.enqueue(operation, { committed, refused: refusedByData }, isAwaited);
+  }
+
+  #sayCostless({ requestId, operatorCostNanos }: SettleOperation, err: GatewayError): void {
+    const fields = { request_id: requestId, operator_cost_nanos: operatorCostNanos, err };
+    this.#options.log.error(fields, "the ledger cannot write a settlement: it is settled without the operator's cost");
   }
 
   #outcomeOf(operation: SettleOperation, result: LedgerResult): Outcome {

@@ -35,6 +35,12 @@ interface Counter {
 
 const asked = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX };
 
+async function charged(accountId: string, side: "inputTokens" | "outputTokens"): Promise<bigint> {
+  const report = { usage: undefined, made: "content", complete: true, text: TEXT } as const;
+  const { usage } = await chargeOf(report, "finished", { ...asked, accountId, contextTokens: INPUT_TOKENS_MAX });
+  return usage[side];
+}
+
 const COUNTERS: readonly Counter[] = [
   {
     who: "a hold",
@@ -46,15 +52,8 @@ const COUNTERS: readonly Counter[] = [
       return (await plan.byCount())?.inputTokensMax;
     },
   },
-  {
-    who: "the charge of an answer without a report",
-    lane: "settlement",
-    count: async (accountId) => {
-      const report = { usage: undefined, made: "content", complete: true, text: TEXT } as const;
-      const { usage } = await chargeOf(report, "finished", { ...asked, accountId, contextTokens: INPUT_TOKENS_MAX });
-      return [usage.inputTokens, usage.outputTokens];
-    },
-  },
+  { who: "the input of an answer without a report", lane: "settlement", count: (id) => charged(id, "inputTokens") },
+  { who: "the output of an answer without a report", lane: "settlement", count: (id) => charged(id, "outputTokens") },
   {
     who: "a live stream",
     lane: "settlement",

@@ -11,7 +11,7 @@ import { type Ask, ORIGINAL_HEADER } from "./ask.js";
 import { KEY_MS, LARGE_BYTES, LARGE_MS } from "./bounds.js";
 import type { KeptRuns, RequestOf } from "./kept-runs.js";
 import { Run, type Work } from "./run.js";
-import type { Seal } from "./seal.js";
+import type { Asker, Seal } from "./seal.js";
 import { type FoundAnswer, SealedAnswers, type SealedParts } from "./sealed-answers.js";
 import type { Tape } from "./tape.js";
 
@@ -55,7 +55,7 @@ export class KeyedAnswers {
     stays: boolean,
   ): Promise<void> {
     checkKey(key);
-    const seals = this.#answers.sealsOf(call.caller.keyId, key);
+    const seals = this.#answers.sealsOf(call.caller, key);
     const id = nameOf(seals);
     const printing = ask.print();
     const print = printing instanceof Promise ? await printing : printing;
@@ -78,9 +78,9 @@ export class KeyedAnswers {
   }
 
   /** True where an answer to this key of the caller's is kept, or being made. */
-  isKnown(key: string, keyId: string): boolean | Promise<boolean> {
+  isKnown(key: string, asker: Asker): boolean | Promise<boolean> {
     if (!KEY_PATTERN.test(key)) return false;
-    const seals = this.#answers.sealsOf(keyId, key);
+    const seals = this.#answers.sealsOf(asker, key);
     const id = nameOf(seals);
     return this.#open.has(id) || this.#lookUp(id, seals).then((stored) => stored !== undefined);
   }

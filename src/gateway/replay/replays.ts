@@ -108,7 +108,7 @@ export class Replays {
    */
   isAtHand(metadata: CallMetadata, caller: Caller): boolean | Promise<boolean> {
     const key = metadata[IDEMPOTENCY_HEADER];
-    if (key !== undefined) return this.#keyed.isKnown(key, caller.keyId);
+    if (key !== undefined) return this.#keyed.isKnown(key, caller);
     return !caller.settings.retriesRunAnew && this.#retried.hasLeft(caller);
   }
 

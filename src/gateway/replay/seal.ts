@@ -5,16 +5,23 @@ const ALGORITHM = "aes-256-gcm";
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** What one Idempotency-Key of one API key leads to. */
+/** What one Idempotency-Key of one API key, or of a person in one account, leads to. */
 export interface Seal {
   /** Names the stored answer. It tells neither key. */
   readonly id: Buffer;
   readonly secret: Buffer;
 }
 
+/** Whose an answer is. A person acts in several accounts under one id. */
+export interface Asker {
+  readonly keyId: string;
+  readonly accountId: string;
+}
+
 /** Both halves come from the root secret, so that the database alone tells nothing. */
-export function sealOf(rootSecret: Buffer, keyId: string, idempotencyKey: string): Seal {
-  const bytes = Buffer.from(hkdfSync("sha256", rootSecret, idempotencyKey, `tollgate answer of ${keyId}`, 64));
+export function sealOf(rootSecret: Buffer, asker: Asker, idempotencyKey: string): Seal {
+  const purpose = `tollgate answer of ${asker.keyId} in ${asker.accountId}`;
+  const bytes = Buffer.from(hkdfSync("sha256", rootSecret, idempotencyKey, purpose, 64));
   return { id: bytes.subarray(0, 32), secret: bytes.subarray(32) };
 }
 

@@ -3,7 +3,7 @@
  * kept under both, so that nodes which know only one of the two secrets find each other's answers.
  */
 import type { AnswerStore, NewAnswer, StoredAnswer } from "./answer-store.js";
-import { NONCE_BYTES, opened, type Seal, sealed, sealOf } from "./seal.js";
+import { type Asker, NONCE_BYTES, opened, type Seal, sealed, sealOf } from "./seal.js";
 
 /** An answer, and what opens it. */
 export interface FoundAnswer extends StoredAnswer {
@@ -21,8 +21,8 @@ export class SealedAnswers {
   constructor(private readonly parts: SealedParts) {}
 
   /** The seals of a key; the first is of the root secret in force. */
-  sealsOf(keyId: string, idempotencyKey: string): readonly Seal[] {
-    return this.parts.rootSecrets.map((rootSecret) => sealOf(rootSecret, keyId, idempotencyKey));
+  sealsOf(asker: Asker, idempotencyKey: string): readonly Seal[] {
+    return this.parts.rootSecrets.map((rootSecret) => sealOf(rootSecret, asker, idempotencyKey));
   }
 
   async find(seals: readonly Seal[]): Promise<FoundAnswer | undefined> {
