@@ -9,12 +9,12 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Alerts } from "../../src/alerts/alerts.js";
 import type { FoundAddress } from "../../src/alerts/names.js";
 import type { AttemptRow } from "../../src/alerts/rows.js";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 import { TEST_ACT } from "../support/acts.js";
 import { alertsOver } from "../support/alerts-over.js";
 import { makeCertificate } from "../support/certificate.js";
 import { startReceiver } from "../support/webhook-receiver.js";
+import { openTestStore } from "../support/open-test-store.js";
 
 const ATTEMPT_MS = 600;
 
@@ -25,7 +25,7 @@ let alerts: Alerts;
 let found: FoundAddress[][] = [];
 
 beforeAll(async () => {
-  store = await openSqliteStore({ directory });
+  store = await openTestStore(directory);
   const resolve = (): Promise<FoundAddress[]> => Promise.resolve(found.shift() ?? []);
   alerts = alertsOver(store, { networks: ["127.0.0.0/8"], attemptMs: ATTEMPT_MS, everyMs: 3_600_000, resolve });
   alerts.start();

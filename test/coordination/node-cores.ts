@@ -25,13 +25,13 @@ import { Routing } from "../../src/routing/routing.js";
 import { createDispatcher } from "../../src/rpc/service-table.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createLoadOptions } from "../../src/serve/load-options.js";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { alertsOver } from "../support/alerts-over.js";
 import { newPrefix, openRedis } from "./drivers.js";
 import { TEST_ACT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
 import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
+import { openTestStore } from "../support/open-test-store.js";
 
 export const ACCOUNT = "acme";
 const SETTINGS = `
@@ -73,7 +73,7 @@ export interface NodeCores {
 /** Opens so many nodes on the Redis at each URL, which may be a proxy before the same one. */
 export async function openNodeCores(urls: readonly string[], redis: Partial<RedisOptions> = {}): Promise<NodeCores> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-nodes-"));
-  const store = await openSqliteStore({ directory });
+  const store = await openTestStore(directory);
   const ledger = new Ledger({ store, nodeId: randomUUID(), nowMs: Date.now });
   await ledger.start();
   await ledger.createAccount({ id: ACCOUNT, name: ACCOUNT }, TEST_ACT);

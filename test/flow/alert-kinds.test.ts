@@ -7,17 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { KINDS as ALERT_KINDS } from "../../src/alerts/kinds.js";
-import { openPostgresStore } from "../../src/store/postgres/store.js";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { creditOf, holdOf, settleOf } from "../ledger/operations.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
-import { administer } from "../support/postgres.js";
-import { tamperSqlite } from "../support/stores.js";
-import { databaseOf } from "../support/test-store.js";
+import { tamperDatabase } from "../support/database-behind.js";
+import { openTestStore } from "../support/open-test-store.js";
 import { searchingModel } from "../support/world.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -143,9 +140,7 @@ test("so does each that needs days behind it, or a ledger that does not hold", a
 
 /** Two accounts that spent yesterday, a key that nobody ever used, and a record of the audit that somebody changed. */
 async function ageDatabase(directory: string): Promise<void> {
-  const { TOLLGATE_DATABASE_URL: url } = await databaseOf(directory, {});
-  const store =
-    url === undefined ? await openSqliteStore({ directory }) : await openPostgresStore({ url, nodeId: "node_1" });
+  const store = await openTestStore(directory);
   const yesterdayMs = Date.now() - DAY_MS;
   for (const [id, creditNanos, costNanos] of SPENT_YESTERDAY) {
     await store.accounts.create({ id, name: id, createTimeMs: yesterdayMs }, TEST_ACT);
@@ -161,12 +156,7 @@ async function ageDatabase(directory: string): Promise<void> {
   const made = { settings: new Uint8Array(), createTimeMs: Date.now() - 5 * DAY_MS };
   await store.keys.create({ ...old, ...never, ...made }, TEST_EVENT);
   await store.close();
-  await tamper("UPDATE audit_event SET actor_id = 'somebody' WHERE sequence = 1", directory, url);
-}
-
-async function tamper(sql: string, directory: string, url: string | undefined): Promise<void> {
-  if (url === undefined) return tamperSqlite(directory, sql);
-  await administer(`SET session_replication_role = replica; ${sql}`, url);
+  await tamperDatabase(directory, "UPDATE audit_event SET actor_id = 'somebody' WHERE sequence = 1");
 }
 
 async function kindsFired(at: Management): Promise<string[]> {

@@ -1,6 +1,5 @@
 /** The receipt of a request lists every attempt: who was asked, how it ended and when, also where all failed. */
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { tollgate } from "../support/command.js";
 import { credentials } from "@grpc/grpc-js";
@@ -11,7 +10,7 @@ import { InferenceServiceClient } from "../support/grpc-clients.js";
 import { failureOf } from "../support/grpc-refusal.js";
 import { Management } from "../support/management.js";
 import { says } from "../support/world.js";
-import { Sqlite } from "../../src/store/sqlite/binding.js";
+import { tamperDatabase } from "../support/database-behind.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -298,12 +297,9 @@ describe("over a restart", () => {
     const id = await ask(CASES[3]!);
     await ended(id);
     await gateway.stop();
-    const database = new Sqlite(join(gateway.dataDirectory, "tollgate.db"));
-    database.exec("DROP TRIGGER transfer_update");
     const change = `UPDATE transfer SET attempt_log = replace(attempt_log, '500', '200')
-      WHERE usage_source IS NOT NULL AND hold_sequence = (SELECT sequence FROM hold WHERE request_id = ?)`;
-    expect(database.prepare(change).run(id).changes).toBe(1);
-    database.close();
+      WHERE usage_source IS NOT NULL AND hold_sequence = (SELECT sequence FROM hold WHERE request_id = '${id}')`;
+    await tamperDatabase(gateway.dataDirectory, change);
     await restart();
     expect(logOf(await requestOf(id))[0]).toMatchObject({ http_status: 200 });
     const environment = { TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY };

@@ -3,14 +3,12 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DAY_MS, dayOf } from "../../src/api/day.js";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
-import { openPostgresStore } from "../../src/store/postgres/store.js";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 import { creditOf, holdOf, settleOf, usage } from "../ledger/operations.js";
 import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
-import { databaseOf } from "../support/test-store.js";
+import { openTestStore } from "../support/open-test-store.js";
 
 const DAYS = 6;
 const MODELS = 1_700;
@@ -72,9 +70,7 @@ beforeAll(async () => {
     keyOf[account] = await management.makeKey(account);
   }
   expect(await first.stop()).toBe(0);
-  const { TOLLGATE_DATABASE_URL: url } = await databaseOf(directory, {});
-  const nodeId = "node_of_this_test";
-  await seed(url === undefined ? await openSqliteStore({ directory }) : await openPostgresStore({ url, nodeId }));
+  await seed(await openTestStore(directory, "node_of_this_test"));
   gateway = await startGateway({ dataDirectory: directory });
   env = { TOLLGATE_OPERATOR_KEY: OPERATOR_KEY, TOLLGATE_GATEWAY: gateway.grpc };
 }, 180_000);

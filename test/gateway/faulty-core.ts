@@ -29,7 +29,7 @@ import { Routing } from "../../src/routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../../src/rpc/service-table.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createGrpcServer } from "../../src/rpc/server.js";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
+import { openTestStore } from "../support/open-test-store.js";
 import type { Store } from "../../src/store/store.js";
 import { createHttpUpstream } from "../../src/upstream/http.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
@@ -98,7 +98,7 @@ export async function openFaultyCore(
   const faults = new Faults();
   const metrics = new Metrics();
   const nowMs = Date.now;
-  const store = await openSqliteStore({ directory });
+  const store = await openTestStore(directory);
   const ledger = new Ledger({ store: flaky(store, faults), nodeId: randomUUID(), nowMs, ...more });
   await ledger.start();
   await ledger.createAccount({ id: "acme", name: "Acme" }, TEST_ACT);

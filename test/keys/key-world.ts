@@ -11,9 +11,9 @@ import { createInProcessCoordination } from "../../src/coordination/in-process.j
 import type { Coordination } from "../../src/coordination/coordination.js";
 import { GatewayError } from "../../src/errors.js";
 import { Keys, type KeysOptions } from "../../src/keys/keys.js";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { KeyStore, Store } from "../../src/store/store.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
+import { openTestStore } from "../support/open-test-store.js";
 
 export const START_MS = Date.UTC(2026, 10, 21);
 export const ROOT_SECRET = Buffer.from("a root secret of at least 32 characters");
@@ -106,7 +106,7 @@ export interface World {
 /** Opens a world with the accounts `acme` and `other`. */
 export async function openWorld(options: Partial<KeysOptions> = {}): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-keys-"));
-  const store = await openSqliteStore({ directory });
+  const store = await openTestStore(directory);
   const clock = { nowMs: START_MS, setByMs: 0 };
   for (const id of ["acme", "other"])
     await store.accounts.create({ id, name: id, createTimeMs: clock.nowMs }, TEST_ACT);

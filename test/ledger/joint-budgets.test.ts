@@ -1,14 +1,15 @@
 /** Budgets of keys that make keys: what a key and all that it made hold and spend is within each maker's budget. */
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Book, CounterSource } from "../../src/ledger/book.js";
 import type { KeyBudget, LedgerOperation } from "../../src/ledger/operation.js";
 import type { Period } from "../../src/ledger/rows.js";
 import { decide } from "../../src/ledger/state.js";
 import { runs } from "../money/steps.js";
-import { openForTest, temporaryDirectory } from "../store/directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { bookOf, creditOf, holdOf, settleOf, voidOf } from "./operations.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
+import { openTestStore } from "../support/open-test-store.js";
 
 /** Each key's maker, by number, which is lower than its own; -1 where an operator made it. */
 type Tree = readonly number[];
@@ -102,7 +103,7 @@ const ROW = {
 
 test("a database that was closed in between counts a child's requests for its makers", async () => {
   const directory = temporaryDirectory();
-  const first = await openForTest({ directory });
+  const first = await openTestStore(directory);
   await first.accounts.create({ id: "acme", name: "acme", createTimeMs: 0 }, TEST_ACT);
   for (const [id, makerId] of [
     ["key_1", null],
@@ -116,7 +117,8 @@ test("a database that was closed in between counts a child's requests for its ma
   const begun = await first.ledger.commit([creditOf(100n), hold("r1", 4n), hold("r2", 3n)]);
   expect(begun.map(({ kind }) => kind)).toEqual(["credited", "held", "held"]);
   await first.close();
-  const second = await openForTest({ directory });
+  const second = await openTestStore(directory);
+  onTestFinished(() => second.close());
   const results = await second.ledger.commit([
     settleOf({ requestId: "r1", costNanos: 4n }),
     hold("r3", 4n),

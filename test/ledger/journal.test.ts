@@ -6,7 +6,7 @@ import { journalOperation, journalText } from "../../src/ledger/journal-text.js"
 import type { LedgerJournal, Replayed } from "../../src/ledger/ledger-options.js";
 import { type Hold, type HoldRequest, Ledger, type LedgerOptions } from "../../src/ledger/ledger.js";
 import { type Journals, openJournals } from "../../src/store/journals.js";
-import { temporaryDirectory } from "../store/directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { TEST_ACT } from "../support/acts.js";
 import { type Bench, WAIT, bench, request, settlement } from "./bench.js";
 import { checkpointOf, holdOf, NOON_MS, settleOf } from "./operations.js";

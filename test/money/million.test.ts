@@ -11,7 +11,7 @@ import { GatewayError } from "../../src/errors.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
-import { temporaryDirectory } from "../store/directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { makeKeyLine } from "./key-line.js";
 import { LIFE_ACCOUNTS, REACH, RandomLife, randomFrom } from "./random-life.js";
 import { RunningLedger } from "./running-ledger.js";

@@ -14,7 +14,8 @@ import {
   usageRecord,
 } from "../../src/ledger/transfer.js";
 import { bookOf } from "../ledger/operations.js";
-import { openForTest, temporaryDirectory } from "../store/directory.js";
+import { openTestStore } from "../support/open-test-store.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { KEY_LINE, makeKeyLine } from "./key-line.js";
 import { PlainLedger } from "./plain-ledger.js";
 import { ACCOUNTS, lives, runs } from "./steps.js";
@@ -80,7 +81,7 @@ test("the state machine decides as the plain model does, step by step", () => {
 
 test("the database decides as the plain model does, batch by batch, and the proof holds", async () => {
   const life = fc.asyncProperty(lives(150), fc.integer({ min: 1, max: 40 }), async (operations, batchMax) => {
-    const store = await openForTest({ directory: temporaryDirectory() });
+    const store = await openTestStore(temporaryDirectory());
     for (const id of ACCOUNTS) await store.accounts.create({ id, name: id, createTimeMs: 0 }, TEST_ACT);
     await makeKeyLine(store);
     const plain = new PlainLedger(ACCOUNTS);

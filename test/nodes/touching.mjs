@@ -9,6 +9,14 @@ const PLATFORM_FOLDERS = /^src\/(cli|http|reading|rpc|serve|store|upstream)\//;
 /** Types are gone when it runs. */
 const IMPORTS = /^(?!import type\b)(?:import|export|\} from)\b[^"']*["']([^"']+)["']|\bimport\(["']([^"']+)["']/gm;
 
+/** @param {string} root */
+export function testFiles(root) {
+  return readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => join("test", path))
+    .toSorted();
+}
+
 /**
  * Splits the test files under a root: `touching` lean on the platform, by themselves or by test files they import.
  * @param {string} root
@@ -16,12 +24,22 @@ const IMPORTS = /^(?!import type\b)(?:import|export|\} from)\b[^"']*["']([^"']+)
 export function splitTests(root) {
   /** @type {Map<string, boolean>} */
   const known = new Map();
-  const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".test.ts"))
-    .map((path) => join("test", path))
-    .toSorted();
+  const files = testFiles(root);
   const touches = (/** @type {string} */ file) => reaches(root, file, known);
   return { touching: files.filter(touches), other: files.filter((file) => !touches(file)) };
+}
+
+/**
+ * What a file imports when it runs: packages by their names, files by their paths from the root.
+ * @param {string} root
+ * @param {string} path
+ */
+export function importsOf(root, path) {
+  const text = readFileSync(join(root, path), "utf8");
+  return [...text.matchAll(IMPORTS)].map(([, first, second]) => {
+    const name = first ?? second ?? "";
+    return name.startsWith(".") ? join(dirname(path), name).replace(/\.js$/, ".ts") : name;
+  });
 }
 
 /**
@@ -35,13 +53,10 @@ function reaches(root, path, known) {
   if (answer !== undefined) return answer;
   // A circle adds nothing to what the rest of it reaches.
   known.set(path, false);
-  const text = readFileSync(join(root, path), "utf8");
-  const isTouching = [...text.matchAll(IMPORTS)].some(([, first, second]) => {
-    const name = first ?? second ?? "";
-    if (!name.startsWith(".")) return PLATFORM.test(name);
-    const file = join(dirname(path), name).replace(/\.js$/, ".ts");
-    if (file.startsWith("src/")) return PLATFORM_FOLDERS.test(file);
-    return /^test\/.*\.(ts|mjs)$/.test(file) && existsSync(join(root, file)) && reaches(root, file, known);
+  const isTouching = importsOf(root, path).some((name) => {
+    if (!/^(src|test|gen)\//.test(name)) return PLATFORM.test(name);
+    if (name.startsWith("src/")) return PLATFORM_FOLDERS.test(name);
+    return /^test\/.*\.(ts|mjs)$/.test(name) && existsSync(join(root, name)) && reaches(root, name, known);
   });
   known.set(path, isTouching);
   return isTouching;

@@ -17,8 +17,8 @@ import { DIMENSIONS } from "../../src/records/usage-codes.js";
 import type { UsageGroup } from "../../src/records/usage-groups.js";
 import { UsageQuestions } from "../../src/records/usage-questions.js";
 import { SUMS } from "../../src/records/usage-sums.js";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { TEST_ACT } from "../support/acts.js";
+import { openTestStore } from "../support/open-test-store.js";
 import { rowWith } from "./row.js";
 
 /** 2026-11-21. */
@@ -130,7 +130,7 @@ test("a request whose record comes while its question is asked is counted once",
 /** `isAdopted`: enough time is over for what was lost to be given records again. */
 async function compare(directory: string, requests: Traffic, isAdopted: boolean): Promise<void> {
   let nowMs = DAY_MS;
-  const store = await openSqliteStore({ directory });
+  const store = await openTestStore(directory);
   const ledger = new Ledger({ store, nodeId: "n1", nowMs: () => nowMs });
   await ledger.start();
   for (const id of ["acme", "other"]) {

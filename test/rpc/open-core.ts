@@ -22,7 +22,6 @@ import { Limits } from "../../src/limits/limits.js";
 import type { Log, LogFields } from "../../src/observe/log.js";
 import type { CoreParts } from "../../src/rpc/core.js";
 import { createDispatcher, type Dispatcher } from "../../src/rpc/service-table.js";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { alertsOver } from "../support/alerts-over.js";
 import type { Store } from "../../src/store/store.js";
 import { SteeredGateway } from "./steered-gateway.js";
@@ -30,6 +29,7 @@ import { TEST_ACT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
 import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
+import { openTestStore } from "../support/open-test-store.js";
 
 export const FRONT_TOKEN = "front-token-of-this-test";
 /** 2026-11-21. */
@@ -54,7 +54,7 @@ export interface OpenCore {
 
 export async function openCore(more: Partial<CoreParts> = {}, nowMs = (): number => NOW_MS): Promise<OpenCore> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-rpc-"));
-  const store = await openSqliteStore({ directory });
+  const store = await openTestStore(directory);
   const coordination = createInProcessCoordination({ nowMs });
   const keys = new Keys({ store, coordination, rootSecret: randomBytes(32), nowMs, randomBytes });
   const ledger = new Ledger({ store, nodeId: randomUUID(), nowMs });

@@ -8,7 +8,8 @@ import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import { applySeeds, type SeedParts } from "../../src/serve/seeds.js";
 import type { Store } from "../../src/store/store.js";
 import { ROOT_SECRET, seededBytes, settingsOf } from "../keys/key-world.js";
-import { openForTest, temporaryDirectory } from "../store/directory.js";
+import { openForTest } from "../store/directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { TEST_ACT } from "../support/acts.js";
 
 const NO_LIMITS = { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n, modelLimits: [] };

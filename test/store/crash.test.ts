@@ -9,7 +9,8 @@ import type { Store } from "../../src/store/store.js";
 import { NOON_MS, creditOf } from "../ledger/operations.js";
 import { readWitness } from "../../src/store/witness.js";
 import { javascriptOf } from "../support/javascript-of.js";
-import { openForTest, temporaryDirectory } from "./directory.js";
+import { openForTest } from "./directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { TEST_ACT } from "../support/acts.js";
 
 const ROUNDS = 3;

@@ -7,7 +7,7 @@ import { SqliteDesk } from "../../src/store/sqlite/desk.js";
 import { openSqliteFile } from "../../src/store/sqlite/file.js";
 import { LogSyncError, SqliteLog } from "../../src/store/sqlite/wal.js";
 import { readWitness } from "../../src/store/witness.js";
-import { temporaryDirectory } from "./directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 
 /** A log whose syncs the test counts, holds back, and lets fail. */
 class WatchedLog extends SqliteLog {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type JournalBounds, JournalFile } from "../../src/store/journal-file.js";
 import { type Journals, openJournals } from "../../src/store/journals.js";
-import { temporaryDirectory } from "./directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 
 interface Opened {
   readonly path: string;

@@ -7,7 +7,8 @@ import { APPLICATION_ID, MIGRATIONS } from "../../src/store/sqlite/schema.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { creditOf, holdOf, settleOf } from "../ledger/operations.js";
-import { openForTest, temporaryDirectory } from "./directory.js";
+import { openForTest } from "./directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { TEST_ACT } from "../support/acts.js";
 
 function databaseIn(directory: string): Sqlite {

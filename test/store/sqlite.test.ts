@@ -7,7 +7,8 @@ import { MIGRATIONS, type Migration } from "../../src/store/sqlite/schema.js";
 import { migrate } from "../../src/store/sqlite/migration.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { NOON_MS, creditOf, holdOf, settleOf } from "../ledger/operations.js";
-import { openForTest, temporaryDirectory } from "./directory.js";
+import { openForTest } from "./directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 import { TEST_ACT } from "../support/acts.js";
 

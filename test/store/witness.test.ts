@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { holdsLedger } from "../../src/store/data-directory.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { creditOf } from "../ledger/operations.js";
-import { openForTest, temporaryDirectory } from "./directory.js";
+import { openForTest } from "./directory.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { TEST_ACT } from "../support/acts.js";
 
 function elsewhere(): string {

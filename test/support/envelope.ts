@@ -1,8 +1,7 @@
 /** What every refusal over HTTP must look like, and what a refused request may leave behind: a record without money. */
-import { join } from "node:path";
 import { expect } from "vitest";
+import { askDatabase } from "./database-behind.js";
 import type { World } from "./world.js";
-import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 /** All that a request may leave behind, but for the record of a refusal. */
 export interface Trace {
@@ -26,19 +25,15 @@ export async function traceOf(world: World): Promise<Trace> {
   const { body } = await world.management.call("GET", `/requests?page_size=${PAGE}`);
   const requests = body["requests"] as Json[];
   expect(requests.length).toBeLessThan(PAGE);
-  const database = new Sqlite(join(world.core.dataDirectory, "tollgate.db"), { readonly: true });
-  try {
-    return {
-      transfers: database.prepare("SELECT count(*) FROM transfer").pluck().get(),
-      holds: database.prepare("SELECT count(*) FROM open_hold").pluck().get(),
-      budgets: database.prepare("SELECT * FROM budget").all(),
-      usage: database.prepare("SELECT * FROM usage_day").all(),
-      requests: requests.filter((request) => !isMereRefusal(request)),
-      upstream: world.upstream.requests.length,
-    };
-  } finally {
-    database.close();
-  }
+  const ask = (sql: string): Promise<readonly object[]> => askDatabase(world.core.dataDirectory, sql);
+  return {
+    transfers: await ask("SELECT count(*) FROM transfer"),
+    holds: await ask("SELECT count(*) FROM open_hold"),
+    budgets: await ask("SELECT * FROM budget"),
+    usage: await ask("SELECT * FROM usage_day"),
+    requests: requests.filter((request) => !isMereRefusal(request)),
+    upstream: world.upstream.requests.length,
+  };
 }
 
 /** True where all that there is of a request is that it was refused: each amount and each count of it is nought. */

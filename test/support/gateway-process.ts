@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { misfitsIn, statusesIn } from "./answer-check.js";
 import { programOf } from "./program.js";
-import { databaseOf } from "./test-store.js";
+import { backendOf } from "./test-store.js";
 
 /** A key for a test's operator; it is no secret, since each test has its own gateway. */
 export const OPERATOR_KEY = "sk-operator-of-this-test-0123456789";
@@ -63,7 +63,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), "tollgate-"));
   const settingsPath = join(dataDirectory, "tollgate.yaml");
   if (options.settings !== undefined) writeFileSync(settingsPath, options.settings);
-  const database = await databaseOf(dataDirectory, options.env ?? {});
+  const backend = await backendOf(dataDirectory, options.env ?? {});
   const answers = join(mkdtempSync(join(tmpdir(), "tollgate-answers-")), "answers.jsonl");
   const loaded = ["--import", ENDS_WITH_PARENT, "--import", TAP];
   const program = [...loaded, programOf(options.build ?? ""), "serve", ...(options.args ?? [])];
@@ -79,7 +79,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       TOLLGATE_DATA: dataDirectory,
       TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,
       ...(options.settings === undefined ? {} : { TOLLGATE_CONFIG: settingsPath }),
-      ...database,
+      ...backend,
       ...workersOf(options.env ?? {}),
       ...options.env,
     },

@@ -5,11 +5,11 @@ import { describe, onTestFinished } from "vitest";
 import { ownedStore } from "../../src/serve/owned-storage.js";
 import type { CallName, SqliteCalls } from "../../src/store/sqlite/calls.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
-import { Sqlite } from "../../src/store/sqlite/binding.js";
 import { openSqliteStore, openSqliteThread, verifierOf } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 import { startOwner } from "./owner.js";
 import { administer, makeDatabase, postgresMissing, quickDirectory } from "./postgres.js";
+import { tamperSqlite } from "./tamper-sqlite.js";
 
 /** An empty database for one test, gone with it. */
 export interface StorePlace {
@@ -70,18 +70,6 @@ function sqlitePlace(): StorePlace & { readonly directory: string } {
       return Promise.resolve();
     },
   };
-}
-
-/** Changes rows of a closed store behind its back. */
-export function tamperSqlite(directory: string, sql: string): void {
-  const database = new Sqlite(join(directory, "tollgate.db"));
-  for (const name of database
-    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
-    .pluck()
-    .all())
-    database.exec(`DROP TRIGGER ${name}`);
-  database.exec(sql);
-  database.close();
 }
 
 function ownedPlace(): StorePlace {

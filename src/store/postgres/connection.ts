@@ -24,7 +24,8 @@ const LIFETIME_S = 1_800;
 /** The batches of the ledger do not wait behind readers. */
 const WRITERS_MAX = 3;
 const READERS_MAX = 8;
-const WAITING_MAX = 1_000;
+/** As many as wait for SQLite: what bounds its callers, such as 1,024 keys looked up at once, bounds them here too. */
+const WAITING_MAX = 10_000;
 /** How often a transaction runs again that others were in the way of. */
 const RUNS_MAX = 10;
 

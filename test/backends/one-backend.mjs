@@ -1,0 +1,59 @@
+/**
+ * The test files that do not run again on another backend, and why: each is about one driver by its nature, or asks both
+ * in any run. Every other test file that keeps state runs on both; `backends.test.ts` holds this list to the files.
+ */
+
+const EMBEDDED = {
+  "test/config/environment.test.ts": "reads settings, among them addresses of databases, and opens none",
+  "test/flow/generated-secret.test.ts": "a data directory makes a secret of its own; on PostgreSQL one must be set",
+  "test/flow/lost-state.test.ts": "takes files out of a data directory; its last part asks PostgreSQL the same",
+  "test/flow/second-process.test.ts": "one process owns a data directory; two nodes on PostgreSQL are flow/second-node",
+  "test/flow/workers-embedded.test.ts": "workers whose owner has the embedded database; flow/workers has PostgreSQL",
+  "test/gateway/faults.test.ts": "counts the timers of its process, in which a pool of connections has its own",
+  "test/gateway/replay/keyed-answers.test.ts": "the file of the answers; store/postgres-answers has the server's",
+  "test/kill-loop/kill-loop.test.ts": "kills the process that writes the file; cluster kills nodes and PostgreSQL",
+  "test/money/million.test.ts": "ends the thread that writes the file at its commits; money/three-nodes has PostgreSQL",
+  "test/rpc/session-ends.test.ts":
+    "sets the timers of its process, which bound what a connection waits; flow/people-nodes",
+  "test/serve/seeds.test.ts": "fails in the thread that writes the file",
+  "test/store/answers.test.ts": "the file of the answers; store/postgres-answers is its pair",
+  "test/store/crash.test.ts": "kills the process that writes the file",
+  "test/store/desk.test.ts": "the turns of the thread that writes the file",
+  "test/store/ledger-mark.test.ts": "the mark by which a removed data directory is missed",
+  "test/store/plans.test.ts": "how SQLite finds rows; store/bounded-lists asks both for their bounds",
+  "test/store/schema.test.ts": "versions of the file's schema",
+  "test/store/sqlite-binding.test.ts": "the binding of SQLite",
+  "test/store/sqlite.test.ts": "the file, its rights and its places",
+  "test/store/witness.test.ts": "the witness beside the file",
+};
+
+const POSTGRESQL = {
+  "test/alerts/balance.test.ts": "two nodes on one PostgreSQL",
+  "test/cluster/cluster.test.ts": "nodes on a PostgreSQL and a Redis that are killed and cut off",
+  "test/flow/database-away.test.ts": "a PostgreSQL that goes away",
+  "test/flow/ends-at-once.test.ts": "one process, a front end apart, and two nodes on PostgreSQL, in one run",
+  "test/flow/oidc-nodes.test.ts": "two nodes on one PostgreSQL",
+  "test/flow/people-nodes.test.ts": "two nodes on one PostgreSQL",
+  "test/flow/resume-nodes.test.ts": "two nodes on one PostgreSQL",
+  "test/flow/second-node.test.ts": "a second node on one PostgreSQL, with Redis and without",
+  "test/flow/two-builds.test.ts": "two builds on one PostgreSQL",
+  "test/flow/workers.test.ts": "workers on one PostgreSQL",
+  "test/money/three-nodes.test.ts": "three nodes on one PostgreSQL",
+  "test/store/anchors.test.ts": "anchors, which PostgreSQL alone has",
+  "test/store/postgres-answers.test.ts": "the answers that nodes share; store/answers is its pair",
+  "test/store/postgres-batches.test.ts": "batches of several nodes",
+  "test/store/postgres-connection.test.ts": "connections to PostgreSQL",
+  "test/store/postgres-trips.test.ts": "the ways to PostgreSQL and back",
+  "test/store/postgres-unanswered.test.ts": "commits whose answer is lost on its way",
+};
+
+const BOTH = {
+  "test/cli/store.test.ts": "copies from one driver to the other",
+  "test/money/copy.test.ts": "copies from one driver to the other",
+  "test/records/content.test.ts": "asks each driver",
+  "test/store/bounded-lists.test.ts": "asks each driver",
+  "test/store/verify.test.ts": "asks each driver",
+};
+
+/** @type {Readonly<Record<string, string>>} */
+export const ONE_BACKEND = { ...EMBEDDED, ...POSTGRESQL, ...BOTH };

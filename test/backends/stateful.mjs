@@ -1,0 +1,55 @@
+/** Which test files keep state in a database, and whose choice the database is: the run's or their own. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { importsOf, testFiles } from "../nodes/touching.mjs";
+
+/** Whoever reaches it keeps its state where `TOLLGATE_TEST_STORE` says. */
+const CHOICE = "test/support/test-store.ts";
+/** They open either driver, as the run or a test of both asks. What they import says nothing of who uses them. */
+const EITHER = new Set(["database-behind", "open-test-store", "stores"].map((name) => `test/support/${name}.ts`));
+const DRIVER = /^src\/store\/(sqlite|postgres)\//;
+const OWN_DATABASE = /\bTOLLGATE_DATABASE_URL\b/;
+/** They need a browser, and have commands of their own, on both backends. */
+const OF_BROWSERS = /^test\/console\/(browser|bounds)\//;
+
+/**
+ * The test files that keep state: `chosen` by the run, and `own` with the file by which they choose for themselves.
+ * @param {string} root
+ */
+export function statefulTests(root) {
+  const files = testFiles(root).filter((file) => !OF_BROWSERS.test(file));
+  const reached = files.map((file) => ({ file, reaches: reachedFrom(root, file) }));
+  const isOwn = (/** @type {string} */ path) => !EITHER.has(path) && choosesItself(root, path);
+  return {
+    chosen: reached.filter(({ reaches }) => reaches.has(CHOICE)).map(({ file }) => file),
+    own: reached.flatMap(({ file, reaches }) => {
+      const by = [...reaches].find(isOwn);
+      return by === undefined ? [] : [{ file, by }];
+    }),
+  };
+}
+
+/** @param {string} root @param {string} path */
+function choosesItself(root, path) {
+  if (path === CHOICE) return false;
+  const names = OWN_DATABASE.test(readFileSync(join(root, path), "utf8"));
+  return names || importsOf(root, path).some((name) => DRIVER.test(name));
+}
+
+/**
+ * The files of the tests that a test file loads, with itself.
+ * @param {string} root
+ * @param {string} file
+ */
+function reachedFrom(root, file) {
+  const found = new Set([file]);
+  for (const path of found) {
+    if (EITHER.has(path)) {
+      found.add(CHOICE);
+      continue;
+    }
+    for (const name of importsOf(root, path))
+      if (/^test\/.*\.(ts|mjs)$/.test(name) && existsSync(join(root, name))) found.add(name);
+  }
+  return found;
+}
