@@ -142,6 +142,15 @@ const CONVERSE: readonly (readonly [string, object])[] = [
   ["metadata", { usage: { inputTokens: 5, outputTokens: 4, totalTokens: 9 }, serviceTier: { type: "default" } }],
 ];
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Tells the events in every client's format, streamed and whole, and over gRPC. */
 function tellAll(batches: readonly Pick<Batch, "events">[], report: AnswerReport): void {
   const usage = report.usage;
@@ -152,11 +161,13 @@ function tellAll(batches: readonly Pick<Batch, "events">[], report: AnswerReport
   for (const client of CLIENTS) {
     const encoder = client.encodeStream(request.facts, request);
     const told = Buffer.concat([...batches.map((batch) => encoder.push(batch.events)), encoder.push(events.slice(-1))]);
+    // Looked at by hand: an expectation for each of so many lines costs more than the telling.
     for (const line of told.toString().split("\n"))
-      if (line.startsWith("data: {")) expect(() => JSON.parse(line.slice(6)) as unknown, line).not.toThrow();
+      if (line.startsWith("data: {") && !isJson(line.slice(6))) expect.unreachable(line);
     const fold = new AnswerFold();
     fold.push(events);
-    expect(() => JSON.parse(client.encodeAnswer(fold.answer(), () => request).toString()) as unknown).not.toThrow();
+    const whole = client.encodeAnswer(fold.answer(), () => request).toString();
+    if (!isJson(whole)) expect.unreachable(whole);
   }
 }
 
@@ -170,9 +181,10 @@ async function expectCharge(report: AnswerReport): Promise<void> {
       inputTokensMax: INPUT_TOKENS_MAX,
       outputTokensMax: OUTPUT_TOKENS_MAX,
     });
-    expect(readTokens(usage)).toBeLessThanOrEqual(BigInt(INPUT_TOKENS_MAX));
-    expect(generatedTokens(usage)).toBeLessThanOrEqual(BigInt(OUTPUT_TOKENS_MAX));
-    expect(readTokens(usage) >= 0n && generatedTokens(usage) >= 0n).toBe(true);
+    const [read, generated] = [readTokens(usage), generatedTokens(usage)];
+    const isBounded = read <= BigInt(INPUT_TOKENS_MAX) && generated <= BigInt(OUTPUT_TOKENS_MAX);
+    if (!isBounded || read < 0n || generated < 0n)
+      expect.unreachable(`${ending}: ${read} read, ${generated} generated`);
   }
 }
 

@@ -67,12 +67,14 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
     test.each([
       { end: "LF", text: body },
       { end: "CRLF", text: body.replaceAll("\n", "\r\n") },
-    ])("cut at every byte, with $end, it means the same", ({ text }) => {
+    ])("cut at every byte, with $end, it means the same", ({ end, text }) => {
       const cutBytes = Buffer.from(text);
       const want = keyed(foldEvents(typed.events));
       const usage = keyed(whole.report.usage);
       const source = cutBytes.toString("latin1").replace(STOP, "");
       for (let cut = 1; cut < cutBytes.length; cut++) {
+        // Between line ends CRLF makes no difference.
+        if (end !== "LF" && !cutBytes.subarray(cut - 1, cut + 1).includes("\n") && cutBytes[cut - 1] !== 0x0d) continue;
         const asSource = readStream(cutBytes, "source", [cut]);
         const asEvents = readStream(cutBytes, "events", [cut]);
         const isSame =
