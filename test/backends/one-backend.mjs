@@ -1,6 +1,6 @@
 /**
  * The test files that do not run again on another backend, and why: each is about one driver by its nature, or asks
- * both in any run. Every other test file that keeps state runs on both; `backends.test.ts` holds this list to the files.
+ * both in any run. Every other test file that keeps state runs on both; `backends.test.ts` holds the files to this.
  */
 
 const EMBEDDED = {

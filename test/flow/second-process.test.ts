@@ -3,21 +3,32 @@ import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { chat, postChat } from "../support/chat-call.js";
 import { tollgate } from "../support/command.js";
-import { startWorld } from "../support/world.js";
+import { startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+
+const SETTINGS = `
+upstreams:
+  sim: { family: sim }
+models:
+  sim-1: { targets: [{ upstream: sim }], context_tokens: 100000, output_tokens_max: 1000, price: free }
+`;
 
 test("a second process on the same data refuses in one line, and the first goes on", async () => {
-  const world = await startWorld();
-  const data = world.core.dataDirectory;
+  const gateway = await startGateway({ settings: SETTINGS });
+  const data = gateway.dataDirectory;
   try {
+    const management = new Management(gateway);
+    await management.account("acme", 1_000_000_000n);
     const env = { TOLLGATE_HTTP: "127.0.0.1:0", TOLLGATE_GRPC: "127.0.0.1:0", TOLLGATE_DATA: data };
     const second = await tollgate(["serve"], env);
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(/^tollgate: [^\n]+\n$/);
     expect(second.stderr).not.toMatch(/\bat .*:\d+:\d+/);
-    expect((await postChat(world.core, world.secret, chat("Hello"))).status).toBe(200);
-    await world.management.verify();
+    const { secret } = await management.makeKey("acme");
+    expect((await postChat(gateway, secret, chat("Hello", { model: "sim-1" }))).status).toBe(200);
+    await management.verify();
   } finally {
-    await world.close();
+    await gateway.stop();
     rmSync(data, { recursive: true });
   }
 });
