@@ -37,7 +37,8 @@ test("each way to a state of its own is found", () => {
     "test/a/gateway.test.ts": 'import { start } from "../support/gateway-process.js";',
     "test/a/driver.test.ts": 'import { open } from "../../src/store/sqlite/store.js";',
     "test/a/world.test.ts": 'import { world } from "../rpc/world.js";',
-    "test/a/each.test.ts": 'import { onEachStore } from "../support/stores.js";',
+    "test/a/each.test.ts":
+      'import { open } from "../../src/store/sqlite/store.js";\nimport { onEachStore } from "../support/stores.js";',
     "test/a/named.test.ts": 'import "../support/gateway-process.js"; start({ NAMED: url });'.replace("NAMED", DATABASE),
     "test/a/types.test.ts": 'import type { Sqlite } from "../../src/store/sqlite/binding.js";',
     "test/a/none.test.ts": 'import { join } from "node:path";',

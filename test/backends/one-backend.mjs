@@ -51,7 +51,7 @@ const BOTH = {
   "test/cli/store.test.ts": "copies from one driver to the other",
   "test/money/copy.test.ts": "copies from one driver to the other",
   "test/records/content.test.ts": "asks each driver",
-  "test/store/bounded-lists.test.ts": "asks each driver",
+  "test/store/answer-shares.test.ts": "asks each driver",
   "test/store/verify.test.ts": "asks each driver",
 };
 

@@ -9,6 +9,8 @@ const CHOICE = "test/support/test-store.ts";
 const EITHER = new Set(["database-behind", "open-test-store", "stores"].map((name) => `test/support/${name}.ts`));
 const DRIVER = /^src\/store\/(sqlite|postgres)\//;
 const OWN_DATABASE = /\bTOLLGATE_DATABASE_URL\b/;
+/** Whoever asks both drivers in any run may open each by itself. */
+const OF_EACH = /\b(onEachStore|STORE_DRIVERS)\b/;
 /** They need a browser, and have commands of their own, on both backends. */
 const OF_BROWSERS = /^test\/console\/(browser|bounds)\//;
 
@@ -23,6 +25,7 @@ export function statefulTests(root) {
   return {
     chosen: reached.filter(({ reaches }) => reaches.has(CHOICE)).map(({ file }) => file),
     own: reached.flatMap(({ file, reaches }) => {
+      if (OF_EACH.test(readFileSync(join(root, file), "utf8"))) return [];
       const by = [...reaches].find(isOwn);
       return by === undefined ? [] : [{ file, by }];
     }),
