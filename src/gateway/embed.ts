@@ -1,12 +1,12 @@
 /** Vectors for texts: read as a client's own body or in the typed form, and run through one pipeline. */
 import { invalid } from "../api/check.js";
 import { asBuffer } from "../api/bytes.js";
-import assert from "node:assert/strict";
 import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/index.js";
 import type { CallMetadata } from "../api/channel.js";
 import { AnswerFold } from "../api/answer-fold.js";
 import { GatewayError } from "../errors.js";
-import { isLongBody, type RequestFacts, type WireRequest } from "../wire/wire.js";
+import { EMBEDDING_INPUTS_MAX, embeddingFacts, markedBytes, noPrompt } from "../wire/request/embedding.js";
+import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { noteArrival, requireBodySize } from "./arrival.js";
 import type { GatewayCall } from "./gateway.js";
 import { type Asked, generate } from "./generate.js";
@@ -14,9 +14,6 @@ import type { AnswerBatch } from "./meter.js";
 import type { Steps } from "./steps.js";
 
 const MODEL_LENGTH_MAX = 256;
-const TEXTS_MAX = 2_048;
-/** Marks that a model puts around each text. */
-const MARK_BYTES = 2;
 const NOTHING_SAID: Generation = { model: "", input: undefined, outputTokensMax: undefined, clamp: undefined };
 
 /** Runs one request for vectors. Admission, hold and settlement are those of any request. */
@@ -90,26 +87,12 @@ function typedRequest(model: string, texts: readonly string[], dimensions: numbe
   if (model === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
   if (model.length > MODEL_LENGTH_MAX) throw invalid("model", "is too long");
   if (texts.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "texts" });
-  if (texts.length > TEXTS_MAX) throw invalid("texts", `must be at most ${TEXTS_MAX}`);
+  if (texts.length > EMBEDDING_INPUTS_MAX) throw invalid("texts", `must be at most ${EMBEDDING_INPUTS_MAX}`);
   if (dimensions === 0) throw invalid("dimensions", "must be at least 1");
-  let textBytes = 0;
-  for (const text of texts) textBytes += Buffer.byteLength(text) + MARK_BYTES;
-  const facts: RequestFacts = {
-    model,
-    stream: false,
-    includeUsage: true,
-    candidateCount: 1,
-    outputTokensMax: 0,
-    textBytes,
-    imageCount: 0,
-    fileCount: 0,
-    audioCount: 0,
-    inputCount: texts.length,
-  };
   return {
-    facts,
+    facts: embeddingFacts(model, markedBytes(texts), texts.length),
     source: undefined,
     embedding: { encoding: "float", dimensions, inputs: () => texts },
-    prompt: () => assert.fail("a request for vectors has no prompt"),
+    prompt: noPrompt,
   };
 }

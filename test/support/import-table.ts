@@ -84,9 +84,11 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/families/family.ts",
     "src/observe/",
     "src/wire/wire.ts",
-    // What the typed form brings along is judged as what a client's own body holds.
+    // What the typed form brings along is judged as what a client's own body holds, and its question for vectors has
+    // the same facts: docs/decisions/0230-vectors-have-one-set-of-facts.md.
     "src/wire/request/hosted-tools.ts",
     "src/wire/request/held-objects.ts",
+    "src/wire/request/embedding.ts",
   ],
   // The thread does what the steps of a request do with its body, away from the event loop.
   "src/reading/": [

@@ -1,7 +1,7 @@
 /** From a client's body to a request for vectors. */
-import assert from "node:assert/strict";
 import { readTree } from "../../json/node.js";
 import { type Member } from "../../json/splice.js";
+import { noPrompt } from "../../request/embedding.js";
 import type { EmbeddingQuestion, RequestFacts, SourceBody, WireRequest } from "../../wire.js";
 import { type Scan, scanRequest } from "./scan.js";
 
@@ -39,7 +39,7 @@ export class EmbeddingRequest implements WireRequest, EmbeddingQuestion {
   }
 
   prompt(): never {
-    assert.fail("a request for vectors has no prompt");
+    return noPrompt();
   }
 }
 

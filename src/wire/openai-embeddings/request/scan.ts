@@ -4,7 +4,7 @@ import { scanBody } from "../../json/body.js";
 import { JSON_NODES_MAX, type JsonCursor, type JsonKind } from "../../json/cursor.js";
 import { MODEL_CHARACTERS_MAX } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
-import { embeddingFacts } from "../../request/embedding-facts.js";
+import { EMBEDDING_INPUTS_MAX, embeddingFacts, MARK_BYTES } from "../../request/embedding.js";
 import type { Member } from "../../json/splice.js";
 import type { RequestFacts } from "../../wire.js";
 
@@ -16,11 +16,6 @@ export interface Scan {
   readonly open: number;
   readonly members: readonly Member[];
 }
-
-/** OpenAI's own bound, and the typed form's. */
-const INPUTS_MAX = 2_048;
-/** Marks that a model puts around each input, in tokens; the quotes of a text are as many bytes. */
-const MARK_TOKENS = 2;
 
 interface Found {
   model: string | undefined;
@@ -104,7 +99,7 @@ function readInput(cursor: JsonCursor, kind: JsonKind, found: Found): string | u
     if (itemKind === "array") {
       const tokens = readTokens(cursor);
       fits &&= tokens > 0;
-      bytes += tokens + MARK_TOKENS;
+      bytes += tokens + MARK_BYTES;
     } else if (itemKind === "number") {
       fits = isToken(cursor.readNumber()) && fits;
       bytes++;
@@ -117,8 +112,8 @@ function readInput(cursor: JsonCursor, kind: JsonKind, found: Found): string | u
   if (items === 0) return "it must hold at least one input";
   if (!fits) return must;
   const isOne = first === "number";
-  if (!isOne && items > INPUTS_MAX) return `it must hold at most ${INPUTS_MAX} inputs`;
-  found.input = { count: isOne ? 1 : items, bytes: isOne ? bytes + MARK_TOKENS : bytes };
+  if (!isOne && items > EMBEDDING_INPUTS_MAX) return `it must hold at most ${EMBEDDING_INPUTS_MAX} inputs`;
+  found.input = { count: isOne ? 1 : items, bytes: isOne ? bytes + MARK_BYTES : bytes };
   return undefined;
 }
 

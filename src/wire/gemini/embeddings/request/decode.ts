@@ -1,17 +1,11 @@
 /** Requests for vectors from Google's clients: one content or a batch of them. */
-import assert from "node:assert/strict";
 import { GatewayError } from "../../../../errors.js";
 import { MODEL_CHARACTERS_MAX } from "../../../json/field.js";
 import { readTree, wrongValue } from "../../../json/node.js";
-import { embeddingFacts } from "../../../request/embedding-facts.js";
+import { EMBEDDING_INPUTS_MAX, embeddingFacts, markedBytes, noPrompt } from "../../../request/embedding.js";
 import type { EmbeddingQuestion, RequestFacts, SourceBody, WireRequest } from "../../../wire.js";
 import { ProtoReader } from "../../request/decode-object.js";
 import { PATH_MODEL_HEADER } from "../../facts.js";
-
-const INPUTS_MAX = 2_048;
-
-/** Marks that a model puts around each text. */
-const MARK_BYTES = 2;
 
 /** One text, and what else is said of it. */
 export interface EmbeddingText {
@@ -36,8 +30,7 @@ export class GeminiEmbeddingRequest implements WireRequest, EmbeddingQuestion {
     /** True where the client wants a list, even of one. */
     readonly isBatch: boolean,
   ) {
-    const bytes = texts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + MARK_BYTES, 0);
-    this.facts = embeddingFacts(model, bytes, texts.length);
+    this.facts = embeddingFacts(model, markedBytes(this.inputs()), texts.length);
   }
 
   get embedding(): EmbeddingQuestion {
@@ -49,7 +42,7 @@ export class GeminiEmbeddingRequest implements WireRequest, EmbeddingQuestion {
   }
 
   prompt(): never {
-    assert.fail("a request for vectors has no prompt");
+    return noPrompt();
   }
 
   checkForeign(_model: string, dropped: string[] = []): void {
@@ -68,7 +61,8 @@ export function readRequest(source: SourceBody): GeminiEmbeddingRequest {
   const isBatch = reader.peek("requests") !== undefined;
   const requests = isBatch ? reader.objects("requests") : [reader];
   if (requests.length === 0) throw wrongValue("requests", "it must hold at least one request");
-  if (requests.length > INPUTS_MAX) throw wrongValue("requests", `it must hold at most ${INPUTS_MAX} requests`);
+  if (requests.length > EMBEDDING_INPUTS_MAX)
+    throw wrongValue("requests", `it must hold at most ${EMBEDDING_INPUTS_MAX} requests`);
   const asked = requests.map(readOne);
   const dimensions = asked[0]?.dimensions;
   const place = asked.findIndex((one) => one.dimensions !== dimensions);
