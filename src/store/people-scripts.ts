@@ -79,10 +79,6 @@ export const PEOPLE_SCRIPTS = {
     return "used";
   },
 
-  *userByEmail(email: string): Script<UserRow | undefined> {
-    return toUser(yield* row<UserColumns>(USER_BY_EMAIL, email));
-  },
-
   /** As much is asked for an address that is nobody's. */
   *signInFacts(email: string, addressBlock: string): Script<SignInFacts> {
     const user = toUser(yield* row<UserColumns>(USER_BY_EMAIL, email));
