@@ -184,6 +184,30 @@ describe("a member that steers is refused by its name:", () => {
 });
 
 describe("ids of what an upstream keeps are refused:", () => {
+  const KEPT = [
+    "previous_response_id",
+    "conversation",
+    "container",
+    "container_id",
+    "file_id",
+    "file_ids",
+    "vector_store_ids",
+    "skill_id",
+    "cached_content",
+    "background",
+    "deferred",
+  ];
+  test.each(ENDPOINTS.filter(({ endpoint }) => endpoint.wire.name.startsWith("openai-")))(
+    "beside all else, at $family.name over $endpoint.wire.name",
+    ({ family, endpoint }) => {
+      const wire = endpoint.wire.name;
+      for (const name of KEPT) {
+        const body = JSON.stringify({ ...LEAST[wire], [name]: "of-another-tenant" });
+        expect(refusalOf(() => leaving(read(wire, body), family, endpoint))?.http, name).toBe(400);
+      }
+    },
+  );
+
   test.each([
     {
       wire: "openai-chat",

@@ -42,6 +42,19 @@ export const ROUTED: MemberRules = {
     // llama.cpp's.
     id_slot: OPERATORS,
     slot_id: OPERATORS,
+    // What the upstream keeps for all who use the gateway, whichever door it is named at.
+    previous_response_id: "this gateway keeps no answers; send the conversation itself",
+    conversation: "this gateway keeps no answers; send the conversation itself",
+    container: CONTENT,
+    container_id: CONTENT,
+    vector_store_ids: CONTENT,
+    file_id: CONTENT,
+    file_ids: CONTENT,
+    skill_id: CONTENT,
+    cached_content: CONTENT,
+    // xAI's: who asks again for the answer would get anybody's.
+    deferred: "this gateway keeps no answers; the answer comes to whoever waits for it",
+    background: "this gateway keeps no answers; the answer comes to whoever waits for it",
     // Azure's.
     data_sources: CONTENT,
     deployment_id: ONE_MODEL,
@@ -69,15 +82,6 @@ export const GENERATED: MemberRules = {
     use_beam_search: "beams are paid too; ask for several answers with 'n'",
     max_length: "write the limit of the output as 'max_tokens'",
     max_tokens_to_sample: "write the limit of the output as 'max_tokens'",
-    // xAI's: who asks again for the answer would get anybody's.
-    deferred: "this gateway keeps no answers; the answer comes to whoever waits for it",
-    background: "this gateway keeps no answers; the answer comes to whoever waits for it",
     compound_custom: ONE_MODEL,
-    previous_response_id: "this gateway keeps no answers; send the conversation itself",
-    conversation: "this gateway keeps no answers; send the conversation itself",
-    container: CONTENT,
-    vector_store_ids: CONTENT,
-    file_ids: CONTENT,
-    cached_content: CONTENT,
   },
 };
