@@ -3,7 +3,7 @@ import { CALLS_MAX_DEFAULT, type HostedTool } from "../../request/hosted-tools.j
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
 import { splice } from "../../json/splice.js";
 import { ownedEdits, unwritten } from "../../request/owned-fields.js";
-import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
+import type { OwnedFields, UpstreamWire } from "../../wire.js";
 import { BOUNDED } from "./members.js";
 import { rulesOf } from "../../claude/request/encode-rules.js";
 import { encodePrompt } from "./encode-prompt.js";
@@ -13,12 +13,7 @@ import { WIRE_NAME } from "../facts.js";
 import { MessagesRequest } from "./decode.js";
 
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
-export function encodeRequest(
-  request: WireRequest,
-  owned: OwnedFields,
-  _dialect: Dialect,
-  dropped: string[] = [],
-): Buffer {
+export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
   if (source?.wire === WIRE_NAME) {
     const scan = request instanceof MessagesRequest ? request.scan : scanRequest(source, "generate");
@@ -32,7 +27,7 @@ export function encodeRequest(
     boundsTools: owned.toolOrders !== undefined,
     drop: (param) => void dropped.push(param),
   });
-}
+};
 
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
 function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {

@@ -1,5 +1,5 @@
 /** Requests: written from the typed form, for no client speaks the wire. */
-import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
+import type { UpstreamWire } from "../../wire.js";
 import { rulesOf, UNKNOWN } from "../../claude/request/encode-rules.js";
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
 import { unwritten } from "../../request/owned-fields.js";
@@ -9,12 +9,7 @@ import { WIRE_NAME } from "../facts.js";
 /** Many makers' models stand behind the wire: one that nobody knows is not told to think, and left as it is else. */
 const UNKNOWN_MODEL = { ...UNKNOWN, sampling: "both", thinking: "none", forcedTools: true } as const;
 
-export function encodeRequest(
-  request: WireRequest,
-  owned: OwnedFields,
-  _dialect: Dialect,
-  dropped: string[] = [],
-): Buffer {
+export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const anew = unwritten(request, owned, WIRE_NAME, (prompt) => withFittedNames(prompt, PLAIN_NAMES));
   return encodePrompt(anew.prompt, anew.owned, {
     rules: rulesOf(owned.facts, UNKNOWN_MODEL),
@@ -23,4 +18,4 @@ export function encodeRequest(
     model: owned.model,
     drop: (param) => void dropped.push(param),
   });
-}
+};

@@ -2,7 +2,7 @@
 import { JsonCursor } from "../../json/cursor.js";
 import { type Edits, readMembers, splice } from "../../json/splice.js";
 import { unwritten } from "../../request/owned-fields.js";
-import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
+import type { OwnedFields, UpstreamWire } from "../../wire.js";
 import { withFittedNames } from "../../request/fitted-names.js";
 import { rulesOf } from "./encode-rules.js";
 import { encodePrompt } from "./encode-prompt.js";
@@ -11,12 +11,7 @@ import { fieldName, NAMES, WIRE_NAME } from "../facts.js";
 import { GeminiRequest } from "./decode.js";
 
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
-export function encodeRequest(
-  request: WireRequest,
-  owned: OwnedFields,
-  _dialect: Dialect,
-  dropped: string[] = [],
-): Buffer {
+export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
   if (source?.wire === WIRE_NAME) {
     const scan = request instanceof GeminiRequest ? request.scan : scanRequest(source);
@@ -29,7 +24,7 @@ export function encodeRequest(
     isForeign: anew.isForeign,
     drop: (param) => void dropped.push(param),
   });
-}
+};
 
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
 function spliceOwned(body: Buffer, { facts, members, open }: Scan, owned: OwnedFields): Buffer {

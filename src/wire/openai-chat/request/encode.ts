@@ -4,7 +4,7 @@ import { type Member, readMembers, splice } from "../../json/splice.js";
 import { ownedEdits, unwritten } from "../../request/owned-fields.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
-import type { Dialect, ModelFacts, OwnedFields, WireRequest } from "../../wire.js";
+import type { ModelFacts, OwnedFields, UpstreamWire } from "../../wire.js";
 import { dialectOf, type OpenAiChatDialect } from "../facts-dialect.js";
 import { type FitContext, fitSource } from "./encode-fitted.js";
 import { encodePrompt } from "./encode-prompt.js";
@@ -13,12 +13,7 @@ import { WIRE_NAME } from "../facts.js";
 import { ChatRequest } from "./decode.js";
 
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
-export function encodeRequest(
-  request: WireRequest,
-  owned: OwnedFields,
-  dialect: Dialect,
-  dropped: string[] = [],
-): Buffer {
+export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, dialect, dropped = []) => {
   const known = dialectOf(dialect);
   const { source } = request;
   const { model, facts = NO_FACTS } = owned;
@@ -30,7 +25,7 @@ export function encodeRequest(
   const { isForeign } = anew;
   const context = { dialect: known, model, facts, isForeign, drop: (param: string): void => void dropped.push(param) };
   return encodePrompt(anew.prompt, anew.owned, context);
-}
+};
 
 const NO_FACTS: ModelFacts = {};
 

@@ -3,19 +3,14 @@ import { CALLS_MAX_DEFAULT, withoutTools } from "../../request/hosted-tools.js";
 import { splice } from "../../json/splice.js";
 import { ownedEdits, unwritten } from "../../request/owned-fields.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
-import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
+import type { OwnedFields, UpstreamWire } from "../../wire.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { type Scan, scanRequest } from "./scan.js";
 import { WIRE_NAME } from "../facts.js";
 import { ResponsesRequest } from "./decode.js";
 
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
-export function encodeRequest(
-  request: WireRequest,
-  owned: OwnedFields,
-  _dialect: Dialect,
-  dropped: string[] = [],
-): Buffer {
+export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
   if (source?.wire === WIRE_NAME) {
     const scan = request instanceof ResponsesRequest ? request.scan : scanRequest(source.body);
@@ -23,7 +18,7 @@ export function encodeRequest(
   }
   const anew = unwritten(request, owned, WIRE_NAME, (prompt) => fittedPrompt(prompt, owned.facts ?? {}, dropped));
   return encodePrompt(anew.prompt, anew.owned, anew.isForeign, dropped);
-}
+};
 
 /** Where no tool is left, what is said of their calls goes too: a choice among none is refused. */
 function leaveOutTools(left: string | undefined, edits: Map<string, Buffer | string | undefined>): void {
