@@ -45,6 +45,22 @@ describe("a start loads no package that a gateway on its own disk does not use",
   });
 });
 
+describe("a start makes Node load no undici of its own", () => {
+  const sources = readdirSync(PROGRAM).filter((name) => name.endsWith(".js"));
+
+  test("by an import of one of its modules, which reads every name that this has", () => {
+    const imported = /^(?:import|export)\b[^;"]*?"node:[^"]*";/m;
+    expect(sources.filter((name) => imported.test(readFileSync(join(PROGRAM, name), "utf8")))).toEqual([]);
+    expect(readFileSync(join(PROGRAM, serving[0] ?? ""), "utf8")).toContain('process.getBuiltinModule("node:http")');
+  });
+
+  test("by asking for what it gives to all", () => {
+    const asked =
+      /\bglobalThis\.(?:fetch|FormData|Headers|Request|Response|MessageEvent|WebSocket|EventSource)\b(?! =)/;
+    expect(sources.filter((name) => asked.test(readFileSync(join(PROGRAM, name), "utf8")))).toEqual([]);
+  });
+});
+
 test("the licences of what is in the bundle lie beside it", () => {
   const text = readFileSync(join(PROGRAM, "licenses.md"), "utf8");
   for (const name of ["fastify", "@grpc/grpc-js", "undici", "zod", "pino"]) expect(text).toContain(`## ${name} `);
