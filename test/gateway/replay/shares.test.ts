@@ -40,9 +40,12 @@ test("one account may record as much as there is room, until another needs its s
 
 test("no account loses what lies within its equal share, and the pool never grows over its bound", () => {
   const accounts = ["a", "b", "c", "d"];
-  const step = fc.record({ account: fc.constantFrom(...accounts), bytes: fc.integer({ min: 1, max: 60 }) });
+  const step = fc.record({
+    account: fc.constantFrom(...accounts, "d", "d", "d", "d", "d"),
+    bytes: fc.integer({ min: 1, max: 60 }),
+  });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { minLength: 20, maxLength: 60 }), (steps) => {
       let used = 0;
       const pool = new BytePool(400, (bytes) => (used = bytes));
       const answers: Answer[] = [];
@@ -52,7 +55,9 @@ test("no account loses what lies within its equal share, and the pool never grow
         const before = new Map(accounts.map((name) => [name, sumOf(name)]));
         const answer = new Answer(pool, account);
         answers.push(answer);
-        answer.grow(bytes);
+        const grew = answer.grow(bytes);
+        // Nor is anybody refused within it, whoever has the room now.
+        if ((before.get(account) ?? 0) + bytes <= 100) expect(grew).toBe(true);
         expect(used).toBeLessThanOrEqual(400);
         for (const [name, had] of before) if (had <= 100) expect(sumOf(name)).toBeGreaterThanOrEqual(had);
       }
@@ -70,4 +75,22 @@ test("where too many are kept the account with the most loses its oldest", () =>
   expect([...shares.of("y")]).toEqual(["y1", "y2"]);
   expect(shares.delete("y", "y1")).toBe(true);
   expect([shares.size, shares.has("y", "y1")]).toEqual([3, false]);
+});
+
+test("of what is kept nobody loses anything within an equal share, whoever came first", () => {
+  // One floods.
+  const step = fc.constantFrom("a", "b", "c", "d", "d", "d", "d", "d", "d", "d");
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 40, maxLength: 80 }), (steps) => {
+      const shares = new Shares<string>(20);
+      const countOf = (account: string): number => [...shares.of(account)].length;
+      for (const [place, account] of steps.entries()) {
+        const before = ["a", "b", "c", "d"].map((name) => ({ name, had: countOf(name) }));
+        shares.add(account, `${place}`);
+        expect(shares.size).toBeLessThanOrEqual(20);
+        expect(shares.has(account, `${place}`)).toBe(true);
+        for (const { name, had } of before) if (had <= 5) expect(countOf(name)).toBeGreaterThanOrEqual(had);
+      }
+    }),
+  );
 });
