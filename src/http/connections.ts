@@ -92,6 +92,10 @@ export class Connections {
     });
   }
 
+  get size(): number {
+    return this.#open.size;
+  }
+
   /** The connection carries no more requests. */
   leave(socket: Socket): void {
     this.#open.delete(socket);

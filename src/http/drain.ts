@@ -24,14 +24,15 @@ export async function listen(
   return typeof address === "object" && address !== null ? { host, port: address.port } : { host, port };
 }
 
-/** Closes the server: what runs has `timeoutMs` to finish, and what still runs then is told to end. */
+/** Ends a server whose port closes: what runs has `timeoutMs` to finish, and what still runs then is told to end. */
 export async function drain(
   app: FastifyInstance,
+  portClosed: Promise<void>,
   connections: Connections,
   running: Running,
   timeoutMs: number,
 ): Promise<void> {
-  const closed = app.close().then(() => true);
+  const closed = portClosed.then(() => true);
   connections.closeAtRest();
   // A connection whose request ends from now on would wait for the next one, which we would refuse.
   const sweep = setInterval(() => connections.closeAtRest(), REST_SWEEP_MS);

@@ -88,6 +88,10 @@ export interface HttpServer {
   /** Shows another certificate from the next connection on. Only where it was made with `tls`. */
   setCertificate(tls: SecureContextOptions): void;
   /** Stops accepting, lets what runs finish, ends what still runs when the time is over, and closes. */
+  /** Ends each connection with its next answer, so that no client has an idle one as the port closes. */
+  leave(): void;
+  /** Accepts no more, and serves what comes over the connections that are open; says how many those are. */
+  closePort(): () => number;
   drain(timeoutMs: number): Promise<void>;
   readonly app: FastifyInstance;
 }
@@ -119,7 +123,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const front = new Front({ channel, formats, requestIds, log, frontToken, clientAddressOf, prepareLong, onRefused });
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
+  let leaving = false;
   let draining = false;
+  let closed: Promise<void> | undefined;
+  const closePort = (): Promise<void> => (closed ??= app.close());
   const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs });
   const connections = connectionsOf(app, options, slowMs, nowMs);
   readBodiesAsBytes(app, bodyBytesMax);
@@ -128,6 +135,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   routes.watch(app);
   app.addHook("onRequest", (request, reply, done) => {
     watch(request, reply, options.metrics, nowMs);
+    if (leaving) reply.raw.setHeader("connection", "close");
     const permission = request.routeOptions.config.permission ?? "public";
     const early = earlyRefusal(request, routes, draining && permission !== "public");
     if (early !== undefined) {
@@ -174,11 +182,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     setCertificate: (tls) => {
       if (app.server instanceof HttpsServer) app.server.setSecureContext(tls);
     },
+    leave: () => void (leaving = true),
+    closePort: () => {
+      void closePort().catch(() => undefined);
+      return () => connections.size;
+    },
     drain: (timeoutMs) => {
       draining = true;
       upgrades.drain();
       watching.stopAll(stopping());
-      return drain(app, connections, running, timeoutMs);
+      return drain(app, closePort(), connections, running, timeoutMs);
     },
   };
 }

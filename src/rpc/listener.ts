@@ -103,6 +103,10 @@ export class Listener {
     for (const server of this.#servers) if (server instanceof TlsServer) server.setSecureContext(tls);
   }
 
+  get size(): number {
+    return this.#byPeer.size;
+  }
+
   /** Accepts no more. */
   close(): void {
     clearInterval(this.#sweep);

@@ -56,7 +56,12 @@ export interface GrpcServer {
   listen(address: string): Promise<{ readonly port: number }>;
   /** Shows another certificate from the next connection on. Only where it was made with TLS. */
   setCertificate(tls: SecureContextOptions): void;
-  /** Accepts no more, drains the dispatcher, and closes. What runs longer than that ends with OVERLOADED. */
+  /**
+   * Accepts no more, and tells each client to make its next calls elsewhere; what was on its way is served. It says how
+   * many connections are open.
+   */
+  closePort(graceMs: number): () => number;
+  /** Drains the dispatcher, and closes. What runs longer than that ends with OVERLOADED. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -65,7 +70,7 @@ export const SERVICE_NAMES: readonly string[] = Object.keys(PUBLIC_SERVICES);
 /** A connection without calls is closed so that its client opens another when it needs one. */
 const IDLE_MS = 1_800_000;
 /** How long connections may take to close after the last call ended. */
-const CLOSE_MS = 1_000;
+const CLOSE_MS = 5_000;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const gate = new Gate({
@@ -101,6 +106,11 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   return {
     listen: (address) => listener.listen(address),
     setCertificate: (tls) => listener.setCertificate(tls),
+    closePort: (graceMs) => {
+      listener.close();
+      injector.drain(graceMs);
+      return () => listener.size;
+    },
     drain: async (timeoutMs) => {
       listener.close();
       await options.dispatcher.drain(timeoutMs);

@@ -1,4 +1,5 @@
 /** The ports of a process: HTTP and gRPC with their certificates, and the operator's own. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ByteBudget } from "../api/byte-budget.js";
 import type { Channel } from "../api/channel.js";
@@ -24,6 +25,9 @@ import { RefusalReports } from "./refusal-reports.js";
 import { makeRequestId } from "./request-id.js";
 
 const STREAMS_MAX = 10_000;
+/** How long requests that were on their way as the ports closed are served. */
+const LATE_MS = 500;
+const LATE_LOOK_MS = 10;
 const CONSOLE_DIRECTORY = fileURLToPath(new URL("dist/console", PACKAGE_ROOT));
 
 export interface ListenersOptions {
@@ -42,6 +46,10 @@ export interface ListenersOptions {
 interface Port {
   readonly address: string;
   setCertificate?(files: TlsFiles): void;
+  /** Ends connections with what they carry, where that can be said. */
+  leave?(): void;
+  /** Accepts no more; what it returns says how many connections are open. */
+  closePort?(graceMs: number): () => number;
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -85,12 +93,17 @@ export class Listeners {
   announceStop(): void {
     this.#stopping = true;
     this.#notServing?.();
+    this.#ports.http?.leave?.();
   }
 
   async drain(timeoutMs: number): Promise<void> {
     this.announceStop();
     this.#watch?.close();
     const { http, grpc, admin } = this.#ports;
+    const open = [http, grpc].map((port) => port?.closePort?.(timeoutMs + LATE_MS));
+    // A balancer that sent a request as the port closed repeats it for nobody: refused here, it fails for the client.
+    for (const endMs = performance.now() + LATE_MS; performance.now() < endMs; await sleep(LATE_LOOK_MS))
+      if (open.every((count) => (count?.() ?? 0) === 0)) break;
     await Promise.all([http?.drain(timeoutMs), grpc?.drain(timeoutMs)]);
     await this.#reports?.close();
     await admin?.drain(0);
@@ -130,6 +143,8 @@ export class Listeners {
     return {
       address: formatAddress({ ...address, port }),
       setCertificate: ({ cert, key }) => server.setCertificate({ cert, key }),
+      leave: () => server.leave(),
+      closePort: () => server.closePort(),
       drain: async (timeoutMs) => {
         await server.drain(timeoutMs);
         await outlines.close();
@@ -146,6 +161,7 @@ export class Listeners {
     return {
       address: formatAddress({ ...address, port }),
       setCertificate: (changed) => server.setCertificate(changed),
+      closePort: (graceMs) => server.closePort(graceMs),
       drain: (timeoutMs) => server.drain(timeoutMs),
     };
   }

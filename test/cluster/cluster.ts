@@ -24,6 +24,8 @@ export interface ClusterOptions {
   readonly apart?: boolean;
   /** True where each node has a database of its own embedded, and neither PostgreSQL nor Redis. */
   readonly isEmbedded?: boolean;
+  /** The nodes serve gRPC as well. */
+  readonly hasGrpc?: boolean;
   /** Through what the nodes reach the database. */
   readonly databaseUrl?: (url: string) => Promise<string>;
   /** What each node's environment says beside. */
@@ -49,6 +51,7 @@ export class Cluster {
     nodes: count,
     apart = false,
     isEmbedded = false,
+    hasGrpc = false,
     databaseUrl,
     redisUrl,
     env = {},
@@ -78,6 +81,7 @@ export class Cluster {
         build: BUILD,
         within: network?.add(place) ?? [],
         host: network?.address(place) ?? "127.0.0.1",
+        hasGrpc,
       });
     });
     const cluster = new Cluster(nodes, database, redis, upstream, network, directory);

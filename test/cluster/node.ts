@@ -24,6 +24,8 @@ export interface NodeOptions {
   readonly within: readonly string[];
   /** Where it listens. */
   readonly host: string;
+  /** Serves gRPC as well. */
+  readonly hasGrpc: boolean;
 }
 
 export class GatewayNode {
@@ -31,6 +33,8 @@ export class GatewayNode {
   /** Such as http://127.0.0.1:40123; empty before the first start. */
   url = "";
   admin = "";
+  /** Such as 127.0.0.1:40124; empty where it is off. */
+  grpc = "";
   readonly log: string[] = [];
   #options: NodeOptions;
   #child: ChildProcess | undefined;
@@ -55,7 +59,7 @@ export class GatewayNode {
 
   /** Resolves once it is ready. It takes the same ports as before. */
   async start(build = this.#options.build): Promise<void> {
-    const { directory, env, within, host } = this.#options;
+    const { directory, env, within, host, hasGrpc } = this.#options;
     this.#options = { ...this.#options, build };
     const port = (address: string): string => (address === "" ? "0" : (address.split(":").at(-1) ?? "0"));
     const loaded = ["--import", ENDS_WITH_PARENT, "--import", CLOCK];
@@ -65,7 +69,7 @@ export class GatewayNode {
       env: {
         PATH: process.env["PATH"] ?? "",
         TOLLGATE_HTTP: `${host}:${port(this.url)}`,
-        TOLLGATE_GRPC: "off",
+        TOLLGATE_GRPC: hasGrpc ? `${host}:${port(this.grpc)}` : "off",
         TOLLGATE_ADMIN: `${host}:${port(this.admin)}`,
         TOLLGATE_LAME_DUCK_MS: "1000",
         TOLLGATE_DATA: join(directory, "data"),
@@ -83,6 +87,7 @@ export class GatewayNode {
     const ready = await this.#ready(child);
     this.url = `http://${ready.http}`;
     this.admin = ready.admin;
+    this.grpc = ready.grpc ?? "";
     this.#pid = ready.pid;
   }
 
@@ -124,7 +129,7 @@ export class GatewayNode {
     return child.exitCode;
   }
 
-  async #ready(child: ChildProcess): Promise<{ readonly http: string; readonly admin: string; readonly pid: number }> {
+  async #ready(child: ChildProcess): Promise<Ready & { readonly pid: number }> {
     const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
     const keep = (line: string): void => {
       this.log.push(line);
@@ -138,7 +143,7 @@ export class GatewayNode {
         createInterface({ input: stdout }).on("line", (line) => {
           keep(line);
           const entry: unknown = line.startsWith("{") ? JSON.parse(line) : undefined;
-          if (isReady(entry)) resolve({ http: entry.http, admin: entry.admin, pid: child.pid ?? 0 });
+          if (isReady(entry)) resolve({ ...entry, pid: child.pid ?? 0 });
         });
         child.once("exit", (code) =>
           reject(new Error(`${this.name} ended with ${code}: ${this.log.slice(-10).join("\n")}`)),
@@ -150,6 +155,12 @@ export class GatewayNode {
   }
 }
 
-function isReady(entry: unknown): entry is { readonly http: string; readonly admin: string } {
+interface Ready {
+  readonly http: string;
+  readonly admin: string;
+  readonly grpc?: string;
+}
+
+function isReady(entry: unknown): entry is Ready {
   return typeof entry === "object" && entry !== null && "msg" in entry && entry.msg === "ready";
 }

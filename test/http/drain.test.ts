@@ -60,6 +60,56 @@ test("a stream that does not end in time is told to, and says so", async () => {
   expect(busy.text).not.toContain("THE END");
 });
 
+test("a server that will stop ends each connection with its answer, whole or streamed, and takes new ones", async () => {
+  const it = await startServer();
+  it.channel.streamScript = async (_request, sink) => {
+    sink.head(STREAM);
+    sink.data({ source: Buffer.from("data: a\n\n") });
+    sink.data({ events: [FINISH] });
+  };
+  const clients = [ASK, "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n", "GET /none HTTP/1.1\r\nhost: x\r\n\r\n"];
+  const ask = async (asked: string, client: RawClient): Promise<string> => {
+    client.write(asked);
+    await until(() => client.closed, "the server closes it");
+    return client.text;
+  };
+  const before = await Promise.all(clients.map(() => RawClient.open(it.port)));
+  it.server.leave();
+  const after = await Promise.all(clients.map(() => RawClient.open(it.port)));
+  for (const opened of [before, after]) {
+    const texts = await Promise.all(clients.map((asked, place) => ask(asked, opened[place] as RawClient)));
+    expect(texts.map((text) => text.split(" ")[1])).toEqual(["200", "200", "404"]);
+    expect(texts[0]).toContain("THE END");
+    for (const text of texts) expect(text.toLowerCase().match(/^connection: .*$/gm)).toEqual(["connection: close"]);
+  }
+  await it.close();
+});
+
+test("what is on its way as the port closes is served, and nobody is let in any more", async () => {
+  const it = await startServer();
+  it.channel.streamScript = async (_request, sink) => {
+    sink.head(STREAM);
+    sink.data({ source: Buffer.from("data: a\n\n") });
+    sink.data({ events: [FINISH] });
+  };
+  // Opened for a request that has not come yet, as a balancer does.
+  const late = await RawClient.open(it.port);
+  const arrived: Socket[] = [];
+  it.server.app.server.on("connection", (socket: Socket) => arrived.push(socket));
+  const probe = await RawClient.open(it.port);
+  await until(() => arrived.length === 1, "both arrived");
+  const open = it.server.closePort();
+  await expect(RawClient.open(it.port)).rejects.toThrow("ECONNREFUSED");
+  expect(open()).toBe(2);
+  late.write(ASK);
+  await until(() => late.closed, "it is served");
+  expect(late.text).toContain("HTTP/1.1 200");
+  expect(late.text).toContain("THE END");
+  await until(() => open() === 1, "its connection ends");
+  await it.server.drain(60_000);
+  await until(() => probe.closed, "the other one ends");
+});
+
 test("a request on an open connection is refused while the server stops", async () => {
   const it = await startServer();
   let release = (): void => undefined;

@@ -11,12 +11,17 @@ export const SERVICES = NAMES.split(" ").map((name) => `tollgate.v1.${name}Servi
 export interface Running {
   readonly address: string;
   readonly drain: (timeoutMs: number) => Promise<void>;
+  readonly closePort: (graceMs: number) => () => number;
 }
 
 export async function serve(of: OpenCore, options: Partial<GrpcServerOptions> = {}): Promise<Running> {
   const server = createGrpcServer({ dispatcher: of.dispatcher, ...options });
   const { port } = await server.listen("127.0.0.1:0");
-  return { address: `127.0.0.1:${port}`, drain: (timeoutMs) => server.drain(timeoutMs) };
+  return {
+    address: `127.0.0.1:${port}`,
+    drain: (timeoutMs) => server.drain(timeoutMs),
+    closePort: (graceMs) => server.closePort(graceMs),
+  };
 }
 
 /** The operator's own address, where health and reflection are. */

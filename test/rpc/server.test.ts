@@ -135,6 +135,43 @@ describe("the end of a server", () => {
     acceptWire: "",
   });
 
+  test("tells clients to ask elsewhere before it refuses anybody, and what runs comes to its end", async () => {
+    const own = await openCore();
+    const key = await own.makeKey("acme");
+    const [leaving, staying] = [await serve(own), await serve(own)];
+    // As a client has it that knows all addresses of a service.
+    const client = new Client(`ipv4:${leaving.address},${staying.address}`, credentials.createInsecure(), {
+      "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+    });
+    const definition = await load("tollgate/v1/inference_service.proto", { includeDirs: [PROTO] });
+    const generation = { model: "echo", source: { wire: "openai-chat", body: Buffer.from("hello") } };
+    const ask = (): Promise<unknown> =>
+      call(client, "/tollgate.v1.InferenceService/Generate", definition, { generation }, key.secret);
+    for (let count = 0; count < 20; count++) await ask();
+    const channel = createRemoteChannel({ address: leaving.address });
+    const gone = new AbortController();
+    const sink = new KeepingSink();
+    const options = withKey(key.secret, { signal: gone.signal });
+    const lasting = channel.stream(InferenceServiceService.streamGenerate, asking("hang-after-one"), options, sink);
+    await sink.reached(1);
+
+    const before = Array.from({ length: 50 }, ask);
+    const open = leaving.closePort(60_000);
+    const after = Array.from({ length: 50 }, ask);
+    await Promise.all([...before, ...after]);
+    // The stream's connection alone is left.
+    await expect.poll(open, { timeout: 60_000 }).toBe(1);
+    for (let count = 0; count < 20; count++) await ask();
+    const drained = leaving.drain(60_000);
+    gone.abort();
+    await expect(lasting).rejects.toMatchObject({ reason: "ERROR_REASON_CANCELLED" });
+    await drained;
+    client.close();
+    await channel.close();
+    await staying.drain(0);
+    await own.close();
+  });
+
   test("finishes what runs, and refuses what is new", async () => {
     const own = await openCore();
     const key = await own.makeKey("acme");

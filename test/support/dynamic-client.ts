@@ -1,5 +1,12 @@
 /** A gRPC client as a service in any language may make one: it reads the .proto files, and nothing of ours but them. */
-import { type Client, credentials, loadPackageDefinition, type Metadata, type ServiceError } from "@grpc/grpc-js";
+import {
+  type ChannelOptions,
+  type Client,
+  credentials,
+  loadPackageDefinition,
+  type Metadata,
+  type ServiceError,
+} from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -31,8 +38,8 @@ const definition = loadSync(
 const loaded = loadPackageDefinition(definition);
 
 /** A client of a service by its full name. */
-export function clientOf(service: string, address: string): Client {
+export function clientOf(service: string, address: string, options: ChannelOptions = {}): Client {
   let place: unknown = loaded;
   for (const name of service.split(".")) place = Reflect.get(Object(place), name);
-  return Reflect.construct(place as new () => Client, [address, credentials.createInsecure()]);
+  return Reflect.construct(place as new () => Client, [address, credentials.createInsecure(), options]);
 }

@@ -5,6 +5,7 @@ import { freeze, revoke } from "./endings.js";
 import { faults } from "./faults.js";
 import { latency } from "./latency.js";
 import { limit } from "./limit.js";
+import { rolling } from "./rolling.js";
 import { slowRedis } from "./slow-redis.js";
 import { upgrade } from "./upgrade.js";
 import { embeddedWorkers, workers } from "./workers.js";
@@ -16,6 +17,7 @@ export const SCENARIOS: readonly Scenario[] = [
   freeze,
   ...faults,
   upgrade,
+  rolling,
   latency,
   slowRedis,
   workers,
