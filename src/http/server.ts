@@ -125,10 +125,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const routes = new RouteTable();
   let leaving = false;
   let draining = false;
-  let closed: Promise<void> | undefined;
-  const closePort = (): Promise<void> => (closed ??= app.close());
   const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs });
   const connections = connectionsOf(app, options, slowMs, nowMs);
+  const closePort = once(() => app.close());
   readBodiesAsBytes(app, bodyBytesMax);
   sendPiecewise(app);
   const gate = new BodyGate(app, front, bodyBytesMax, options.bodies);
@@ -152,15 +151,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
   addConsoleRoutes(app, options.consoleDirectory, routes);
   addModelRoutes(app, front, routes, SHARED_MODELS);
-  const generation = {
-    front,
-    running,
-    lost: connections.lost,
-    ...memoryOf(nowMs, options.findNames),
-    kept: new ByteBudget(KEPT_BYTES_MAX),
-    pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
-    blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
-  };
+  const generation = { front, running, lost: connections.lost, ...generationRulesOf(options, nowMs) };
   // They end when the server begins to stop, since they would not by themselves.
   const watching = new Running(WATCHING_MAX);
   addManagementRoutes(app, front, routes, { ...generation, running: watching });
@@ -183,16 +174,30 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       if (app.server instanceof HttpsServer) app.server.setSecureContext(tls);
     },
     leave: () => void (leaving = true),
-    closePort: () => {
-      void closePort().catch(() => undefined);
-      return () => connections.size;
-    },
+    closePort: () => (void closePort().catch(() => undefined), () => connections.size),
     drain: (timeoutMs) => {
       draining = true;
       upgrades.drain();
       watching.stopAll(stopping());
       return drain(app, closePort(), connections, running, timeoutMs);
     },
+  };
+}
+
+/** Node's server must not be closed twice. */
+function once(close: () => Promise<void>): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  return () => (closed ??= close());
+}
+
+type GenerationRules = Omit<GenerationParts, "front" | "running" | "lost">;
+
+function generationRulesOf(options: HttpServerOptions, nowMs: () => number): GenerationRules {
+  return {
+    ...memoryOf(nowMs, options.findNames),
+    kept: new ByteBudget(KEPT_BYTES_MAX),
+    pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
+    blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
 }
 
