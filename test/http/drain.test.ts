@@ -60,7 +60,7 @@ test("a stream that does not end in time is told to, and says so", async () => {
   expect(busy.text).not.toContain("THE END");
 });
 
-test("a server that will stop ends each connection with its answer, whole or streamed, and takes new ones", async () => {
+test("a server that will stop ends each connection with its answer, and takes new ones", async () => {
   const it = await startServer();
   it.channel.streamScript = async (_request, sink) => {
     sink.head(STREAM);
