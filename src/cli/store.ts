@@ -1,15 +1,21 @@
-/** `tollgate store`: backs up the embedded store, brings it back, and copies it to PostgreSQL. */
+/**
+ * `tollgate store`: backs up the embedded store, brings it back, and copies it to PostgreSQL; archives old transfers of
+ * either, and proves them.
+ */
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type Act, commandAct } from "../audit/act.js";
 import { systemUser } from "../audit/system-user.js";
 import { readEnvironment } from "../config/environment.js";
 import { deriveKey, readRootSecret } from "../config/secret.js";
+import type { ArchiveDatabase } from "../store/archive/database.js";
 import { CommandFailure } from "./failure.js";
 import { print, printable } from "./print.js";
 
 export function addStoreCommands(program: Command): void {
-  const store = program.command("store").description("back up the database, bring it back, or move it");
+  const store = program
+    .command("store")
+    .description("back up the database, bring it back, move it, or archive what is old");
   store
     .command("backup")
     .description("write the database in TOLLGATE_DATA to a new file, while a gateway serves from it")
@@ -28,6 +34,22 @@ export function addStoreCommands(program: Command): void {
     .requiredOption("--from <database>", "sqlite")
     .requiredOption("--to <database>", "postgres")
     .action(copy);
+  store
+    .command("archive")
+    .description(
+      "move the transfers of months that are over from the database to files, proven, while gateways serve from it;" +
+        " go on where it was interrupted",
+    )
+    .requiredOption("--before <month>", "the first month that stays, as 2026-05")
+    .requiredOption("--to <directory>", "where the files go; each time the same one")
+    .action(archive);
+  store
+    .command("verify")
+    .description(
+      "check every account, transfer, hold, and settlement in the database; exits with 7 where something does not hold",
+    )
+    .option("--archive <directory>", "check also the archived transfers that it has, from the first on")
+    .action(verify);
 }
 
 async function backup(file: string): Promise<void> {
@@ -64,6 +86,45 @@ async function copy({ from, to }: { from: string; to: string }): Promise<void> {
     },
   });
   say("copied", report);
+}
+
+async function archive({ before, to }: { before: string; to: string }): Promise<void> {
+  const { archiveLedger } = await import("../store/archive/archive.js");
+  const { isMonth } = await import("../store/archive/month.js");
+  if (!isMonth(before)) throw new CommandFailure(`'${before}' is no month: say one as 2026-05`, "usage");
+  const act = actOf("store.archive");
+  await withArchive(async (database) => {
+    const { months, transferCount } = await archiveLedger({
+      database,
+      directory: resolve(to),
+      before,
+      act,
+      nowMs: act.timeMs,
+      onProgress: (month, transfers) => process.stderr.write(`tollgate: ${month} ${transfers} transfers\n`),
+    });
+    if (months.length === 0) print(`Nothing more to archive before ${before}.`);
+    else print(`archived ${transferCount} transfers of ${months.join(", ")}.`);
+  });
+}
+
+async function verify({ archive: directory }: { archive?: string }): Promise<void> {
+  const { verifyWithArchive } = await import("../store/archive/verify.js");
+  await withArchive(async (database) => {
+    say(
+      "checked",
+      await (directory === undefined ? database.verify() : verifyWithArchive(database, resolve(directory))),
+    );
+  });
+}
+
+async function withArchive(work: (database: ArchiveDatabase) => Promise<void>): Promise<void> {
+  const { openArchive } = await import("../store/archive/open.js");
+  const database = await openArchive(environment());
+  try {
+    await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
 function actOf(method: string): Act {

@@ -43,6 +43,8 @@ export class Book {
   head: ChainHead = CHAIN_START;
   /** The greatest id of any request that ever had a hold. Ids grow with time: nearly every new one is greater. */
   newestRequestId = "";
+  /** What was admitted before is archived: what the book lacks of it is no lost hold. */
+  archivedUntilMs = 0;
   #blockEnd = Infinity;
   #furtherBlocks: { readonly start: number; readonly end: number }[] = [];
   readonly #budgets = new Map<string, BudgetRow>();

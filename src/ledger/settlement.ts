@@ -32,6 +32,8 @@ function settleLate(book: Book, operation: SettleOperation): LedgerResult {
   const { requestId, terms, costNanos } = operation;
   const account = terms && book.accounts.get(terms.accountId);
   if (terms === undefined || account === undefined) return { kind: "refused", problem: "unknown_request" };
+  // Its hold may have been charged and archived since, and must not be charged twice.
+  if (terms.createTimeMs < book.archivedUntilMs) return { kind: "refused", problem: "unknown_request" };
   const { accountId, keyId, model, nodeId, price, createTimeMs, expireTimeMs, amountNanos: mostNanos, budgets } = terms;
   const counters = book.counters(keyId, accountId, createTimeMs);
   const freeNanos = freeOf(account, terms, counters);

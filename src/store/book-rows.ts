@@ -3,6 +3,9 @@ import type { Account, Budget, BudgetRow, HoldRow, LeaseRow } from "../ledger/ro
 import { digestOf, hexOf } from "./digest.js";
 import { tokensOf } from "./token-columns.js";
 
+/** What is older is archived, or was to be. */
+export const ARCHIVED_UNTIL = "SELECT max(until_ms) AS until_ms FROM archive";
+
 /** What the ledger needs of an account. */
 export interface BookAccountColumns {
   readonly id: string;

@@ -2,7 +2,7 @@
 import assert from "node:assert";
 import { type Transfer, type TransferKind, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
 import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, LEASED, TRANSFERS, type TransferColumns, toTransfer } from "./columns.js";
-import type { EntrySpan, EntrySum } from "./statement.js";
+import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type { EntryRow } from "./store.js";
 
 /** What a transfer changes of the account that it concerns; an overage concerns it, but the operator pays. */
@@ -39,12 +39,19 @@ export interface BalanceColumns {
   readonly available: bigint;
   readonly held: bigint;
   readonly newest: bigint;
+  /** Where the account's archive ends, and what stood on it there; null where it has none. */
+  readonly archived: bigint | null;
+  readonly archived_available: bigint | null;
+  readonly archived_held: bigint | null;
+  readonly archived_until: bigint | null;
 }
 
 export type SpanParameters = EntrySpan & { readonly accountId: string; readonly count: number };
 
-/** Newest first. */
+/** Newest first, back to the archive. */
 export const NEWEST_ENTRIES = `${TRANSFERS} WHERE transfer.account_id = :accountId AND ${ENTRIES}
+  AND transfer.account_sequence > coalesce((SELECT account_sequence FROM archive_account
+    WHERE archive_account.account_id = :accountId), 0)
   AND transfer.account_sequence < :before ORDER BY transfer.account_sequence DESC LIMIT :count`;
 
 /** Oldest first. */
@@ -55,9 +62,21 @@ export const SPAN_SUM = `SELECT max(account_sequence) AS last, sum(available) AS
   FROM (SELECT account_sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${IN_SPAN}) AS entry`;
 
 export const POINT = `SELECT credits_posted - debits_posted - debits_pending + ${LEASED} AS available,
-  debits_pending - ${LEASED} AS held, chain_sequence AS newest FROM account WHERE id = ?`;
+  debits_pending - ${LEASED} AS held, chain_sequence AS newest, archive_account.account_sequence AS archived,
+  archive_account.available_nanos AS archived_available, archive_account.held_nanos AS archived_held,
+  (SELECT max(until_ms) FROM archive) AS archived_until
+  FROM account LEFT JOIN archive_account ON archive_account.account_id = account.id WHERE account.id = ?`;
 
 export const TIME_OF = "SELECT create_time_ms FROM transfer WHERE account_id = ? AND account_sequence = ?";
+
+/** Where the entries of an account begin that are in the database, and what stood on it before them. */
+export function toStart(row: BalanceColumns): Pick<StatementBounds, "start" | "archivedUntilMs"> {
+  const { archived, archived_available: availableNanos, archived_held: heldNanos, archived_until: untilMs } = row;
+  return {
+    start: { place: Number(archived ?? 0n) + 1, availableNanos: availableNanos ?? 0n, heldNanos: heldNanos ?? 0n },
+    archivedUntilMs: archived === null || untilMs === null ? undefined : Number(untilMs),
+  };
+}
 
 export function toSum(row: SumColumns | undefined): EntrySum {
   const last = row?.last ?? undefined;

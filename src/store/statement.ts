@@ -1,5 +1,6 @@
 /** Pages of an account's statement: its entries in the order of its chain, with what stood on it after each. */
 import { z } from "zod";
+import { GatewayError } from "../errors.js";
 import { checkSize, decodeToken, encodeToken } from "./page.js";
 import type { BalancePoint, EntryRow, PageRequest, StatementPage, StatementPeriod } from "./store.js";
 
@@ -20,6 +21,10 @@ export interface EntrySum extends BalancePoint {
 /** Where a statement begins and ends, and the newest transfer with what stands on the account after it. */
 export interface StatementBounds extends EntrySpan, BalancePoint {
   readonly newest: number;
+  /** The first place that is not archived, and what stood on the account before it. */
+  readonly start: BalancePoint & { readonly place: number };
+  /** Entries before are in an archive; undefined where none are. */
+  readonly archivedUntilMs: number | undefined;
 }
 
 /** What a driver reads for a statement, each at one moment. */
@@ -52,6 +57,7 @@ export async function statementPage(
   const cursor = decodeToken(list, page.token, CURSOR);
   const bounds = await reads.bounds(period.fromMs, period.toMs);
   if (bounds === undefined) return undefined;
+  checkArchived(period, bounds);
   const span = cursor === undefined ? bounds : { first: cursor[0], end: cursor[1] };
   const opening =
     cursor === undefined
@@ -70,10 +76,19 @@ export async function statementPage(
   return { entries, opening, closing, nextPageToken: more ? encodeToken(list, next) : "" };
 }
 
+/** A statement that lacked the entries of a month would not say so. */
+function checkArchived({ fromMs, toMs }: StatementPeriod, { archivedUntilMs = 0 }: StatementBounds): void {
+  const param = (fromMs ?? Infinity) < archivedUntilMs ? "from" : "to";
+  if (Math.min(fromMs ?? Infinity, toMs ?? Infinity) >= archivedUntilMs) return;
+  const problem = `the entries before ${new Date(archivedUntilMs).toISOString().slice(0, 10)} are archived`;
+  throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}
+
 /** What stood on the account before a place: the entries on the side with fewer transfers are added up. */
 async function balanceBefore(place: number, bounds: StatementBounds, reads: StatementReads): Promise<BalancePoint> {
-  const nothing = { availableNanos: 0n, heldNanos: 0n };
-  if (place - 1 <= bounds.newest - place) return plus(nothing, await sumOf({ first: 1, end: place }, reads), 1n);
+  const { start, newest } = bounds;
+  if (place - start.place <= newest - place)
+    return plus(start, await sumOf({ first: start.place, end: place }, reads), 1n);
   return plus(bounds, await sumOf({ first: place, end: bounds.newest + 1 }, reads), -1n);
 }
 

@@ -17,6 +17,7 @@ WITH side AS (
     CASE WHEN kind IN ('settle', 'debit') THEN -posted_nanos ELSE 0 END,
     CASE WHEN kind IN ('credit', 'refund') THEN -posted_nanos ELSE 0 END,
     CASE kind WHEN 'debit' THEN -posted_nanos ELSE 0 END FROM transfer
+  UNION ALL SELECT account_id, 0, -charged_nanos, 0, 0 FROM archive_day
 )
 SELECT 'The account ' || id || ' does not equal its transfers: it is off by ' || SUM(dp) || ' pending and ' ||
   SUM(dq) || ' posted debits, ' || SUM(cq) || ' posted credits and ' || SUM(d) || ' debited.'
@@ -41,6 +42,7 @@ WITH side AS (
   SELECT kind, nanos FROM operator_total
   UNION ALL SELECT CASE WHEN kind IN ('credit', 'refund') THEN 'granted' ELSE kind END, -posted_nanos FROM transfer
     WHERE kind IN ('credit', 'refund', 'overage', 'receivable')
+  UNION ALL SELECT 'overage', charged_nanos - cost_nanos FROM archive_day
 )
 SELECT 'The operator''s total ' || kind || ' does not equal the transfers: it is off by ' || SUM(nanos) || '.'
 FROM side GROUP BY kind HAVING SUM(nanos) <> 0`;
@@ -167,6 +169,7 @@ WITH RECURSIVE line AS (
   FROM hold LEFT JOIN open_hold ON open_hold.hold_sequence = hold.sequence
   LEFT JOIN usage ON usage.hold_sequence = hold.sequence
   UNION ALL SELECT key_id, account_id, ${day("create_time_ms")}, ${month("create_time_ms")}, -rest_nanos, 0 FROM lease
+  UNION ALL SELECT key_id, account_id, day, substr(day, 1, 7), 0, -charged_nanos FROM archive_day
 ), owned AS (
   SELECT key_id AS owner_id, day, month, pending, spent FROM spent
   UNION ALL SELECT maker_id, day, month, pending, spent FROM spent JOIN line USING (key_id)
@@ -196,6 +199,8 @@ WITH side AS (
   UNION ALL SELECT ${day("hold.create_time_ms")}, hold.account_id, hold.key_id,
     hold.model, 0, 0, -refund.posted_nanos, 0, 0, ${NO_TOKENS}
   FROM transfer AS refund JOIN hold ON hold.sequence = refund.hold_sequence WHERE refund.kind = 'refund'
+  UNION ALL SELECT day, account_id, key_id, model, -request_count, -cost_nanos, 0, -operator_cost_nanos,
+    -margin_nanos, ${TOKEN_COLUMNS.map((column) => `-${column}`).join(", ")} FROM archive_day
 )
 SELECT 'The usage of ' || day || ' (account ' || account_id || ', key ' || key_id || ', model ' || model ||
   ') does not equal its requests.'
@@ -244,6 +249,29 @@ WITH side AS (
 SELECT 'The payment ' || id || ' does not equal its bookings.' FROM side GROUP BY id
 HAVING SUM(credited) <> 0 OR SUM(taken) <> 0 OR SUM(receivable) <> 0`;
 
+/** Of the places that are archived each transfer is gone and counted, or was kept and is there. */
+const ARCHIVED = `
+SELECT 'The transfer ' || archive_kept.sequence || ' was kept by the archive, and is not there.'
+FROM archive_kept LEFT JOIN transfer ON transfer.sequence = archive_kept.sequence
+  AND transfer.account_id = archive_kept.account_id
+LEFT JOIN archive_account ON archive_account.account_id = archive_kept.account_id
+WHERE transfer.sequence IS NULL OR archive_account.account_sequence IS NULL
+  OR transfer.account_sequence > archive_account.account_sequence
+UNION ALL SELECT 'The archive of the account ' || account_id || ' ends at number ' || account_sequence || ', but ' ||
+  transfer_count || ' transfers are gone and ' || kept || ' were kept.'
+FROM (SELECT account_id, account_sequence, transfer_count, (SELECT COUNT(*) FROM archive_kept
+  WHERE archive_kept.account_id = archive_account.account_id) AS kept FROM archive_account) AS counted
+WHERE account_sequence <> transfer_count + kept
+UNION ALL SELECT 'The archive of the account ' || account_id || ' ends at number ' || account_sequence ||
+  ', which is not the last of its chain: ' || chain_sequence || '.'
+FROM archive_account JOIN account ON account.id = account_id WHERE account_sequence >= chain_sequence
+UNION ALL SELECT 'The account ' || account_id || ' has an archive, but is not there.'
+FROM archive_account WHERE account_id NOT IN (SELECT id FROM account)
+UNION ALL SELECT 'The archives up to number ' || max(number) || ' are ' || count(*) || ': some are gone.'
+FROM archive HAVING max(number) <> count(*)
+UNION ALL SELECT 'Transfers were archived, but no archive says so.'
+WHERE EXISTS (SELECT 1 FROM archive_account) AND NOT EXISTS (SELECT 1 FROM archive)`;
+
 /** How a database spells the UTC day and month of a moment in milliseconds. */
 export interface Moments {
   readonly day: (timeMs: string) => string;
@@ -276,5 +304,6 @@ export function checks(moments: Moments): readonly Check[] {
     { name: "transfers of the audit log", sql: AUDITED },
     { name: "bookings of payments against transfers", sql: BOOKINGS },
     { name: "payments against bookings", sql: PAYMENTS },
+    { name: "archived places", sql: ARCHIVED },
   ];
 }

@@ -10,6 +10,10 @@ const CHECKPOINT = ["hold_sequence", "cost_nanos", "upstream", "attempts", ...TO
 const KEY = ["id", "account_id", "settings", "digest", "previous_digest", "previous_until_ms", "hint"];
 KEY.push("create_time_ms", "revoke_time_ms", "revision");
 
+export const ARCHIVE_VALUES = ["number", "month", "until_ms", "transfer_count", "manifest_hash", "create_time_ms"];
+const ARCHIVED = ["account_id", "account_sequence", "sequence", "hash", "transfer_count"];
+export const ARCHIVE_ACCOUNT_VALUES = [...ARCHIVED, "available_nanos", "held_nanos"];
+
 /** Who made a key in the console; the word before stands in the digest, and in no column. */
 const USER = ["maker_kind", "maker_user_id"];
 
@@ -51,6 +55,8 @@ export const DIGESTED: readonly DigestedRows[] = [
     "operator_cost_nanos",
   ]),
   ...[[], ["maker_id"]].flatMap((maker) => [[], USER].map((user) => keys(maker, user))),
+  rows("archive", "archive", "digest", ARCHIVE_VALUES),
+  rows("archive of the account", "archive_account", "digest", ARCHIVE_ACCOUNT_VALUES),
   rows("accepted loss", "accepted_loss", "digest", ["number", "accept_time_ms", "sequence", "found"]),
 ];
 

@@ -190,7 +190,8 @@ describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
   });
 
   test("stays as it is: no row of a transfer or of a release is changed or deleted", async () => {
-    const { url } = await writers(0, "acme");
+    const { all, url } = await writers(1, "acme");
+    await all[0]!.batches.commit([creditOf(10n)]);
     const changes = ["UPDATE transfer SET posted_nanos = 5", "UPDATE release SET kind = 'void'"];
     const ends = ["transfer", "release"].flatMap((table) => [`DELETE FROM ${table}`, `TRUNCATE ${table}`]);
     for (const statement of [...changes, ...ends])

@@ -32,6 +32,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/serve/owner.ts",
     "src/import/",
     "src/audit/",
+    "src/store/archive/",
     "src/store/copy.ts",
     "src/store/sqlite/backup.ts",
   ],

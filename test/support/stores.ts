@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { describe, onTestFinished } from "vitest";
 import { ownedStore } from "../../src/serve/owned-storage.js";
 import type { CallName, SqliteCalls } from "../../src/store/sqlite/calls.js";
+import type { ArchiveDatabase } from "../../src/store/archive/database.js";
+import { openPostgresArchive } from "../../src/store/postgres/archive.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
+import { openSqliteArchive } from "../../src/store/sqlite/archive.js";
 import { openSqliteStore, openSqliteThread, verifierOf } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 import { startOwner } from "./owner.js";
@@ -17,6 +20,10 @@ export interface StorePlace {
   open(nodeId?: string): Promise<Store>;
   /** Changes rows behind the store's back, also those that never change. On SQLite the store must be closed. */
   tamper(sql: string): Promise<void>;
+  /** What an archive asks, beside the store that is open. */
+  archive(): Promise<ArchiveDatabase>;
+  /** By which a command finds the database. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface StoreDriver {
@@ -64,11 +71,13 @@ function sqlitePlace(): StorePlace & { readonly directory: string } {
   const directory = join(parent, "data");
   return {
     directory,
+    env: { TOLLGATE_DATA: directory },
     open: async () => closedAtEnd(await openSqliteStore({ directory })),
     tamper: (sql) => {
       tamperSqlite(directory, sql);
       return Promise.resolve();
     },
+    archive: () => archiveAtEnd(Promise.resolve(openSqliteArchive(directory))),
   };
 }
 
@@ -95,11 +104,19 @@ function ownedPlace(): StorePlace {
 async function postgresPlace(): Promise<StorePlace> {
   const url = await makeDatabase();
   return {
+    env: { TOLLGATE_DATABASE_URL: url },
     open: async (nodeId = "node_1") => closedAtEnd(await openPostgresStore({ url, nodeId })),
     tamper: async (sql) => {
       await administer(`SET session_replication_role = replica; ${sql}`, url);
     },
+    archive: () => archiveAtEnd(openPostgresArchive(url)),
   };
+}
+
+async function archiveAtEnd(opening: Promise<ArchiveDatabase>): Promise<ArchiveDatabase> {
+  const database = await opening;
+  onTestFinished(() => database.close().catch(() => undefined));
+  return database;
 }
 
 /** A store may be closed before, and closing it twice does nothing. */

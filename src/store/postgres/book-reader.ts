@@ -6,8 +6,9 @@ import assert from "node:assert";
 import { Book, type CounterSource } from "../../ledger/book.js";
 import type { LedgerOperation } from "../../ledger/operation.js";
 import { RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
+import { mayBeArchived } from "../../ledger/state.js";
 import type { BudgetRow, LeaseRow, TotalKind } from "../../ledger/rows.js";
-import { type BookAccountColumns, type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
+import { ARCHIVED_UNTIL, type BookAccountColumns, type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
 import { REQUESTS, type RequestColumns, TRANSFERS, type TransferColumns, toHold, toTransfer } from "../columns.js";
 import type { Session } from "./connection.js";
 import { type Owned, type Owner, Owners, toOwner } from "./owners.js";
@@ -42,6 +43,7 @@ const STATEMENTS = {
     JOIN budget USING (owner, owner_id, period, bucket)`),
   totals: sql("SELECT kind, SUM(nanos) AS nanos FROM operator_total GROUP BY kind"),
   blocks: sql("SELECT nextval('transfer_block') AS block FROM generate_series(1, $1)"),
+  archived: sql(ARCHIVED_UNTIL),
   beats: sql("SELECT id, beats FROM node"),
   lockedBeats: sql(`SELECT id, beats FROM node ORDER BY id COLLATE "C" FOR UPDATE`),
   /** Nobody takes these nodes for dead before the batch has ended. */
@@ -121,6 +123,7 @@ export class BookReader {
       book.holds.add(toHold(row, book.counters(row.key_id, row.account_id, Number(row.create_time_ms))));
     }
     for (const row of leases) book.leases.set(row.id, this.#toLease(book, row));
+    if (mayBeArchived(book, operations)) await readArchived(session, book);
     return book;
   }
 
@@ -250,6 +253,11 @@ async function readNamed(session: Session, book: Book, operations: readonly Ledg
 async function readTotals(session: Session, book: Book): Promise<void> {
   for (const { kind, nanos } of await session.rows<{ kind: TotalKind; nanos: bigint }>(STATEMENTS.totals))
     book.totals[kind].nanos = nanos;
+}
+
+async function readArchived(session: Session, book: Book): Promise<void> {
+  const [row] = await session.rows<{ until_ms: bigint | null }>(STATEMENTS.archived);
+  book.archivedUntilMs = Number(row?.until_ms ?? 0n);
 }
 
 /**

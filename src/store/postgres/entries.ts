@@ -11,6 +11,7 @@ import {
   type SumColumns,
   TIME_OF,
   toEntry,
+  toStart,
   toSum,
 } from "../entry-rows.js";
 import type { Postgres, Session } from "./connection.js";
@@ -37,11 +38,13 @@ export function entryCalls(database: Postgres): EntryCalls {
         async (session) => {
           const [row] = await session.rows<BalanceColumns>(point, [accountId]);
           if (row === undefined) return undefined;
-          const last = Number(row.newest);
+          const told = toStart(row);
+          const span = { start: told.start.place, last: Number(row.newest) };
           return {
-            first: fromMs === undefined ? 1 : await placeAt(session, accountId, fromMs, last),
-            end: toMs === undefined ? last + 1 : await placeAt(session, accountId, toMs, last),
-            newest: last,
+            first: fromMs === undefined ? span.start : await placeAt(session, accountId, fromMs, span),
+            end: toMs === undefined ? span.last + 1 : await placeAt(session, accountId, toMs, span),
+            newest: span.last,
+            ...told,
             availableNanos: row.available,
             heldNanos: row.held,
           };
@@ -59,14 +62,25 @@ export function entryCalls(database: Postgres): EntryCalls {
 
 /**
  * The place in the account's chain where a time begins. The steps of the search do not depend on how long the chain is,
- * so that the answer stays, even where a clock jumped and times do not rise with the places.
+ * so that the answer stays, even where a clock jumped and times do not rise with the places. What is archived is before
+ * every time.
  */
-async function placeAt(session: Session, accountId: string, timeMs: number, last: number): Promise<number> {
+async function placeAt(
+  session: Session,
+  accountId: string,
+  timeMs: number,
+  { start, last }: { readonly start: number; readonly last: number },
+): Promise<number> {
   let before = 0;
   for (let step = 2 ** 52; step >= 1; step /= 2) {
-    if (before + step > last) continue;
-    const [row] = await session.rows<{ create_time_ms: bigint }>(timeOf, [accountId, before + step]);
-    if (row !== undefined && Number(row.create_time_ms) < timeMs) before += step;
+    const place = before + step;
+    if (place > last) continue;
+    if (place < start) {
+      before = place;
+      continue;
+    }
+    const [row] = await session.rows<{ create_time_ms: bigint }>(timeOf, [accountId, place]);
+    if (row !== undefined && Number(row.create_time_ms) < timeMs) before = place;
   }
   return before + 1;
 }

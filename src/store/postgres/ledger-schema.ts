@@ -12,11 +12,11 @@ const TOKENS = `  input_tokens bigint NOT NULL,
 const ID = 'text COLLATE "C"';
 
 /** Rows that never change: nothing of the program updates or deletes them, and a trigger refuses it to others. */
-export function appendOnly(table: string, rows: string): string {
+export function appendOnly(table: string, rows: string, actions = "UPDATE OR DELETE OR TRUNCATE"): string {
   return `
 CREATE FUNCTION refuse_${table}() RETURNS trigger LANGUAGE plpgsql AS
   $$ BEGIN RAISE EXCEPTION '${rows} are append-only'; END $$;
-CREATE TRIGGER ${table}_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
+CREATE TRIGGER ${table}_stays BEFORE ${actions} ON ${table}
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_${table}();
 `;
 }
@@ -111,7 +111,7 @@ CREATE UNIQUE INDEX transfer_credit ON transfer (credit_id, kind) WHERE credit_i
 CREATE INDEX transfer_correction ON transfer (account_id, kind, hold_sequence) WHERE reason IS NOT NULL;
 CREATE UNIQUE INDEX transfer_request ON transfer (request_id) WHERE request_id IS NOT NULL;
 CREATE UNIQUE INDEX transfer_usage ON transfer (hold_sequence) WHERE usage_source IS NOT NULL;
-${appendOnly("transfer", "transfers")}
+${appendOnly("transfer", "transfers", "UPDATE OR TRUNCATE")}
 CREATE VIEW hold AS SELECT sequence, account_sequence, request_id, account_id, key_id, model, node_id, wanted_nanos,
   pending_nanos AS amount_nanos, price, create_time_ms, expire_time_ms, lease_id
   FROM transfer WHERE request_id IS NOT NULL;

@@ -3,6 +3,7 @@
  * changes.
  */
 import { ALERTS } from "../alert-schema.js";
+import { ARCHIVE, ARCHIVE_TRIGGERS_POSTGRES } from "../archive-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
@@ -60,6 +61,9 @@ CREATE INDEX answer_account_record ON answer (account_id, record_until_ms, recor
 CREATE INDEX answer_account ON answer (account_id, until_ms);
 `);
 
+const ARCHIVED = `${inPostgres(ARCHIVE)}${appendOnly("archive", "archives")}
+${ARCHIVE_TRIGGERS_POSTGRES}`;
+
 /** Records of requests, some thousand in a row. */
 const RECORDS = `
 CREATE TABLE record_chunk (
@@ -107,7 +111,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
       AUDITED +
       ANSWERS +
       inPostgres(ALERTS) +
-      RECORDS,
+      RECORDS +
+      ARCHIVED,
     serves: { version: 1, program: "0.1.0" },
   },
 ];

@@ -1,9 +1,9 @@
 /** Proves a ledger in PostgreSQL on one snapshot, beside its writers. */
 import { AUDIT_CHAIN, AUDIT_HEAD, type AuditColumns, type AuditHead, AuditProof } from "../audit-rows.js";
-import { type ChainColumns, CHAINS, ChainProof } from "../chain-proof.js";
+import { CHAINS, ChainProof, type DatabaseChainColumns } from "../chain-proof.js";
 import type { DigestedValue } from "../digest.js";
 import type { VerifyReport } from "../store.js";
-import { checks, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
+import { checks, type Moments, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
 import { changedRow, DIGESTED } from "../verify-digests.js";
 import {
   ANCHOR_CHAIN,
@@ -22,10 +22,9 @@ const ROWS_AT_ONCE = 1_000;
 const utc = (format: string) => (timeMs: string) =>
   `to_char(to_timestamp(${timeMs} / 1000) AT TIME ZONE 'UTC', '${format}')`;
 
-const CHECKS = [
-  ...checks({ day: utc("YYYY-MM-DD"), month: utc("YYYY-MM") }),
-  { name: "anchors against chains", sql: ANCHORED },
-];
+export const MOMENTS: Moments = { day: utc("YYYY-MM-DD"), month: utc("YYYY-MM") };
+
+const CHECKS = [...checks(MOMENTS), { name: "anchors against chains", sql: ANCHORED }];
 
 const COUNTS = `SELECT (SELECT count(*) FROM account) AS accounts, (SELECT count(*) FROM transfer) AS transfers,
   (SELECT count(*) FROM open_hold) AS open_holds,
@@ -60,7 +59,7 @@ export async function verifyWithin(session: Session): Promise<VerifyReport> {
 
 async function brokenChains(session: Session): Promise<readonly string[]> {
   const proof = new ChainProof(PROBLEMS_PER_CHECK_MAX);
-  for await (const row of each<ChainColumns>(session, CHAINS)) {
+  for await (const row of each<DatabaseChainColumns>(session, CHAINS)) {
     proof.take(row);
     if (proof.isFull) break;
   }

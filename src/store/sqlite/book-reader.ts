@@ -3,8 +3,9 @@ import { Book, type CounterSource } from "../../ledger/book.js";
 import type { CorrectionKind } from "../../ledger/transfer.js";
 import type { LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
+import { mayBeArchived } from "../../ledger/state.js";
 import type { BudgetRow, TotalKind } from "../../ledger/rows.js";
-import { type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
+import { ARCHIVED_UNTIL, type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
 import { hexOf } from "../digest.js";
 import {
   type AccountColumns,
@@ -46,6 +47,7 @@ export class BookReader {
   readonly #budget;
   readonly #maker;
   readonly #leases;
+  readonly #archived;
 
   constructor(database: Sqlite) {
     this.#head = database.prepare<[], Pick<TransferColumns, "sequence" | "hash">>(
@@ -66,6 +68,7 @@ export class BookReader {
     this.#openHolds = database.prepare<[string], string>(OPEN_HOLDS).pluck();
     this.#maker = database.prepare<[string], string | null>("SELECT maker_id FROM key WHERE id = ?").pluck();
     this.#leases = database.prepare<[], LeaseColumns>("SELECT * FROM lease");
+    this.#archived = database.prepare<[], bigint | null>(ARCHIVED_UNTIL).pluck();
     this.#account = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ?");
     this.#budget = database.prepare<[string, string, string, string], CounterColumns>(
       "SELECT pending_nanos, spent_nanos FROM budget WHERE owner = ? AND owner_id = ? AND period = ? AND bucket = ?",
@@ -130,6 +133,7 @@ export class BookReader {
           operation satisfies never;
       }
     }
+    if (mayBeArchived(book, operations)) book.archivedUntilMs = Number(this.#archived.get() ?? 0n);
   }
 
   #readLease(book: Book, row: LeaseColumns): void {

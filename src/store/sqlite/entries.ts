@@ -11,6 +11,7 @@ import {
   type SumColumns,
   TIME_OF,
   toEntry,
+  toStart,
   toSum,
 } from "../entry-rows.js";
 import type { Sqlite } from "./binding.js";
@@ -61,10 +62,13 @@ export class SqliteEntries {
     const row = this.#balance.get(accountId);
     if (row === undefined) return undefined;
     const newest = Number(row.newest);
+    const told = toStart(row);
+    const { place } = told.start;
     return {
-      first: fromMs === undefined ? 1 : this.#sequenceAt(accountId, fromMs, newest),
-      end: toMs === undefined ? newest + 1 : this.#sequenceAt(accountId, toMs, newest),
+      first: fromMs === undefined ? place : this.#sequenceAt(accountId, fromMs, place, newest),
+      end: toMs === undefined ? newest + 1 : this.#sequenceAt(accountId, toMs, place, newest),
       newest,
+      ...told,
       availableNanos: row.available,
       heldNanos: row.held,
     };
@@ -72,14 +76,16 @@ export class SqliteEntries {
 
   /**
    * The place in the account's chain where a time begins. The steps of the search do not depend on how long the chain
-   * is, so that the answer stays, even where a clock jumped and times do not rise with the sequences.
+   * is, so that the answer stays, even where a clock jumped and times do not rise with the sequences. What is archived
+   * is before every time.
    */
-  #sequenceAt(accountId: string, timeMs: number, newest: number): number {
+  #sequenceAt(accountId: string, timeMs: number, start: number, newest: number): number {
     let before = 0;
     for (let step = 2 ** 52; step >= 1; step /= 2) {
       if (before + step > newest) continue;
-      const time = this.#timeOf.get(accountId, before + step);
-      if (time !== undefined && Number(time) < timeMs) before += step;
+      const place = before + step;
+      const time = place < start ? undefined : this.#timeOf.get(accountId, place);
+      if (place < start || (time !== undefined && Number(time) < timeMs)) before = place;
     }
     return before + 1;
   }

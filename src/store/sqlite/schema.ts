@@ -1,5 +1,6 @@
 /** The tables, as steps from each version of the schema to the next. A step that was released never changes. */
 import { ALERTS } from "../alert-schema.js";
+import { ARCHIVE, ARCHIVE_TRIGGERS } from "../archive-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { PEOPLE } from "../people-schema.js";
 
@@ -253,20 +254,28 @@ CREATE TABLE audit_head (id INTEGER PRIMARY KEY CHECK (id = 1), sequence INTEGER
 const MAKE_AUDIT_HEAD = "INSERT INTO audit_head (id, sequence, hash) VALUES (1, 0, zeroblob(32));";
 
 /** The tables, views and indexes of version 1. */
-const TABLES = ACCOUNTS + TRANSFERS + REQUESTS + KEYS + PEOPLE + PAYMENTS + IDENTITY + AUDIT + ALERTS;
+const TABLES = ACCOUNTS + TRANSFERS + REQUESTS + KEYS + PEOPLE + PAYMENTS + IDENTITY + AUDIT + ALERTS + ARCHIVE;
 
 /** Rows that never change: nothing of the program updates or deletes them, and a trigger refuses it to others. */
-const APPEND_ONLY: readonly { readonly table: string; readonly rows: string }[] = [
-  { table: "transfer", rows: "transfers" },
+interface AppendOnly {
+  readonly table: string;
+  readonly rows: string;
+  /** Without: both. What deletes transfers is the archive alone, by its own rules. */
+  readonly actions?: readonly string[];
+}
+
+const APPEND_ONLY: readonly AppendOnly[] = [
+  { table: "transfer", rows: "transfers", actions: ["update"] },
   { table: "release", rows: "releases" },
   { table: "identity", rows: "identities" },
   { table: "accepted_loss", rows: "accepted losses" },
   { table: "audit_event", rows: "audit records" },
+  { table: "archive", rows: "archives" },
 ];
 
 function triggers(): string {
-  return APPEND_ONLY.flatMap(({ table, rows }) =>
-    ["update", "delete"].map(
+  return APPEND_ONLY.flatMap(({ table, rows, actions = ["update", "delete"] }) =>
+    actions.map(
       (action) => `
 CREATE TRIGGER ${table}_${action} BEFORE ${action.toUpperCase()} ON ${table}
 BEGIN SELECT RAISE(ABORT, '${rows} are append-only'); END;`,
@@ -280,5 +289,5 @@ const MAKE_IDENTITY = "INSERT INTO identity (id, database_id) VALUES (1, lower(h
 export const APPLICATION_ID = 0x54_4c_47_31;
 
 export const MIGRATIONS: readonly Migration[] = [
-  { version: 1, sql: TABLES + MAKE_IDENTITY + MAKE_AUDIT_HEAD + triggers() },
+  { version: 1, sql: TABLES + MAKE_IDENTITY + MAKE_AUDIT_HEAD + triggers() + ARCHIVE_TRIGGERS },
 ];

@@ -1,29 +1,37 @@
 /** Proves a ledger in SQLite, from its first transfer to its last, on one snapshot. */
 import { AUDIT_CHAIN, AUDIT_HEAD, type AuditColumns, type AuditHead, AuditProof } from "../audit-rows.js";
-import { type ChainColumns, CHAINS, ChainProof } from "../chain-proof.js";
+import { CHAINS, ChainProof, type DatabaseChainColumns } from "../chain-proof.js";
 import type { DigestedValue } from "../digest.js";
 import type { VerifyReport } from "../store.js";
-import { type Check, checks, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
+import { type Check, checks, type Moments, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
 import { changedRow, DIGESTED } from "../verify-digests.js";
 import type { Sqlite } from "./binding.js";
 import { failureOf } from "./failure.js";
 
-/** One process writes all, so that no place is left out. */
+/** One process writes all, so that no place is left out. Up to where any is archived those that are gone count. */
 const PLACES = `
+WITH archived AS (SELECT coalesce(max(sequence), 0) AS newest, coalesce(sum(transfer_count), 0) AS gone
+  FROM archive_account)
 SELECT 'The transfer ' || sequence || ' follows transfer ' || before || ': those between are gone.'
-FROM (SELECT sequence, lag(sequence, 1, 0) OVER (ORDER BY sequence) AS before FROM transfer)
-WHERE sequence <> before + 1`;
+FROM (SELECT sequence, lag(sequence, 1, newest) OVER (ORDER BY sequence) AS before FROM transfer, archived
+  WHERE sequence > newest)
+WHERE sequence <> before + 1
+UNION ALL SELECT 'Of the transfers up to ' || newest || ', ' || (newest - gone - there) || ' are gone.'
+FROM (SELECT newest, gone, (SELECT count(*) FROM transfer WHERE sequence <= newest) AS there FROM archived)
+WHERE newest <> gone + there`;
 
 /** Also what the indexes say: a request that its index does not find could be held twice. */
 const FILE = `SELECT 'The database file is damaged: ' || integrity_check || '.' FROM pragma_integrity_check
 WHERE integrity_check <> 'ok'`;
 
+export const MOMENTS: Moments = {
+  day: (timeMs) => `strftime('%Y-%m-%d', ${timeMs} / 1000, 'unixepoch')`,
+  month: (timeMs) => `strftime('%Y-%m', ${timeMs} / 1000, 'unixepoch')`,
+};
+
 const CHECKS: readonly Check[] = [
   { name: "places of transfers", sql: PLACES },
-  ...checks({
-    day: (timeMs) => `strftime('%Y-%m-%d', ${timeMs} / 1000, 'unixepoch')`,
-    month: (timeMs) => `strftime('%Y-%m', ${timeMs} / 1000, 'unixepoch')`,
-  }),
+  ...checks(MOMENTS),
   { name: "database file", sql: FILE },
 ];
 
@@ -59,7 +67,7 @@ function attempt(problems: string[], name: string, check: () => readonly string[
 
 function brokenChains(database: Sqlite): readonly string[] {
   const proof = new ChainProof(PROBLEMS_PER_CHECK_MAX);
-  for (const row of database.prepare<[], ChainColumns>(CHAINS).iterate()) {
+  for (const row of database.prepare<[], DatabaseChainColumns>(CHAINS).iterate()) {
     proof.take(row);
     if (proof.isFull) break;
   }
