@@ -87,11 +87,11 @@ export interface HttpServer {
   listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
   /** Shows another certificate from the next connection on. Only where it was made with `tls`. */
   setCertificate(tls: SecureContextOptions): void;
-  /** Stops accepting, lets what runs finish, ends what still runs when the time is over, and closes. */
   /** Ends each connection with its next answer, so that no client has an idle one as the port closes. */
   leave(): void;
   /** Accepts no more, and serves what comes over the connections that are open; says how many those are. */
   closePort(): () => number;
+  /** Stops accepting, lets what runs finish, ends what still runs when the time is over, and closes. */
   drain(timeoutMs: number): Promise<void>;
   readonly app: FastifyInstance;
 }

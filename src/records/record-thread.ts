@@ -20,6 +20,7 @@ export class RecordThread {
   readonly #waiting = new Map<number, Waiting>();
   readonly #exited: Promise<unknown>;
   #lastId = 0;
+  #isClosing = false;
   #ended: Error | undefined;
 
   private constructor(worker: Worker) {
@@ -56,6 +57,7 @@ export class RecordThread {
 
   /** Answers what was asked before, then closes the place. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     if (this.#ended === undefined) {
       this.#worker.ref();
       this.#send("close");
@@ -72,7 +74,8 @@ export class RecordThread {
   #receive(answer: RecordAnswer): void {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
-    if (this.#waiting.size === 0) this.#worker.unref();
+    // Whoever closes it waits for its end, and a process must not end before that.
+    if (this.#waiting.size === 0 && !this.#isClosing) this.#worker.unref();
     if ("problem" in answer) waiting?.reject(new Error(answer.problem));
     else waiting?.resolve(answer.result);
   }

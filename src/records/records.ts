@@ -164,8 +164,13 @@ export class Records {
     return Promise.all([this.#flushRecords(), this.#flushContents()]);
   }
 
+  /** What is there as it closes has no later turn. */
+  get #mustWait(): boolean {
+    return this.#storing >= BATCHES_MAX && !this.#isClosed;
+  }
+
   async #flushRecords(): Promise<void> {
-    if (this.#builder.count === 0 || this.#storing >= BATCHES_MAX) return;
+    if (this.#builder.count === 0 || this.#mustWait) return;
     const batch = this.#builder.take();
     this.#storing += 1;
     try {
@@ -180,7 +185,7 @@ export class Records {
   }
 
   async #flushContents(): Promise<void> {
-    if (this.#contents.isEmpty || this.#storing >= BATCHES_MAX) return;
+    if (this.#contents.isEmpty || this.#mustWait) return;
     const contents = this.#contents.take();
     const secrets = protectedSecrets();
     const fresh = secrets.slice(this.#toldSecrets);

@@ -1,8 +1,12 @@
 /** The thread of records: what ended is stored while long calls run, and seen in the order in which it was asked. */
+import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { javascriptOf } from "../support/javascript-of.js";
 import { Engine } from "../../src/records/engine.js";
 import type { RecordFilter } from "../../src/records/filter.js";
 import { RecordThread } from "../../src/records/record-thread.js";
@@ -79,4 +83,13 @@ test("what came during a sweep and a join is put together later, and is not lost
   await Promise.all(calls);
   expect(await countOf(thread)).toBe(CHUNKS * ROWS + 200);
   expect((await thread.call("list", { ...ALL, id: "req_some 99_" }, 10, undefined)).count).toBe(2);
+});
+
+test("a process that closes it beside a call that nobody waits for lives until it is closed", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "tollgate-records-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const script = fileURLToPath(await javascriptOf(new URL("closing-child.ts", import.meta.url)));
+  // A process whose event loop is empty while its program waits ends with 13.
+  const ended = await promisify(execFile)(process.execPath, [script, directory]);
+  expect(ended.stdout).toBe("closed\n");
 });
