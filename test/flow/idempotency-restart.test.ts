@@ -50,6 +50,8 @@ describe("an Idempotency-Key over a restart", { timeout: TIMEOUT_MS }, () => {
     expect(await post(gateway, secret, body).then((response) => response.text())).toBe(text);
     // The answer is told before it is stored; the metric says when it was.
     await expect.poll(() => storedBytes(gateway, secret, body)).toBe(true);
+    // What a kill takes of the last moments before it is nobody's: a balance is told once all of it is on the disk.
+    await expect.poll(() => spent(gateway)).toBe(COST_NANOS);
     await gateway[stop]();
     const after = await restart(gateway);
     const again = await post(after, secret, body);
