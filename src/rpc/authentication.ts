@@ -100,6 +100,17 @@ export class Authentication {
   }
 
   /**
+   * As `wasOutdated`, of a caller who is refused before the message is read: by what is remembered of the caller alone,
+   * and word of a change may still be on its way.
+   */
+  async wasRemembered(error: unknown, origin: Origin, caller: Caller | undefined): Promise<boolean> {
+    const { keys, frontTokens } = this.core;
+    if (!keys.isShared || caller === undefined || caller === NOBODY) return false;
+    if (!isForbidden(error) || toldSession(origin, frontTokens) !== undefined) return false;
+    return this.#forgetIfOld(caller, origin);
+  }
+
+  /**
    * True where the call was refused for what its caller is no more, which is forgotten: it may begin anew. `lookups`
    * counts its callers, of which `caller` is the last; undefined where that one was not found.
    */
@@ -109,11 +120,22 @@ export class Authentication {
     if (toldSession(call.call, frontTokens) !== undefined) return false;
     if (caller === undefined) return error instanceof CallerChanged;
     // What was refused before the limits were asked may be allowed since, or the account be frozen no more.
-    const isForbidden = limitsCompare(call) && error instanceof GatewayError && error.http === 403;
-    const isOld = error instanceof CallerChanged || (isForbidden && !(await keys.isCurrent(caller)));
+    if (limitsCompare(call) && isForbidden(error)) return this.#forgetIfOld(caller, call.call);
+    const isOld = error instanceof CallerChanged;
     if (isOld) keys.forget(credentialOf(call.call.metadata), caller);
     return isOld;
   }
+
+  async #forgetIfOld(caller: Caller, { metadata }: Pick<Origin, "metadata">): Promise<boolean> {
+    const { keys } = this.core;
+    if (await keys.isCurrent(caller)) return false;
+    keys.forget(credentialOf(metadata), caller);
+    return true;
+  }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof GatewayError && error.http === 403;
 }
 
 /** True where the call asks for its limits, which nodes share, and its caller is compared with that question. */

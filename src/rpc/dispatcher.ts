@@ -83,13 +83,25 @@ export class Dispatcher {
       const looking = this.#checkLimits(caller, origin.metadata);
       return looking instanceof Promise ? looking.then(() => admitted) : admitted;
     };
+    const enter = (): Admitted | Promise<Admitted> => {
+      known = undefined;
+      const caller = this.#authentication.callerOf(permission, origin, method);
+      return caller instanceof Promise ? caller.then(begin) : begin(caller);
+    };
+    const enterAnew = async (error: unknown): Promise<Admitted> => {
+      try {
+        if (await this.#authentication.wasRemembered(error, origin, known)) return await enter();
+      } catch (refusal) {
+        return refuse(refusal);
+      }
+      return refuse(error);
+    };
     try {
       this.#running.requireOpen();
-      const caller = this.#authentication.callerOf(permission, origin, method);
-      const admitted = caller instanceof Promise ? caller.then(begin) : begin(caller);
-      return admitted instanceof Promise ? admitted.catch(refuse) : admitted;
+      const admitted = enter();
+      return admitted instanceof Promise ? admitted.catch(enterAnew) : admitted;
     } catch (error) {
-      return refuse(error);
+      return this.#core.keys.isShared ? enterAnew(error) : refuse(error);
     }
   }
 

@@ -48,6 +48,7 @@ const TIMEOUTS = {
   lingerMs: 1_000,
   readOnMs: 1_000,
 };
+const GENERATE = InferenceServiceService.generate.path;
 const nothing = (): undefined => undefined;
 const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
@@ -59,6 +60,8 @@ export interface NodeCore {
   readonly coordination: RedisCoordination;
   /** Runs one small request to a model that costs nothing. Never rejects. */
   generate(secret: string): Promise<Outcome>;
+  /** Asks, before anything of a body is read, whether such a request may begin. Never rejects. */
+  admit(secret: string): Promise<Outcome>;
   /** Asks who the key is, which begins no request. Never rejects. */
   whoAmI(secret: string): Promise<Outcome>;
 }
@@ -120,6 +123,12 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
       coordination,
       generate: (secret) =>
         ask((options) => channel.unary(InferenceServiceService.generate, request(), options), secret),
+      admit: (secret) =>
+        ask(async ({ metadata }) => {
+          const permission = { operator: false, scope: "chat", reads: true };
+          await dispatcher.admit(permission, { metadata, peer: "", local: true }, GENERATE);
+          return { head: {} };
+        }, secret),
       whoAmI: (secret) => ask((options) => channel.unary(KeyServiceService.getCaller, {}, options), secret),
     };
   };

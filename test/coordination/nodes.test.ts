@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeySettings } from "../../src/api/index.js";
+import { createClient, type Client } from "../../src/coordination/redis-client.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { type Beating, flush, newPrefix, openRedis } from "./drivers.js";
 import { type NodeCores, openNodeCores, type Outcome } from "./node-cores.js";
@@ -92,6 +93,35 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING
       }
     });
 
+    test("what a node that hears of no change remembers refuses nobody, before the body or behind it", async () => {
+      const deaf = await openNodeCores([server.url, server.url], { listener: hearingNothing(server.url) });
+      const [a, b] = deaf.nodes;
+      if (a === undefined || b === undefined) throw new Error("there are two nodes");
+      try {
+        const { key, secret } = await deaf.makeKey({ scopes: ["models"] });
+        const settings = KeySettings.decode(new Uint8Array());
+        const give = async (...scopes: string[]): Promise<unknown> =>
+          await a.keys.update(key.id, { ...settings, scopes }, ["scopes"], { act: TEST_ACT });
+        for (let trial = 0; trial < 3; trial++) {
+          expect(reasonOf(await b.admit(secret)), "without the scope").toMatch(/PERMISSION|FORBIDDEN|SCOPE/);
+          await give("chat");
+          expect(await b.admit(secret), "with the scope").toHaveProperty("head");
+          await deaf.ledger.freeze("acme", { reason: "fraud", endsStreams: false, actor: "test" }, TEST_ACT);
+          await a.keys.publishAccount("acme");
+          expect(reasonOf(await b.generate(secret))).toBe("ERROR_REASON_ACCOUNT_FROZEN");
+          expect(reasonOf(await b.admit(secret))).toBe("ERROR_REASON_ACCOUNT_FROZEN");
+          await deaf.ledger.unfreeze("acme", TEST_ACT);
+          await a.keys.publishAccount("acme");
+          expect(await b.admit(secret), "unfrozen").toHaveProperty("head");
+          await give("models");
+          // What was let in before the body is compared behind it.
+          expect(reasonOf(await b.generate(secret))).toMatch(/PERMISSION|FORBIDDEN|SCOPE/);
+        }
+      } finally {
+        await deaf.close();
+      }
+    });
+
     test("a maker's end ends what it made, and a lowered limit holds at once", async () => {
       const { a, others } = begun();
       const { key, secret } = await cores.makeKey({ requestsPerMinute: 50n });
@@ -122,6 +152,21 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING
 
 function reasonOf(outcome: Outcome): string {
   return "error" in outcome ? (outcome.error.reason ?? String(outcome.error)) : "served";
+}
+
+/** Listens to Redis, and is told nothing. */
+function hearingNothing(url: string): Client {
+  const { hostname, port } = new URL(url);
+  const hosts = [{ host: hostname, port: Number(port) }];
+  const real = createClient({ kind: "single", hosts, database: 0 }, "test hears nothing");
+  return new Proxy(real, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      const call = (...values: unknown[]): unknown => value.apply(target, values) as unknown;
+      return name === "on" ? (...values: unknown[]) => (values[0] === "message" ? real : call(...values)) : call;
+    },
+  });
 }
 
 function limitHead(limit: string) {
