@@ -70,14 +70,14 @@ test.each([
   { name: "no key", key: undefined },
   { name: "an unknown key", key: `sk-${"0".repeat(40)}` },
 ])("with $name a call ends before its message is there, and its connection soon after", async ({ key }) => {
-  await start({ connections: { strangerMs: 200 } });
+  await start({ connections: { strangerMs: 3_000 } });
   const session = open();
   expect(await statusOf(begin(session, key, 30 * MIB, Buffer.alloc(1024)))).toBe(status.UNAUTHENTICATED);
   if (!session.destroyed) await once(session, "close");
 });
 
 test("a connection that says nothing is cut, and one that showed a key is not", async () => {
-  await start({ connections: { strangerMs: 300 } });
+  await start({ connections: { strangerMs: 3_000 } });
   const channel = createRemoteChannel({ address: running.address });
   const model = { generation: { model: "echo", input: undefined, outputTokensMax: undefined, clamp: false } };
   const ask = () => channel.unary(InferenceServiceService.generate, { ...model, acceptWire: "" }, withKey(secret));
@@ -96,7 +96,7 @@ test("of connections without a key only so many are kept, and the newest is amon
 });
 
 test("a message that does not come is given up, and its connection with it", async () => {
-  await start({ connections: { strangerMs: 150 } });
+  await start({ connections: { strangerMs: 2_000 } });
   const session = open();
   const stream = begin(session, secret, MIB, Buffer.alloc(1024));
   expect(await statusOf(stream)).toBe(status.INVALID_ARGUMENT);
