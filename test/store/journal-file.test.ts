@@ -110,8 +110,8 @@ describe("a journal's file", () => {
   });
 
   test.skipIf(!existsSync("/dev/full"))("acknowledges nothing on a full disk", async () => {
-    const { path } = journalPath();
-    const file = await JournalFile.open(path);
+    const { open: openAgain } = journalPath();
+    const file = await openAgain();
     // What is written from here on goes to a device that is always full.
     const full = await open("/dev/full", "r+");
     const { write } = full;
@@ -124,12 +124,12 @@ describe("a journal's file", () => {
     expect(file.lines).toBe(0);
     await file.append("two");
     await file.close();
-    expect((await JournalFile.open(path)).found).toEqual({ texts: ["two"], damaged: 0, tornBytes: 0 });
+    expect((await openAgain()).found).toEqual({ texts: ["two"], damaged: 0, tornBytes: 0 });
   });
 
   test("takes nothing more after a sync that failed", async () => {
-    const { path } = journalPath();
-    const file = await JournalFile.open(path);
+    const { path, open: openFile } = journalPath();
+    const file = await openFile();
     await file.append("one");
     const probe = await open(path);
     const datasync = vi.spyOn(Object.getPrototypeOf(probe) as typeof probe, "datasync");
