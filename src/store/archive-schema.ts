@@ -2,16 +2,7 @@
  * What stays in a database of transfers that were archived: which months are in files, how far each account's chain is
  * there, what the transfers that are gone come to, and which ones of those places stay.
  */
-const TOKENS = `
-  input_tokens INTEGER NOT NULL,
-  cache_read_tokens INTEGER NOT NULL,
-  cache_write_tokens INTEGER NOT NULL,
-  cache_write_1h_tokens INTEGER NOT NULL,
-  output_tokens INTEGER NOT NULL,
-  reasoning_tokens INTEGER NOT NULL,
-  image_tokens INTEGER NOT NULL,
-  audio_input_tokens INTEGER NOT NULL,
-  audio_output_tokens INTEGER NOT NULL,`;
+import { TOKEN_COLUMNS_TABLE } from "./token-columns.js";
 
 /**
  * `archive_account` has the last archived transfer of an account, how many are gone, and what stood on the account
@@ -46,7 +37,7 @@ CREATE TABLE archive_day (
   account_id TEXT NOT NULL,
   key_id TEXT NOT NULL,
   model TEXT NOT NULL,
-  request_count INTEGER NOT NULL,${TOKENS}
+  request_count INTEGER NOT NULL,${TOKEN_COLUMNS_TABLE}
   cost_nanos INTEGER NOT NULL,
   operator_cost_nanos INTEGER NOT NULL,
   margin_nanos INTEGER NOT NULL,

@@ -40,3 +40,6 @@ export function usageOf(row: TokenColumns): Usage {
 export function placeholders(count: number): string {
   return Array.from({ length: count }, () => "?").join(", ");
 }
+
+/** As a table of sums has them, in the order of their columns. */
+export const TOKEN_COLUMNS_TABLE = TOKEN_COLUMNS.map((name) => `\n  ${name} INTEGER NOT NULL,`).join("");

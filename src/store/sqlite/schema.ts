@@ -1,6 +1,7 @@
 /** The tables, as steps from each version of the schema to the next. A step that was released never changes. */
 import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS } from "../archive-schema.js";
+import { TOKEN_COLUMNS_TABLE } from "../token-columns.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { PEOPLE } from "../people-schema.js";
 
@@ -46,17 +47,6 @@ CREATE TABLE operator_total (
 ) STRICT, WITHOUT ROWID;
 `;
 
-const TOKEN_COLUMNS = `
-  input_tokens INTEGER NOT NULL,
-  cache_read_tokens INTEGER NOT NULL,
-  cache_write_tokens INTEGER NOT NULL,
-  cache_write_1h_tokens INTEGER NOT NULL,
-  output_tokens INTEGER NOT NULL,
-  reasoning_tokens INTEGER NOT NULL,
-  image_tokens INTEGER NOT NULL,
-  audio_input_tokens INTEGER NOT NULL,
-  audio_output_tokens INTEGER NOT NULL,`;
-
 /**
  * A transfer and the record that its hash proves are one row: a hold's has its terms, and one that ended a request its
  * usage. Readers find holds and usages in views. The hot tables have whole numbers for keys, so that a new row goes to
@@ -87,7 +77,7 @@ CREATE TABLE transfer (
   overage_nanos INTEGER CHECK (overage_nanos >= 0),
   operator_cost_nanos INTEGER CHECK (operator_cost_nanos >= 0),
   upstream TEXT,
-  attempts INTEGER,${TOKEN_COLUMNS.replaceAll(" NOT NULL", "")}
+  attempts INTEGER,${TOKEN_COLUMNS_TABLE.replaceAll(" NOT NULL", "")}
   attempt_log TEXT,
   reason TEXT,
   actor TEXT CHECK ((actor IS NULL) = (reason IS NULL)),
@@ -139,7 +129,7 @@ CREATE TABLE lease (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE checkpoint (
-  hold_sequence INTEGER PRIMARY KEY,${TOKEN_COLUMNS}
+  hold_sequence INTEGER PRIMARY KEY,${TOKEN_COLUMNS_TABLE}
   cost_nanos INTEGER NOT NULL CHECK (cost_nanos >= 0),
   operator_cost_nanos INTEGER,
   upstream TEXT NOT NULL,
@@ -158,7 +148,7 @@ CREATE TABLE usage_day (
   account_id TEXT NOT NULL,
   key_id TEXT NOT NULL,
   model TEXT NOT NULL,
-  request_count INTEGER NOT NULL,${TOKEN_COLUMNS}
+  request_count INTEGER NOT NULL,${TOKEN_COLUMNS_TABLE}
   cost_nanos INTEGER NOT NULL,
   refunded_nanos INTEGER NOT NULL,
   operator_cost_nanos INTEGER NOT NULL,
