@@ -17,7 +17,7 @@ import { giveBackStartMemory } from "./serve/start-memory.js";
 import { Listeners } from "./serve/listeners.js";
 import { protectEnvironment } from "./serve/secrets.js";
 import { printWelcome } from "./serve/welcome.js";
-import { announceServing, leaveWorkers, stopSignal, workerPart } from "./workers.js";
+import { announceServing, leavePorts, leaveWorkers, stopSignal, workerPart } from "./workers.js";
 
 const DRAIN_MS = 120_000;
 /** How long a front end's probe waits for its core. */
@@ -83,6 +83,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   // Load balancers learn that it is not ready, and send nothing more, before its ports close.
   listeners.announceStop();
   await lameDuck(environment.lameDuckMs);
+  await leavePorts();
   await stop(DRAIN_MS);
   log.info({}, "stopped");
   log.flush();

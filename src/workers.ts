@@ -3,6 +3,7 @@
  * share the ports for clients, which Node's `cluster` gives them; each is a node of its own to the others.
  */
 import cluster, { type Worker } from "node:cluster";
+import { setTimeout as sleep } from "node:timers/promises";
 import { formatAddress } from "./config/listen-address.js";
 import { ConfigError } from "./config/config-error.js";
 import { type Environment, readEnvironment, WORKER_PART } from "./config/environment.js";
@@ -14,6 +15,10 @@ const RESTART_LAST_MS = 10_000;
 const LIVED_MS = 60_000;
 /** What a worker says to the process that keeps it once it serves. */
 const SERVING = "serving";
+/** What it says when it accepts no more, and how often, and how long at most, it looks whether it was heard. */
+const LEAVING = "leaving";
+const LEAVING_LOOK_MS = 5;
+const LEAVING_MS = 1_000;
 /** In the place of a worker's number: the process that owns the embedded database, which serves the workers alone. */
 const OWNER = -1;
 
@@ -41,6 +46,17 @@ export async function serveByWorkers(env: NodeJS.ProcessEnv = process.env): Prom
 /** Tells the process that keeps this worker, where there is one, that it serves. */
 export function announceServing(): void {
   if (cluster.isWorker) process.send?.(SERVING);
+}
+
+/**
+ * Closes the ports that this worker shares. The process that hands out their connections lets go first: a connection
+ * that it had handed to a worker whose port is closed would come back to it, and wait there where no other is left.
+ */
+export async function leavePorts(): Promise<void> {
+  if (!cluster.isWorker || !process.connected) return;
+  process.send?.(LEAVING);
+  for (const endMs = performance.now() + LEAVING_MS; performance.now() < endMs; await sleep(LEAVING_LOOK_MS))
+    if (cluster.worker?.exitedAfterDisconnect === true) return;
 }
 
 /** Lets go of the process that keeps this worker, which would keep this one alive. */
@@ -110,6 +126,7 @@ class Workers {
     const worker = cluster.fork(this.#environmentOf(index));
     this.#running.set(index, worker);
     worker.on("message", (message) => {
+      if (message === LEAVING) worker.disconnect();
       if (message !== SERVING || isServing) return;
       isServing = true;
       const { pid } = worker.process;

@@ -1,4 +1,5 @@
 /** How the server begins to listen and how it stops without cutting what runs. */
+import { once } from "node:events";
 import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../errors.js";
 import type { Connections } from "./connections.js";
@@ -22,6 +23,17 @@ export async function listen(
   await app.listen({ host, port });
   const address = app.server.address();
   return typeof address === "object" && address !== null ? { host, port: address.port } : { host, port };
+}
+
+/**
+ * What closes its port, once, and resolves when its last connection has ended. The port of a worker is closed for it
+ * before that, and then `app.close` waits for no connection.
+ */
+export function portCloser(app: FastifyInstance): () => Promise<void> {
+  let ended: Promise<unknown> | undefined;
+  app.server.once("listening", () => (ended = once(app.server, "close")));
+  let closed: Promise<void> | undefined;
+  return () => (closed ??= app.close().then(async () => void (await ended)));
 }
 
 /** Ends a server whose port closes: what runs has `timeoutMs` to finish, and what still runs then is told to end. */

@@ -16,7 +16,7 @@ import { readBodiesAsBytes } from "./body-reader.js";
 import { Connections } from "./connections.js";
 import { addConsoleRoutes } from "./console.js";
 import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.js";
-import { drain, listen, stopping } from "./drain.js";
+import { drain, listen, portCloser, stopping } from "./drain.js";
 import { type ClientAddressOf, Front, type FrontRefusal, type PrepareLong } from "./front.js";
 import { answerCount } from "./count.js";
 import { answerEmbedding } from "./embedding.js";
@@ -127,7 +127,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   let draining = false;
   const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs });
   const connections = connectionsOf(app, options, slowMs, nowMs);
-  const closePort = once(() => app.close());
+  const closePort = portCloser(app);
   readBodiesAsBytes(app, bodyBytesMax);
   sendPiecewise(app);
   const gate = new BodyGate(app, front, bodyBytesMax, options.bodies);
@@ -182,12 +182,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       return drain(app, closePort(), connections, running, timeoutMs);
     },
   };
-}
-
-/** Node's server must not be closed twice. */
-function once(close: () => Promise<void>): () => Promise<void> {
-  let closed: Promise<void> | undefined;
-  return () => (closed ??= close());
 }
 
 type GenerationRules = Omit<GenerationParts, "front" | "running" | "lost">;

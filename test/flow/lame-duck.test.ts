@@ -20,9 +20,9 @@ const PATIENT = { timeout: 60_000, interval: 50 };
 const LONG = { TOLLGATE_LAME_DUCK_MS: "600000" };
 /** How many come at once as the port closes, each again and again until it is refused. */
 const CROWD = 20;
-/** What a newcomer got that gave up. */
+/** How long a newcomer waits, and what it got then. */
+const WAIT_MS = 60_000;
 const LEFT = "no answer";
-const WORKERS_WAIT_MS = 2_000;
 const SECRET = { TOLLGATE_SECRET: "a root secret of this test, long enough" };
 
 let upstream: SteppedUpstream;
@@ -76,13 +76,12 @@ const portOf = (url: string): number => Number(new URL(url).port);
 
 /**
  * What one request on a connection of its own gets, as a load balancer's next client: a status, or why there is none.
- * It leaves after `waitMs`.
  */
-async function newcomer(gateway: GatewayProcess, secret: string, waitMs = 60_000): Promise<number | string> {
+async function newcomer(gateway: GatewayProcess, secret: string): Promise<number | string> {
   const client = await RawClient.open(portOf(gateway.url)).catch((error: unknown) => String(error));
   if (typeof client === "string") return client;
   client.write(`GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\n\r\n`);
-  const deadlineMs = performance.now() + waitMs;
+  const deadlineMs = performance.now() + WAIT_MS;
   while (!client.closed && !client.text.includes("\r\n\r\n") && performance.now() < deadlineMs) await sleep(10);
   const isLeft = !client.closed && client.text === "";
   client.socket.destroy();
@@ -121,18 +120,16 @@ test.each(Object.keys(KINDS) as (keyof typeof KINDS)[])(
 
     // Told once more, it waits for no time: its workers are told as well.
     process.kill(gateway.pid, "SIGTERM");
-    // Whoever comes in that moment is served, refused or closed, and not left waiting until what runs has ended. Node
-    // alone may do so: its `cluster` forgets a connection that it hands to the last worker as that closes its port.
-    const waitMs = kind.includes("workers") ? WORKERS_WAIT_MS : undefined;
+    // Whoever comes in that moment is served, refused or closed, and not left waiting until what runs has ended.
     const answers = await Promise.all(
       Array.from({ length: CROWD }, async () => {
         const all: (string | number)[] = [];
-        do all.push(await newcomer(gateway, secret, waitMs));
+        do all.push(await newcomer(gateway, secret));
         while (!String(all.at(-1)).includes("ECONNREFUSED"));
         return all;
       }),
     );
-    if (waitMs === undefined) expect(answers.flat()).not.toContain(LEFT);
+    expect(answers.flat()).not.toContain(LEFT);
     expect(upstream.stops.get("case-runs")?.left).toBe(false);
     upstream.stops.get("case-runs")?.release();
     expect((await readAll(running)).endsWith("data: [DONE]\n\n")).toBe(true);
