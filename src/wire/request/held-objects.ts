@@ -7,21 +7,96 @@ import { objectOf, parsed, textOf } from "../json/value.js";
 const INSTEAD = "what the upstream keeps is shared by all who use this gateway, so nothing is taken by its id";
 const SEND_IT = `${INSTEAD}; send the content itself`;
 
+const CONVERSATION = `${INSTEAD}; send the conversation itself`;
+const SEARCHED = `${INSTEAD}; send what is to be searched in the prompt`;
+const SEND_TEXT = `${INSTEAD}; send its text in the prompt`;
+
 /** Members that name such an object wherever they stand, folded, and what to do. */
 const HELD: ReadonlyMap<string, string> = new Map([
   ["fileid", SEND_IT],
   ["fileids", SEND_IT],
-  ["vectorstoreids", `${INSTEAD}; send what is to be searched in the prompt`],
-  ["filesearchstorenames", `${INSTEAD}; send what is to be searched in the prompt`],
+  ["inputfileid", SEND_IT],
+  ["inputfileids", SEND_IT],
+  ["cachedcontent", SEND_IT],
+  ["cachedcontentid", SEND_IT],
+  ["vectorstoreid", SEARCHED],
+  ["vectorstoreids", SEARCHED],
+  ["filesearchstorename", SEARCHED],
+  ["filesearchstorenames", SEARCHED],
+  ["datasetid", SEARCHED],
+  ["datasetids", SEARCHED],
+  ["knowledgebaseid", SEARCHED],
+  ["knowledgebaseids", SEARCHED],
   ["containerid", `${INSTEAD}; leave it out, and a new container is made`],
-  ["skillid", `${INSTEAD}; send its text in the prompt`],
+  ["skillid", SEND_TEXT],
+  ["skillids", SEND_TEXT],
+  ["promptid", SEND_TEXT],
+  ["assistantid", SEND_TEXT],
+  ["previousresponseid", CONVERSATION],
+  ["previousinteractionid", CONVERSATION],
+  ["conversationid", CONVERSATION],
+  ["threadid", CONVERSATION],
 ]);
+
+/** Beside the members of a request these name such an object too; elsewhere they are words as others are. */
+const HELD_BESIDE: ReadonlyMap<string, string> = new Map([
+  ["container", HELD.get("containerid") ?? INSTEAD],
+  ["containerids", HELD.get("containerid") ?? INSTEAD],
+  ["conversation", CONVERSATION],
+  ["thread", CONVERSATION],
+  ["interactionid", CONVERSATION],
+  ["responseid", CONVERSATION],
+  ["sessionid", CONVERSATION],
+  ["runid", CONVERSATION],
+  ["batchid", SEND_IT],
+  ["agentid", SEND_TEXT],
+]);
+
+/** What a member that no table knows names of what an upstream keeps; undefined where it names nothing. */
+export function heldBeside(key: string, value: unknown, param: string): Held | undefined {
+  const name = foldedName(key);
+  const problem = HELD.get(name) ?? HELD_BESIDE.get(name) ?? promptProblem(name, value);
+  if (problem !== undefined) return { param, problem };
+  return heldIn(value, param);
+}
+
+/** A text is one; an object with an id is what the upstream has under it. */
+function promptProblem(name: string, value: unknown): string | undefined {
+  return name === "prompt" && objectOf(value)?.["id"] !== undefined ? SEND_TEXT : undefined;
+}
+
+/** Notes a member of a message, a part or a tool that names such an object; null names none. */
+export function noteHeldName(found: { held: Held | undefined }, key: string, isNull: boolean, path: string): void {
+  if (found.held !== undefined || isNull || key.length < LETTERS_MIN || USUAL.has(key)) return;
+  const problem = HELD.get(foldedName(key));
+  if (problem !== undefined) found.held = { param: `${path}.${key.slice(0, NAME_CHARACTERS_MAX)}`, problem };
+}
 
 /** Members of a tool that steer which model runs it, or what it runs on. */
 const STEERING: ReadonlyMap<string, string> = new Map([
   ["model", "the price of the tool is that of its own model; leave it out"],
   ["memorylimit", "the price of the tool is that of its smallest container; leave it out"],
 ]);
+
+const NAME_CHARACTERS_MAX = 64;
+/** Names that nearly every message has, of which none is held: cheaper to know than to fold. */
+const USUAL: ReadonlySet<string> = new Set(
+  ["content", "parts", "tool_calls", "tool_call_id", "tool_use_id", "cache_control", "image_url", "is_error", "input"]
+    .concat(
+      "signature",
+      "citations",
+      "thinking",
+      "reasoning_content",
+      "description",
+      "parameters",
+      "function",
+      "strict",
+    )
+    .concat("input_schema", "functionCall", "functionResponse", "thoughtSignature", "status", "phase", "summary")
+    .concat("call_id", "arguments", "annotations", "refusal"),
+);
+/** A shorter name folds to none of `HELD`. */
+const LETTERS_MIN = 5;
 
 const RETOLD: ReadonlySet<string> = new Set([
   "code_execution_output",
@@ -30,6 +105,11 @@ const RETOLD: ReadonlySet<string> = new Set([
   "file_citation",
   "container_file_citation",
 ]);
+
+/** True of what was found and written, and is told again by whoever goes on with a conversation. */
+export function isRetold(type: string): boolean {
+  return RETOLD.has(type);
+}
 
 /** Tools that only define what the client runs. */
 const DEFINITIONS: ReadonlySet<string> = new Set(["function", "custom"]);

@@ -1,7 +1,7 @@
 /** Tools in a request: which of them the upstream runs itself, and whose calls somebody pays. */
 import type { ToolUse } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
-import { type Held, heldIn, isDefinition, refuseHeld } from "./held-objects.js";
+import { type Held, heldIn, isDefinition, noteHeldName, refuseHeld } from "./held-objects.js";
 import { JsonCursor } from "../json/cursor.js";
 import { TOOLS, TOOLS_MAX } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
@@ -141,7 +141,10 @@ export function scanTool(
       if (!Number.isSafeInteger(count) || count < 1 || count > CALLS_MAX)
         problem ??= wrongValue(`${param}.max_uses`, `it must be an integer from 1 to ${CALLS_MAX}`);
       else callsMax = count;
-    } else cursor.skip();
+    } else {
+      noteHeldName(found, key, cursor.kind() === "null", param);
+      cursor.skip();
+    }
   }
   if (problem !== undefined) return problem;
   // Without a type it is a function, on every wire that allows that. All else is looked at as a whole.

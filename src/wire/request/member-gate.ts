@@ -10,7 +10,7 @@ import { wrongValue } from "../json/node.js";
 import { type Member, readMembers } from "../json/splice.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { containerRefusal } from "./containers.js";
-import { heldIn, refuseHeld } from "./held-objects.js";
+import { heldBeside, heldIn, refuseHeld } from "./held-objects.js";
 import { foldedName } from "./folded-name.js";
 import type { MemberRule, MemberTable } from "./members.js";
 import type { RequestFacts } from "../wire.js";
@@ -57,16 +57,25 @@ function checkAll(
     const rule = table.rules.get(key) ?? (table.nameOf === undefined ? undefined : table.rules.get(table.nameOf(key)));
     if (rule?.kind === "plain" || rule?.kind === "owned") continue;
     // Null stands for none, and what was left out goes nowhere.
-    if (rule === undefined) checkUnknown(key, path, table, permits, leaving.model);
+    if (rule === undefined) checkUnknown(leaving, member, path, table, permits);
     else if (leaving.body[member.valueStart] !== 0x6e && !leaving.dropped.includes(key))
       checkSteering(leaving, member, rule, path, permits);
   }
 }
 
-function checkUnknown(key: string, path: string, table: MemberTable, permits: Permits, model: string): void {
+function checkUnknown(
+  { body, model }: Leaving,
+  { key, valueStart, end }: Member,
+  path: string,
+  table: MemberTable,
+  permits: Permits,
+): void {
   const known = table.folds.get(foldedName(key));
   const param = path + key.slice(0, NAME_CHARACTERS_MAX);
   if (known !== undefined) throw wrongValue(param, `some upstreams would read it as '${known}'; write it so`);
+  const value = parsed(body.toString("utf8", valueStart, end));
+  const held = saysNothing(value) ? undefined : heldBeside(key, value, param);
+  if (held !== undefined) throw refuseHeld(held);
   if (permits.passes(param)) return;
   throw unsupported(param, "its upstream takes known members alone; 'unknown_members: pass' lets others through", {
     model,

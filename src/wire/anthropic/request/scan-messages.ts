@@ -1,6 +1,6 @@
 /** The pass over the messages of a body: who speaks, how much of it is media, and which thoughts are of our making. */
 import { GatewayError } from "../../../errors.js";
-import { type Held, heldFile } from "../../request/held-objects.js";
+import { type Held, heldFile, isRetold, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTool, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
@@ -76,7 +76,10 @@ export class MessageScan {
       if (key === "role" && cursor.kind() === "string") role = cursor.readString();
       else if (key === "content") blocks = this.content(`${path}.content`, true);
       else if (key === "tools") this.tools(path);
-      else cursor.skip();
+      else {
+        noteHeldName(this.found, key, cursor.kind() === "null", path);
+        cursor.skip();
+      }
     }
     if (role === undefined) this.refuse(new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `${path}.role` }));
     else if (role !== "user" && role !== "assistant" && role !== "system")
@@ -129,27 +132,27 @@ export class MessageScan {
     let isCited = false;
     let mediaBytes = 0;
     let isMedia = false;
-    let isNamed = false;
+    const named: { held: Held | undefined } = { held: undefined };
     cursor.enterObject();
     for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
       const kind = cursor.kind();
       if (key === "type" && kind === "string") block.type = cursor.readString();
       else if (key === "signature" && kind === "string") isOurProof = isOurs(cursor.readString());
       else if (key === "source" && kind === "object") ({ mediaBytes, isMedia } = this.source(`${path}.source`));
-      else if (key === "file_id" && kind === "string") {
-        isNamed = true;
-        cursor.skip();
-      } else if (key === "content" && kind === "array")
+      else if (key === "content" && kind === "array")
         isCited = this.content(`${path}.content`, false).some(hasCitations);
       else if (key === "citations" && kind === "array") isCited = this.isFilled();
       else if (key === "tools") this.tools(path);
       else if (key === "tool" && kind === "object") this.refuse(scanTool(cursor, TOOLS, this.found.tools, path, 0));
-      else cursor.skip();
+      else {
+        noteHeldName(named, key, kind === "null", path);
+        cursor.skip();
+      }
       block.isCited ||= isCited;
     }
     if (block.type === undefined)
       this.refuse(new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `${path}.type` }));
-    if (isNamed && block.type === "container_upload") this.found.held ??= heldFile(`${path}.file_id`);
+    if (!isRetold(block.type ?? "")) this.found.held ??= named.held;
     block.isOurThought = isOurProof && block.type === "thinking";
     if (block.type === "image") this.found.imageCount++;
     else if (block.type === "document" && isMedia) this.found.fileCount++;

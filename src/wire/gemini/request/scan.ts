@@ -7,7 +7,7 @@ import { wrongValue } from "../../json/node.js";
 import { claimKey, type Member } from "../../json/splice.js";
 import type { RequestFacts, SourceBody } from "../../wire.js";
 import type { ScannedBody } from "../../request/scanned-request.js";
-import { type Held, heldFile } from "../../request/held-objects.js";
+import { type Held, heldFile, noteHeldName } from "../../request/held-objects.js";
 import { Steering } from "../../request/steering.js";
 import { MEMBERS } from "./members.js";
 import { isHeldFile, readTools } from "./scan-tools.js";
@@ -160,7 +160,10 @@ function countMedia(cursor: JsonCursor, counts: Counts): undefined {
     const name = fieldName(key);
     if (TOOL_JSON.has(name)) cursor.skip();
     else if ((name === "inlineData" || name === "fileData") && cursor.kind() === "object") readMedia(cursor, counts);
-    else countMedia(cursor, counts);
+    else {
+      noteHeldName(counts, key, cursor.kind() === "null", "contents");
+      countMedia(cursor, counts);
+    }
   }
   return undefined;
 }

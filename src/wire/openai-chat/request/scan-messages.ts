@@ -1,12 +1,13 @@
 /** The pass over the messages of a body: who speaks, what kinds of parts there are, and how much of it is media. */
 import { GatewayError } from "../../../errors.js";
-import { type Held, heldFile, namesFile } from "../../request/held-objects.js";
+import { type Held, heldFile, heldIn, namesFile, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { mediaBytesIn } from "../../openai/request/media.js";
 import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
 import type { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
+import { parsed } from "../../json/value.js";
 import { TOOLS } from "./members.js";
 
 /** What is counted on the way. */
@@ -54,7 +55,10 @@ function scanMessage(cursor: JsonCursor, counts: MessageCounts, index: number): 
       problem ??= wrong;
     } else if (key === "audio" && cursor.kind() === "object") {
       if (holdsId(cursor)) counts.held ??= heldFile(`messages[${index}].audio.id`);
-    } else cursor.skip();
+    } else {
+      noteHeldName(counts, key, cursor.kind() === "null", `messages[${index}]`);
+      cursor.skip();
+    }
   }
   if (problem !== undefined || hasRole) return problem;
   return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `messages[${index}].role` });
@@ -100,6 +104,7 @@ function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, plac
   let type: string | undefined;
   let mediaBytes = 0;
   let hasHeldFile = false;
+  const partStart = cursor.at;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     if (key === "type" && cursor.kind() === "string") type = cursor.readString();
@@ -109,7 +114,10 @@ function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, plac
       const start = cursor.at;
       mediaBytes += mediaBytesIn(cursor, "file_data", false);
       hasHeldFile ||= namesFile(cursor.bytes.subarray(start, cursor.at));
-    } else cursor.skip();
+    } else {
+      noteHeldName(counts, key, cursor.kind() === "null", `messages[${index}].content[${place}]`);
+      cursor.skip();
+    }
   }
   if (hasHeldFile) counts.held ??= heldFile(`messages[${index}].content[${place}].file.file_id`);
   if (type === undefined)
@@ -118,8 +126,11 @@ function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, plac
   else if (type === "file") counts.fileCount++;
   else if (type === "input_audio") counts.audioCount++;
   else {
+    if (TEXT_PARTS.has(type)) return undefined;
     // A kind we do not know may be a film behind an address: nothing in the request bounds what it reads as.
-    if (!TEXT_PARTS.has(type)) counts.fileCount++;
+    counts.fileCount++;
+    const part = parsed(cursor.bytes.toString("utf8", partStart, cursor.at));
+    counts.held ??= heldIn(part, `messages[${index}].content[${place}]`);
     return undefined;
   }
   counts.mediaBytes += mediaBytes;

@@ -1,6 +1,6 @@
 /** The pass over the input of a body: what kinds of items and parts there are, and how much of it is media. */
 import { GatewayError } from "../../../errors.js";
-import { heldFile, heldIn } from "../../request/held-objects.js";
+import { heldIn, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { mediaBytesIn, mediaBytesOf } from "../../openai/request/media.js";
@@ -160,6 +160,7 @@ function scanItem(cursor: JsonCursor, found: Found, place: number): GatewayError
       if (STEERING.has(key))
         found.tools.held ??= { param: `${path}.${key}`, problem: "an item cannot ask for another; say it once, above" };
       if (key === "role" && isText) item.hasRole = true;
+      noteHeldName(found.tools, key, cursor.kind() === "null", path);
       cursor.skip();
     }
   }
@@ -227,7 +228,7 @@ function scanPart(cursor: JsonCursor, found: Found, path: string): GatewayError 
   }
   let type: string | undefined;
   let mediaBytes = 0;
-  let isHeld = false;
+  const start = cursor.at;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     if (key === "type" && cursor.kind() === "string") type = cursor.readString();
@@ -235,19 +236,20 @@ function scanPart(cursor: JsonCursor, found: Found, path: string): GatewayError 
     else if (key === "file_data") mediaBytes += mediaBytesOf(cursor, false);
     else if (key === "input_audio" && cursor.kind() === "object") mediaBytes += mediaBytesIn(cursor, "data", false);
     else {
-      const start = cursor.at;
+      noteHeldName(found.tools, key, cursor.kind() === "null", path);
       cursor.skip();
-      isHeld ||= key === "file_id" && cursor.bytes[start] !== 0x6e;
     }
   }
-  if (isHeld) found.tools.held ??= heldFile(`${path}.file_id`);
   if (type === undefined) return undefined;
   if (type === "input_image") found.imageCount++;
   else if (type === "input_audio") found.audioCount++;
   else if (type === "input_file") found.fileCount++;
   else {
     // A kind we do not know may be a film behind an address: nothing in the request bounds what it reads as.
-    if (!TEXT_PARTS.has(type)) found.fileCount++;
+    if (!TEXT_PARTS.has(type)) {
+      found.fileCount++;
+      noteHeld(cursor, start, path, found);
+    }
     return undefined;
   }
   found.mediaBytes += mediaBytes;
