@@ -6,6 +6,7 @@ import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { createWire } from "../../src/wire/bedrock-converse/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
+import { compaction } from "../../src/wire/openai-responses/compaction/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerReport, UpstreamWire } from "../../src/wire/wire.js";
 
@@ -19,6 +20,8 @@ const SOUND = "A".repeat(64_000);
 const SOUND_TOKENS = 20;
 const QUERY = { query: "Who won the race on Sunday?" };
 const QUERY_TOKENS = Math.ceil(JSON.stringify(QUERY).length / 4);
+const COMPACTED = { type: "compaction", content: "They built a gate. ".repeat(20) };
+const COMPACTED_TOKENS = Math.ceil(JSON.stringify(COMPACTED).length / 4);
 
 const chat = (message: Json): Json => ({ id: "x", choices: [{ index: 0, message, finish_reason: "stop" }] });
 const responses = (item: Json): Json => ({ id: "x", object: "response", status: "completed", output: [item] });
@@ -30,7 +33,7 @@ const converse = (block: Json): Json => ({
 });
 const bedrock = createWire(() => "answer-1");
 
-const ROWS: readonly { name: string; wire: UpstreamWire; answer: Json; tokens: number }[] = [
+const ROWS: readonly { name: string; wire: Pick<UpstreamWire, "decodeAnswer">; answer: Json; tokens: number }[] = [
   {
     name: "a picture in a chat",
     wire: openAiChat,
@@ -55,6 +58,31 @@ const ROWS: readonly { name: string; wire: UpstreamWire; answer: Json; tokens: n
     wire: openAiResponses,
     answer: responses({ type: "image_generation_call", id: "i", result: PICTURE }),
     tokens: PICTURE_TOKENS,
+  },
+  {
+    name: "what stands for a conversation, in a response",
+    wire: openAiResponses,
+    answer: responses({ type: "compaction", id: "c", encrypted_content: SEALED }),
+    tokens: SEALED_TOKENS,
+  },
+  {
+    name: "what stands for a conversation, by itself",
+    wire: compaction,
+    answer: {
+      id: "x",
+      object: "response.compaction",
+      output: [
+        { type: "message", role: "user", content: [] },
+        { type: "compaction", id: "c", encrypted_content: SEALED },
+      ],
+    },
+    tokens: SEALED_TOKENS,
+  },
+  {
+    name: "what stands for a conversation, in messages",
+    wire: anthropic,
+    answer: messages(COMPACTED),
+    tokens: COMPACTED_TOKENS,
   },
   {
     name: "a sealed thought in messages",
@@ -133,6 +161,34 @@ test.each([
   expect(Number(usage.outputTokens)).toBeGreaterThanOrEqual(tokens === SEALED_TOKENS ? tokens : 1);
   expect(Number(usage.outputTokens)).toBeLessThanOrEqual(tokens);
 });
+
+test("what stands for a conversation counts in a stream whose report never came", async () => {
+  const decoder = anthropic.decodeStream(asked.facts, "source", asked);
+  const events = [
+    { type: "message_start", message: { id: "m", usage: { input_tokens: 9, output_tokens: 0 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "compaction", content: null } },
+    { type: "content_block_delta", index: 0, delta: { type: "compaction_delta", content: COMPACTED.content } },
+    { type: "content_block_stop", index: 0 },
+  ];
+  decoder.push(Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")));
+  for (const ending of ["left", "failed"] as const)
+    expect((await charged(decoder.report, ending)).usage).toMatchObject({
+      inputTokens: 9n,
+      outputTokens: BigInt(COMPACTED_TOKENS),
+    });
+});
+
+test.each([{ input_tokens: -5, output_tokens: 4 }, { input_tokens: 0, output_tokens: 0 }, { total_tokens: "many" }])(
+  "a compaction that reports what cannot be true is charged its input and what came: %j",
+  async (usage) => {
+    const body = { id: "x", output: [{ type: "compaction", id: "c", encrypted_content: SEALED }], usage };
+    const { report } = compaction.decodeAnswer(Buffer.from(JSON.stringify(body)));
+    const charge = await charged(report, "finished");
+    expect(charge.usageSource).toBe(UsageSource.USAGE_SOURCE_COUNTED);
+    expect(charge.usage.inputTokens).toBeGreaterThan(0n);
+    expect(charge.usage.outputTokens).toBe(BigInt(SEALED_TOKENS));
+  },
+);
 
 test("a final report stands, whatever the estimate", async () => {
   const answer = { ...messages({ type: "redacted_thinking", data: SEALED }) };

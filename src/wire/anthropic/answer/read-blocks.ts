@@ -14,8 +14,8 @@ const BLOCKS_MAX = 10_000;
 /** What is open at one place of the content. */
 interface Block {
   readonly type: string;
-  /** As it began. */
-  readonly start: JsonObject;
+  /** As it began; what stands for a conversation is put into it when it comes. */
+  start: JsonObject;
   readonly call: ClaudeCall | undefined;
   /** The input so far of what only the wire understands. */
   input: string;
@@ -59,6 +59,10 @@ export class BlockReader {
         return this.thinking("", textOf(delta["signature"]));
       case "input_json_delta":
         return this.input(block, textOf(delta["partial_json"]));
+      case "compaction_delta":
+        // What stands for the conversation comes in one piece.
+        if (block !== undefined) block.start = { ...block.start, content: textOf(delta["content"]) };
+        return;
       default:
     }
   }

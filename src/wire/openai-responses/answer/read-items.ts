@@ -228,9 +228,9 @@ function isCharged(call: JsonObject): boolean {
   return action === "" || action === "search";
 }
 
-/** Of a call that the upstream ran, and of what only the wire understands. */
+/** Of a call that the upstream ran, and of what only the wire understands: what stands for a conversation is sealed. */
 function writtenTokens(whole: JsonObject): number {
-  let tokens = 0;
+  let tokens = textOf(whole["type"]).startsWith("compaction") ? sealedTokens(textOf(whole["encrypted_content"])) : 0;
   for (const name of WRITTEN) if (whole[name] !== undefined) tokens += jsonTokens(whole[name]);
   return tokens;
 }
