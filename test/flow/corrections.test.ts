@@ -139,6 +139,10 @@ test("a correction needs a reason, an id and an operator", async () => {
   for (const wrong of [{ reason: "" }, { reason: "   " }, { reason: "r".repeat(501) }, { reason: "a\nb" }]) {
     expect((await refund(id, { ...whole, ...wrong, debit_id: undefined })).status).toBe(400);
     expect((await debit("asked", { ...whole, ...wrong, refund_id: undefined })).status).toBe(400);
+    // A credit without one is money that was paid in.
+    if (wrong.reason === "") continue;
+    const credit = { credit_id: "x", amount_nanos: "1", ...wrong };
+    expect((await world.management.call("POST", "/accounts/asked:credit", credit)).status).toBe(400);
   }
   expect((await refund(id, { amount_nanos: "1", reason: "why" })).status).toBe(400);
   expect((await debit("asked", { amount_nanos: "1", reason: "why" })).status).toBe(400);

@@ -13,6 +13,7 @@ import { wire as openAiCompletions } from "../../src/wire/openai-completions/ind
 import { wire as openAiEmbeddings } from "../../src/wire/openai-embeddings/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerReport, EndpointWire, WireRequest } from "../../src/wire/wire.js";
+import { frameOf } from "../support/fake-bedrock.js";
 import { priceOf } from "../pricing/prices.js";
 import { answersOf, type RandomAnswer, SHAPES } from "./random-answers.js";
 
@@ -103,6 +104,7 @@ describe.each(NAMES)("10,000 random answers of every wire: %s", (name) => {
 
 /** Where a stream is left, by the first event of generation: what of it was seen by then is nothing. */
 const BEGINNINGS: readonly { readonly wire: WireName; readonly before: readonly object[]; readonly first: object }[] = [
+  { wire: "bedrock-converse", before: [], first: { messageStart: { role: "assistant" } } },
   {
     wire: "openai-chat",
     before: [{ id: "x", choices: [], prompt_filter_results: [] }],
@@ -133,10 +135,15 @@ const BEGINNINGS: readonly { readonly wire: WireName; readonly before: readonly 
   },
 ];
 
+function sentAs(wire: WireName, event: object): Buffer {
+  if (wire !== "bedrock-converse") return Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
+  return Buffer.concat(Object.entries(event).map(([type, body]) => frameOf(type, body)));
+}
+
 describe.each(BEGINNINGS)("a caller that leaves a stream of $wire while nothing is to be seen", (row) => {
   const read = async (events: readonly object[], ending: Ending): Promise<Charge> => {
     const decoder = WIRES[row.wire].decodeStream?.(asked.facts, "source", asked);
-    decoder?.push(Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")));
+    decoder?.push(Buffer.concat(events.map((event) => sentAs(row.wire, event))));
     return chargeOf(decoder?.report, ending, terms(asked));
   };
 

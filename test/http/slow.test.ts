@@ -60,8 +60,15 @@ test("a body that comes at the least rate is waited for", async () => {
 test.each([
   { name: "no key", headers: { authorization: "" }, status: 401 },
   { name: "an unknown key", headers: { authorization: "Bearer sk-bad" }, status: 401 },
-])("with $name the answer comes before the body, and the connection goes", async ({ headers, status }) => {
+  {
+    name: "an unknown key that is looked up",
+    headers: { authorization: "Bearer sk-bad" },
+    status: 401,
+    isLookedUp: true,
+  },
+])("with $name the answer comes before the body, and the connection goes", async ({ headers, status, isLookedUp }) => {
   it = await startServer({ slowMs: 2_000 });
+  it.channel.looksUp = isLookedUp === true;
   const client = await RawClient.open(it.port);
   client.write(rawPost("/toy/red/say", "", { ...headers, "content-length": "30" }));
   await until(() => client.text.includes("\r\n\r\n"), "the refusal");
@@ -115,6 +122,15 @@ test("of one address only so many connections are taken, unless it is a proxy's"
   const more = await Promise.all([1, 2, 3].map(() => RawClient.open(it?.port ?? 0)));
   for (const client of more) client.write("GET /livez HTTP/1.1\r\nhost: x\r\n\r\n");
   await until(() => more.every(({ text }) => text.includes("live")), "all are answered");
+});
+
+test("in all only so many connections are taken", async () => {
+  it = await startServer({ connectionsMax: 2, connectionsPerAddressMax: 100 });
+  const clients = await Promise.all([1, 2, 3, 4].map(() => RawClient.open(it?.port ?? 0)));
+  await until(() => clients.filter(({ closed }) => closed).length === 2, "two are closed");
+  for (const client of clients) if (!client.closed) client.write("GET /livez HTTP/1.1\r\nhost: x\r\n\r\n");
+  await until(() => clients.filter(({ text }) => text.includes("live")).length === 2, "two are answered");
+  for (const { socket } of clients) socket.destroy();
 });
 
 test("a client's address is the proxies' word where they are trusted, and the socket's elsewhere", async () => {

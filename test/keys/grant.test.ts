@@ -140,6 +140,39 @@ describe("a key that a key made", () => {
     expect(makerId).toBe(limited.keyId);
   });
 
+  test("has each of its maker's bounds wherever it says nothing", () => {
+    const bounds: Partial<KeySettings> = {
+      models: ["gpt-*"],
+      modelsDenied: ["gpt-4*"],
+      addresses: ["10.0.0.0/8"],
+      expireTime: new Date("2030-01-01"),
+      requestsPerMinute: 1n,
+      tokensPerMinute: 2n,
+      concurrency: 3n,
+      budgetDayNanos: 4n,
+      budgetMonthNanos: 5n,
+      budgetTotalNanos: 6n,
+      requestCostMaxNanos: 7n,
+      childrenEndWithIt: true,
+      endStreamsOnRevoke: true,
+      endStreamsOnExpiry: true,
+    };
+    const maker = callerWith({ scopes: ["keys", "chat"], ...bounds });
+    expect(grantedWish(maker, { accountId: "acme", settings: CHAT }).settings).toMatchObject(bounds);
+    // A maker in between that says nothing itself changes nothing.
+    const between = callerWith({ scopes: ["keys", "chat"] }, "key_2", maker);
+    expect(grantedWish(between, { accountId: "acme", settings: CHAT }).settings).toMatchObject(bounds);
+  });
+
+  test("is refused what any of its makers may not, whatever the key in between says", async () => {
+    const most = callerWith({ scopes: ["keys", "chat"], modelsDenied: ["o4"], addresses: ["10.0.0.0/8"] });
+    const wide = { scopes: ["keys", "chat"], modelsDenied: [], addresses: ["10.0.0.0/8", "192.0.2.0/24"] };
+    const between = callerWith(wide, "key_2", most);
+    const wish = settingsOf({ scopes: ["chat"], addresses: ["192.0.2.7"] });
+    const { reason } = await refusalOf(() => grantedWish(between, { accountId: "acme", settings: wish }));
+    expect(reason).toBe("ERROR_REASON_KEY_TOO_WIDE");
+  });
+
   test("is used within the settings that its maker has now, though they were wider when it was made", () => {
     const wide = callerWith({ scopes: ["chat"], requestsPerMinute: 100n, requestCostMaxNanos: 7n }, "key_2", limited);
     const narrow = callerWith({ scopes: [], addresses: ["10.0.0.0/8"], requestCostMaxNanos: 5n }, "key_1");

@@ -133,6 +133,16 @@ describe("a hold", () => {
     expect(await state.ledger.balance("acme")).toMatchObject({ heldNanos: 0n });
   });
 
+  test("is refused while its account is frozen, and no longer", async () => {
+    const { ledger } = await bench();
+    const freeze = { reason: "a stolen key", actor: "key_op", endsStreams: false };
+    await ledger.freeze("acme", freeze, TEST_ACT);
+    await expect(ledger.hold(request())).rejects.toMatchObject({ reason: "ERROR_REASON_ACCOUNT_FROZEN" });
+    expect(await ledger.balance("acme")).toMatchObject({ availableNanos: 100n, heldNanos: 0n });
+    await ledger.unfreeze("acme", TEST_ACT);
+    (await ledger.hold(request())).close();
+  });
+
   test("is refused once the ledger closes", async () => {
     const { ledger } = await bench();
     await ledger.close();

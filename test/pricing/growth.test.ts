@@ -42,6 +42,8 @@ describe("the growth of a body", () => {
     expect(growthBytes(() => body, UNKNOWN_MODEL)).toBeGreaterThanOrEqual(10 * body.length - 100);
     expect(growthBytes(() => body, UNKNOWN_MODEL)).toBeLessThanOrEqual(10 * body.length + 40_960);
     expect(growthBytes(() => body, UNKNOWN_MODEL, undefined, 1_000)).toBeLessThanOrEqual(41_000);
+    // What does not grow is taken to, beyond what is looked at sign by sign.
+    expect(growthBytes(() => Buffer.from("\u4e2d".repeat(1_000_000)), UNKNOWN_MODEL)).toBeGreaterThan(20_000_000);
     const unread = (): Buffer => expect.unreachable("nothing is left to fill");
     expect(growthBytes(unread, UNKNOWN_MODEL, undefined, 0)).toBe(0);
     expect(growthBytes(unread, "gpt-4o")).toBe(0);

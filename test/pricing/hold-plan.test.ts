@@ -173,3 +173,13 @@ describe("by a count of the input", () => {
     expect(await counted?.byCount()).toBeUndefined();
   });
 });
+
+test("of a body that fills the context by its bytes nothing more is looked at", () => {
+  const question = questionOf({ content: "\ufdfa".repeat(1_000), models: ["nobody-knows-1"], contextTokens: 2_000 });
+  const { source } = question.request;
+  if (source === undefined) throw new Error("it came as bytes");
+  const looked = { ...source, body: source.body };
+  Object.defineProperty(looked, "body", { get: () => expect.unreachable("the body is looked at") });
+  const request: WireRequest = { facts: question.request.facts, source: looked, prompt: () => expect.unreachable() };
+  expect(planByBytes({ ...question, request }).inputTokensMax).toBe(2_000);
+});

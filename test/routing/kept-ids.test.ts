@@ -136,7 +136,7 @@ function* sentBy(wire: string, body: Json): Iterable<{ readonly to: string; read
   }
 }
 
-test.each(Object.keys(LEAST).flatMap((wire) => PLACES.map((place) => ({ wire, ...place }))))(
+test.each(Object.keys(LEAST).flatMap((wire) => PLACES.map((place) => Object.assign({ wire }, place))))(
   "$wire: no id of another's object leaves $place",
   ({ wire, names, body }) => {
     for (const name of spellings(names)) {

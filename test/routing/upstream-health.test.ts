@@ -194,6 +194,17 @@ describe("with nobody else to ask", () => {
     health.visible(health.begin(100, A), A);
     expect(health.admits(101, B)).toBe(true);
   });
+
+  test.each(["credential", "no_funds", "access", "model_unknown"] as const)(
+    "the first of a streamed answer takes it back where it was refused for %s",
+    (cause) => {
+      const health = model();
+      for (const accountId of [A, B]) health.refuse({ nowMs: 0, token: health.begin(0, accountId), accountId }, cause);
+      expect([health.admits(1, A), health.admits(1, B)]).toEqual([false, false]);
+      health.visible(health.begin(100, A), A);
+      expect([health.admits(101, A), health.admits(101, B)]).toEqual([true, true]);
+    },
+  );
 });
 
 describe("what an upstream refuses", () => {

@@ -50,8 +50,17 @@ export class ScriptedChannel implements Channel {
   /** What the requests said that were to be let in before their bodies were read. */
   readonly admissions: CallMetadata[] = [];
 
-  admit({ scope }: Entry, metadata: CallMetadata): Admission {
+  /** True where the far end has to look for the key. */
+  looksUp = false;
+
+  admit(entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
     this.admissions.push(metadata);
+    if (this.looksUp)
+      return new Promise((resolve) => setImmediate(resolve)).then(() => this.#admitted(entry, metadata));
+    return this.#admitted(entry, metadata);
+  }
+
+  #admitted({ scope }: Entry, metadata: CallMetadata): Admission {
     this.#checkKey(metadata);
     if (this.lacks.has(scope)) throw new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes: "none" });
     return { holder: "key" };
