@@ -14,6 +14,7 @@ import type {
 } from "../api/index.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
 import type { Caller } from "../keys/caller.js";
+import type { Admission } from "../limits/admission.js";
 import type { RequestRecord } from "../records/request-record.js";
 
 /** One call by an authenticated and authorized caller. */
@@ -25,6 +26,8 @@ export interface GatewayCall {
   readonly signal: CancelSignal;
   /** When its own deadline passes, on the monotonic clock; absent where the caller set none. */
   readonly callerEndMs?: number | undefined;
+  /** The admission of a caller who was compared with what nodes share while its message came. */
+  readonly compared?: Admission | undefined;
   /** Awaited once the request is admitted and before money is set aside for it. */
   readonly beforeHold?: (() => Promise<void>) | undefined;
   /** Where what is learned of the request is written. Absent: nobody keeps records. */

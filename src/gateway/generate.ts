@@ -46,7 +46,7 @@ export async function generate(
   requireUnfrozen(call.caller);
   const startMs = performance.now();
   const deadline = steps.routing.deadline(startMs, call.callerEndMs ?? Infinity);
-  const admitting = steps.limits.admit(call.caller, call.requestId);
+  const admitting = call.compared ?? steps.limits.admit(call.caller, call.requestId);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   const long = { reader: steps.longAnswers, memory: new ByteLease(steps.answerMemory, call.caller.accountId) };
   let usedTokens = 0;

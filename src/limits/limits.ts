@@ -104,6 +104,15 @@ export class Limits {
     return this.#enter(caller, requestId, "admit");
   }
 
+  /**
+   * Begins to compare a caller without limits with what nodes share, before its request is there: the admission of that
+   * request. Undefined where its limits are asked for, or nothing is shared. Never throws or rejects by itself.
+   */
+  compare(caller: LimitedCaller): Admission | undefined {
+    if (!this.#coordination.isShared || this.#limitsOf(caller) !== NO_LIMITS) return undefined;
+    return this.#compared(caller, "");
+  }
+
   /** Throws or rejects exactly where `admit` would, as `reserve` then does, and takes nothing. */
   peek(caller: LimitedCaller, requestId: string): Admission | Promise<Admission> {
     return this.#enter(caller, requestId, "peek");
@@ -135,16 +144,17 @@ export class Limits {
     const limits = this.#limitsOf(caller);
     const { isShared } = coordination;
     if (limits === NO_LIMITS && !isShared) return UNLIMITED;
-    if (limits === NO_LIMITS && way === "admit") {
-      const { accountId, revisions = NO_REVISIONS } = caller;
-      return new ComparedAdmission(
-        coordination.admit({ requestId, accountId, revisions, first: NOTHING, demands: NOTHING }),
-      );
-    }
+    if (limits === NO_LIMITS && way === "admit") return this.#compared(caller, requestId);
     const admission = new LimitedAdmission(coordination, way, requestId, caller, limits);
     if (isShared) return admission;
     const entering = admission.enter();
     return entering === undefined ? admission : entering.then(() => admission);
+  }
+
+  /** Takes nothing, so that nobody asks for it by the request's id. */
+  #compared({ accountId, revisions = NO_REVISIONS }: LimitedCaller, requestId: string): Admission {
+    const asked = { requestId, accountId, revisions, first: NOTHING, demands: NOTHING };
+    return new ComparedAdmission(this.#coordination.admit(asked));
   }
 
   #limitsOf(caller: LimitedCaller): CallerLimits {

@@ -1,9 +1,12 @@
 /** A caller that the dispatcher let in before its message was read. */
 import type { Admission } from "../api/channel.js";
 import type { Caller } from "../keys/caller.js";
+import type { Admission as Compared } from "../limits/admission.js";
 
 /** Beyond it the look-up is as cheap as a message that takes so long. */
 const HOLDS_MS = 1_000;
+/** What was asked of other nodes longer ago is asked again: a message that takes so long may outlive its key. */
+const COMPARED_MS = 10;
 
 export class Admitted implements Admission {
   readonly #sinceMs = performance.now();
@@ -14,6 +17,8 @@ export class Admitted implements Admission {
     readonly address: string,
     /** How many changes of keys and accounts had been heard of. */
     private readonly changeCount: number,
+    /** Its request's, where what other nodes know was asked for while the message comes. */
+    private compared?: Compared | undefined,
   ) {}
 
   get holder(): string {
@@ -24,5 +29,13 @@ export class Admitted implements Admission {
   holds(changeCount: number): boolean {
     if (changeCount !== this.changeCount || this.caller.settings.expireTime !== undefined) return false;
     return performance.now() - this.#sinceMs < HOLDS_MS;
+  }
+
+  /** What was asked of other nodes, for one request of this very caller, where it is as good as asked now. */
+  takeCompared(caller: Caller, changeCount: number): Compared | undefined {
+    const { compared } = this;
+    this.compared = undefined;
+    const isNow = changeCount === this.changeCount && performance.now() - this.#sinceMs < COMPARED_MS;
+    return isNow && caller === this.caller ? compared : undefined;
   }
 }

@@ -95,7 +95,8 @@ export class CallChain {
     const { core, audit } = this.parts;
     const { signal, endMs: callerEndMs } = lifetime;
     const { metadata, local, admission } = call;
-    const told = admission instanceof Admitted ? admission.address : undefined;
+    const admitted = admission instanceof Admitted ? admission : undefined;
+    const told = admitted?.address;
     const address = told ?? clientAddress(call, core.frontTokens, core.proxies);
     head.caller = caller;
     head.address = address;
@@ -109,7 +110,20 @@ export class CallChain {
     const act = head.act ?? NO_ACT;
     const { requestId } = head;
     const answerHead = (answered: CallMetadata): void => head.head(answered);
-    return { caller, requestId, address, metadata, local, signal, callerEndMs, record, act, head: answerHead };
+    const compared = route.beginsRequest ? admitted?.takeCompared(caller, core.keys.changeCount) : undefined;
+    return {
+      caller,
+      requestId,
+      address,
+      metadata,
+      local,
+      signal,
+      callerEndMs,
+      record,
+      compared,
+      act,
+      head: answerHead,
+    };
   }
 }
 

@@ -44,7 +44,7 @@ export interface CoreParts {
   readonly cardPayments: CardPayments;
   readonly gateway: Gateway;
   /** Those that `gateway` takes requests into. */
-  readonly limits: Pick<Limits, "check" | "usedOf">;
+  readonly limits: Pick<Limits, "check" | "compare" | "usedOf">;
   /** Absent: no answer comes twice. */
   readonly replays?: Replays | undefined;
   readonly models: ModelCatalog;

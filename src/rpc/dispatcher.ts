@@ -4,6 +4,7 @@ import type { MethodPermission } from "../api/descriptors.js";
 import { ROUTE_HEADER } from "../api/request-headers.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
+import type { Admission as Compared } from "../limits/admission.js";
 import type { Caller } from "../keys/caller.js";
 import type { RequestRecord } from "../records/request-record.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./client-address.js";
@@ -73,15 +74,17 @@ export class Dispatcher {
     };
     const begin = (caller: Caller): Admitted | Promise<Admitted> => {
       known = caller;
-      address = clientAddress(origin, this.#core.frontTokens, this.#core.proxies);
-      requirePermission(permission, caller, address);
-      const admitted = new Admitted(caller, address, changeCount);
-      if (!beginsRequest(method)) return admitted;
+      const from = clientAddress(origin, this.#core.frontTokens, this.#core.proxies);
+      address = from;
+      requirePermission(permission, caller, from);
+      const admitted = (compared?: Compared): Admitted => new Admitted(caller, from, changeCount, compared);
+      if (!beginsRequest(method)) return admitted();
       requireUnfrozen(caller);
-      // A short body costs less to read than the look at the limits, which are asked right behind it anyway.
-      if (!isLong) return admitted;
+      // A short body costs less to read than the look at the limits, which are asked right behind it anyway. What needs
+      // no body is asked now, so that the answer comes beside it.
+      if (!isLong) return admitted(mayComeAgain(origin.metadata) ? undefined : this.#core.limits.compare(caller));
       const looking = this.#checkLimits(caller, origin.metadata);
-      return looking instanceof Promise ? looking.then(() => admitted) : admitted;
+      return looking instanceof Promise ? looking.then(() => admitted()) : admitted();
     };
     const enter = (): Admitted | Promise<Admitted> => {
       known = undefined;

@@ -49,6 +49,7 @@ const TIMEOUTS = {
   readOnMs: 1_000,
 };
 const GENERATE = InferenceServiceService.generate.path;
+const TO_CHAT = { operator: false, scope: "chat", reads: true };
 const nothing = (): undefined => undefined;
 const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
@@ -62,6 +63,8 @@ export interface NodeCore {
   generate(secret: string): Promise<Outcome>;
   /** Asks, before anything of a body is read, whether such a request may begin. Never rejects. */
   admit(secret: string): Promise<Outcome>;
+  /** Lets the caller of a short request in by its headers; what resolves sends the message behind them. */
+  enter(secret: string, more?: CallMetadata): Promise<() => Promise<Outcome>>;
   /** Asks who the key is, which begins no request. Never rejects. */
   whoAmI(secret: string): Promise<Outcome>;
 }
@@ -125,10 +128,16 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
         ask((options) => channel.unary(InferenceServiceService.generate, request(), options), secret),
       admit: (secret) =>
         ask(async ({ metadata }) => {
-          const permission = { operator: false, scope: "chat", reads: true };
-          await dispatcher.admit(permission, { metadata, peer: "", local: true }, GENERATE);
+          await dispatcher.admit(TO_CHAT, { metadata, peer: "", local: true }, GENERATE);
           return { head: {} };
         }, secret),
+      enter: async (secret, more = {}) => {
+        const metadata = { authorization: `Bearer ${secret}`, ...more };
+        const admission = await dispatcher.admit(TO_CHAT, { metadata, peer: "", local: true }, GENERATE, false);
+        const send = (options: CallOptions): Promise<Outcome> =>
+          channel.unary(InferenceServiceService.generate, request(), { ...options, metadata, admission });
+        return () => ask(send, secret);
+      },
       whoAmI: (secret) => ask((options) => channel.unary(KeyServiceService.getCaller, {}, options), secret),
     };
   };

@@ -2,11 +2,11 @@
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeySettings } from "../../src/api/index.js";
-import { createClient, type Client } from "../../src/coordination/redis-client.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { type Beating, flush, newPrefix, openRedis } from "./drivers.js";
 import { type NodeCores, openNodeCores, type Outcome } from "./node-cores.js";
 import { mostInAnyMinute } from "./reference.js";
+import { hearingNothing } from "./steered-client.js";
 import { TEST_ACT } from "../support/acts.js";
 
 /** 10,000 are tried by `npm run revocation`. */
@@ -152,21 +152,6 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING
 
 function reasonOf(outcome: Outcome): string {
   return "error" in outcome ? (outcome.error.reason ?? String(outcome.error)) : "served";
-}
-
-/** Listens to Redis, and is told nothing. */
-function hearingNothing(url: string): Client {
-  const { hostname, port } = new URL(url);
-  const hosts = [{ host: hostname, port: Number(port) }];
-  const real = createClient({ kind: "single", hosts, database: 0 }, "test hears nothing");
-  return new Proxy(real, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      const call = (...values: unknown[]): unknown => value.apply(target, values) as unknown;
-      return name === "on" ? (...values: unknown[]) => (values[0] === "message" ? real : call(...values)) : call;
-    },
-  });
 }
 
 function limitHead(limit: string) {

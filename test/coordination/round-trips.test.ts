@@ -1,10 +1,13 @@
 /** How often a request asks Redis: once before its upstream is asked, and what it tells afterwards nobody waits for. */
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Breaker } from "../../src/coordination/redis-breaker.js";
 import { connect, createClient, type Client } from "../../src/coordination/redis-client.js";
 import { type Answer, RedisPipe } from "../../src/coordination/redis-pipe.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
+import { TEST_ACT } from "../support/acts.js";
 import { type NodeCores, openNodeCores } from "./node-cores.js";
+import { hearingNothing } from "./steered-client.js";
 
 type Command = (string | number)[];
 
@@ -77,6 +80,56 @@ describe.skipIf(REDIS_MISSING !== undefined)(`round trips ${REDIS_MISSING ?? ""}
     const each = [asked, ...told];
     expect(acts).toEqual([...each, ...each, ...each]);
   });
+
+  test("a caller without limits is asked about with its headers, for one request that comes with them", async () => {
+    const noted: Noted = { acts: [], isSilent: false };
+    const { acts } = noted;
+    const cores = await openNodeCores([server.url], { client: noting(server.url, noted) });
+    opened.push(cores);
+    const [node] = cores.nodes;
+    if (node === undefined) throw new Error("there is a node");
+    const { secret } = await cores.makeKey();
+    expect(await node.generate(secret)).toHaveProperty("head");
+    // Where this machine is busy, a message comes too late behind its headers, and is asked about once more.
+    const asked = async (requests: number): Promise<unknown[]> => {
+      acts.length = 0;
+      const send = await node.enter(secret);
+      const before = acts.length;
+      for (let count = 0; count < requests; count += 1) expect(await send()).toHaveProperty("head");
+      return [before, ...acts];
+    };
+    await expect.poll(() => asked(1)).toEqual([1, "MGET"]);
+    await expect.poll(() => asked(2)).toEqual([1, "MGET", "MGET"]);
+
+    acts.length = 0;
+    const late = await node.enter(secret);
+    await pause(100);
+    expect(await late()).toHaveProperty("head");
+    expect(acts, "a message that took long is asked about as if nothing had been").toEqual(["MGET", "MGET"]);
+
+    const limited = await cores.makeKey({ requestsPerMinute: 100n });
+    expect(await node.generate(limited.secret)).toHaveProperty("head");
+    acts.length = 0;
+    await node.enter(limited.secret);
+    await node.enter(secret, { "idempotency-key": "one" });
+    expect(acts, "limits need the message, and an answer that is kept needs none").toEqual([]);
+  });
+
+  test.each(["hears of it", "hears of nothing"])(
+    "a key that ends between the headers and a late message is refused, at a node that %s",
+    async (what) => {
+      const listener = what === "hears of nothing" ? hearingNothing(server.url) : undefined;
+      const cores = await openNodeCores([server.url, server.url], listener === undefined ? {} : { listener });
+      opened.push(cores);
+      const [one, other] = cores.nodes;
+      const { key, secret } = await cores.makeKey();
+      expect(await other?.generate(secret)).toHaveProperty("head");
+      const send = await other?.enter(secret);
+      await one?.keys.revoke(key.id, TEST_ACT);
+      await pause(100);
+      expect(await send?.()).toHaveProperty("error.reason", "ERROR_REASON_KEY_REVOKED");
+    },
+  );
 
   test("a question alone goes at once, and the others of its turn together; of many, all of a turn", async () => {
     const noted: Noted = { acts: [], isSilent: false };

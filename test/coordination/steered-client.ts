@@ -88,3 +88,18 @@ export class SteeredClient {
     return answer;
   }
 }
+
+/** Listens to Redis, and is told nothing. */
+export function hearingNothing(url: string): Client {
+  const { hostname, port } = new URL(url);
+  const hosts = [{ host: hostname, port: Number(port) }];
+  const real = createClient({ kind: "single", hosts, database: 0 }, "test hears nothing");
+  return new Proxy(real, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      const call = (...values: unknown[]): unknown => value.apply(target, values) as unknown;
+      return name === "on" ? (...values: unknown[]) => (values[0] === "message" ? real : call(...values)) : call;
+    },
+  });
+}
