@@ -1,5 +1,4 @@
 /** How the server begins to listen and how it stops without cutting what runs. */
-import { once } from "node:events";
 import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../errors.js";
 import type { Connections } from "./connections.js";
@@ -30,10 +29,12 @@ export async function listen(
  * before that, and then `app.close` waits for no connection.
  */
 export function portCloser(app: FastifyInstance): () => Promise<void> {
-  let ended: Promise<unknown> | undefined;
-  app.server.once("listening", () => (ended = once(app.server, "close")));
+  let ended: Promise<void> | undefined;
+  app.server.once("listening", () => {
+    ended = new Promise((resolve) => app.server.once("close", () => resolve()));
+  });
   let closed: Promise<void> | undefined;
-  return () => (closed ??= app.close().then(async () => void (await ended)));
+  return () => (closed ??= app.close().then(() => ended));
 }
 
 /** Ends a server whose port closes: what runs has `timeoutMs` to finish, and what still runs then is told to end. */
