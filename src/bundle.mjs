@@ -34,9 +34,12 @@ const ENTRIES = {
   "record-thread": "src/records/record-worker.ts",
 };
 
-/** Loaded from node_modules: they have a binary, are found by their files, or only some gateways ever load them. */
+/** Loaded from node_modules: they have a binary, are found by their files, or only some gateways or none load them. */
 const APART = [
   "@aws-crypto/sha256-js",
+  "@fastify/ajv-compiler",
+  "@fastify/fast-json-stringify-compiler",
+  "@grpc/proto-loader",
   "@node-rs/argon2",
   "@opentelemetry/exporter-trace-otlp-http",
   "@opentelemetry/exporter-trace-otlp-proto",
@@ -47,6 +50,7 @@ const APART = [
   "google-auth-library",
   "gpt-tokenizer",
   "ioredis",
+  "light-my-request",
   "nodemailer",
   "openid-client",
   "pg",
