@@ -13,10 +13,10 @@ import { Metrics } from "./observe/metrics.js";
 import { createInProcessChannel } from "./rpc/in-process-channel.js";
 import { createRemoteChannel } from "./rpc/remote-channel.js";
 import { startCore } from "./serve/core.js";
-import { giveBackStartMemory } from "./serve/start-memory.js";
 import { Listeners } from "./serve/listeners.js";
 import { protectEnvironment } from "./serve/secrets.js";
 import { printWelcome } from "./serve/welcome.js";
+import { giveBackStartMemory } from "./start-memory.js";
 import { announceServing, leavePorts, leaveWorkers, stopSignal, workerPart } from "./workers.js";
 
 const DRAIN_MS = 120_000;
@@ -61,13 +61,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   const told = stopSignal();
   try {
     await listeners.open();
-    // Making the servers and their routes leaves more than all that came before.
-    await giveBackStartMemory();
     const { addresses } = listeners;
     core?.node.listens(addresses);
     log.info({ ...addresses, pid: process.pid }, "ready");
     log.flush();
     announceServing();
+    giveBackStartMemory();
     const base = addresses.http && `${environment.tls === undefined ? "http" : "https"}://${addresses.http}`;
     if (core !== undefined) printWelcome(base, core.shown);
     hangup.act = () =>

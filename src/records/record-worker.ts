@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { SecretSeal } from "../alerts/seal.js";
 import { protectSecrets } from "../redaction.js";
+import { giveBackStartMemory } from "../start-memory.js";
 import type { ChunkStore } from "./chunk-store.js";
 import type { ContentStore } from "./content-store.js";
 import { ContentVault } from "./content-vault.js";
@@ -71,6 +72,7 @@ port.on("message", (message: RecordCall | "close") => {
   else turn = turn.then(() => answer(message));
 });
 port.postMessage("ready");
+giveBackStartMemory();
 
 /**
  * What ended is stored as it comes, however long the calls before it take: what a crash loses must not grow with what

@@ -9,6 +9,7 @@ const EVERYWHERE = [
   "src/redaction.ts",
   "src/failpoint.ts",
   "src/package-root.ts",
+  "src/start-memory.ts",
   "gen/",
 ];
 
@@ -185,6 +186,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/money.ts": [],
   "src/redaction.ts": [],
   "src/failpoint.ts": [],
+  "src/start-memory.ts": [],
   "src/package-root.ts": [],
   "src/prepare.mjs": ["src/bundle.mjs"],
   "src/bundle.mjs": [],

@@ -2,6 +2,7 @@
 import assert from "node:assert";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Distribution, SHORT_SECONDS_BOUNDS } from "../../api/distribution.js";
+import { giveBackStartMemory } from "../../start-memory.js";
 import { openAnswerFile, SqliteAnswers } from "./answer-file.js";
 import type { WorkerMessage, WorkerTask } from "./calls.js";
 import { sqliteCalls } from "./database.js";
@@ -21,6 +22,7 @@ type ServedFile = SqliteFile & { readonly witness?: Witness; readonly notice?: S
 function serve(port: MessagePort, file: ServedFile, calls: object, syncSeconds?: Distribution): void {
   new SqliteDesk(port, file, new SqliteLog(file.database, syncSeconds), calls, file.witness).open();
   say(port, { kind: "ready", notice: file.notice });
+  giveBackStartMemory();
 }
 
 function run(port: MessagePort, task: WorkerTask): void {
