@@ -140,16 +140,24 @@ async function main() {
   await both(({ subject, tools }) => warmUp(scenario, subject, charges, tools, WARM_SECONDS));
   say(`${scenario.title}: both builds at once, CPU µs a request, in brackets that of other threads`);
   const ratios = [];
+  // Of the rounds in which both collected their whole heap as often: when V8 does is luck, and a twentieth of the CPU.
+  const even = [];
   for (let round = 0; round < rounds; round++) {
     const turns = await both(({ subject, tools }) => takeTurn(scenario, subject, charges, tools, seconds));
-    const told = turns.map(({ cpuUs, otherCpuUs }) => `${cpuUs.toFixed(1)} (${otherCpuUs.toFixed(1)})`);
+    const told = turns.map(({ cpuUs, otherCpuUs, collections }) => {
+      const often = collections === 0 ? "" : `, ${collections} full collections`;
+      return `${cpuUs.toFixed(1)} (${otherCpuUs.toFixed(1)})${often}`;
+    });
     const ratio = turns[1].cpuUs / turns[0].cpuUs;
     ratios.push(ratio);
+    if (turns[0].collections === turns[1].collections) even.push(ratio);
     say(`other ${told[0]}   this ${told[1]}   this to other ${ratio.toFixed(3)}`);
   }
   say(
     `this to other: ${median(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(3)}-${Math.max(...ratios).toFixed(3)})`,
   );
+  const told = even.length === 0 ? "none" : median(even).toFixed(3);
+  say(`of the ${even.length} rounds in which both collected their whole heap as often: ${told}`);
   for (const { name, subject } of sides)
     problems.push(...(await subject.prove(charges.of(subject))).map((problem) => `${name}: ${problem}`));
   problems.push(...(await sinkProblems(sink)), ...(await recordProblems(sides)));

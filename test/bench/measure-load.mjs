@@ -112,7 +112,7 @@ export async function takeTurn(scenario, subject, charges, tools, seconds, pace 
   const count =
     scenario.each === undefined ? { seconds, requests: 0 } : { seconds: 0, requests: scenario.each * scenario.callers };
   const job = { ...jobOf(scenario, subject), ...count, ...pace };
-  await readDelaysMs(subject);
+  const { collections: collectionsBefore } = await readDelaysMs(subject);
   const mockBefore = await readMock(tools.mockPort);
   const before = subject.pids.length > 0 ? readUsed(subject.pids) : undefined;
   const load = await tools.drivers[subject.door].run(job);
@@ -127,6 +127,7 @@ export async function takeTurn(scenario, subject, charges, tools, seconds, pace 
   if (reached !== load.ok) tools.problems.push(`${where}: ${load.ok} answers, but the upstream gave ${reached}`);
   const isKnown = after !== undefined && before !== undefined && load.ok > 0;
   const cpuMs = isKnown ? after.cpuMs - before.cpuMs : Number.NaN;
+  const { collections, ...delays } = await readDelaysMs(subject);
   return {
     perSecond: load.ok / load.seconds,
     cpuUs: (cpuMs * 1000) / load.ok,
@@ -139,7 +140,8 @@ export async function takeTurn(scenario, subject, charges, tools, seconds, pace 
     firstP99Ms: load.first.p99,
     rssMb: (after?.rssBytes ?? Number.NaN) / MEBI,
     rssPeakMb: (after?.rssPeakBytes ?? Number.NaN) / MEBI,
-    ...(await readDelaysMs(subject)),
+    ...delays,
+    collections: collections - collectionsBefore,
     atOnce: mock.openMost,
     load: /** @type {any} */ (load),
   };
@@ -209,7 +211,8 @@ async function readMock(port) {
 
 /**
  * How long the event loop was held since the last look, as the subject's own metrics tell it; nothing where they do
- * not. The watch looks every 10 ms, and that wait is part of each value.
+ * not. The watch looks every 10 ms, and that wait is part of each value. Beside it how many collections of the whole
+ * heap there were since the start.
  * @param {Subject} subject
  */
 export async function readDelaysMs({ metricsUrl }) {
@@ -218,5 +221,9 @@ export async function readDelaysMs({ metricsUrl }) {
     const seconds = new RegExp(`^nodejs_eventloop_lag_${name}_seconds (\\S+)`, "m").exec(text)?.[1];
     return Number(seconds ?? Number.NaN) * 1000;
   };
-  return { delayP50Ms: told("p50"), delayP90Ms: told("p90"), delayP99Ms: told("p99"), stallMs: told("max") };
+  // It is told from its first one on.
+  const none = text.includes("nodejs_gc_duration_seconds") ? 0 : Number.NaN;
+  const collections = Number(/^nodejs_gc_duration_seconds_count\{kind="major"\} (\d+)/m.exec(text)?.[1] ?? none);
+  const [delayP50Ms, delayP90Ms, delayP99Ms, stallMs] = [told("p50"), told("p90"), told("p99"), told("max")];
+  return { delayP50Ms, delayP90Ms, delayP99Ms, stallMs, collections };
 }
