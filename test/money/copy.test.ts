@@ -12,7 +12,8 @@ import type { Store } from "../../src/store/store.js";
 import { NOON_MS, creditOf, holdOf, settleOf } from "../ledger/operations.js";
 import { TEST_ACT } from "../support/acts.js";
 import { tollgate } from "../support/command.js";
-import { makeDatabase, postgresMissing, quickDirectory } from "../support/postgres.js";
+import { makeDatabase, postgresMissing } from "../support/postgres.js";
+import { quickDirectory } from "../support/quick-directory.js";
 
 const TRANSFERS = Number(process.env["TOLLGATE_COPY_TRANSFERS"] ?? 3_000);
 const TIMEOUT_MS = Math.max(120_000, 5 * TRANSFERS);

@@ -6,7 +6,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../../src/store/answer-rows.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { openAnswerFile, SqliteAnswers } from "../../src/store/sqlite/answer-file.js";
-import { makeDatabase, postgresMissing, quickDirectory } from "../support/postgres.js";
+import { makeDatabase, postgresMissing } from "../support/postgres.js";
+import { quickDirectory } from "../support/quick-directory.js";
 
 const HOUR_MS = 3_600_000;
 

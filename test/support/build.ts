@@ -1,11 +1,14 @@
 /** Builds the program once before the tests, so that those which start it start what a user starts. */
 import { spawnSync } from "node:child_process";
+import { useQuickDirectory } from "./quick-directory.js";
 import { sdkShapes } from "./sdk-shapes.js";
 
-export function setup(): void {
+/** @returns What ends with the run. */
+export function setup(): () => void {
   for (const program of ["src/bundle.mjs", "src/console/build.mjs"]) {
     const { status } = spawnSync(process.execPath, [program], { stdio: "inherit" });
     if (status !== 0) throw new Error(`${program} failed`);
   }
   sdkShapes();
+  return useQuickDirectory();
 }

@@ -6,7 +6,8 @@ import net from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { postgresPrograms, quickDirectory } from "./postgres.js";
+import { postgresPrograms } from "./postgres.js";
+import { quickDirectory } from "./quick-directory.js";
 
 export interface OwnPostgres {
   readonly url: string;

@@ -4,11 +4,11 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statfsSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { onTestFinished } from "vitest";
+import { quickDirectory } from "./quick-directory.js";
 
 const START_MS = 60_000;
 const VERSION_LEAST = 14;
@@ -24,7 +24,10 @@ function programs(): string | undefined {
   );
 }
 
+/** Most places have it in their name, and most files of tests ask. */
 function versionOf(directory: string): number {
+  const named = /\/(\d+)\/bin$/.exec(directory)?.[1];
+  if (named !== undefined) return Number(named);
   const { stdout } = spawnSync(join(directory, "postgres"), ["--version"], { encoding: "utf8" });
   return Number(/\d+/.exec(stdout)?.[0] ?? 0);
 }
@@ -76,19 +79,6 @@ export async function administer(statement: string, url?: string): Promise<pg.Qu
     return (await client.query<pg.QueryResultRow>(statement)).rows;
   } finally {
     await client.end();
-  }
-}
-
-const MEMORY_BYTES_MIN = 4 * 2 ** 30;
-
-/** A directory in memory, where it has room: many tests make a database, and a disk would sync each. */
-export function quickDirectory(): string {
-  try {
-    accessSync("/dev/shm", constants.W_OK);
-    const { bavail, bsize } = statfsSync("/dev/shm");
-    return bavail * bsize >= MEMORY_BYTES_MIN ? "/dev/shm" : tmpdir();
-  } catch {
-    return tmpdir();
   }
 }
 

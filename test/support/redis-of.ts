@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { quickDirectory } from "./postgres.js";
+import { quickDirectory } from "./quick-directory.js";
 import { freePort, REDIS_MISSING } from "./redis-server.js";
 
 const STARTS_MAX = 5;

@@ -11,7 +11,8 @@ import { openSqliteArchive } from "../../src/store/sqlite/archive.js";
 import { openSqliteStore, openSqliteThread, verifierOf } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 import { startOwner } from "./owner.js";
-import { administer, makeDatabase, postgresMissing, quickDirectory } from "./postgres.js";
+import { administer, makeDatabase, postgresMissing } from "./postgres.js";
+import { quickDirectory } from "./quick-directory.js";
 import { tamperSqlite } from "./tamper-sqlite.js";
 
 /** An empty database for one test, gone with it. */
