@@ -15,9 +15,9 @@ export interface Log {
 const GATHERED_CHARACTERS = 65_536;
 const FLUSH_MS = 100;
 
-/** A log that writes to standard output. Every string in it passes the redaction. */
-export function createLog(level: string): Log & { flush(): void } {
-  const destination = pino.destination({ dest: 1, sync: false });
+/** A log that writes to standard output, or to the file that is named. Every string in it passes the redaction. */
+export function createLog(level: string, file: number | string = 1): Log & { flush(): void } {
+  const destination = pino.destination({ dest: file, sync: false });
   const lines = new GatheredLines(destination);
   const least = pino.levels.values[level] ?? Infinity;
   const writer = (label: string): Log["info"] => {
