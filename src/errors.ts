@@ -119,7 +119,10 @@ export const REASONS = {
   },
   ERROR_REASON_RESOURCE_UNKNOWN: {
     ...NOT_FOUND,
-    say: (m) => `There is no ${m["kind"]} '${m["id"]}', or it is not yours.`,
+    say: (m) =>
+      m["archived_before"]
+        ? `The ${m["kind"]} '${m["id"]}' is from before ${m["archived_before"]}, and its transfers are archived. Give money back with a credit to its account, whose reason names it.`
+        : `There is no ${m["kind"]} '${m["id"]}', or it is not yours.`,
   },
   ERROR_REASON_ALREADY_EXISTS: {
     http: 409,

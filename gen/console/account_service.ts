@@ -379,10 +379,12 @@ export const ListEntriesRequest: Shape = {
 export interface ListEntriesResponse {
   readonly entries: readonly (Entry)[];
   readonly nextPageToken: string;
+  readonly archivedBefore?: Date | undefined;
 }
 export const ListEntriesResponse: Shape = {
   entries: ["[]", () => Entry],
   next_page_token: "s",
+  archived_before: ["?", "t"],
 };
 
 export interface Entry {
@@ -445,12 +447,14 @@ export interface GetStatementResponse {
   readonly entries: readonly (StatementEntry)[];
   readonly closing?: BalancePoint | undefined;
   readonly nextPageToken: string;
+  readonly archivedBefore?: Date | undefined;
 }
 export const GetStatementResponse: Shape = {
   opening: ["?", () => BalancePoint],
   entries: ["[]", () => StatementEntry],
   closing: ["?", () => BalancePoint],
   next_page_token: "s",
+  archived_before: ["?", "t"],
 };
 
 export interface BalancePoint {
@@ -492,6 +496,8 @@ export interface VerifyLedgerResponse {
   readonly transferCount: bigint;
   readonly openHoldCount: bigint;
   readonly auditEventCount: bigint;
+  readonly archivedTransferCount: bigint;
+  readonly archivedBefore?: Date | undefined;
 }
 export const VerifyLedgerResponse: Shape = {
   holds: "b",
@@ -500,6 +506,8 @@ export const VerifyLedgerResponse: Shape = {
   transfer_count: "n",
   open_hold_count: "n",
   audit_event_count: "n",
+  archived_transfer_count: "n",
+  archived_before: ["?", "t"],
 };
 
 export const verifyLedger: Method<VerifyLedgerRequest, VerifyLedgerResponse> = {

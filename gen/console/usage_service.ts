@@ -15,10 +15,12 @@ export const GetRequestRequest: Shape = {
 export interface GetRequestResponse {
   readonly request?: RequestRecord | undefined;
   readonly entries: readonly (Entry)[];
+  readonly archivedBefore?: Date | undefined;
 }
 export const GetRequestResponse: Shape = {
   request: ["?", () => RequestRecord],
   entries: ["[]", () => Entry],
+  archived_before: ["?", "t"],
 };
 
 export interface RequestRecord {

@@ -6,9 +6,9 @@ import type { BalancePoint, GetStatementResponse, StatementEntry } from "./index
 
 const COLUMNS = ["sequence", "time", "kind", "id", "request_id", "change_usd", "available_usd", "held_usd"];
 
-/** The titles and the opening balance: what stands before the first page. */
-export function statementHead({ opening }: GetStatementResponse): string {
-  return line(COLUMNS) + balanceLine("opening", opening);
+/** The titles and the opening balance: what stands before the first page, and since when where the rest is archived. */
+export function statementHead({ opening, archivedBefore }: GetStatementResponse): string {
+  return line(COLUMNS) + balanceLine("opening", opening, archivedBefore);
 }
 
 /** The entries of one page. */
@@ -21,8 +21,9 @@ export function statementEnd({ closing }: GetStatementResponse): string {
   return balanceLine("closing", closing);
 }
 
-function balanceLine(kind: string, balance: BalancePoint | undefined): string {
-  return line(["", "", kind, "", "", "", ...amounts(balance)]);
+function balanceLine(kind: string, balance: BalancePoint | undefined, archivedBefore?: Date): string {
+  const said = archivedBefore === undefined ? "" : "entries before are archived";
+  return line(["", archivedBefore?.toISOString() ?? "", kind, said, "", "", ...amounts(balance)]);
 }
 
 function entryLine({ entry, balance }: StatementEntry): string {

@@ -17,7 +17,17 @@ import { connected, type ConnectionOptions, readPages, withConnection } from "./
 import { addShowCommand, formatBalance, formatSettings } from "./account-facts.js";
 import { addDebitCommand, addFreezeCommands } from "./correction.js";
 import { CommandFailure } from "./failure.js";
-import { type Column, formatList, formatTable, formatTime, moreOf, numeric, printable, printPart } from "./print.js";
+import {
+  archivedNote,
+  type Column,
+  formatList,
+  formatTable,
+  formatTime,
+  moreOf,
+  numeric,
+  printable,
+  printPart,
+} from "./print.js";
 
 const NO_BALANCE = { availableNanos: 0n, heldNanos: 0n };
 const UPDATE_EXAMPLES = `
@@ -207,11 +217,13 @@ async function balance(id: string, options: ConnectionOptions): Promise<void> {
 async function entries(id: string, options: ConnectionOptions & { limit: number }): Promise<void> {
   await connected(options, async (connection) => {
     const method = AccountServiceService.listEntries;
+    let archivedBefore: Date | undefined;
     const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
       const page = await connection.call(method, { id, pageSize, pageToken });
+      ({ archivedBefore } = page);
       return { items: page.entries, nextPageToken: page.nextPageToken };
     });
-    connection.show(method, { entries: items, nextPageToken }, formatEntries);
+    connection.show(method, { entries: items, nextPageToken, archivedBefore }, formatEntries);
   });
 }
 
@@ -230,12 +242,13 @@ async function statement(id: string, options: StatementOptions): Promise<void> {
   await connected(options, async (connection) => {
     let opening: GetStatementResponse["opening"];
     let closing: GetStatementResponse["closing"];
+    let archivedBefore: Date | undefined;
     const { items, nextPageToken } = await readPages(limit, async (pageSize, pageToken) => {
       const page = await connection.call(method, { id, from, to, pageSize, pageToken });
       if (pageToken === "" && options.csv) printPart(statementHead(page));
       if (options.csv) printPart(statementLines(page));
       opening ??= page.opening;
-      closing = page.closing;
+      ({ closing, archivedBefore } = page);
       // What is printed already need not be kept.
       return {
         items: options.csv ? page.entries.map(() => undefined) : page.entries,
@@ -243,7 +256,7 @@ async function statement(id: string, options: StatementOptions): Promise<void> {
       };
     });
     const entries = items.filter((item) => item !== undefined);
-    const answer: GetStatementResponse = { opening, entries, closing, nextPageToken };
+    const answer: GetStatementResponse = { opening, entries, closing, nextPageToken, archivedBefore };
     if (options.csv) printPart(statementEnd(answer));
     else connection.show(method, answer, formatStatement);
   });
@@ -276,7 +289,8 @@ function formatEntries(answer: ListEntriesResponse): string {
     { title: "AVAILABLE", numeric: true },
     "REQUEST OR CREDIT",
   ];
-  return formatList(columns, answer.entries.map(rowOf), "No entries.", answer.nextPageToken);
+  const listed = formatList(columns, answer.entries.map(rowOf), "No entries.", answer.nextPageToken);
+  return listed + archivedNote(answer.archivedBefore, "older entries");
 }
 
 function formatStatement(answer: GetStatementResponse): string {
@@ -301,7 +315,8 @@ function formatStatement(answer: GetStatementResponse): string {
   ]);
   const first = ["", "opening", "", ...point(answer.opening), ""];
   const last = ["", "closing", "", ...point(answer.closing), ""];
-  return formatTable(columns, [first, ...rows, last]) + moreOf(answer.nextPageToken);
+  const table = formatTable(columns, [first, ...rows, last]) + moreOf(answer.nextPageToken);
+  return table + archivedNote(answer.archivedBefore, "entries before the opening");
 }
 
 function rowOf(entry: Entry): string[] {

@@ -7,7 +7,7 @@ import { AccountServiceService, UsageServiceService } from "../api/index.js";
 import { USAGE_FORMS } from "../api/usage-export.js";
 import { readDay, readMoment, readSpan } from "./arguments.js";
 import { connected, type Connection, type ConnectionOptions, withConnection } from "./connection.js";
-import { printPart } from "./print.js";
+import { archivedNote, printable, printPart } from "./print.js";
 
 const PAGE_SIZE = 1_000;
 
@@ -63,6 +63,8 @@ async function exportEntries({ account, from, to, format, ...options }: EntryOpt
         printPart((isFirst ? head : "") + page.entries.map((entry) => line(id, entry)).join(""));
         isFirst = false;
         pageToken = page.nextPageToken;
+        if (pageToken === "" && page.archivedBefore !== undefined)
+          process.stderr.write(`tollgate: ${printable(id)}: ${archivedNote(page.archivedBefore, "entries").trim()}\n`);
       } while (pageToken !== "");
     }
   });

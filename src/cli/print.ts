@@ -1,4 +1,5 @@
 /** How commands print: aligned columns for people, JSON for programs. */
+import { dayOf } from "../api/day.js";
 
 /** A column: its title, and whether it holds numbers, which stand at the right. */
 export type Column = string | { readonly title: string; readonly numeric: true };
@@ -24,6 +25,15 @@ export function formatList(
 export function moreOf(nextPageToken: string): string {
   return nextPageToken === "" ? "" : "\nThere are more: raise --limit.";
 }
+
+/** What follows where the rest is in an archive. */
+export function archivedNote(before: Date | undefined, what: string): string {
+  if (before === undefined) return "";
+  return `\nBefore ${dayOf(before.valueOf())}: ${what} are archived; ${ARCHIVE_READER} proves them.`;
+}
+
+/** The command that reads the files of an archive: a node does not have them. */
+export const ARCHIVE_READER = "'tollgate store verify --archive DIR'";
 
 /** Rows under titles, two spaces between columns. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {

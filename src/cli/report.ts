@@ -9,7 +9,7 @@ import {
 import { formatPricePerMillion } from "../money.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { EXIT_CODES } from "./exit-code.js";
-import { type Column, formatLimit, formatTable, printable } from "./print.js";
+import { ARCHIVE_READER, archivedNote, type Column, formatLimit, formatTable, printable } from "./print.js";
 
 /** A long ledger takes its time. */
 const VERIFY_MS_MAX = 3_600_000;
@@ -20,7 +20,11 @@ export function addReportCommands(program: Command): void {
   withConnection(
     ledger
       .command("verify")
-      .description("check every account, transfer, hold, and settlement; exits with 7 where something does not hold"),
+      .description("check every account, transfer, hold, and settlement; exits with 7 where something does not hold")
+      .addHelpText(
+        "after",
+        `\nA node has no files of an archive. Beside them, what is archived is checked by\n${ARCHIVE_READER}.`,
+      ),
   ).action(verify);
 }
 
@@ -63,8 +67,10 @@ function formatModels(answer: ListModelsResponse): string {
 }
 
 function formatProof(answer: VerifyLedgerResponse): string {
-  const { accountCount, transferCount, openHoldCount } = answer;
+  const { accountCount, transferCount, openHoldCount, archivedTransferCount, archivedBefore } = answer;
   const checked = `${accountCount} accounts, ${transferCount} transfers, ${openHoldCount} open holds`;
-  if (answer.holds) return `The ledger holds: ${checked}.`;
-  return [`The ledger does NOT hold: ${checked}.`, ...answer.problems.map((line) => `- ${printable(line)}`)].join("\n");
+  const archived = archivedNote(archivedBefore, `${archivedTransferCount} transfers`);
+  if (answer.holds) return `The ledger holds: ${checked}.${archived}`;
+  const problems = answer.problems.map((line) => `- ${printable(line)}`);
+  return [`The ledger does NOT hold: ${checked}.`, ...problems].join("\n") + archived;
 }

@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type Act, commandAct } from "../audit/act.js";
 import { systemUser } from "../audit/system-user.js";
+import { dayOf } from "../api/day.js";
 import { readEnvironment } from "../config/environment.js";
 import { deriveKey, readRootSecret } from "../config/secret.js";
 import type { ArchiveDatabase } from "../store/archive/database.js";
@@ -48,7 +49,10 @@ export function addStoreCommands(program: Command): void {
     .description(
       "check every account, transfer, hold, and settlement in the database; exits with 7 where something does not hold",
     )
-    .option("--archive <directory>", "check also the archived transfers that it has, from the first on")
+    .option(
+      "--archive <directory>",
+      "check also the archived transfers that it has, from the first on; else their sums",
+    )
     .action(verify);
 }
 
@@ -110,10 +114,16 @@ async function archive({ before, to }: { before: string; to: string }): Promise<
 async function verify({ archive: directory }: { archive?: string }): Promise<void> {
   const { verifyWithArchive } = await import("../store/archive/verify.js");
   await withArchive(async (database) => {
-    say(
-      "checked",
-      await (directory === undefined ? database.verify() : verifyWithArchive(database, resolve(directory))),
-    );
+    const report = await (directory === undefined
+      ? database.verify()
+      : verifyWithArchive(database, resolve(directory)));
+    say("checked", report);
+    const { archivedTransferCount: count, archivedUntilMs } = report;
+    if (archivedUntilMs === undefined) return;
+    const before = dayOf(archivedUntilMs);
+    if (directory === undefined)
+      print(`Before ${before}: ${count} transfers are archived; --archive DIR proves them too.`);
+    else print(`Before ${before}: ${count} transfers that are archived were proven too.`);
   });
 }
 

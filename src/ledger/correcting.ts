@@ -10,7 +10,10 @@ import { type Transfer, type TransferContent, noteRecord } from "./transfer.js";
 export function refund(book: Book, operation: RefundOperation): LedgerResult {
   const { requestId, amountNanos: wantedNanos, refundId } = operation;
   const hold = book.holds.get(requestId);
-  if (hold === undefined) return { kind: "refused", problem: "unknown_request" };
+  if (hold === undefined)
+    return book.archivedUntilMs === 0
+      ? { kind: "refused", problem: "unknown_request" }
+      : { kind: "archived", untilMs: book.archivedUntilMs };
   const account = book.account(hold.accountId);
   const known = book.correction("refund", refundId);
   if (known !== undefined) {

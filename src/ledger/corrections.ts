@@ -1,5 +1,7 @@
 /** Credits, refunds and debits as an operator asks for them: each once for its id, each with its reason. */
 import { invalid } from "../api/check.js";
+import { dayOf } from "../api/day.js";
+import { requestTime } from "../api/request-time.js";
 import { type Act, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
@@ -69,8 +71,8 @@ export class Corrections {
   }
 
   /**
-   * Gives back what a request was charged, or a part of it. Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN, or
-   * PARAMETER_INVALID where less is left of the charge.
+   * Gives back what a request was charged, or a part of it. Rejects with ALREADY_EXISTS, with RESOURCE_UNKNOWN, which
+   * says where the request is archived, or with PARAMETER_INVALID where less is left of the charge.
    */
   async refund({ refundId, requestId, amountNanos, reason, actor, act }: RefundRequest): Promise<RefundOutcome> {
     checkId("refund_id", refundId);
@@ -82,6 +84,7 @@ export class Corrections {
     if (result.kind === "refunded") return done(act, result);
     if (result.kind === "refund_too_high")
       throw invalid("amount_nanos", `${result.refundableNanos} are left of what the request was charged`);
+    if (result.kind === "archived") throw unknownRequest(requestId, result.untilMs);
     throw refusalOf(result, { kind: "refund", id: refundId }, requestId);
   }
 
@@ -130,6 +133,13 @@ function checkAmount(nanos: bigint, leastNanos: bigint): void {
     throw invalid("amount_nanos", `must be from ${leastNanos} to ${AMOUNT_NANOS_MAX}`);
 }
 
+/** The refusal of a request that is not in the ledger, where what is older than a time may be in an archive. */
+export function unknownRequest(id: string, archivedUntilMs = 0): GatewayError {
+  const isArchived = (requestTime(id) ?? Infinity) < archivedUntilMs;
+  const archived = isArchived ? { archived_before: dayOf(archivedUntilMs) } : {};
+  return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "request", id, ...archived });
+}
+
 function refusalOf(
   result: LedgerResult,
   act: { readonly kind: string; readonly id: string },
@@ -140,7 +150,7 @@ function refusalOf(
     case "unknown_account":
       return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: of });
     case "unknown_request":
-      return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "request", id: of });
+      return unknownRequest(of);
     case "id_taken": {
       const problem = act.kind === "refund" ? "with another request or amount" : "with another account or amount";
       return new GatewayError("ERROR_REASON_ALREADY_EXISTS", { ...act, problem });

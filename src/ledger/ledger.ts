@@ -12,7 +12,7 @@ import type {
   AccountLimits,
   AccountRow,
   BalanceRow,
-  EntryRow,
+  EntryPage,
   Freeze,
   Page,
   PageRequest,
@@ -289,8 +289,13 @@ export class Ledger {
     return balance;
   }
 
+  /** Before when transfers are archived; undefined where none are. */
+  archivedUntil(): Promise<number | undefined> {
+    return this.#store.ledger.archivedUntil();
+  }
+
   /** The account's transfers, newest first. Rejects with RESOURCE_UNKNOWN or PARAMETER_INVALID. */
-  async entries(accountId: string, page: PageRequest): Promise<Page<EntryRow>> {
+  async entries(accountId: string, page: PageRequest): Promise<EntryPage> {
     await this.#writer.flush();
     await this.account(accountId);
     return this.#store.ledger.entries(accountId, page);

@@ -236,6 +236,8 @@ export type LedgerResult =
       readonly availableNanos: bigint;
       readonly repeated: boolean;
     }
+  /** The book lacks a request, and what was admitted before is archived. */
+  | { readonly kind: "archived"; readonly untilMs: number }
   /** More than is left of what the request was charged. */
   | { readonly kind: "refund_too_high"; readonly refundableNanos: bigint }
   /** `debitedNanos` is what the account had; the rest, `receivableNanos`, is the operator's to receive elsewhere. */

@@ -51,13 +51,13 @@ export function decide(book: Book, operation: LedgerOperation): LedgerResult {
 }
 
 /**
- * True where a settlement may be of a request that is archived: the book, with all that a batch asks for in it, has no
- * hold of it, and the batch brings none. Then it must know what is archived.
+ * True where a settlement or a refund may be of a request that is archived: the book, with all that a batch asks for in
+ * it, has no hold of it, and the batch brings none. Then it must know what is archived.
  */
 export function mayBeArchived(book: Book, operations: readonly LedgerOperation[]): boolean {
   let held: Set<string> | undefined;
   for (const operation of operations) {
-    if (operation.kind !== "settle" || operation.terms === undefined) continue;
+    if (operation.kind !== "refund" && (operation.kind !== "settle" || operation.terms === undefined)) continue;
     if (book.holds.get(operation.requestId) !== undefined) continue;
     held ??= new Set(operations.flatMap((one) => (one.kind === "hold" ? [one.requestId] : [])));
     if (!held.has(operation.requestId)) return true;

@@ -12,6 +12,7 @@ import {
 } from "./chunk.js";
 import { type ChunkSums, ChunkSumsCache } from "./chunk-sums.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
+import { requestTime } from "../api/request-time.js";
 import { FLAG, type RecordRow } from "./columns.js";
 import { type RecordFilter, isRefused, type Test, testOf } from "./filter.js";
 import { PartCache } from "./part-cache.js";
@@ -29,7 +30,6 @@ const READS_MAX = 4;
 const REQUEST_MS_MAX = 700_000;
 /** Later than any record. A database takes no infinity. */
 const EVER_MS = Number.MAX_SAFE_INTEGER;
-const ID_TIME = /^req_([0-9a-f]{12})[0-9a-f]{20}$/;
 type ReadMark = Pick<ChunkMark, "id" | "count" | "fromMs" | "toMs">;
 const NO_PART: Part = { columns: new Map(), texts: new ListedTexts([]) };
 /** Whom a request was for, and what may tell it. */
@@ -101,7 +101,7 @@ export class Engine {
 
   /** The newest first, after the cursor, at most `count`. */
   async list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<RecordRow[]> {
-    const began = beganMs(filter.id);
+    const began = filter.id === undefined ? undefined : requestTime(filter.id);
     const fromMs = Math.max(filter.fromMs, began ?? 0);
     const toMs = Math.min(
       filter.toMs,
@@ -169,7 +169,7 @@ export class Engine {
 
   /** Looks where a request of this id can be. What is no id of ours was never one, and nothing is read for it. */
   async find(id: string): Promise<RecordRow | undefined> {
-    const began = beganMs(id);
+    const began = requestTime(id);
     if (began === undefined) return undefined;
     for (const mark of await this.#within(began, began + REQUEST_MS_MAX)) {
       const chunk = await this.#chunk(mark, true);
@@ -363,12 +363,6 @@ function keysByTime({ facts, count, fromMs }: Chunk, passes: Test, after: ListCu
 function whole(marks: readonly ChunkMark[], { fromMs, toMs, names, ...rest }: RecordFilter): readonly number[] {
   if ([...Object.values(names), ...Object.values(rest)].some((value) => value !== undefined)) return [];
   return marks.filter((mark) => mark.sealed && mark.fromMs >= fromMs && mark.toMs <= toMs).map(({ id }) => id);
-}
-
-/** When the request with this id began; undefined where the text is no whole id. */
-function beganMs(id: string | undefined): number | undefined {
-  const time = ID_TIME.exec(id ?? "")?.[1];
-  return time === undefined ? undefined : Number.parseInt(time, 16);
 }
 
 function asNew(chunk: Chunk, sealed: boolean, stripped: boolean): NewChunk {

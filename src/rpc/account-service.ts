@@ -76,15 +76,17 @@ export function accountService(parts: Parts): Handlers<typeof AccountServiceServ
     async listEntries(request, { caller }) {
       const page = pageOf(request);
       checkOwner(caller, required("id", request.id), "account", request.id);
-      const { rows, nextPageToken } = await ledger.entries(request.id, page);
-      return { entries: rows.map(entryOf), nextPageToken };
+      const { rows, nextPageToken, archivedUntilMs } = await ledger.entries(request.id, page);
+      return { entries: rows.map(entryOf), nextPageToken, archivedBefore: timeOf(archivedUntilMs) };
     },
     async getStatement(request, { caller }) {
       const page = pageOf(request);
       checkOwner(caller, required("id", request.id), "account", request.id);
-      const { opening, entries, closing, nextPageToken } = await ledger.statement(request.id, periodOf(request), page);
-      const lines = entries.map((row) => ({ entry: entryOf(row), balance: pointOf(row) }));
-      return { opening: pointOf(opening), entries: lines, closing: pointOf(closing), nextPageToken };
+      const found = await ledger.statement(request.id, periodOf(request), page);
+      const { opening, closing, nextPageToken, archivedUntilMs } = found;
+      const entries = found.entries.map((row) => ({ entry: entryOf(row), balance: pointOf(row) }));
+      const ends = { opening: pointOf(opening), closing: pointOf(closing) };
+      return { ...ends, entries, nextPageToken, archivedBefore: timeOf(archivedUntilMs) };
     },
     verifyLedger: async () => verified(await ledger.verify(), alerts),
   };
@@ -105,7 +107,13 @@ async function verified(report: VerifyReport, alerts: CoreParts["alerts"]): Prom
     transferCount: BigInt(report.transferCount),
     openHoldCount: BigInt(report.openHoldCount),
     auditEventCount: BigInt(report.auditEventCount),
+    archivedTransferCount: BigInt(report.archivedTransferCount),
+    archivedBefore: timeOf(report.archivedUntilMs),
   };
+}
+
+function timeOf(timeMs: number | undefined): Date | undefined {
+  return timeMs === undefined ? undefined : new Date(timeMs);
 }
 
 function freezeOf(freeze: AccountRow["freeze"]): Freeze | undefined {

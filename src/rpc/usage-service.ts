@@ -3,11 +3,13 @@ import type { ReadRequestContentResponse, UsageServiceService } from "../api/ind
 import { type Act, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../errors.js";
+import { unknownRequest } from "../ledger/corrections.js";
 import { Adopter } from "../records/adopter.js";
 import { largestOf } from "../records/largest.js";
 import { RequestWatch } from "../records/request-watch.js";
 import { UsageQuestions } from "../records/usage-questions.js";
 import { invalid, required, unknown } from "../api/check.js";
+import { requestTime } from "../api/request-time.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";
@@ -41,11 +43,15 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
       if (receipt !== undefined) {
         checkOwner(caller, receipt.request.accountId, "request", id);
         const request = messageOfLedger(receipt.request, isOperator(caller), record);
-        return { request, entries: receipt.entries.map(entryOf) };
+        return { request, entries: receipt.entries.map(entryOf), archivedBefore: undefined };
       }
-      if (record === undefined) throw unknown("request", id);
+      const archivedMs = (await ledger.archivedUntil()) ?? 0;
+      // Whose it was is not known any more.
+      if (record === undefined) throw unknownRequest(id, isOperator(caller) ? archivedMs : 0);
       checkOwner(caller, record.account, "request", id);
-      return { request: messageOfRecord(record), entries: [] };
+      const isArchived = (requestTime(id) ?? Infinity) < archivedMs;
+      const archivedBefore = isArchived ? new Date(archivedMs) : undefined;
+      return { request: messageOfRecord(record), entries: [], archivedBefore };
     },
     async queryUsage(request, { caller }) {
       // Whose account it is comes first: nobody learns anything of another one's.

@@ -39,6 +39,7 @@ export interface TimeCursor {
 /** Lists give up to `count` rows after the cursor. */
 export interface TableCalls {
   balance(accountId: string): BalanceRow | undefined;
+  archivedUntil(): number | undefined;
   entries(accountId: string, count: number, beforeSequence: number | undefined): EntryRow[];
   statementBounds(accountId: string, fromMs: number | undefined, toMs: number | undefined): StatementBounds | undefined;
   entrySpan(accountId: string, span: EntrySpan, count: number): EntryRow[];

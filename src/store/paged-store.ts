@@ -27,7 +27,7 @@ import type {
 } from "./store.js";
 
 /** What of a ledger is the same over every database. */
-export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "statement">;
+export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "archivedUntil" | "statement">;
 
 export interface PagedStore extends Pick<
   Store,
@@ -70,12 +70,16 @@ function isChanged(rows: StepRows): boolean {
 
 function ledgerReads(calls: AsyncTableCalls): LedgerReads {
   return {
+    archivedUntil: () => calls.archivedUntil(),
     balance: (accountId) => calls.balance(accountId),
     entries: async (accountId, page) => {
       const size = checkSize(page);
       const before = decodeToken("entries", page.token, SEQUENCE_CURSOR);
       const rows = await calls.entries(accountId, size + 1, before);
-      return cutPage("entries", rows, size, (row) => row.accountSequence);
+      const cut = cutPage("entries", rows, size, (row) => row.accountSequence);
+      const isLast = cut.nextPageToken === "";
+      const bounds = isLast ? await calls.statementBounds(accountId, undefined, undefined) : undefined;
+      return { ...cut, archivedUntilMs: bounds?.archivedUntilMs };
     },
     statement: (accountId, period, page) =>
       statementPage(accountId, period, page, {

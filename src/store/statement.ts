@@ -1,5 +1,6 @@
 /** Pages of an account's statement: its entries in the order of its chain, with what stood on it after each. */
 import { z } from "zod";
+import { dayOf } from "../api/day.js";
 import { GatewayError } from "../errors.js";
 import { checkSize, decodeToken, encodeToken } from "./page.js";
 import type { BalancePoint, EntryRow, PageRequest, StatementPage, StatementPeriod } from "./store.js";
@@ -73,14 +74,15 @@ export async function statementPage(
   const more = rows.length > size && last !== undefined;
   const next =
     last === undefined ? [] : [last.accountSequence + 1, span.end, `${last.availableNanos}`, `${last.heldNanos}`];
-  return { entries, opening, closing, nextPageToken: more ? encodeToken(list, next) : "" };
+  const archivedUntilMs = period.fromMs === undefined ? bounds.archivedUntilMs : undefined;
+  return { entries, opening, closing, nextPageToken: more ? encodeToken(list, next) : "", archivedUntilMs };
 }
 
 /** A statement that lacked the entries of a month would not say so. */
 function checkArchived({ fromMs, toMs }: StatementPeriod, { archivedUntilMs = 0 }: StatementBounds): void {
   const param = (fromMs ?? Infinity) < archivedUntilMs ? "from" : "to";
   if (Math.min(fromMs ?? Infinity, toMs ?? Infinity) >= archivedUntilMs) return;
-  const problem = `the entries before ${new Date(archivedUntilMs).toISOString().slice(0, 10)} are archived`;
+  const problem = `the entries before ${dayOf(archivedUntilMs)} are archived`;
   throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }
 

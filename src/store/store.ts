@@ -127,6 +127,13 @@ export interface StatementPage {
   readonly entries: readonly (EntryRow & BalancePoint)[];
   readonly closing: BalancePoint;
   readonly nextPageToken: string;
+  /** Where it begins at the end of an archive: that has the entries from before. Undefined where none of it is there. */
+  readonly archivedUntilMs: number | undefined;
+}
+
+/** A page of an account's entries. The last one says from before when older ones are in an archive. */
+export interface EntryPage extends Page<EntryRow> {
+  readonly archivedUntilMs: number | undefined;
 }
 
 /** A request with the transfers that it caused, oldest first. */
@@ -235,6 +242,9 @@ export interface VerifyReport {
   readonly transferCount: number;
   readonly openHoldCount: number;
   readonly auditEventCount: number;
+  /** How many transfers are in the files of an archive and not in the database, and before when. */
+  readonly archivedTransferCount: number;
+  readonly archivedUntilMs: number | undefined;
 }
 
 export interface LedgerStore {
@@ -248,7 +258,9 @@ export interface LedgerStore {
    */
   recalled?(nodeId: string): Promise<readonly string[]>;
   balance(accountId: string): Promise<BalanceRow | undefined>;
-  entries(accountId: string, page: PageRequest): Promise<Page<EntryRow>>;
+  entries(accountId: string, page: PageRequest): Promise<EntryPage>;
+  /** Before when transfers are archived; undefined where none are. */
+  archivedUntil(): Promise<number | undefined>;
   /** A page of an account's statement; undefined where there is no such account. */
   statement(accountId: string, period: StatementPeriod, page: PageRequest): Promise<StatementPage | undefined>;
   /** Proves the whole ledger beside the writer, without stopping it. */

@@ -50,6 +50,7 @@ beforeAll(async () => {
       transferCount: 0n,
       auditEventCount: 0n,
       openHoldCount: 0n,
+      archivedTransferCount: 0n,
     }).finish(),
   );
 });

@@ -188,9 +188,13 @@ onEachStore((driver) => {
     ]);
     const gone = "late-2026-03";
     expect(await store.requests.get(gone)).toBeUndefined();
+    const unknown = { kind: "refused", problem: "unknown_request" };
+    const untilMs = Date.parse("2026-07-01T00:00:00Z");
     expect(
       await store.ledger.commit([settleOf({ requestId: gone }), journaled(gone, oldMs), refundOf(gone, NOON_MS, 1n)]),
-    ).toEqual(["settle", "late", "refund"].map(() => ({ kind: "refused", problem: "unknown_request" })));
+    ).toEqual([unknown, unknown, { kind: "archived", untilMs }]);
+    // By itself, too: nothing else of the batch had the book read what is archived.
+    expect(await store.ledger.commit([refundOf(gone, NOON_MS, 1n)])).toEqual([{ kind: "archived", untilMs }]);
     expect(await store.ledger.balance("acme")).toEqual(balance);
     // One whose hold was lost after the archive is written late, as ever.
     const [late] = await store.ledger.commit([journaled("lost", NOON_MS)]);
@@ -308,9 +312,13 @@ onEachStore((driver) => {
     const old = store.ledger.statement("acme", { fromMs: mayMs - 1, toMs: undefined }, all);
     await expect(old).rejects.toThrow("the entries before 2026-05-01 are archived");
     const whole = await store.ledger.statement("acme", { fromMs: undefined, toMs: undefined }, all);
+    expect(whole?.archivedUntilMs).toBe(mayMs);
     expect(whole?.opening.availableNanos).toBeGreaterThan(0n);
     expect(await store.ledger.balance("acme")).toMatchObject(whole?.closing ?? {});
     const listed = await store.ledger.entries("acme", all);
+    expect(listed.archivedUntilMs).toBe(mayMs);
+    const newest = await store.ledger.entries("acme", { size: 1, token: "" });
+    expect(newest.archivedUntilMs).toBeUndefined();
     expect(whole?.entries.map(({ id }) => id)).toEqual(listed.rows.map(({ id }) => id).toReversed());
   });
 });

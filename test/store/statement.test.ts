@@ -34,7 +34,7 @@ async function readAll(store: Store, period: StatementPeriod, size: number): Pro
     entries.push(...next.entries);
     last = next;
   }
-  return { opening: first.opening, entries, closing: last.closing, nextPageToken: "" };
+  return { opening: first.opening, entries, closing: last.closing, nextPageToken: "", archivedUntilMs: undefined };
 }
 
 /** Recomputes what stood on the account after each entry, from what each changed. */

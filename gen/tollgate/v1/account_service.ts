@@ -516,6 +516,11 @@ export interface ListEntriesResponse {
   entries: Entry[];
   /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
+  /**
+   * On the last page, where older entries are archived: all of them are from before this moment. `tollgate store verify
+   * --archive` reads their files. Unset: the first entry of the account is on this page, or more pages follow.
+   */
+  archivedBefore?: Date | undefined;
 }
 
 /** GetStatementRequest is what GetStatement is asked. */
@@ -552,6 +557,11 @@ export interface GetStatementResponse {
    * first one was asked for.
    */
   nextPageToken: string;
+  /**
+   * Where the statement begins with what stood on the account at the end of its archive: the entries before are from
+   * before this moment. Unset: no entry of the period is archived.
+   */
+  archivedBefore?: Date | undefined;
 }
 
 /** BalancePoint is what is on an account at one moment. */
@@ -596,6 +606,13 @@ export interface VerifyLedgerResponse {
   openHoldCount: bigint;
   /** The number of records of the audit log that were checked. */
   auditEventCount: bigint;
+  /**
+   * The number of transfers that are in the files of an archive and not in the database. Their sums are checked; they
+   * themselves are by `tollgate store verify --archive DIR`, beside the files.
+   */
+  archivedTransferCount: bigint;
+  /** Archived transfers are from before this moment. Unset: none are. */
+  archivedBefore?: Date | undefined;
 }
 
 function createBaseAccountSettings(): AccountSettings {
@@ -3005,7 +3022,7 @@ export const ListEntriesRequest: MessageFns<ListEntriesRequest> = {
 };
 
 function createBaseListEntriesResponse(): ListEntriesResponse {
-  return { entries: [], nextPageToken: "" };
+  return { entries: [], nextPageToken: "", archivedBefore: undefined };
 }
 
 export const ListEntriesResponse: MessageFns<ListEntriesResponse> = {
@@ -3015,6 +3032,9 @@ export const ListEntriesResponse: MessageFns<ListEntriesResponse> = {
     }
     if (message.nextPageToken !== "") {
       writer.uint32(18).string(message.nextPageToken);
+    }
+    if (message.archivedBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.archivedBefore), writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -3046,6 +3066,14 @@ export const ListEntriesResponse: MessageFns<ListEntriesResponse> = {
             }
 
             message.nextPageToken = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.archivedBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -3152,7 +3180,7 @@ export const GetStatementRequest: MessageFns<GetStatementRequest> = {
 };
 
 function createBaseGetStatementResponse(): GetStatementResponse {
-  return { opening: undefined, entries: [], closing: undefined, nextPageToken: "" };
+  return { opening: undefined, entries: [], closing: undefined, nextPageToken: "", archivedBefore: undefined };
 }
 
 export const GetStatementResponse: MessageFns<GetStatementResponse> = {
@@ -3168,6 +3196,9 @@ export const GetStatementResponse: MessageFns<GetStatementResponse> = {
     }
     if (message.nextPageToken !== "") {
       writer.uint32(34).string(message.nextPageToken);
+    }
+    if (message.archivedBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.archivedBefore), writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -3215,6 +3246,14 @@ export const GetStatementResponse: MessageFns<GetStatementResponse> = {
             }
 
             message.nextPageToken = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.archivedBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -3408,7 +3447,16 @@ export const VerifyLedgerRequest: MessageFns<VerifyLedgerRequest> = {
 };
 
 function createBaseVerifyLedgerResponse(): VerifyLedgerResponse {
-  return { holds: false, problems: [], accountCount: 0n, transferCount: 0n, openHoldCount: 0n, auditEventCount: 0n };
+  return {
+    holds: false,
+    problems: [],
+    accountCount: 0n,
+    transferCount: 0n,
+    openHoldCount: 0n,
+    auditEventCount: 0n,
+    archivedTransferCount: 0n,
+    archivedBefore: undefined,
+  };
 }
 
 export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
@@ -3442,6 +3490,15 @@ export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
         throw new globalThis.Error("value provided for field message.auditEventCount of type int64 too large");
       }
       writer.uint32(48).int64(message.auditEventCount);
+    }
+    if (message.archivedTransferCount !== 0n) {
+      if (BigInt.asIntN(64, message.archivedTransferCount) !== message.archivedTransferCount) {
+        throw new globalThis.Error("value provided for field message.archivedTransferCount of type int64 too large");
+      }
+      writer.uint32(56).int64(message.archivedTransferCount);
+    }
+    if (message.archivedBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.archivedBefore), writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -3505,6 +3562,22 @@ export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
             }
 
             message.auditEventCount = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.archivedTransferCount = reader.int64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.archivedBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }

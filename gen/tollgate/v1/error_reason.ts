@@ -52,7 +52,11 @@ export enum ErrorReason {
   ERROR_REASON_MODEL_UNKNOWN = 15,
   /** ERROR_REASON_PATH_UNKNOWN - The gateway has no such path. Example: {"path": "/v1/v1/models", "hint": "/v1/models"} */
   ERROR_REASON_PATH_UNKNOWN = 16,
-  /** ERROR_REASON_RESOURCE_UNKNOWN - There is no such key, account or request, or it is another account's. Example: {"kind": "key", "id": "key_1"} */
+  /**
+   * ERROR_REASON_RESOURCE_UNKNOWN - There is no such key, account or request, or it is another account's. `archived_before` is there where a request's
+   * transfers are archived, with all from before that day: it takes no refund, and money is given back with a credit.
+   * Example: {"kind": "key", "id": "key_1"}
+   */
   ERROR_REASON_RESOURCE_UNKNOWN = 17,
   /** ERROR_REASON_ALREADY_EXISTS - The id is taken by something else. Example: {"kind": "credit", "id": "inv-7"} */
   ERROR_REASON_ALREADY_EXISTS = 18,

@@ -350,6 +350,8 @@ export interface GetRequestResponse {
     | undefined;
   /** The transfers that it caused, oldest first. */
   entries: Entry[];
+  /** Where its transfers may be in an archive, which has those from before this moment. Unset: they are all here. */
+  archivedBefore?: Date | undefined;
 }
 
 /** RefundRequestRequest is what RefundRequest is asked. */
@@ -1870,7 +1872,7 @@ export const GetRequestRequest: MessageFns<GetRequestRequest> = {
 };
 
 function createBaseGetRequestResponse(): GetRequestResponse {
-  return { request: undefined, entries: [] };
+  return { request: undefined, entries: [], archivedBefore: undefined };
 }
 
 export const GetRequestResponse: MessageFns<GetRequestResponse> = {
@@ -1880,6 +1882,9 @@ export const GetRequestResponse: MessageFns<GetRequestResponse> = {
     }
     for (const v of message.entries) {
       Entry.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.archivedBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.archivedBefore), writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1911,6 +1916,14 @@ export const GetRequestResponse: MessageFns<GetRequestResponse> = {
             }
 
             message.entries.push(Entry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.archivedBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }

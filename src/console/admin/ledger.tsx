@@ -5,7 +5,7 @@ import { verifyLedger, type VerifyLedgerResponse } from "../../../gen/console/ac
 import { call } from "../api/client.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
-import { count } from "../format.ts";
+import { count, dayText } from "../format.ts";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 
@@ -29,7 +29,7 @@ export function Ledger(): ReactNode {
 }
 
 function Proof({ proof }: { readonly proof: VerifyLedgerResponse }): ReactNode {
-  const { holds, problems, accountCount, transferCount, openHoldCount } = proof;
+  const { holds, problems, accountCount, transferCount, openHoldCount, archivedTransferCount, archivedBefore } = proof;
   const figures = [
     [admin.ledger.accounts, accountCount],
     [admin.ledger.transfers, transferCount],
@@ -45,6 +45,9 @@ function Proof({ proof }: { readonly proof: VerifyLedgerResponse }): ReactNode {
           {problem}
         </p>
       ))}
+      {archivedBefore !== undefined && (
+        <p className="soft">{admin.ledger.archived(count(archivedTransferCount), dayText(archivedBefore))}</p>
+      )}
       <dl className="figures">
         {figures.map(([name, value]) => (
           <div key={name}>

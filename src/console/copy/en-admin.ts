@@ -109,6 +109,8 @@ export const admin = {
     accounts: "Accounts",
     transfers: "Entries",
     open: "Amounts set aside for running requests",
+    archived: (transfers: string, day: string) =>
+      `${transfers} more entries, from before ${day}, are archived: 'tollgate store verify --archive DIR' proves them.`,
     takes: "It reads every entry from the first to the last, and takes time in proportion.",
   },
   nodes: {

@@ -112,5 +112,6 @@ export const requestWords = {
   },
   entries: "Ledger entries",
   noEntries: "It moved no money.",
+  archived: (day: string) => `Its entries are archived, with all from before ${day}.`,
   copyId: "the id",
 } as const;

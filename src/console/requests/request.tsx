@@ -6,7 +6,7 @@ import type { Entry } from "../../../gen/console/account_service.js";
 import { getRequest, type RequestRecord } from "../../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { requestWords } from "../copy/en-requests.ts";
-import { count, dateTime, milliseconds, money } from "../format.ts";
+import { count, dateTime, dayText, milliseconds, money } from "../format.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Entries } from "../parts/entries.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -28,7 +28,9 @@ export function RequestPage(): ReactNode {
   });
   return (
     <Loaded of={answer} what={requestWords.title(id)} height={600}>
-      {({ request, entries }) => request !== undefined && <Shown request={request} entries={entries} />}
+      {({ request, entries, archivedBefore }) =>
+        request !== undefined && <Shown request={request} entries={entries} archivedBefore={archivedBefore} />
+      }
     </Loaded>
   );
 }
@@ -36,9 +38,10 @@ export function RequestPage(): ReactNode {
 interface ShownParts {
   readonly request: RequestRecord;
   readonly entries: readonly Entry[];
+  readonly archivedBefore: Date | undefined;
 }
 
-function Shown({ request, entries }: ShownParts): ReactNode {
+function Shown({ request, entries, archivedBefore }: ShownParts): ReactNode {
   const { isOperator } = useSignedIn();
   const { id } = request;
   return (
@@ -60,7 +63,9 @@ function Shown({ request, entries }: ShownParts): ReactNode {
       <section className="stack">
         <h2>{requestWords.entries}</h2>
         {entries.length === 0 ? (
-          <p className="soft">{requestWords.noEntries}</p>
+          <p className="soft">
+            {archivedBefore === undefined ? requestWords.noEntries : requestWords.archived(dayText(archivedBefore))}
+          </p>
         ) : (
           <Entries
             label={requestWords.entries}

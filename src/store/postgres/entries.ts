@@ -1,4 +1,5 @@
 /** An account's entries and statement in PostgreSQL. */
+import { ARCHIVED_UNTIL } from "../book-rows.js";
 import type { AsyncTableCalls } from "../calls.js";
 import type { TransferColumns } from "../columns.js";
 import {
@@ -24,11 +25,16 @@ const inSpan = namedSql<SpanParameters>(SPAN);
 const sumOfSpan = namedSql<SpanParameters>(SPAN_SUM);
 const point = sql(POINT);
 const timeOf = sql(TIME_OF);
+const archivedUntil = sql(ARCHIVED_UNTIL);
 
-type EntryCalls = Pick<AsyncTableCalls, "entries" | "statementBounds" | "entrySpan" | "entrySum">;
+type EntryCalls = Pick<AsyncTableCalls, "archivedUntil" | "entries" | "statementBounds" | "entrySpan" | "entrySum">;
 
 export function entryCalls(database: Postgres): EntryCalls {
   return {
+    archivedUntil: async () => {
+      const [row] = await database.rows<{ until_ms: bigint | null }>(archivedUntil);
+      return row === undefined || row.until_ms === null ? undefined : Number(row.until_ms);
+    },
     entries: async (accountId, count, beforeSequence) => {
       const values = newest.valuesOf({ accountId, before: beforeSequence ?? Number.MAX_SAFE_INTEGER, count });
       return (await database.rows<TransferColumns>(newest, values)).map(toEntry);

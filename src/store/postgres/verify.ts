@@ -28,7 +28,11 @@ const CHECKS = [...checks(MOMENTS), { name: "anchors against chains", sql: ANCHO
 
 const COUNTS = `SELECT (SELECT count(*) FROM account) AS accounts, (SELECT count(*) FROM transfer) AS transfers,
   (SELECT count(*) FROM open_hold) AS open_holds,
-  (SELECT count(*) FROM audit_event) AS audit_events`;
+  (SELECT count(*) FROM audit_event) AS audit_events,
+  (SELECT coalesce(sum(transfer_count), 0)::bigint FROM archive_account) AS archived,
+  (SELECT coalesce(max(until_ms), 0) FROM archive) AS archived_until`;
+
+type Counts = Record<"accounts" | "transfers" | "open_holds" | "audit_events" | "archived" | "archived_until", bigint>;
 
 export function verifyDatabase(database: Postgres): Promise<VerifyReport> {
   return database.transact(verifyWithin, { snapshot: true, statementMs: VERIFY_MS });
@@ -43,10 +47,7 @@ export async function verifyWithin(session: Session): Promise<VerifyReport> {
     const rows = await session.rows<{ problem: string }>({ text, name: "" });
     problems.push(...rows.map(({ problem }) => problem));
   }
-  const [counts] = await session.rows<Record<"accounts" | "transfers" | "open_holds" | "audit_events", bigint>>({
-    text: COUNTS,
-    name: "",
-  });
+  const [counts] = await session.rows<Counts>({ text: COUNTS, name: "" });
   return {
     holds: problems.length === 0,
     problems: problems.slice(0, PROBLEMS_MAX),
@@ -54,6 +55,8 @@ export async function verifyWithin(session: Session): Promise<VerifyReport> {
     transferCount: Number(counts?.transfers ?? 0n),
     openHoldCount: Number(counts?.open_holds ?? 0n),
     auditEventCount: Number(counts?.audit_events ?? 0n),
+    archivedTransferCount: Number(counts?.archived ?? 0n),
+    archivedUntilMs: Number(counts?.archived_until ?? 0n) || undefined,
   };
 }
 

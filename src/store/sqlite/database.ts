@@ -77,6 +77,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
     recalled: (nodeId) => recalled.all(nodeId),
     balance: (accountId) => accounts.balance(accountId),
     entries: (accountId, count, beforeSequence) => entries.list(accountId, count, beforeSequence),
+    archivedUntil: () => entries.archivedUntil(),
     statementBounds: (accountId, fromMs, toMs) => entries.bounds(accountId, fromMs, toMs),
     entrySpan: (accountId, span, count) => entries.span(accountId, span, count),
     entrySum: (accountId, span, count) => entries.sum(accountId, span, count),

@@ -1,4 +1,5 @@
 /** Transfers in SQLite, as they concern one account or one request. */
+import { ARCHIVED_UNTIL } from "../book-rows.js";
 import type { TransferColumns } from "../columns.js";
 import {
   type BalanceColumns,
@@ -27,6 +28,7 @@ export class SqliteEntries {
   readonly #sum;
   readonly #balance;
   readonly #timeOf;
+  readonly #archivedUntil;
 
   constructor(database: Sqlite) {
     this.#newest = database.prepare<[NewestParameters], TransferColumns>(NEWEST_ENTRIES);
@@ -35,6 +37,13 @@ export class SqliteEntries {
     this.#sum = database.prepare<[SpanParameters], SumColumns>(SPAN_SUM);
     this.#balance = database.prepare<[string], BalanceColumns>(POINT);
     this.#timeOf = database.prepare<[string, number], bigint>(TIME_OF).pluck();
+    this.#archivedUntil = database.prepare<[], bigint | null>(ARCHIVED_UNTIL).pluck();
+  }
+
+  /** Before when transfers are archived; undefined where none are. */
+  archivedUntil(): number | undefined {
+    const untilMs = this.#archivedUntil.get() ?? null;
+    return untilMs === null ? undefined : Number(untilMs);
   }
 
   /** Newest first. */

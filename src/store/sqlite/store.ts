@@ -93,6 +93,7 @@ export function sqliteStore({ caller, verify, isShared, close }: SqliteParts): S
 function tableCalls(thread: SqliteCaller): AsyncTableCalls {
   return {
     balance: (...args) => thread.call("balance", ...args),
+    archivedUntil: (...args) => thread.call("archivedUntil", ...args),
     entries: (...args) => thread.call("entries", ...args),
     statementBounds: (...args) => thread.call("statementBounds", ...args),
     entrySpan: (...args) => thread.call("entrySpan", ...args),

@@ -53,6 +53,8 @@ export function verifyDatabase(database: Sqlite): VerifyReport {
     transferCount: count(database, "transfer"),
     openHoldCount: count(database, "open_hold"),
     auditEventCount: count(database, "audit_event"),
+    archivedTransferCount: whole(database, "SELECT coalesce(sum(transfer_count), 0) FROM archive_account"),
+    archivedUntilMs: whole(database, "SELECT coalesce(max(until_ms), 0) FROM archive") || undefined,
   };
 }
 
@@ -93,8 +95,12 @@ function changedRows(database: Sqlite): readonly string[] {
 }
 
 function count(database: Sqlite, from: string): number {
+  return whole(database, `SELECT COUNT(*) FROM ${from}`);
+}
+
+function whole(database: Sqlite, question: string): number {
   try {
-    return Number(database.prepare(`SELECT COUNT(*) FROM ${from}`).pluck().get());
+    return Number(database.prepare(question).pluck().get());
   } catch {
     // The damage is among the problems already.
     return 0;
