@@ -19,11 +19,13 @@ export interface Rows {
   readonly charges: ReadonlyMap<string, { readonly count: number; readonly nanos: bigint }>;
   /** What was charged late, past what a budget left. */
   readonly lateNanos: bigint;
+  /** The ids of all leases that there ever were: the database takes the transfer of a grant once. */
+  readonly granted: ReadonlySet<string>;
 }
 
 export function emptyRows(accounts: readonly Account[]): Rows {
   const none = { leases: [], holds: [], counters: [], beats: new Map(), charges: new Map() };
-  return { accounts, ...none, lateNanos: 0n };
+  return { accounts, ...none, lateNanos: 0n, granted: new Set() };
 }
 
 /** The price is none of the model's. */
@@ -35,7 +37,10 @@ export function accountRow(id: string, creditNanos: bigint, budgets: readonly Bu
   return { id, budgets, ...sums, ...state, chainSequence: 0, chainHash: "00", changed: false };
 }
 
-/** Decides a batch. The rows of before stay as they were. */
+/**
+ * Decides a batch. The rows of before stay as they were. A batch that grants a lease of before once more is not taken, as
+ * by the unique index over the ids of transfers: one that lands late may find that its lease came and went.
+ */
 export function commit(
   rows: Rows,
   operations: readonly LedgerOperation[],
@@ -44,7 +49,9 @@ export function commit(
   bookOf(rows);
   for (const operation of operations) loadCounters(operation, rows);
   const results = operations.map((operation) => decide(book, operation));
-  return { rows: rowsOf(rows), results };
+  const grants = book.transfers.filter(({ kind }) => kind === "lease").map(({ causeId }) => causeId);
+  if (grants.some((id) => rows.granted.has(id))) return { rows, results: [] };
+  return { rows: rowsOf(rows, grants), results };
 }
 
 /** Changes an account as an operator does, and asks for its leases in the same transaction. */
@@ -120,7 +127,7 @@ function holdOnly(hold: HoldRow): HoldRow {
   return { ...hold, ...UNLINKED, usage: NO_USAGE, counters: [] };
 }
 
-function rowsOf(before: Rows): Rows {
+function rowsOf(before: Rows, grants: readonly string[]): Rows {
   const charges = new Map(before.charges);
   let { lateNanos } = before;
   for (const { kind, causeId, postedNanos, pendingNanos } of book.transfers) {
@@ -142,5 +149,6 @@ function rowsOf(before: Rows): Rows {
     beats: new Map(book.beats),
     charges,
     lateNanos,
+    granted: grants.length === 0 ? before.granted : new Set([...before.granted, ...grants]),
   };
 }

@@ -1,4 +1,5 @@
-/** Breadth first through every world that can be reached from one, until something is wrong or nothing is left. */
+/** Through every world that can be reached from one: breadth first to a depth, or to the end of all that may happen. */
+import { createHash } from "node:crypto";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
 import { problemAtRest, problemOf, watched } from "./invariants.js";
 import { type Node, type Protocol, type World, momentOf, movesOf } from "./model-world.js";
@@ -55,6 +56,43 @@ export function search(start: World, given: Protocol, { depthMax = Infinity, wor
   return { problem: undefined, steps: [], worlds: seen.size };
 }
 
+/**
+ * Every world that can be reached by any number of steps, deep first: of a world nothing is kept but its digest, so that
+ * all that its accidents allow fits in memory. `isWhole` is false where there were more than `worldsMax`.
+ */
+export function exhaust(start: World, given: Protocol, worldsMax: number): Found & { readonly isWhole: boolean } {
+  const protocol = { ...given, decide: watched(given.decide) };
+  const seen = new Set([digestOf(textOf(start))]);
+  const rested = new Set<string>();
+  const open: { readonly world: World; readonly way: Way | undefined }[] = [{ world: start, way: undefined }];
+  for (let here = open.pop(); here !== undefined; here = open.pop()) {
+    for (const { name, take } of stepsOf(here.world, protocol)) {
+      const world = copyOf(here.world);
+      const way = { step: name, before: here.way };
+      const broken = attempt(() => {
+        take(world);
+        return problemOf(world);
+      });
+      if (broken !== undefined) return { problem: broken, steps: stepsTo(way), worlds: seen.size, isWhole: false };
+      const digest = digestOf(textOf(world));
+      if (seen.has(digest)) continue;
+      if (seen.size === worldsMax) return { problem: undefined, steps: [], worlds: seen.size, isWhole: false };
+      seen.add(digest);
+      const end = digestOf(textOf({ ...world, moves: movesOf() }));
+      const atRest = rested.has(end) ? undefined : attempt(() => problemAtRest(copyOf(world), protocol));
+      rested.add(end);
+      if (atRest !== undefined) return { problem: atRest, steps: stepsTo(way), worlds: seen.size, isWhole: false };
+      open.push({ world, way });
+    }
+  }
+  return { problem: undefined, steps: [], worlds: seen.size, isWhole: true };
+}
+
+/** 96 bits: among ten million worlds no two share them, but for one time in 10^15. */
+function digestOf(text: string): string {
+  return createHash("sha1").update(text).digest("base64").slice(0, 16);
+}
+
 /** A rule of the book that is broken throws. */
 function attempt(take: () => string | undefined): string | undefined {
   try {
@@ -76,8 +114,14 @@ function textOf(world: World): string {
   const accounts = rows.accounts.map(
     (row) => `${row.debitsPending} ${row.debitsPosted} ${row.short} ${row.frozen} ${row.budgets[0]?.limitNanos}`,
   );
-  const leases = rows.leases.map(({ id, restNanos, recalled }) => `${id} ${restNanos} ${recalled}`);
-  const holds = rows.holds.map((row) => `${row.requestId} ${row.state} ${row.recovered} ${row.leaseId} ${row.nodeId}`);
+  const leases = rows.leases.map(
+    ({ id, accountId, restNanos, recalled, createTimeMs }) =>
+      `${id} ${accountId} ${restNanos} ${recalled} ${createTimeMs}`,
+  );
+  const holds = rows.holds.map(
+    (row) => `${row.requestId} ${row.state} ${row.recovered} ${row.leaseId} ${row.nodeId} ${row.amountNanos}`,
+  );
+  const charges = [...rows.charges].map(([id, { count, nanos }]) => `${id} ${count} ${nanos}`);
   const counters = rows.counters.map((row) => `${row.ownerId}${row.bucket} ${row.pendingNanos} ${row.spentNanos}`);
   const asked = requests.map(
     ({ state, node, isLate, recalls, createTimeMs }) => `${state} ${node} ${isLate} ${recalls} ${createTimeMs}`,
@@ -89,18 +133,21 @@ function textOf(world: World): string {
     leases.join(),
     holds.join(),
     counters.sort().join(),
-    [...rows.beats].join(),
+    charges.sort().join(),
+    rows.lateNanos,
+    [...rows.granted].sort().join(),
+    [...rows.beats].sort().join(),
     world.nodes.map((node) => textOfNode(world, node)).join("/"),
     asked.join(),
     late.join(),
     Object.values(world.moves).join(),
-    [...world.told].join(),
-    [...world.mustEnd].join(),
+    [...world.told].sort().join(),
+    [...world.mustEnd].sort().join(),
   ].join("|");
 }
 
 function textOfNode(world: World, node: Node): string {
-  const leases = [...node.leases.values()].map(({ id, restNanos }) => `${id} ${restNanos}`);
+  const leases = [...node.leases.values()].map(({ id, restNanos, day }) => `${id} ${restNanos} ${day}`);
   const sights = [...node.sights].map(([id, { beats, sinceMs }]) => `${id} ${beats} ${sinceMs}`);
   const log = node.log.map(({ operation, monotonicMs, wallMs }) => `${nameOf(operation)}@${monotonicMs} ${wallMs}`);
   const unknown = node.unknown.map(({ operation }) => nameOf(operation));
@@ -131,8 +178,9 @@ function nameOf(operation: LedgerOperation): string {
     case "settle":
       return `s${operation.requestId}${operation.terms === undefined ? "" : "t"}`;
     case "lease":
+      return `lease${operation.leaseId} ${operation.accountId} ${operation.nowMs}`;
     case "return":
-      return `${operation.kind}${operation.leaseId}`;
+      return `return${operation.leaseId}`;
     default:
       return `${operation.kind}${operation.kind === "beat" ? `${operation.nodeId}${operation.isFirst}` : ""}`;
   }

@@ -45,6 +45,16 @@ onEachStore((driver: StoreDriver) => {
     expect(await problemsOf(store)).toEqual([]);
   });
 
+  test("a lease is granted once: a batch that comes late, when it has ended, is not taken", async () => {
+    const store = await leased(await driver.place());
+    const ended: LedgerOperation = { kind: "return", leaseId: "l1", nowMs: NOON_MS };
+    await store.ledger.commit([voidOf({ requestId: "r1" }), ended]);
+    const balance = await store.ledger.balance("acme");
+    await expect(store.ledger.commit([LEASE, creditOf(7n, { creditId: "with it" })])).rejects.toThrow();
+    expect(await store.ledger.balance("acme")).toEqual(balance);
+    expect(await problemsOf(store)).toEqual([]);
+  });
+
   test.each([
     { change: "other budgets", made: (store: Store) => store.accounts.setSettings("acme", {}, "", TEST_ACT) },
     {
