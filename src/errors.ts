@@ -19,6 +19,11 @@ function usd(nanos = ""): string {
   return /^\d+$/.test(nanos) ? formatMoney(BigInt(nanos)) : nanos;
 }
 
+function sayArchived(m: ErrorMetadata): string {
+  const is = `The ${m["kind"]} '${m["id"]}' is from before ${m["archived_before"]}, and its transfers are archived.`;
+  return `${is} Give money back with a credit to its account, whose reason names it.`;
+}
+
 const BAD_REQUEST = { http: 400, retry: false } as const;
 const NO_KEY = { http: 401, retry: false } as const;
 const NO_MONEY = { http: 402, retry: false } as const;
@@ -119,10 +124,7 @@ export const REASONS = {
   },
   ERROR_REASON_RESOURCE_UNKNOWN: {
     ...NOT_FOUND,
-    say: (m) =>
-      m["archived_before"]
-        ? `The ${m["kind"]} '${m["id"]}' is from before ${m["archived_before"]}, and its transfers are archived. Give money back with a credit to its account, whose reason names it.`
-        : `There is no ${m["kind"]} '${m["id"]}', or it is not yours.`,
+    say: (m) => (m["archived_before"] ? sayArchived(m) : `There is no ${m["kind"]} '${m["id"]}', or it is not yours.`),
   },
   ERROR_REASON_ALREADY_EXISTS: {
     http: 409,

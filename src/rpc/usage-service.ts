@@ -1,8 +1,9 @@
 /** UsageService: what requests used and cost. */
-import type { ReadRequestContentResponse, UsageServiceService } from "../api/index.js";
+import type { GetRequestResponse, ReadRequestContentResponse, UsageServiceService } from "../api/index.js";
 import { type Act, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../errors.js";
+import type { Caller } from "../keys/caller.js";
 import { unknownRequest } from "../ledger/corrections.js";
 import { Adopter } from "../records/adopter.js";
 import { largestOf } from "../records/largest.js";
@@ -34,25 +35,7 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
   // What goes wrong is told to whoever asks.
   questions?.warm(WARM_PAUSE_MS).catch(() => undefined);
   return {
-    async getRequest({ id }, { caller }) {
-      const [receipt, record] = await Promise.all([
-        store.requests.receipt(required("id", id)),
-        // What was paid is told also where records cannot be read.
-        records?.find(id, isOperator(caller) ? undefined : caller.accountId).catch(() => undefined),
-      ]);
-      if (receipt !== undefined) {
-        checkOwner(caller, receipt.request.accountId, "request", id);
-        const request = messageOfLedger(receipt.request, isOperator(caller), record);
-        return { request, entries: receipt.entries.map(entryOf), archivedBefore: undefined };
-      }
-      const archivedMs = (await ledger.archivedUntil()) ?? 0;
-      // Whose it was is not known any more.
-      if (record === undefined) throw unknownRequest(id, isOperator(caller) ? archivedMs : 0);
-      checkOwner(caller, record.account, "request", id);
-      const isArchived = (requestTime(id) ?? Infinity) < archivedMs;
-      const archivedBefore = isArchived ? new Date(archivedMs) : undefined;
-      return { request: messageOfRecord(record), entries: [], archivedBefore };
-    },
+    getRequest: ({ id }, { caller }) => getRequest(required("id", id), caller, parts),
     async queryUsage(request, { caller }) {
       // Whose account it is comes first: nobody learns anything of another one's.
       const { dimensions, filter, valuesMax } = askedUsage(request, caller, nowMs());
@@ -104,6 +87,27 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
     },
     summarizeUsage: (request, { caller }) => summarizeUsage(request, caller, store.requests, nowMs()),
   };
+}
+
+async function getRequest(id: string, caller: Caller, { store, ledger, records }: Parts): Promise<GetRequestResponse> {
+  const isForOperator = isOperator(caller);
+  const [receipt, record] = await Promise.all([
+    store.requests.receipt(id),
+    // What was paid is told also where records cannot be read.
+    records?.find(id, isForOperator ? undefined : caller.accountId).catch(() => undefined),
+  ]);
+  if (receipt !== undefined) {
+    checkOwner(caller, receipt.request.accountId, "request", id);
+    const request = messageOfLedger(receipt.request, isForOperator, record);
+    return { request, entries: receipt.entries.map(entryOf), archivedBefore: undefined };
+  }
+  const archivedMs = (await ledger.archivedUntil()) ?? 0;
+  // Whose it was is not known any more.
+  if (record === undefined) throw unknownRequest(id, isForOperator ? archivedMs : 0);
+  checkOwner(caller, record.account, "request", id);
+  const isArchived = (requestTime(id) ?? Infinity) < archivedMs;
+  const archivedBefore = isArchived ? new Date(archivedMs) : undefined;
+  return { request: messageOfRecord(record), entries: [], archivedBefore };
 }
 
 async function readContent(

@@ -127,7 +127,7 @@ export interface StatementPage {
   readonly entries: readonly (EntryRow & BalancePoint)[];
   readonly closing: BalancePoint;
   readonly nextPageToken: string;
-  /** Where it begins at the end of an archive: that has the entries from before. Undefined where none of it is there. */
+  /** Where it begins at the end of an archive, which has the entries from before. Undefined where it has none. */
   readonly archivedUntilMs: number | undefined;
 }
 

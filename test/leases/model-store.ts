@@ -38,8 +38,8 @@ export function accountRow(id: string, creditNanos: bigint, budgets: readonly Bu
 }
 
 /**
- * Decides a batch. The rows of before stay as they were. A batch that grants a lease of before once more is not taken, as
- * by the unique index over the ids of transfers: one that lands late may find that its lease came and went.
+ * Decides a batch. The rows of before stay as they were. A batch that grants a lease of before once more is not taken,
+ * as by the unique index over the ids of transfers: one that lands late may find that its lease came and went.
  */
 export function commit(
   rows: Rows,

@@ -57,8 +57,8 @@ export function search(start: World, given: Protocol, { depthMax = Infinity, wor
 }
 
 /**
- * Every world that can be reached by any number of steps, deep first: of a world nothing is kept but its digest, so that
- * all that its accidents allow fits in memory. `isWhole` is false where there were more than `worldsMax`.
+ * Every world that can be reached by any number of steps, deep first: of a world nothing is kept but its digest, so
+ * that all that its accidents allow fits in memory. `isWhole` is false where there were more than `worldsMax`.
  */
 export function exhaust(start: World, given: Protocol, worldsMax: number): Found & { readonly isWhole: boolean } {
   const protocol = { ...given, decide: watched(given.decide) };

@@ -96,7 +96,16 @@ function problemsAfter(sql: string): readonly string[] {
   return problemsOf(directory);
 }
 
-const SOUND = { holds: true, problems: [], accountCount: 2, transferCount: 17, openHoldCount: 1, auditEventCount: 8 };
+const SOUND = {
+  holds: true,
+  problems: [],
+  accountCount: 2,
+  transferCount: 17,
+  openHoldCount: 1,
+  auditEventCount: 8,
+  archivedTransferCount: 0,
+  archivedUntilMs: undefined,
+};
 
 test("a sound ledger holds, and the proof says what it counted", async () => {
   const store = await openForTest({ directory: copyOfLedger() });

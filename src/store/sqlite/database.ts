@@ -76,11 +76,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
     },
     recalled: (nodeId) => recalled.all(nodeId),
     balance: (accountId) => accounts.balance(accountId),
-    entries: (accountId, count, beforeSequence) => entries.list(accountId, count, beforeSequence),
-    archivedUntil: () => entries.archivedUntil(),
-    statementBounds: (accountId, fromMs, toMs) => entries.bounds(accountId, fromMs, toMs),
-    entrySpan: (accountId, span, count) => entries.span(accountId, span, count),
-    entrySum: (accountId, span, count) => entries.sum(accountId, span, count),
+    ...entryCalls(entries),
     ...accountCalls(database, accounts, () => {
       // The next commit reads everything anew: open holds in the book count on their account being there.
       kept = undefined;
@@ -131,6 +127,18 @@ function keyCalls(database: Sqlite, keys: SqliteKeys): KeyCalls {
     keyByDigest: (digest) => keys.findByDigest(digest),
     keys: (filter, count, before) => keys.list(filter, count, before),
     replaceKey: database.transaction((key, event) => keys.replace(key, event)),
+  };
+}
+
+type EntryCalls = Pick<SqliteCalls, "entries" | "archivedUntil" | "statementBounds" | "entrySpan" | "entrySum">;
+
+function entryCalls(entries: SqliteEntries): EntryCalls {
+  return {
+    entries: (accountId, count, beforeSequence) => entries.list(accountId, count, beforeSequence),
+    archivedUntil: () => entries.archivedUntil(),
+    statementBounds: (accountId, fromMs, toMs) => entries.bounds(accountId, fromMs, toMs),
+    entrySpan: (accountId, span, count) => entries.span(accountId, span, count),
+    entrySum: (accountId, span, count) => entries.sum(accountId, span, count),
   };
 }
 
