@@ -102,7 +102,7 @@ const ROUNDS = 8;
 
 /** Lets a world come to rest: all nodes live and are joined. Every lease must end, and what ran must be paid. */
 export function problemAtRest(world: World, protocol: Protocol): string | undefined {
-  for (const operations of world.late.splice(0)) world.rows = commit(world.rows, operations, protocol.decide).rows;
+  for (const { operations } of world.late.splice(0)) world.rows = commit(world.rows, operations, protocol.decide).rows;
   for (const index of NODES) {
     const node = world.nodes[index];
     node.isPartitioned = false;

@@ -56,10 +56,12 @@ export function stepsOf(world: World, protocol: Protocol): Step[] {
   };
   add("tick", (next) => tick(next), "tick");
   for (const [index, batch] of world.late.entries()) {
-    add(`a late batch lands: ${batch.map(({ kind }) => kind).join(", ")}`, (next) => {
+    const what = batch.operations.map(({ kind }) => kind).join(", ");
+    add(`a late batch lands: ${what}`, (next) => {
       next.late.splice(index, 1);
-      apply(next, batch, protocol);
+      apply(next, batch.operations, protocol);
     });
+    add(`the database ends a late batch, and takes nothing of it: ${what}`, (next) => void next.late.splice(index, 1));
   }
   for (const index of NODES) stepsOfNode(world, index, protocol, add);
   operatorSteps(world, protocol, add);
@@ -85,7 +87,7 @@ function stepsOfNode(world: World, index: 0 | 1, protocol: Protocol, add: Add): 
   add(`${at} is ${cut ? "joined" : "cut off"}`, (next) => void (next.nodes[index].isPartitioned = !cut), "partition");
   add(`the time of day of ${at} is set`, (next) => void (next.nodes[index].aheadMs += 20_000), "clock");
   requestSteps(world, index, protocol, add);
-  if (node.log.length + node.unknown.length > 0 && !cut) commitSteps(index, protocol, add);
+  if (node.log.length + node.unknown.length > 0 && !cut) commitSteps(world, index, protocol, add);
   if (node.log.every(({ operation }) => operation.kind !== "beat") && node.unknown.length === 0)
     add(`${at} beats`, (next) => putBeat(next, next.nodes[index], false), "beat");
   if (!cut) {
@@ -128,10 +130,15 @@ function requestSteps(world: World, index: 0 | 1, protocol: Protocol, add: Add):
   }
 }
 
-function commitSteps(index: 0 | 1, protocol: Protocol, add: Add): void {
+/** While the database has a batch of a writer, that writer's next one waits; all that it can hear of is a failure. */
+function commitSteps(world: World, index: 0 | 1, protocol: Protocol, add: Add): void {
   const at = `node ${index}`;
-  add(`${at} commits`, (next) => commitNow(next, next.nodes[index], protocol));
-  for (const isWritten of [true, false]) {
+  const waits = protocol.waitsForLate && world.late.some(({ writer }) => writer === world.nodes[index].writer);
+  if (!waits) {
+    add(`${at} commits`, (next) => commitNow(next, next.nodes[index], protocol));
+    sendLate(index, protocol, add);
+  }
+  for (const isWritten of waits ? [false] : [true, false]) {
     const how = isWritten ? "which was written" : "which was not";
     add(
       `${at} loses the answer of a COMMIT, ${how}`,
@@ -153,12 +160,15 @@ function commitSteps(index: 0 | 1, protocol: Protocol, add: Add): void {
       "failed",
     );
   }
+}
+
+function sendLate(index: 0 | 1, protocol: Protocol, add: Add): void {
   add(
-    `${at} sends a batch that stays on its way`,
+    `node ${index} sends a batch that stays on its way`,
     (next) => {
       const node = next.nodes[index];
       const batch = takeBatch(node, protocol);
-      next.late.push(operationsOf(batch));
+      next.late.push({ writer: node.writer, operations: operationsOf(batch) });
       node.unknown = batch;
     },
     "late",

@@ -39,6 +39,12 @@ export interface Request {
   recalls: number;
 }
 
+/** A batch on its way, and whose it is. */
+export interface Late {
+  readonly writer: string;
+  readonly operations: readonly LedgerOperation[];
+}
+
 /** An operation on its way, and when it was put into the log, for beats. */
 export interface Sent {
   readonly operation: LedgerOperation;
@@ -49,6 +55,8 @@ export interface Sent {
 export interface Node {
   state: "up" | "suspended" | "dead";
   id: string;
+  /** Its process, as the database knows it: another after each crash, and the same after others took it for dead. */
+  readonly writer: string;
   /** How often it began anew. */
   starts: number;
   leases: NodeLeases;
@@ -115,8 +123,8 @@ export interface World {
   ticks: number;
   nodes: [Node, Node];
   requests: Request[];
-  /** Batches of connections that are gone, which the database may still take. */
-  late: (readonly LedgerOperation[])[];
+  /** Batches whose connections are gone, at most one of a writer: the database may take them still. */
+  late: Late[];
   moves: Moves;
   /** The leases that were out when their account was frozen, or its budget lowered. */
   mustEnd: Set<string>;
@@ -134,6 +142,8 @@ export interface Protocol {
   draw(node: Node, request: Draw, moment: Moment): ReturnType<NodeLeases["draw"]>;
   /** Whether another node is dead, by how long it was not heard of. */
   isSilent(sinceMs: number, now: Moment): boolean;
+  /** True where the database takes no batch of a writer before the end of the one that it has of it. */
+  waitsForLate: boolean;
   /** What is sent again after a COMMIT of which nobody knows the end. */
   retry(batch: Sent[]): Sent[];
   /** Called with each answer, before the node acts on it. */
@@ -165,7 +175,8 @@ export function momentOf(world: World, node: Node): Moment {
 export function newNode(index: NodeIndex, starts: number): Node {
   const memory = { leases: new NodeLeases(), beatAt: undefined, log: [], unknown: [], sights: new Map() };
   const counts = { stoodTicks: 0, aheadMs: 0, asks: 0, isPartitioned: false, doubts: false, journal: [] };
-  return { state: "up", id: `n${index}.${starts}`, starts, ...memory, ...counts };
+  const id = `n${index}.${starts}`;
+  return { state: "up", id, writer: id, starts, ...memory, ...counts };
 }
 
 export function put(world: World, node: Node, operation: LedgerOperation): void {

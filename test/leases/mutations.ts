@@ -217,6 +217,12 @@ export const MUTATIONS: readonly Mutation[] = [
     finds: /never ends/,
   },
   {
+    name: "a node goes on while a batch of it is on its way",
+    scenario: UNKNOWN,
+    protocol: { ...REAL, waitsForLate: false },
+    finds: /never ends/,
+  },
+  {
     name: "a node is reclaimed, and stays on the list of nodes",
     scenario: RECLAIMED,
     protocol: deciding("recover", (book, operation) => {

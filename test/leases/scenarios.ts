@@ -23,6 +23,7 @@ export const REAL: Protocol = {
   decide,
   draw: (node, request, { wallMs, monotonicMs }) => node.leases.draw(request, wallMs, monotonicMs),
   isSilent: (sinceMs, { monotonicMs }) => monotonicMs - sinceMs >= SILENCE_MS,
+  waitsForLate: true,
   retry: (batch) => batch,
   heard: (result) => result,
   polls: true,
@@ -100,8 +101,8 @@ export const SCENARIOS: readonly Scenario[] = [
     requests: [asked(1, 1n), asked(2, 1n)],
     creditNanos: 8n,
     leased: [0],
-    moves: { unknown: 1, failed: 1, ask: 1, idle: 1 },
-    large: { late: 1, tick: 2, beat: 1, unknown: 1 },
+    moves: { unknown: 1, failed: 1, late: 1, ask: 1, idle: 1 },
+    large: { tick: 2, beat: 1, unknown: 1 },
   },
   {
     name: "a request wants what leases hold",

@@ -126,7 +126,7 @@ function textOf(world: World): string {
   const asked = requests.map(
     ({ state, node, isLate, recalls, createTimeMs }) => `${state} ${node} ${isLate} ${recalls} ${createTimeMs}`,
   );
-  const late = world.late.map((batch) => batch.map(nameOf).join("+"));
+  const late = world.late.map(({ writer, operations }) => `${writer} ${operations.map(nameOf).join("+")}`);
   return [
     world.ticks,
     accounts.join(),
@@ -151,11 +151,12 @@ function textOfNode(world: World, node: Node): string {
   const sights = [...node.sights].map(([id, { beats, sinceMs }]) => `${id} ${beats} ${sinceMs}`);
   const log = node.log.map(({ operation, monotonicMs, wallMs }) => `${nameOf(operation)}@${monotonicMs} ${wallMs}`);
   const unknown = node.unknown.map(({ operation }) => nameOf(operation));
-  const { state, id, beatAt, aheadMs, isPartitioned, asks, doubts } = node;
+  const { state, id, writer, beatAt, aheadMs, isPartitioned, asks, doubts } = node;
   const clock = momentOf(world, node).monotonicMs;
   return [
     state,
     id,
+    writer,
     beatAt?.monotonicMs,
     beatAt?.wallMs,
     isPartitioned,

@@ -55,6 +55,15 @@ onEachStore((driver: StoreDriver) => {
     expect(await problemsOf(store)).toEqual([]);
   });
 
+  test("a return that is sent behind its grant, before that is answered, ends the lease", async () => {
+    const store = await leased(await driver.place());
+    const granted = store.ledger.commit([{ ...LEASE, leaseId: "l2" }]);
+    const ended = store.ledger.commit([{ kind: "return", leaseId: "l2", nowMs: NOON_MS }]);
+    expect(await granted).toMatchObject([{ kind: "leased", amountNanos: 20n }]);
+    expect(await ended).toMatchObject([{ kind: "returned", amountNanos: 20n }]);
+    expect(await problemsOf(store)).toEqual([]);
+  });
+
   test.each([
     { change: "other budgets", made: (store: Store) => store.accounts.setSettings("acme", {}, "", TEST_ACT) },
     {

@@ -25,8 +25,12 @@ const STATEMENTS = {
   /** No row where the epoch is another: somebody took this writer for dead, and resolved what it left. */
   begin: sql(`INSERT INTO writer (id, epoch, batch) VALUES ($1, $2, $3)
     ON CONFLICT (id) DO UPDATE SET batch = excluded.batch WHERE writer.epoch = excluded.epoch`),
-  /** Waits for the transaction whose end nobody heard of, where the server still has it. */
-  last: sql("SELECT batch FROM writer WHERE id = $1 AND epoch = $2 FOR UPDATE"),
+  /**
+   * Waits for the transaction whose end nobody heard of, where the server still has it. It writes, so that it waits for
+   * a writer's first as well, whose row no other sees yet. No row where the epoch is another.
+   */
+  last: sql(`INSERT INTO writer (id, epoch, batch) VALUES ($1, $2, 0)
+    ON CONFLICT (id) DO UPDATE SET batch = writer.batch WHERE writer.epoch = excluded.epoch RETURNING batch`),
   end: sql("DELETE FROM writer WHERE id = $1"),
 } as const;
 
