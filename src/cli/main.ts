@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 /** The command `tollgate`: reads the command line, runs one command, and says in one line what went wrong. */
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.js";
+import { oneLine, programWithoutCommands } from "./base-program.js";
 import { exitCodeOf } from "./exit-code.js";
-import { buildProgram, oneLine } from "./program.js";
+import { addServeCommand } from "./serve.js";
 
 /** Says what went wrong; a settings file may be wrong in many places, so it gets a line each. */
 function report(error: unknown): void {
@@ -17,13 +18,23 @@ function report(error: unknown): void {
   process.exit();
 }
 
+/** A gateway lives long: of all commands it loads and keeps the one that it is. */
+async function programOf([command]: readonly string[]): Promise<Command> {
+  if (command !== "serve") return (await import("./program.js")).buildProgram();
+  const program = programWithoutCommands();
+  addServeCommand(program);
+  return program;
+}
+
 // `tollgate key list | head` ends us early, which is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
 try {
   // Without a command it does what it is for.
-  const [node = "", program = "", ...words] = process.argv;
-  await buildProgram().parseAsync([node, program, ...(words.length === 0 ? ["serve"] : words)]);
+  const [node = "", file = "", ...typed] = process.argv;
+  const words = typed.length === 0 ? ["serve"] : typed;
+  const program = await programOf(words);
+  await program.parseAsync([node, file, ...words]);
 } catch (error) {
   report(error);
 }
