@@ -111,7 +111,7 @@ function timers(): number {
 const WAIT_MS_MAX = 10_000;
 /** A node has its first lease once it was asked for some, and a new one soon after one is over. */
 const ROUNDS_MAX = 20;
-/** Failpoints of the thread of the database, and of a start. */
+/** Failpoints of the thread of the database, of a start, and of a recovery, which comes by the clock. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "before_commit",
   "during_commit",
@@ -271,10 +271,10 @@ describe.each(WAYS)("admitted $name", (way) => {
           passes = points?.get(name)?.passes ?? 0;
           if (problems.length > 0) all.push(`${name}: ${problems.join("; ")}`);
         }
-        if (passes === 0) unreached.push(name);
+        if (passes === 0 && !ELSEWHERE.has(name)) unreached.push(name);
       }
       expect(all).toEqual([]);
-      expect(unreached).toEqual([...ELSEWHERE]);
+      expect(unreached).toEqual([]);
     },
   );
 });
