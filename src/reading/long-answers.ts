@@ -1,6 +1,8 @@
 /** Whole answers that are too long for the event loop: a thread beside it reads them, and writes them for clients. */
 import { type Embedding, type Event, Finish, StreamGenerateResponse } from "../api/index.js";
 import { asBuffer } from "../api/bytes.js";
+import { GatewayError } from "../errors.js";
+import type { Asker } from "../wire/answer/long-answer.js";
 import { upstreamFailed } from "../wire/error/refusals.js";
 import type {
   AnswerOrder,
@@ -11,9 +13,14 @@ import type {
   UnwrittenAnswer,
 } from "../wire/wire.js";
 import type { AnswerInBytes, SharedSource, TellOrder } from "./protocol.js";
-import { overloaded, ReadingThread } from "./reading-thread.js";
+import { overloaded, ReadingThread, type ThreadWords } from "./reading-thread.js";
 
 const NO_HEADERS = {};
+const OF_ANSWERS: ThreadWords = {
+  busy: () => overloaded("too many long answers wait to be read"),
+  late: () => new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase: "total" }),
+  tooMuch: (cause) => upstreamFailed("its answer takes too much to read", cause),
+};
 
 /** One that was read. The thread reads it once more where it is written for its client. */
 class ThreadAnswer implements ReadAnswer {
@@ -26,7 +33,7 @@ class ThreadAnswer implements ReadAnswer {
     private readonly thread: ReadingThread,
     private readonly body: SharedSource,
     private readonly order: AnswerOrder,
-    private readonly account: string,
+    private readonly asker: Asker,
     { report, source, steps, vectors }: AnswerInBytes,
   ) {
     this.report = report;
@@ -46,7 +53,7 @@ class ThreadAnswer implements ReadAnswer {
   async write(wire: string, finish: Finish, createTime: Date): Promise<Buffer> {
     const to = tellOrder(wire, finish, createTime);
     const question = { source: this.body, task: { kind: "tell", order: this.order, to } } as const;
-    return asBuffer((await this.thread.ask(question, this.account, "told")).value);
+    return asBuffer((await this.thread.ask(question, this.asker, "told")).value);
   }
 }
 
@@ -55,7 +62,7 @@ class ThreadSteps implements UnwrittenAnswer {
   constructor(
     private readonly thread: ReadingThread,
     private readonly answer: GatheredAnswer,
-    private readonly account: string,
+    private readonly asker: Asker,
   ) {}
 
   async write(wire: string, finish: Finish, createTime: Date): Promise<Buffer> {
@@ -63,7 +70,7 @@ class ThreadSteps implements UnwrittenAnswer {
     const source = sharedSource(steps);
     const order = { lengths, asked: { ...asked, body: own(asked.body) } };
     const task = { kind: "fold", order, to: tellOrder(wire, finish, createTime) } as const;
-    return asBuffer((await this.thread.ask({ source, task }, this.account, "told")).value);
+    return asBuffer((await this.thread.ask({ source, task }, this.asker, "told")).value);
   }
 }
 
@@ -79,21 +86,21 @@ function* stepsOf(messages: readonly Uint8Array[]): Generator<Event[]> {
   for (const message of messages) yield StreamGenerateResponse.decode(message).events;
 }
 
-/** Reads long answers with one thread, which starts with the first of them. `waiting` is how many wait for it. */
-export function createLongAnswers(): LongAnswers & { waiting(): number } {
-  const thread = new ReadingThread({
-    busy: () => overloaded("too many long answers wait to be read"),
-    tooMuch: (cause) => upstreamFailed("its answer takes too much to read", cause),
-  });
+/**
+ * Reads long answers with one thread, which starts with the first of them. `waiting` is how many wait for it;
+ * `taskMsMax` is how long it may be at one.
+ */
+export function createLongAnswers(taskMsMax?: number): LongAnswers & { waiting(): number } {
+  const thread = new ReadingThread(OF_ANSWERS, taskMsMax);
   return {
     waiting: () => thread.waiting,
-    async read(body, given, account) {
+    async read(body, given, asker) {
       const order = { ...given, asked: { ...given.asked, body: own(given.asked.body) } };
       const source = sharedSource(body);
-      const { value } = await thread.ask({ source, task: { kind: "answer", order } }, account, "answer");
-      return new ThreadAnswer(thread, source, order, account, value);
+      const { value } = await thread.ask({ source, task: { kind: "answer", order } }, asker, "answer");
+      return new ThreadAnswer(thread, source, order, asker, value);
     },
-    gathered: (answer, account) => new ThreadSteps(thread, answer, account),
+    gathered: (answer, asker) => new ThreadSteps(thread, answer, asker),
     close: () => thread.close(),
   };
 }

@@ -13,29 +13,30 @@ import type { Prompt } from "../api/index.js";
 import { asBuffer } from "../api/bytes.js";
 import { sharedBytes } from "../api/shared-bytes.js";
 import { TextBytes } from "../api/sliced-text.js";
+import type { Asker } from "../wire/answer/long-answer.js";
 import type { SharedSource } from "./protocol.js";
 import { keepOutline } from "../wire/request/outline.js";
 import { readers } from "./readers.js";
-import { ReadingThread } from "./reading-thread.js";
+import { askerOf, ReadingThread } from "./reading-thread.js";
 
 /** A body that the thread keeps reading from. */
 class ThreadBody implements LongBody {
   constructor(
     private readonly thread: ReadingThread,
     private readonly source: SharedSource,
-    private readonly account: string,
+    private readonly asker: Asker,
   ) {}
 
   async write(order: BodyOrder, dropped: string[], unknown: string[] = []): Promise<Buffer> {
     const question = { source: this.source, task: { kind: "write", order } } as const;
-    const { value } = await this.thread.ask(question, this.account, "written");
+    const { value } = await this.thread.ask(question, this.asker, "written");
     dropped.push(...value.dropped);
     unknown.push(...value.unknown);
     return asBuffer(value.body);
   }
 
   async text(): Promise<LongText | undefined> {
-    const { value } = await this.thread.ask({ source: this.source, task: { kind: "text" } }, this.account, "text");
+    const { value } = await this.thread.ask({ source: this.source, task: { kind: "text" } }, this.asker, "text");
     return value && { messages: value.messages, tokens: value.tokens, text: new TextBytes(value.bytes) };
   }
 }
@@ -76,12 +77,13 @@ async function read(
 ): Promise<WireRequest> {
   const shared = await sharedBytes([body], body.length);
   const source: SharedSource = { wire, body: shared, headers, purpose };
-  const { value } = await thread.ask({ source, task: { kind: "read" } }, account, "read");
+  const asker = askerOf(account);
+  const { value } = await thread.ask({ source, task: { kind: "read" } }, asker, "read");
   const outline = { wire, body: asBuffer(value.outline), headers };
   keepOutline(shared, outline.body);
   const reader = readers.get(wire);
   if (reader === undefined) throw new Error(`no wire is called ${wire}`);
-  const long = new ThreadBody(thread, source, account);
+  const long = new ThreadBody(thread, source, asker);
   let short: WireRequest | undefined;
   const prompt = (): Prompt => (short ??= reader.readRequest(outline, "count")).prompt();
   const { facts, embedding } = value;

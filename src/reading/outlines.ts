@@ -8,7 +8,7 @@ import { GatewayError } from "../errors.js";
 import type { NamedItem } from "../wire/openai-responses/index.js";
 import { keepOutline } from "../wire/request/outline.js";
 import type { SourceBody } from "../wire/wire.js";
-import { ReadingThread } from "./reading-thread.js";
+import { askerOf, ReadingThread } from "./reading-thread.js";
 
 export interface Outlines {
   /**
@@ -30,7 +30,7 @@ export function createOutlines(): Outlines {
       const prepared = { ...source, body };
       try {
         const question = { source: { ...prepared, purpose: "generate" }, task: { kind: "outline" } } as const;
-        const { value } = await thread.ask(question, holder, "outline");
+        const { value } = await thread.ask(question, askerOf(holder), "outline");
         keepOutline(body, asBuffer(value));
       } catch (error) {
         if (!(error instanceof GatewayError && error.reason === "ERROR_REASON_BODY_INVALID")) throw error;
@@ -39,7 +39,7 @@ export function createOutlines(): Outlines {
     },
     async names(source, holder) {
       const question = { source: { ...source, purpose: "generate" }, task: { kind: "names" } } as const;
-      return (await thread.ask(question, holder, "names")).value;
+      return (await thread.ask(question, askerOf(holder), "names")).value;
     },
     close: () => thread.close(),
   };

@@ -3,38 +3,60 @@ import { Worker } from "node:worker_threads";
 import { GatewayError, isReasonName } from "../errors.js";
 import { threadEntry } from "../package-root.js";
 import { type CountJob, CountQueue } from "../pricing/count-queue.js";
+import type { Asker } from "../wire/answer/long-answer.js";
 import type { Answer, Question } from "./protocol.js";
 
 /** How long the thread, with its 30 MB, stays with nothing to do. */
 const IDLE_MS = 60_000;
 const BOUND = { jobs: 256, chars: 512 * 1024 * 1024, accountJobs: 64, accountChars: 256 * 1024 * 1024 };
+/** How long something is asked about a request that is only read: as long as any request may take in all. */
+const ASKER_MS_MAX = 600_000;
+/** How long one body may take the thread: an answer of 64 MiB takes seconds, and ten of them where much else runs. */
+const TASK_MS_MAX = 60_000;
 /** A body of 32 MiB takes a few times its size; a thread that wants more than this has a fault. */
 const WORKER_HEAP_MB = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 32 };
 
 class ReadingJob implements CountJob {
   readonly lane = "question";
   charsLeft: number;
+  /** Runs until nobody waits for it any more, or until the thread had it for long enough. */
+  timer: NodeJS.Timeout | undefined;
 
   constructor(
     readonly question: Question,
-    readonly account: string,
+    readonly asker: Asker,
     readonly resolve: (answer: Answer) => void,
     readonly reject: (error: GatewayError) => void,
   ) {
     this.charsLeft = question.source.body.length;
   }
+
+  get account(): string {
+    return this.asker.account;
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.asker.endMs - performance.now());
+  }
 }
 
-/** What is said of what the thread had no room for, and of what it failed over. */
+/** What is said of what the thread had no room for, of what was not done in time, and of what it failed over. */
 export interface ThreadWords {
   busy(): GatewayError;
+  late(): GatewayError;
   tooMuch(cause: Error): GatewayError;
 }
 
 const OF_REQUESTS: ThreadWords = {
   busy: () => overloaded("too many long requests wait to be read"),
+  late: () => overloaded("the request waited too long to be read"),
   tooMuch: (cause) => overloaded("the request takes too much to read", cause),
 };
+
+/** Who waits for all that is asked about a request that comes now: no request lives longer. */
+export function askerOf(account: string): Asker {
+  return { account, endMs: performance.now() + ASKER_MS_MAX };
+}
 
 export class ReadingThread {
   #worker: Worker | undefined;
@@ -42,22 +64,30 @@ export class ReadingThread {
   #running: ReadingJob | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(private readonly words = OF_REQUESTS) {}
+  constructor(
+    private readonly words = OF_REQUESTS,
+    private readonly taskMsMax = TASK_MS_MAX,
+  ) {}
 
   /** Bodies that wait, the one that is read now not included. */
   get waiting(): number {
     return this.#queue.size;
   }
 
-  /** Rejects with the refusal of the body, or with OVERLOADED where too much waits already. */
+  /**
+   * Rejects with the refusal of the body, with OVERLOADED where too much waits already, or where its asker's time is
+   * over or it takes the thread too long.
+   */
   async ask<Kind extends Answer["kind"]>(
     question: Question,
-    account: string,
+    asker: Asker,
     kind: Kind,
   ): Promise<Extract<Answer, { readonly kind: Kind }>> {
+    if (asker.endMs <= performance.now()) throw this.words.late();
     const answer = await new Promise<Answer>((resolve, reject) => {
-      const job = new ReadingJob(question, account, resolve, reject);
+      const job = new ReadingJob(question, asker, resolve, reject);
       if (!this.#queue.add(job)) return reject(this.words.busy());
+      job.timer = setTimeout(() => this.#leave(job), job.leftMs);
       if (this.#running === undefined) this.#next();
     });
     if (isOf(answer, kind)) return answer;
@@ -75,7 +105,10 @@ export class ReadingThread {
     for (const job of waiting) this.#queue.took(job, 0, true);
     if (this.#running !== undefined) waiting.push(this.#running);
     this.#running = undefined;
-    for (const job of waiting) job.reject(this.words.busy());
+    for (const job of waiting) {
+      clearTimeout(job.timer);
+      job.reject(this.words.busy());
+    }
     await worker?.terminate();
   }
 
@@ -92,9 +125,24 @@ export class ReadingThread {
     const { charsLeft } = job;
     job.charsLeft = 0;
     this.#queue.took(job, charsLeft, true);
-    this.#worker ??= this.#start();
-    this.#worker.ref();
-    this.#worker.postMessage(job.question, []);
+    const worker = (this.#worker ??= this.#start());
+    worker.ref();
+    worker.postMessage(job.question, []);
+    clearTimeout(job.timer);
+    job.timer = setTimeout(() => this.#stop(worker, job), Math.min(this.taskMsMax, job.leftMs));
+  }
+
+  /** Nobody waits for it any more, and the thread does not have it yet. */
+  #leave(job: ReadingJob): void {
+    this.#queue.took(job, 0, true);
+    job.reject(this.words.late());
+  }
+
+  /** Nothing else ends what a thread is at. */
+  #stop(worker: Worker, job: ReadingJob): void {
+    const isLate = job.leftMs === 0;
+    this.#failed(worker, isLate ? this.words.late() : this.words.tooMuch(new Error("it took the thread too long")));
+    void worker.terminate();
   }
 
   #start(): Worker {
@@ -105,21 +153,25 @@ export class ReadingThread {
       name: "reading",
     });
     worker.on("message", (answer: Answer) => {
+      // Of a thread that was stopped meanwhile.
+      if (this.#worker !== worker) return;
       const job = this.#running;
+      clearTimeout(job?.timer);
       this.#next();
       job?.resolve(answer);
     });
-    worker.on("error", (error) => this.#failed(worker, error));
+    worker.on("error", (cause) => this.#failed(worker, this.words.tooMuch(cause)));
     return worker;
   }
 
   /** What it was reading is refused, since it may be why it failed; the next gets a new thread. */
-  #failed(worker: Worker, cause: Error): void {
+  #failed(worker: Worker, error: GatewayError): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     const job = this.#running;
+    clearTimeout(job?.timer);
     this.#next();
-    job?.reject(this.words.tooMuch(cause));
+    job?.reject(error);
   }
 }
 

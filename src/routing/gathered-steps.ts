@@ -17,7 +17,7 @@ const MESSAGE_BYTES = 65_536;
 const SHORT_BYTES = 2 * MESSAGE_BYTES;
 const NO_BYTES = Buffer.alloc(0);
 
-type Plan = Pick<AttemptPlan, "request" | "acceptWire" | "accountId" | "long">;
+type Plan = Pick<AttemptPlan, "request" | "acceptWire" | "accountId" | "deadline" | "long">;
 
 export class GatheredSteps {
   readonly #messages: Buffer[] = [];
@@ -62,11 +62,12 @@ export class GatheredSteps {
   }
 
   async #unwritten(reader: NonNullable<Plan["long"]>["reader"]): Promise<Batch> {
-    const { request, accountId } = this.plan;
+    const { request, accountId, deadline } = this.plan;
+    const asker = { account: accountId, endMs: deadline.endMs };
     const lengths = this.#messages.map(({ length }) => length);
     const steps = await sharedBytes(this.#messages.splice(0), this.#bytes);
     const asked = sourceOf(request.outline ?? request);
-    return batchOf([], NO_BYTES, undefined, reader.gathered({ steps, lengths, asked }, accountId));
+    return batchOf([], NO_BYTES, undefined, reader.gathered({ steps, lengths, asked }, asker));
   }
 }
 

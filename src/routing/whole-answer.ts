@@ -53,9 +53,9 @@ export function readShort(kept: GatheredBytes, plan: AttemptPlan): Pick<DecodedA
   return { report: answer.report, batch };
 }
 
-/** Reads a long one. Rejects with UPSTREAM_FAILED where it cannot be read or told, or with OVERLOADED. */
+/** Reads a long one. Rejects with UPSTREAM_FAILED where it cannot be read or told, or as its reader does. */
 export async function readLong(kept: GatheredBytes, plan: AttemptPlan): Promise<ReadAnswer> {
-  const { request, target, kind, form, accountId, long } = plan;
+  const { request, target, kind, form, accountId, long, deadline } = plan;
   assert(long !== undefined, "nobody reads long answers");
   const asked = request.outline ?? request;
   const tellsSteps = tellingOf(plan) === "steps";
@@ -72,7 +72,7 @@ export async function readLong(kept: GatheredBytes, plan: AttemptPlan): Promise<
   };
   const body = await sharedBytes(kept.pieces(), kept.length);
   kept.clear();
-  return long.reader.read(body, order, accountId);
+  return long.reader.read(body, order, { account: accountId, endMs: deadline.endMs });
 }
 
 /** What the client asked, as bytes. Vectors are asked for in no form that an answer is read by. */

@@ -4,6 +4,7 @@ import { type Event, FinishReason } from "../../src/api/index.js";
 import { foldEvents } from "../../src/api/answer-fold.js";
 import { createLongAnswers } from "../../src/reading/long-answers.js";
 import { clientWires } from "../../src/reading/readers.js";
+import { Deadline, REQUEST_TIMEOUTS } from "../../src/routing/deadline.js";
 import { GatheredSteps } from "../../src/routing/gathered-steps.js";
 import { CREATED, FINISH, GENERATING_WIRES, requestOf, sourceOf } from "./wire-requests.js";
 
@@ -40,6 +41,7 @@ test.each(GENERATING_WIRES)("are told to a client of %s as the loop would tell t
     request,
     acceptWire: wire,
     accountId: "acme",
+    deadline: new Deadline(performance.now(), Infinity, REQUEST_TIMEOUTS),
     long: { reader, memory: undefined as never },
   });
   for (let at = 0; at < events.length; at += 7) gathered.add(events.slice(at, at + 7));

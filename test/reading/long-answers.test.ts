@@ -8,6 +8,8 @@ import { GatewayError } from "../../src/errors.js";
 import { families } from "../../src/families/index.js";
 import { createLongAnswers } from "../../src/reading/long-answers.js";
 import { clientWires, embeddingWires } from "../../src/reading/readers.js";
+import { askerOf } from "../../src/reading/reading-thread.js";
+import type { Asker } from "../../src/wire/answer/long-answer.js";
 import { unreadable } from "../../src/wire/error/refusals.js";
 import { isLongAnswer, LONG_BODY_BYTES } from "../../src/wire/json/weight.js";
 import type { AnswerForm, AnswerOrder, DecodedAnswer, WireRequest } from "../../src/wire/wire.js";
@@ -53,6 +55,8 @@ function orderOf(wire: string, asked: WireRequest, more: Pick<AnswerOrder, "form
   return { family: FAMILY[wire] ?? "", kind, facts, asked: source, embedding: vectors, ...more };
 }
 
+const ACME = (): Asker => askerOf("acme");
+
 const shared = (body: Buffer): Buffer => {
   const bytes = asBuffer(new Uint8Array(new SharedArrayBuffer(body.length)));
   body.copy(bytes);
@@ -90,7 +94,7 @@ describe.each(WHOLE)("$name", ({ name, wire, body: made }) => {
     const asked = requestOf(sourceOf(wire));
     const form = wire === "openai-chat" ? "fitted" : "source";
     const want = await outcome(() => onLoop(wire, body, asked, form));
-    const got = await outcome(() => reader.read(kept, orderOf(wire, asked, { form, tellsSteps: false }), "acme"));
+    const got = await outcome(() => reader.read(kept, orderOf(wire, asked, { form, tellsSteps: false }), ACME()));
     if (want instanceof GatewayError)
       return expect(got).toMatchObject({ reason: want.reason, metadata: want.metadata });
     if (got instanceof GatewayError) throw got;
@@ -108,8 +112,8 @@ describe.each(WHOLE)("$name", ({ name, wire, body: made }) => {
       const answer = onLoop(wire, body, asked, "events");
       return { events: answer.events(), vectors: answer.embeddings?.() };
     });
-    const steps = await outcome(() => reader.read(kept, tell(true), "acme"));
-    const whole = await outcome(() => reader.read(kept, tell(false), "acme"));
+    const steps = await outcome(() => reader.read(kept, tell(true), ACME()));
+    const whole = await outcome(() => reader.read(kept, tell(false), ACME()));
     if (want instanceof GatewayError) {
       const refused = { reason: want.reason, metadata: want.metadata };
       expect([steps, whole]).toMatchObject([refused, refused]);
@@ -158,9 +162,9 @@ test("an answer of more values than are read anywhere is the upstream's failure,
   const asked = requestOf(sourceOf("openai-chat"));
   const order = orderOf("openai-chat", asked, { form: "source", tellsSteps: false });
   const body = shared(Buffer.from(`{"choices":[{"message":{"content":"a"}}],"x":[${"[],".repeat(3_000_000)}0]}`));
-  await expect(reader.read(body, order, "acme")).rejects.toMatchObject({ reason: "ERROR_REASON_UPSTREAM_FAILED" });
+  await expect(reader.read(body, order, ACME())).rejects.toMatchObject({ reason: "ERROR_REASON_UPSTREAM_FAILED" });
   const short = shared(Buffer.from('{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}'));
-  expect((await reader.read(short, order, "acme")).report.text).toBe("a");
+  expect((await reader.read(short, order, ACME())).report.text).toBe("a");
 });
 
 test("the loop turns while a long answer is read", async () => {
@@ -170,7 +174,7 @@ test("the loop turns while a long answer is read", async () => {
   const body = shared(Buffer.from(`{"choices":[{"message":{"content":"${text}"},"finish_reason":"stop"}]}`));
   let turns = 0;
   const life = { isOver: false };
-  const reading = reader.read(body, order, "acme").then(async (answer) => {
+  const reading = reader.read(body, order, ACME()).then(async (answer) => {
     const written = await answer.write("anthropic", FINISH, CREATED);
     life.isOver = true;
     return written.length;
@@ -181,4 +185,44 @@ test("the loop turns while a long answer is read", async () => {
   }
   expect(await reading).toBeGreaterThan(text.length);
   expect(turns).toBeGreaterThan(100);
+});
+
+/** Takes the thread far longer than the moment that it is given. */
+const LONG = shared(
+  Buffer.from(
+    `{"choices":[{"message":{"content":"a","x":[${'{"a":"b"},'.repeat(1_500_000)}0]},"finish_reason":"stop"}]}`,
+  ),
+);
+const SHORT = shared(Buffer.from('{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}'));
+const chatOrder = (): AnswerOrder =>
+  orderOf("openai-chat", requestOf(sourceOf("openai-chat")), { form: "events", tellsSteps: false });
+const over = (account: string): Asker => ({ account, endMs: performance.now() + 1 });
+const LATE = { reason: "ERROR_REASON_UPSTREAM_TIMEOUT", metadata: { phase: "total" } };
+
+test("nothing is read or written for a request that is over, and the next of another account is", async () => {
+  const late = reader.read(LONG, chatOrder(), over("acme"));
+  // It waits behind the one above.
+  const waiting = reader.read(SHORT, chatOrder(), over("acme"));
+  const next = reader.read(SHORT, chatOrder(), askerOf("globex"));
+  await expect(late).rejects.toMatchObject(LATE);
+  await expect(waiting).rejects.toMatchObject(LATE);
+  expect((await next).report.text).toBe("a");
+  expect(reader.waiting()).toBe(0);
+});
+
+test("what is read in time and is over when it is to be written is not written", async () => {
+  const asker = { account: "acme", endMs: performance.now() + 60_000 };
+  const answer = await reader.read(SHORT, chatOrder(), asker);
+  asker.endMs = performance.now();
+  await expect(answer.write("anthropic", FINISH, CREATED)).rejects.toMatchObject(LATE);
+});
+
+test("an answer that takes the thread too long is its upstream's failure", async () => {
+  const hurried = createLongAnswers(1);
+  const reading = hurried.read(LONG, chatOrder(), ACME());
+  await expect(reading).rejects.toMatchObject({
+    reason: "ERROR_REASON_UPSTREAM_FAILED",
+    metadata: { problem: "its answer takes too much to read" },
+  });
+  await hurried.close();
 });

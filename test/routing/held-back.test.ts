@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { Event } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
+import { Deadline, REQUEST_TIMEOUTS } from "../../src/routing/deadline.js";
 import { GatheredSteps } from "../../src/routing/gathered-steps.js";
 import { HeldBack } from "../../src/routing/held-back.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
@@ -63,7 +64,8 @@ test("an error before the first output is no part of the answer", () => {
   expect(held.end()).toBeUndefined();
 });
 
-const WHOLE = { request: asked(), accountId: "acme", long: undefined };
+const deadline = new Deadline(performance.now(), Infinity, REQUEST_TIMEOUTS);
+const WHOLE = { request: asked(), accountId: "acme", deadline, long: undefined };
 
 test("what is wanted whole comes as one batch, of nothing too", () => {
   const held = new HeldBack(new GatheredSteps({ ...WHOLE, acceptWire: "openai-chat" }));

@@ -17,9 +17,19 @@ export interface AnswerOrder {
   readonly embedding: Pick<EmbeddingQuestion, "encoding" | "dimensions"> | undefined;
 }
 
+/** Who waits for what a thread does: the accounts take turns. */
+export interface Asker {
+  readonly account: string;
+  /** When its request is over, on the monotonic clock: nothing is read or written for it after that. */
+  readonly endMs: number;
+}
+
 /** A long answer that is written for its client once it is settled. */
 export interface UnwrittenAnswer {
-  /** The body that tells it to a client of the wire. Rejects with UPSTREAM_FAILED, or OVERLOADED. */
+  /**
+   * The body that tells it to a client of the wire. Rejects with UPSTREAM_FAILED, with OVERLOADED, or with
+   * UPSTREAM_TIMEOUT where its request is over.
+   */
   write(wire: string, finish: Finish, createTime: Date): Promise<Buffer>;
 }
 
@@ -47,10 +57,10 @@ export interface ReadAnswer extends UnwrittenAnswer {
 export interface LongAnswers {
   /**
    * Reads a body in memory that threads share. Rejects with what the wire throws, with UPSTREAM_FAILED where reading
-   * takes too much, or with OVERLOADED. The accounts take turns.
+   * takes too much or too long, with OVERLOADED, or with UPSTREAM_TIMEOUT where its request is over.
    */
-  read(body: Buffer, order: AnswerOrder, account: string): Promise<ReadAnswer>;
+  read(body: Buffer, order: AnswerOrder, asker: Asker): Promise<ReadAnswer>;
   /** What was read as a stream, to be written as one answer. */
-  gathered(answer: GatheredAnswer, account: string): UnwrittenAnswer;
+  gathered(answer: GatheredAnswer, asker: Asker): UnwrittenAnswer;
   close(): Promise<void>;
 }

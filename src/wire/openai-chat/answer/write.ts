@@ -27,6 +27,7 @@ function encodeMessage(parts: readonly Part[]): JsonObject {
   const message: Record<string, unknown> = { role: "assistant", content: null, refusal: null };
   let thinking = "";
   const details: unknown[] = [];
+  const lists = new Lists(message);
   const calls: JsonObject[] = [];
   // A proof belongs to its own thought, so where there is one every thought is told apart.
   const isSigned = parts.some(({ kind }) => kind?.$case === "thinking" && kind.value.signature !== undefined);
@@ -34,8 +35,7 @@ function encodeMessage(parts: readonly Part[]): JsonObject {
     const { kind } = part;
     if (kind?.$case === "text") {
       message["content"] = `${textSoFar(message["content"])}${kind.value.text}`;
-      if (kind.value.citationsJson !== undefined)
-        message["annotations"] = [...listOf(message["annotations"]), ...listOf(parsed(kind.value.citationsJson))];
+      if (kind.value.citationsJson !== undefined) lists.add("annotations", listOf(parsed(kind.value.citationsJson)));
     } else if (kind?.$case === "refusal") message["refusal"] = `${textSoFar(message["refusal"])}${kind.value.text}`;
     else if (kind?.$case === "thinking") {
       thinking += kind.value.text;
@@ -43,7 +43,7 @@ function encodeMessage(parts: readonly Part[]): JsonObject {
       if (isSigned) details.push({ type: "reasoning.text", text, signature });
     } else if (kind?.$case === "redactedThinking") details.push({ type: "reasoning.encrypted", data: kind.value.data });
     else if (kind?.$case === "toolCall") calls.push(encodeCall(kind.value));
-    else addWhole(message, part);
+    else addWhole(message, lists, part);
   }
   if (thinking !== "") message["reasoning_content"] = thinking;
   if (details.length > 0) message["reasoning_details"] = details;
@@ -56,12 +56,31 @@ function textSoFar(value: unknown): string {
 }
 
 /** What is no text, in the members where its dialect has it. */
-function addWhole(message: Record<string, unknown>, part: Part): void {
+function addWhole(message: Record<string, unknown>, lists: Lists, part: Part): void {
   const members = encodeDeltaPart(part);
   if (members === undefined) return;
   const told = objectOf(parsed(`{${members}}`)) ?? {};
-  for (const [key, value] of Object.entries(told))
-    message[key] = Array.isArray(value) ? [...listOf(message[key]), ...value] : value;
+  for (const [key, value] of Object.entries(told)) {
+    if (Array.isArray(value)) lists.add(key, value);
+    else message[key] = value;
+  }
+}
+
+/** Members that many parts add to. Each list is added to in place: copied for each part, many took minutes. */
+class Lists {
+  readonly #byKey = new Map<string, unknown[]>();
+
+  constructor(private readonly message: Record<string, unknown>) {}
+
+  add(key: string, values: readonly unknown[]): void {
+    let list = this.#byKey.get(key);
+    if (list === undefined) {
+      list = [];
+      this.#byKey.set(key, list);
+      this.message[key] = list;
+    }
+    for (const value of values) list.push(value);
+  }
 }
 
 function encodeCall({ id, name, arguments: text, custom, signature }: ToolCall): JsonObject {
