@@ -17,7 +17,7 @@ import type { Answer, Question, ReadBody, SharedSource, TextInBytes, WrittenBody
 import { readers, typedOutline } from "./readers.js";
 
 /** Shorter ones move as they are. */
-const MOVED_BYTES_MAX = 262_144;
+const COPIED_BYTES_MAX = 262_144;
 
 function requestOf({ wire, body, headers, purpose }: SharedSource): WireRequest {
   const reader = readers.get(wire);
@@ -93,43 +93,16 @@ function answerOf({ source, task }: Question): Answer {
  * the event loop collect its whole heap.
  */
 function shared(bytes: Uint8Array): Uint8Array {
-  if (bytes.buffer instanceof SharedArrayBuffer || bytes.byteLength <= MOVED_BYTES_MAX) return bytes;
+  if (bytes.buffer instanceof SharedArrayBuffer || bytes.byteLength <= COPIED_BYTES_MAX) return bytes;
   const copy = emptySharedBytes(bytes.byteLength);
   copy.set(bytes);
   return copy;
-}
-
-/** What was written here goes over as it is; what is the client's own is seen by both sides anyway. */
-function movable(answer: Answer): ArrayBuffer[] {
-  const buffers = new Set<ArrayBuffer>();
-  for (const { buffer, byteLength } of madeBytes(answer))
-    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffers.add(buffer);
-  return [...buffers];
-}
-
-function madeBytes(answer: Answer): readonly (Uint8Array | Float64Array)[] {
-  switch (answer.kind) {
-    case "written":
-      return [answer.value.body];
-    case "read":
-      return [answer.value.outline];
-    case "text":
-      return answer.value === undefined ? [] : [answer.value.bytes];
-    case "outline":
-    case "told":
-      return [answer.value];
-    case "answer": {
-      const { source, steps, vectors = [] } = answer.value;
-      return source === undefined ? [...steps, ...vectors] : [source, ...steps, ...vectors];
-    }
-    default:
-      return [];
-  }
 }
 
 assert(parentPort !== null, "this file runs in a thread of its own");
 const port = parentPort;
 port.on("message", (question: Question) => {
   const answer = answerOf(question);
-  port.postMessage(answer, movable(answer));
+  // Copied, not moved: since Node 22 some memory of buffers refuses to be moved, and what is long is shared.
+  port.postMessage(answer, []);
 });
