@@ -16,7 +16,7 @@ import { readAnswer, tellAnswer, tellGathered } from "./answers.js";
 import type { Answer, Question, ReadBody, SharedSource, TextInBytes, WrittenBody } from "./protocol.js";
 import { readers, typedOutline } from "./readers.js";
 
-/** Shorter ones move as they are. */
+/** Shorter ones are copied by the message. */
 const COPIED_BYTES_MAX = 262_144;
 
 function requestOf({ wire, body, headers, purpose }: SharedSource): WireRequest {
@@ -89,7 +89,7 @@ function answerOf({ source, task }: Question): Answer {
 }
 
 /**
- * Long bytes in memory that threads share, which V8 counts for none of them. Where they moved as they are, each made
+ * Long bytes in memory that threads share, which V8 counts for none of them. As memory of one thread, each made
  * the event loop collect its whole heap.
  */
 function shared(bytes: Uint8Array): Uint8Array {

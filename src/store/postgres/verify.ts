@@ -1,5 +1,6 @@
 /** Proves a ledger in PostgreSQL on one snapshot, beside its writers. */
 import { AUDIT_CHAIN, AUDIT_HEAD, type AuditColumns, type AuditHead, AuditProof } from "../audit-rows.js";
+import { ARCHIVED_UNTIL } from "../book-rows.js";
 import { CHAINS, ChainProof, type DatabaseChainColumns } from "../chain-proof.js";
 import type { DigestedValue } from "../digest.js";
 import type { VerifyReport } from "../store.js";
@@ -30,9 +31,11 @@ const COUNTS = `SELECT (SELECT count(*) FROM account) AS accounts, (SELECT count
   (SELECT count(*) FROM open_hold) AS open_holds,
   (SELECT count(*) FROM audit_event) AS audit_events,
   (SELECT coalesce(sum(transfer_count), 0)::bigint FROM archive_account) AS archived,
-  (SELECT coalesce(max(until_ms), 0) FROM archive) AS archived_until`;
+  (${ARCHIVED_UNTIL}) AS archived_until`;
 
-type Counts = Record<"accounts" | "transfers" | "open_holds" | "audit_events" | "archived" | "archived_until", bigint>;
+type Counts = Record<"accounts" | "transfers" | "open_holds" | "audit_events" | "archived", bigint> & {
+  readonly archived_until: bigint | null;
+};
 
 export function verifyDatabase(database: Postgres): Promise<VerifyReport> {
   return database.transact(verifyWithin, { snapshot: true, statementMs: VERIFY_MS });

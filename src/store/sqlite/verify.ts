@@ -1,5 +1,6 @@
 /** Proves a ledger in SQLite, from its first transfer to its last, on one snapshot. */
 import { AUDIT_CHAIN, AUDIT_HEAD, type AuditColumns, type AuditHead, AuditProof } from "../audit-rows.js";
+import { ARCHIVED_UNTIL } from "../book-rows.js";
 import { CHAINS, ChainProof, type DatabaseChainColumns } from "../chain-proof.js";
 import type { DigestedValue } from "../digest.js";
 import type { VerifyReport } from "../store.js";
@@ -54,7 +55,7 @@ export function verifyDatabase(database: Sqlite): VerifyReport {
     openHoldCount: count(database, "open_hold"),
     auditEventCount: count(database, "audit_event"),
     archivedTransferCount: whole(database, "SELECT coalesce(sum(transfer_count), 0) FROM archive_account"),
-    archivedUntilMs: whole(database, "SELECT coalesce(max(until_ms), 0) FROM archive") || undefined,
+    archivedUntilMs: whole(database, ARCHIVED_UNTIL) || undefined,
   };
 }
 
