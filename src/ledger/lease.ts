@@ -54,6 +54,8 @@ export class Lease {
   #timer: NodeJS.Timeout | undefined;
   #started = false;
   #ended = false;
+  #hasRecovered = false;
+  #afterRecovery: (() => void) | undefined;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -86,6 +88,12 @@ export class Lease {
       for (const [nodeId, { beats }] of this.#others) if (before.get(nodeId)?.beats !== beats) return nodeId;
     }
     return undefined;
+  }
+
+  /** Calls after each recovery that resolved holds, and at once where one did before. */
+  afterRecovery(act: () => void): void {
+    this.#afterRecovery = act;
+    if (this.#hasRecovered) act();
   }
 
   /** Holds that this node answers for: of requests that run, and of settlements on their way. */
@@ -189,7 +197,9 @@ export class Lease {
       const isLast = settled + voided < RECOVER_HOLDS_MAX;
       if (isLast) doubted?.resolved();
       if (settled + voided === 0) return;
+      this.#hasRecovered = true;
       onRecovered(settled, voided);
+      this.#afterRecovery?.();
       if (isLast) return;
     }
   }

@@ -1,14 +1,18 @@
 /** Gives requests that the ledger charged and that have no record the one that can be made, once at a time. */
-import { adoptRequests, type AdoptionParts } from "./adoption.js";
+import { adoptRequests, type AdoptionParts, SETTLED_MS } from "./adoption.js";
 
 /** How long nobody looks again for requests without a record, where some could not be given one. */
 const LOOK_AGAIN_MS = 30_000;
 /** How far back it is looked where nobody says how far. */
 const BACK_MS = 3_600_000;
+/** How long after a recovery what it resolved is looked for: the time of day may have been set back a little. */
+const RECOVERED_MS = SETTLED_MS + 1_000;
 
 export class Adopter {
   #lookedMs = -Infinity;
   #running: Promise<number> | undefined;
+  /** Those that nobody has looked after yet. */
+  #recoveries = 0;
 
   constructor(
     private readonly parts: AdoptionParts & {
@@ -35,5 +39,28 @@ export class Adopter {
   adoptSoon(): void {
     const nowMs = this.parts.nowMs();
     this.adopt(nowMs - BACK_MS, nowMs).catch((error: unknown) => this.parts.onError?.(error));
+  }
+
+  /**
+   * The same after a recovery, whose requests nobody else gives a record: as soon as none can be on its way, whoever
+   * looked before. Keeps no process alive.
+   */
+  adoptRecovered(): void {
+    this.#recoveries += 1;
+    if (this.#recoveries === 1) this.#lookLater();
+  }
+
+  #lookLater(): void {
+    const seen = this.#recoveries;
+    setTimeout(() => void this.#lookAnew(seen), RECOVERED_MS).unref();
+  }
+
+  async #lookAnew(seen: number): Promise<void> {
+    await this.#running?.catch(() => undefined);
+    this.#lookedMs = -Infinity;
+    this.adoptSoon();
+    // What was resolved while this waited is too young for it.
+    this.#recoveries -= seen;
+    if (this.#recoveries > 0) this.#lookLater();
   }
 }

@@ -4,7 +4,7 @@ import { ADOPTED } from "./engine.js";
 import { FLAG, type RecordRow, storedTime, UNKNOWN } from "./columns.js";
 
 /** One that ended just now may still be on its way here, on any node. */
-const SETTLED_MS = 5_000;
+export const SETTLED_MS = 5_000;
 const PAGE_ROWS = 200;
 /** A crash loses about a second of requests; whatever is missing beyond so many pages stays in the sums alone. */
 const PAGES_MAX = 250;

@@ -32,6 +32,7 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
   const watch = new RequestWatch(feed);
   const adopter = records && new Adopter({ records, requests: store.requests, nowMs });
   const questions = records && adopter && new UsageQuestions({ records, requests: store.requests, adopter, nowMs });
+  if (adopter !== undefined) ledger.lease.afterRecovery(() => adopter.adoptRecovered());
   // What goes wrong is told to whoever asks.
   questions?.warm(WARM_PAUSE_MS).catch(() => undefined);
   return {

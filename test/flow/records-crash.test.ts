@@ -20,6 +20,10 @@ const REQUESTS = 1_200;
 const CALLERS = 24;
 /** What ended just now may still be on its way here. */
 const SETTLED_MS = 5_500;
+/** A list looks through so many of the ledger's newest for those without a record. */
+const NEWEST_ROWS = 100;
+/** Records are on the disk within a second; of one that is not a list would find the gap, and prove less. */
+const STORED_MS = 3_000;
 
 test("a thousand requests whose records a kill took have records again, and sums are the ledger's", async () => {
   const first = await startGateway({ settings: SETTINGS });
@@ -67,4 +71,35 @@ test("a thousand requests whose records a kill took have records again, and sums
   await expect.poll(adopted, { timeout: 60_000, interval: 250 }).toBeGreaterThanOrEqual(charged);
   for (const by of ["day", "user", "model"]) expect([by, await cost(by)]).toEqual([by, total.cost_nanos]);
   await management.verify();
+});
+
+test("a request that a kill cut is in the list again, though nobody asked and many came after it", async () => {
+  const first = await startGateway({ settings: SETTINGS });
+  const { dataDirectory } = first;
+  onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
+  await new Management(first).account("acme", 10_000_000_000n);
+  const { secret } = await new Management(first).makeKey("acme");
+  const long = await postChat(first, secret, chat("sim:slow=1000 sim:words=90", { model: "sim-2", stream: true }));
+  const id = String(long.headers.get("x-request-id"));
+  // More than a list looks through of the ledger's newest.
+  const ended = Promise.allSettled([readAll(long)]);
+  for (let count = 0; count < NEWEST_ROWS + 10; count += 1)
+    expect((await postChat(first, secret, chat("Hi", { model: "sim-2", max_tokens: 4 }))).status).toBe(200);
+  const listed = async (management: Management, path: string): Promise<readonly unknown[]> => {
+    const { body } = await management.call("GET", path);
+    return (body["requests"] as { readonly id: string }[]).map((request) => request.id);
+  };
+  // Of those that have ended each has its record, so that a list finds none without one.
+  const management = new Management(first);
+  const ends = (): Promise<readonly unknown[]> => listed(management, "/requests?http_status=200&page_size=1000");
+  await expect.poll(async () => (await ends()).length, { timeout: 60_000 }).toBe(NEWEST_ROWS + 10);
+  await new Promise((resolve) => setTimeout(resolve, STORED_MS));
+  await first.kill();
+  await ended;
+
+  const second = await startGateway({ settings: SETTINGS, dataDirectory });
+  onTestFinished(async () => void (await second.stop()));
+  const again = new Management(second);
+  await expect.poll(() => listed(again, "/requests?page_size=1000"), { timeout: 60_000 }).toContain(id);
+  expect((await again.call("GET", `/requests/${id}`)).status).toBe(200);
 });

@@ -46,7 +46,7 @@ export class Reckoning {
     for (const id of load.credited) expect(entries.get(`c:${id}`), `acknowledged: ${id}`).toBeDefined();
     expectOneEndEach(entries);
 
-    const requests = new Map((await this.#all("requests")).map((record) => [String(record["id"]), record]));
+    const requests = await this.#requests(entries, load);
     const nameless: Call[] = [];
     for (const call of load.calls) {
       const record = requests.get(call.requestId ?? "");
@@ -110,6 +110,19 @@ export class Reckoning {
     expect((balance.grantedNanos - BigInt(count.length) * CREDIT_NANOS) % 1_000_000_000n).toBe(0n);
   }
 
+  /** The requests by id, all of the load's. A list has those of a crash a while later: the ledger has them at once. */
+  async #requests(entries: ReadonlyMap<string, Json>, load: Load): Promise<Map<string, Json>> {
+    const requests = new Map((await this.#all("requests")).map((record) => [String(record["id"]), record]));
+    for (const entry of entries.values()) {
+      const id = String(entry["request_id"]);
+      if (entry["kind"] !== "hold" || !isNew(entry, load) || requests.has(id)) continue;
+      const { status, body } = await this.#management.call("GET", `/requests/${id}`);
+      expect(status, id).toBe(200);
+      requests.set(id, body["request"] as Json);
+    }
+    return requests;
+  }
+
   /** All pages of a list of the account. */
   async #all(list: "entries" | "requests"): Promise<Json[]> {
     const path = list === "entries" ? `/accounts/${this.#account}/entries?` : `/requests?account_id=${this.#account}&`;
@@ -136,8 +149,8 @@ function expectOneEndEach(entries: ReadonlyMap<string, Json>): void {
   for (const [id, count] of ends) expect(count, id).toBe(1);
 }
 
-function isNew(record: Json, load: Load): boolean {
-  return Date.parse(String(record["create_time"])) >= load.startTimeMs;
+function isNew(made: Json, load: Load): boolean {
+  return Date.parse(String(made["create_time"])) >= load.startTimeMs;
 }
 
 function costOf(work: Work | undefined): bigint {
