@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.js";
 import { type EmbeddingWire, type Format, outlined, type SourceBody } from "../formats/format.js";
 import { HttpFormatRequest } from "./front.js";
 import type { GenerationParts } from "./generation.js";
+import { answerInBytes } from "./piecewise.js";
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -43,10 +44,9 @@ export async function answerEmbedding(
     .catch((error: unknown) => {
       throw stopReason ?? error;
     });
-  return reply
-    .headers(front.headers(request, head))
-    .type("application/json; charset=utf-8")
-    .send(bodyOf(message, wire, source));
+  if (reply.raw.destroyed) throw new GatewayError("ERROR_REASON_CANCELLED");
+  answerInBytes(reply, front.headers(request, head), bodyOf(message, wire, source));
+  return reply;
 }
 
 function bodyOf(answer: EmbedResponse, wire: EmbeddingWire, source: SourceBody): Buffer {

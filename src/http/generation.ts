@@ -17,7 +17,7 @@ import type { ByteBudget } from "../api/byte-budget.js";
 import type { LostAnswers } from "./lost-answers.js";
 import type { NamedItems } from "./named-items.js";
 import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
-import { endPiecewise } from "./piecewise.js";
+import { answerInBytes } from "./piecewise.js";
 import type { Pulse } from "./pulse.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
@@ -238,14 +238,8 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     const body = whole.body();
     this.#remember(body);
     const headers = this.#front.headers(this.#request, this.#head);
-    headers["content-type"] = "application/json; charset=utf-8";
-    headers["content-length"] = String(body.length);
-    headers["x-content-type-options"] = "nosniff";
     this.#isAnswered = true;
-    // The bytes are ready, and the framework's way to the socket costs more than theirs.
-    this.#reply.hijack();
-    const response = this.#reply.raw.writeHead(200, headers);
-    endPiecewise(response, body);
+    const response = answerInBytes(this.#reply, headers, body);
     if (this.#request.headers[RETRY_HEADER] === undefined) return;
     // Of one that is too large the service is told that it was lost: its retry pays again, and should know.
     const kept = body.length > LOST_BYTES_MAX ? NO_BYTES : body;

@@ -114,6 +114,25 @@ describe.each(TOPOLOGIES)("the official client's vectors, %s", (topology) => {
       expect(vectors, String(encoding)).toEqual(input.map((text, place) => single(vectorOf(text, place))));
     }
   });
+
+  // More bytes than are read on the event loop.
+  test.each([{ model: "vectors-1" }, { model: "gemini-embedding-001" }])(
+    "of $model come decoded where they are long",
+    async ({ model }) => {
+      const dimensions = 1_536;
+      fake.override = { dimensions };
+      const input = Array.from({ length: 64 }, (_, place) => "x".repeat(place + 1));
+      const wanted = input.map((text, place) => single(vectorOf(text, place, dimensions)));
+      for (const encoding of [undefined, "float", "base64"] as const) {
+        const asked = { model, input, ...(encoding === undefined ? {} : { encoding_format: encoding }) };
+        const { data } = await client(secret, front.url).embeddings.create(asked);
+        const vectors = data.map(({ embedding }) =>
+          typeof embedding === "string" ? decoded(embedding) : single(embedding),
+        );
+        expect(vectors, String(encoding)).toEqual(wanted);
+      }
+    },
+  );
 });
 
 function decoded(base64: string): number[] {

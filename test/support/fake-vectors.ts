@@ -18,6 +18,8 @@ export interface VectorScript {
   /** The raw body, in place of vectors. */
   readonly body?: string;
   readonly contentType?: string;
+  /** How long each vector is; three numbers where it is not said. */
+  readonly dimensions?: number;
   /** Write vectors so, whatever was asked. */
   readonly encoding?: "float" | "base64";
   /** Tell no usage. */
@@ -57,8 +59,10 @@ export async function startFakeVectors(): Promise<FakeVectors> {
 }
 
 /** The vector of an input at a place, as this server makes it. */
-export function vectorOf(input: unknown, place: number): number[] {
-  return [(typeof input === "string" ? input.length : (input as number[]).length) / 8, place + 0.1, -1.5];
+export function vectorOf(input: unknown, place: number, dimensions = 3): number[] {
+  const vector = [(typeof input === "string" ? input.length : (input as number[]).length) / 8, place + 0.1, -1.5];
+  while (vector.length < dimensions) vector.push(place - vector.length / 8);
+  return vector;
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, fake: FakeVectors): Promise<void> {
@@ -81,7 +85,7 @@ function openAiAnswer(script: VectorScript, body: VectorRequest["body"]): string
   const isOne = typeof input === "string" || (Array.isArray(input) && typeof input[0] === "number");
   const inputs = isOne ? [input] : (input as unknown[]);
   const data = inputs.map((one, index) => {
-    const vector = vectorOf(one, index);
+    const vector = vectorOf(one, index, script.dimensions);
     const isBase64 = (script.encoding ?? asked) === "base64";
     const embedding = isBase64 ? Buffer.from(new Float32Array(vector).buffer).toString("base64") : vector;
     return { object: "embedding", index, embedding, "x-own": true };
@@ -99,7 +103,10 @@ function openAiAnswer(script: VectorScript, body: VectorRequest["body"]): string
 
 function googleAnswer(script: VectorScript, body: VectorRequest["body"]): string {
   const requests = body["requests"] as { content: { parts: { text: string }[] } }[];
-  const embeddings = requests.map(({ content }, place) => ({ values: vectorOf(content.parts[0]?.text, place) }));
+  const { dimensions } = script;
+  const embeddings = requests.map(({ content }, place) => ({
+    values: vectorOf(content.parts[0]?.text, place, dimensions),
+  }));
   const usage = script.silent ? {} : { usageMetadata: { promptTokenCount: requests.length * TOKENS_EACH } };
   return JSON.stringify({ embeddings, ...usage });
 }
