@@ -1,10 +1,12 @@
 /** The arguments of the benchmark. */
 import { parseArgs } from "node:util";
 import { SCENARIOS } from "./scenarios.mjs";
+import { questionsOf } from "./worst-questions.mjs";
 
 export const USAGE = `npm run bench -- [options]
   --quick              small counts, about a minute: for a first look, not for judging
   --only NAME          only this scenario; may be repeated
+  --answers TEXT       of worst-answers, only those whose name has this text, such as gemini; may be repeated
   --rounds N           rounds of each scenario (default 5, quick 2)
   --seconds N          seconds of each subject's turn in a round (default 3, quick 0.6)
   --soak               soak for 10 minutes (default 30 s, quick 3 s)
@@ -35,6 +37,7 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost)$/;
  * @typedef {object} Options
  * @property {boolean} quick
  * @property {readonly string[]} only Empty: all.
+ * @property {readonly string[]} answers The same, of the worst answers.
  * @property {number} rounds
  * @property {number} seconds
  * @property {number} warmSeconds
@@ -61,6 +64,7 @@ export function readArguments(args) {
       help: { type: "boolean", short: "h", default: false },
       quick: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
+      answers: { type: "string", multiple: true, default: [] },
       rounds: { type: "string" },
       seconds: { type: "string" },
       soak: { type: "boolean", default: false },
@@ -81,10 +85,15 @@ export function readArguments(args) {
   for (const name of only)
     if (!SCENARIOS.some((scenario) => scenario.name === name))
       throw new Error(`--only ${name}: there is no such scenario`);
-  if (values["write-docs"] && (quick || only.length > 0)) throw new Error("--write-docs needs a whole run");
+  const { answers } = values;
+  if (answers.length > 0 && questionsOf(answers).length === 0)
+    throw new Error(`--answers ${answers.join(", ")}: no answer has this in its name`);
+  if (values["write-docs"] && (quick || only.length > 0 || answers.length > 0))
+    throw new Error("--write-docs needs a whole run");
   return {
     quick,
     only,
+    answers,
     rounds: number("--rounds", values.rounds, quick ? 2 : 5, 1, 100),
     seconds: number("--seconds", values.seconds, quick ? 0.6 : 3, 0.1, 60),
     warmSeconds: quick ? 0.5 : 2,

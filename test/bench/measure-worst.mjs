@@ -67,13 +67,14 @@ export async function startWorstUpstream() {
 }
 
 /**
- * The same of every worst answer.
+ * The same of every worst answer, or of those that `answers` names.
  * @param {import("./scenarios.mjs").Scenario} scenario
  * @param {readonly import("./subjects.mjs").Subject[]} subjects
  * @param {number} worstPort
+ * @param {readonly string[]} answers
  * @returns {Promise<Map<string, Record<string, number>[]>>}
  */
-export async function measureWorstAnswers(scenario, subjects, worstPort) {
+export async function measureWorstAnswers(scenario, subjects, worstPort, answers) {
   /** @type {Map<string, Record<string, number>[]>} */
   const turns = new Map();
   for (const subject of subjects) {
@@ -87,10 +88,11 @@ export async function measureWorstAnswers(scenario, subjects, worstPort) {
     const script = here("worst-answer-attack.mjs");
     // The same answers past the gateway, as above.
     const elsewhere = await start("pass-through", [process.execPath, PASS_THROUGH, upstream]);
-    const elsewhereHeldMs = await follow([script, `http://127.0.0.1:${String(elsewhere.ready["port"])}`, upstream]);
+    const passed = `http://127.0.0.1:${String(elsewhere.ready["port"])}`;
+    const elsewhereHeldMs = await follow([script, passed, upstream, "", ...answers]);
     const elsewhereP99Ms = p99(gaps.take());
     await elsewhere.stop();
-    const heldMs = await follow([script, base, upstream, subject.otherKey ?? ""]);
+    const heldMs = await follow([script, base, upstream, subject.otherKey ?? "", ...answers]);
     const besideP99Ms = p99(gaps.take());
     gaps.stop();
     const gapGrowth = besideP99Ms / elsewhereP99Ms;

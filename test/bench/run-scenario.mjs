@@ -37,7 +37,7 @@ export async function runScenario(scenario, bench, tools) {
     const turns =
       worst === undefined
         ? await measure(scenario, subjects, bench, tools)
-        : await measureWorstAnswers(scenario, subjects, worst.port);
+        : await measureWorstAnswers(scenario, subjects, worst.port, bench.options.answers);
     return { result: resultOf(scenario, turns), skipped };
   } finally {
     await Promise.all(subjects.map((subject) => subject.stop()));

@@ -1,12 +1,13 @@
 /**
  * A tenant whose upstreams mean harm: asks for every worst answer, in the upstream's own wire and in another, and tells
  * what became of it. It goes on when a line comes, so that what each did to the gateway can be read between them.
- * Without a key it asks the upstream itself, through what only passes bytes.
+ * With an empty key it asks the upstream itself, through what only passes bytes. What follows the key are texts of the
+ * names of those that it asks for.
  */
 import { createInterface } from "node:readline";
-import { WORST_QUESTIONS } from "./worst-questions.mjs";
+import { questionsOf } from "./worst-questions.mjs";
 
-const [base = "", upstream = "", key = ""] = process.argv.slice(2);
+const [base = "", upstream = "", key = "", ...answers] = process.argv.slice(2);
 
 const goOn = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
@@ -27,7 +28,7 @@ const CLIENTS = {
   },
 };
 
-for (const { name, model, answer, client, stream } of WORST_QUESTIONS) {
+for (const { name, model, answer, client, stream } of questionsOf(answers)) {
   await fetch(`${upstream}/answer/${answer}`, { method: "HEAD" });
   const { path, body } = CLIENTS[client] ?? { path: () => "/", body: {} };
   const startMs = performance.now();

@@ -23,6 +23,15 @@ export const WORST_QUESTIONS = WORST_ANSWERS.flatMap((answer, place) => {
 });
 
 /**
+ * Those whose name has one of the texts; all without any.
+ * @param {readonly string[]} texts
+ */
+export function questionsOf(texts) {
+  if (texts.length === 0) return WORST_QUESTIONS;
+  return WORST_QUESTIONS.filter(({ name }) => texts.some((text) => name.includes(text)));
+}
+
+/**
  * @param {import("./worst-answers.mjs").WorstAnswer} answer
  * @param {number} place
  * @param {string} client
