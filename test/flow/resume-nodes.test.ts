@@ -1,6 +1,6 @@
 /** A stream that one node serves is read on, followed and ended through another node, as if that one served it. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chat, readAll } from "../support/chat-call.js";
+import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
@@ -131,5 +131,20 @@ describe.skipIf(MISSING !== undefined)(`two nodes ${MISSING ?? ""}`, () => {
     expect((await stream(1, "DELETE", idOf(response), 0, other.secret)).status).toBe(404);
     expect((await stream(1, "GET", `req_${"0".repeat(32)}`)).status).toBe(404);
     expect((await stream(1, "GET", idOf(response))).status).toBe(200);
+  });
+
+  test("an answer with an Idempotency-Key that has just come is there at the other node at once", async () => {
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 30; turn += 1) {
+      const headers = { "idempotency-key": `at once ${turn}` };
+      const body = chat("Hello", turn % 2 === 0 ? {} : { stream: true });
+      const first = await postChat(at(turn % 2), secret, body, { headers });
+      const text = await first.text();
+      const again = await postChat(at(1 - (turn % 2)), secret, body, { headers });
+      statuses.push(again.status);
+      if (again.status === 200) expect(await again.text()).toBe(text);
+      else await again.text();
+    }
+    expect(statuses).toEqual(statuses.map(() => 200));
   });
 });

@@ -59,6 +59,11 @@ export class KeptRuns {
     return this.#byId.size;
   }
 
+  /** True where other nodes serve as well. */
+  get hasOthers(): boolean {
+    return this.others !== undefined;
+  }
+
   newTape(ask: Ask<unknown, unknown>, accountId: string): Tape<unknown> {
     return new Tape({
       accountId,

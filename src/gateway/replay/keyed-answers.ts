@@ -2,6 +2,7 @@
  * Requests with an Idempotency-Key: each runs once, and whoever asks again gets the same answer. Which methods take one
  * is in `replays.ts`.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { CallMetadata, CallSink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
 import type { GatewayCall } from "../gateway.js";
@@ -16,8 +17,13 @@ import { type FoundAnswer, SealedAnswers, type SealedParts } from "./sealed-answ
 import type { Tape } from "./tape.js";
 
 const KEY_PATTERN = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
-/** How long recovery takes at most to resolve what a crash left. */
-const RECOVERY_WAIT_MS = 5_000;
+/** The first request runs at another node: whoever asks meanwhile comes again. */
+const COME_AGAIN_MS = 1_000;
+/** Another node's client has an answer a moment before it is kept: so often it is looked for, and so far apart. */
+const LOOKS = 20;
+const LOOK_MS = 100;
+
+const RUNS_STILL = "the first request with this key still runs at another node, or was cut by a crash and ends soon";
 
 export interface KeyedParts extends SealedParts {
   readonly nowMs: () => number;
@@ -59,7 +65,7 @@ export class KeyedAnswers {
     const id = nameOf(seals);
     const printing = ask.print();
     const print = printing instanceof Promise ? await printing : printing;
-    for (;;) {
+    for (let looks = this.kept.hasOthers ? LOOKS : 0; ; looks -= 1) {
       const open = this.#open.get(id);
       if (open !== undefined) return this.#attach(open, print, call, sink);
       const stored = await this.#lookUp(id, seals);
@@ -68,6 +74,11 @@ export class KeyedAnswers {
       if (stored === undefined) break;
       if (!print.equals(stored.print)) throw keyReused(stored.requestId);
       if (stored.record !== null) return this.#replay(stored, stored.record, ask, call, sink);
+      if (looks > 0) {
+        await sleep(LOOK_MS);
+        call.signal.throwIfAborted();
+        continue;
+      }
       await this.#checkUncharged(stored.requestId);
       if (!this.#open.has(id)) break;
     }
@@ -189,7 +200,7 @@ export class KeyedAnswers {
   async #checkUncharged(requestId: string): Promise<void> {
     const row = await this.parts.requestOf(requestId);
     if (row === undefined) return;
-    if (row.state === "held") throw overloaded("a crash left this request open; it is resolved soon", RECOVERY_WAIT_MS);
+    if (row.state === "held") throw overloaded(RUNS_STILL, COME_AGAIN_MS);
     if (row.costNanos > 0n) throw answerGone(requestId, row.costNanos);
   }
 
