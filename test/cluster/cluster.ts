@@ -44,7 +44,8 @@ export class Cluster {
     readonly upstream: CountingUpstream,
     /** Undefined where all nodes are in one. */
     readonly network: Network | undefined,
-    private readonly directory: string,
+    /** Of all its files, gone with it. */
+    readonly directory: string,
   ) {}
 
   static async open({

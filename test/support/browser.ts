@@ -81,7 +81,10 @@ export function welcomeToken({ told }: Pick<GatewayProcess, "told">): string {
 export const FIRST = { email: "ada@example.com", name: "Ada", password: "a long enough password" };
 
 /** The first operator, signed in. */
-export async function firstOperator(core: GatewayProcess, front: GatewayProcess = core): Promise<Browser> {
+export async function firstOperator(
+  core: Pick<GatewayProcess, "told" | "url">,
+  front: Pick<GatewayProcess, "url"> = core,
+): Promise<Browser> {
   const browser = new Browser(front);
   // It is printed behind the line that says the gateway is ready.
   const token = await vi.waitFor(() => welcomeToken(core), { timeout: 60_000 });

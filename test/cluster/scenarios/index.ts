@@ -8,6 +8,7 @@ import { limit } from "./limit.js";
 import { rolling } from "./rolling.js";
 import { slowRedis } from "./slow-redis.js";
 import { upgrade } from "./upgrade.js";
+import { upgradeAll } from "./upgrade-all.js";
 import { embeddedWorkers, workers } from "./workers.js";
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -17,6 +18,7 @@ export const SCENARIOS: readonly Scenario[] = [
   freeze,
   ...faults,
   upgrade,
+  upgradeAll,
   rolling,
   latency,
   slowRedis,

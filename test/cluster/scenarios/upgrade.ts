@@ -8,7 +8,8 @@ import type { Scenario } from "../scenario.js";
 const NODES = 3;
 /** How soon a load balancer knows that a node is not ready. */
 const LOOK_MS = 100;
-const STEP: SchemaStep = {
+/** What the newer build brings the database on by; the older one need not know of it. */
+export const LATER_STEP: SchemaStep = {
   version: 2,
   sql: "CREATE TABLE later_thing (id bigint PRIMARY KEY);",
   serves: { version: 1, program: "0.1.0" },
@@ -22,7 +23,7 @@ export const upgrade: Scenario = {
   run: async (rounds, run) => {
     const given = process.env["TOLLGATE_CLUSTER_OTHER"];
     // Where no other is named, at least two programs are told apart, and the database is brought on by one of them.
-    const made = given === undefined ? otherBuild("99.0.0", [STEP]) : undefined;
+    const made = given === undefined ? otherBuild("99.0.0", [LATER_STEP]) : undefined;
     const other = given ?? made?.directory ?? "";
     const cluster = await Cluster.open({ nodes: NODES });
     const ready = new Set(cluster.nodes.keys());
