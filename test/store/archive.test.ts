@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { archiveLedger } from "../../src/store/archive/archive.js";
+import { archiveLedger, nextPlaces } from "../../src/store/archive/archive.js";
 import { verifyWithArchive } from "../../src/store/archive/verify.js";
 import type { Store } from "../../src/store/store.js";
 import { creditOf, holdOf, NOON_MS, settleOf } from "../ledger/operations.js";
@@ -321,6 +321,15 @@ onEachStore((driver) => {
     expect(newest.archivedUntilMs).toBeUndefined();
     expect(whole?.entries.map(({ id }) => id)).toEqual(listed.rows.map(({ id }) => id).toReversed());
   });
+});
+
+test.each([
+  { places: 500, tookMs: 101, want: 250 },
+  { places: 60, tookMs: 5_000, want: 50 },
+  { places: 250, tookMs: 70, want: 250 },
+  { places: 300, tookMs: 10, want: 500 },
+])("a step of $places places that took $tookMs ms is followed by one of $want", ({ places, tookMs, want }) => {
+  expect(nextPlaces(places, tookMs)).toBe(want);
 });
 
 test.skipIf(postgresMissing)(

@@ -19,8 +19,11 @@ import { monthOf, monthAfter, startOf } from "./month.js";
 import { proveMonth } from "./proof.js";
 
 const ACCOUNTS_AT_ONCE = 500;
-/** How many transfers are read at once, and how many places one transaction takes on at most. */
+/** How many transfers are read at once, and how many places one transaction takes on at most, and at least. */
 const PLACES_AT_ONCE = 500;
+const PLACES_LEAST = 50;
+/** The calls of an account wait for such a transaction: one that takes longer is followed by smaller ones. */
+const STEP_MS = 100;
 
 export interface ArchiveOptions {
   readonly database: ArchiveDatabase;
@@ -54,6 +57,8 @@ export async function archiveLedger(options: ArchiveOptions): Promise<Archived> 
 class Archiver {
   readonly #database: ArchiveDatabase;
   readonly #directory: string;
+  /** How many places the next transaction takes on. */
+  #places = PLACES_AT_ONCE;
 
   constructor(private readonly options: ArchiveOptions) {
     this.#database = options.database;
@@ -183,12 +188,20 @@ class Archiver {
   async #takeOutOf(id: string, from: number, last: number): Promise<void> {
     for (let place = from; place < last;) {
       const startMs = performance.now();
-      const to = Math.min(place + PLACES_AT_ONCE, last);
+      const to = Math.min(place + this.#places, last);
       await this.#database.advance(id, place, to);
       failpoint("after_commit");
       place = to;
+      const tookMs = performance.now() - startMs;
+      this.#places = nextPlaces(this.#places, tookMs);
       // Whoever serves from the database gets half of the time.
-      await sleep(performance.now() - startMs);
+      await sleep(tookMs);
     }
   }
+}
+
+/** Half as many where a transaction took too long, and as many again once they are short. */
+export function nextPlaces(places: number, tookMs: number): number {
+  if (tookMs > STEP_MS) return Math.max(PLACES_LEAST, Math.floor(places / 2));
+  return tookMs < STEP_MS / 2 ? Math.min(PLACES_AT_ONCE, places * 2) : places;
 }
