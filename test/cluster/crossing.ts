@@ -1,4 +1,4 @@
-/** What is begun at one node and goes on at another, which runs another build: each request is counted and looked at. */
+/** What is begun at one node and goes on at another, of another build: each request is counted and looked at. */
 import { expect } from "vitest";
 import { Browser, type BrowserAnswer } from "../support/browser.js";
 import { chat, postChat } from "../support/chat-call.js";
