@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { genConsole } from "./gen-console.mjs";
+import { genProtocol } from "./gen-protocol.mjs";
 import { leaveClientsOut } from "./gen-services.mjs";
 import { genWasm } from "./gen-wasm.mjs";
 
@@ -32,6 +33,7 @@ try {
   leaveClientsOut(join(folder, "gen"));
   buf(["build", "--exclude-source-info", "--output", join(folder, "gen", "tollgate.binpb")]);
   genConsole(join(folder, "gen"));
+  genProtocol(join(folder, "gen"));
   await genWasm(join(folder, "gen"));
   const made = filesOf(join(folder, "gen"));
   const kept = filesOf(join(ROOT, "gen"));

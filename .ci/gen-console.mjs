@@ -54,7 +54,7 @@ const typeName = (desc) => desc.typeName.slice(PACKAGE.length + 1).replaceAll(".
 const isOurs = (desc) => desc.typeName.startsWith(`${PACKAGE}.`);
 
 /** A value of an enum as JSON says it. @param {DescEnum} desc @param {string} name */
-function word(desc, name) {
+export function word(desc, name) {
   const rest = name.slice(desc.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").length + 1);
   return desc.name === "ErrorReason" ? rest : rest.toLowerCase();
 }

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
+import { genProtocol } from "./gen-protocol.mjs";
 import { leaveClientsOut } from "./gen-services.mjs";
 import { genWasm } from "./gen-wasm.mjs";
 
@@ -66,6 +67,7 @@ if (error !== undefined || status !== 0) {
   process.exit(1);
 }
 leaveClientsOut(ASIDE);
+genProtocol(ASIDE);
 await genWasm(ASIDE);
 rmSync(join(ROOT, "gen"), { recursive: true, force: true });
 renameSync(ASIDE, join(ROOT, "gen"));

@@ -1,9 +1,12 @@
-/** The protocol as data: what reflection, the permissions and the management routes read off the descriptor set. */
+/**
+ * The protocol as data. What a start asks of its methods, and the words of its enums, are written down in
+ * `gen/protocol.ts`; the descriptors are made by the first that translates a message, since they take 3 MB.
+ */
 import { readFileSync } from "node:fs";
 import type { DescMethod, FileRegistry } from "@bufbuild/protobuf";
-import { createFileRegistry, fromBinary, getOption, hasOption } from "@bufbuild/protobuf";
+import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { type EnumDescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { z } from "zod";
+import { METHODS, WORDS } from "../../gen/protocol.js";
 import { PACKAGE_ROOT } from "../package-root.js";
 
 /** How a method is reached over HTTP, from its google.api.http option. */
@@ -32,39 +35,37 @@ export interface MethodPermission {
   readonly front?: true;
 }
 
-export interface MethodDescription {
+/** What the protocol says of a method, but for its messages. */
+interface MethodFacts {
   /** `/tollgate.v1.KeyService/GetKey`. */
   readonly path: string;
-  readonly desc: DescMethod;
   readonly http?: HttpRule;
-  readonly permission?: MethodPermission;
+  /** `front` where the front token is asked for in place of a key. */
+  readonly permission?: Pick<MethodPermission, "scope" | "operator" | "open" | "user" | "fresh"> | "front";
+  /** True where a request of it may say money for people. */
+  readonly readsMoney: boolean;
+  /** True where an answer of it may. */
+  readonly writesMoney: boolean;
 }
 
-const HTTP_OPTION = z
-  .object({
-    pattern: z.object({ case: z.enum(["get", "put", "post", "delete", "patch"]), value: z.string().startsWith("/") }),
-    body: z.string(),
-  })
-  .transform((rule): HttpRule => ({
-    verb: VERBS[rule.pattern.case],
-    pattern: rule.pattern.value,
-    body: rule.body,
-  }));
-const VERBS = { get: "GET", put: "PUT", post: "POST", delete: "DELETE", patch: "PATCH" } as const;
-const PERMISSION_OPTION = z
-  .object({ scope: z.string(), operator: z.boolean(), open: z.boolean(), user: z.boolean(), fresh: z.boolean() })
-  .transform(({ scope, operator, open, user, fresh }): MethodPermission => ({ scope, operator, open, user, fresh }));
+export interface MethodDescription extends Omit<MethodFacts, "permission"> {
+  readonly permission?: MethodPermission;
+  /** Asking for it makes the descriptors of all methods. */
+  readonly desc: DescMethod;
+}
+
 const FRONT_ONLY: MethodPermission = { scope: "", operator: false, front: true };
 export const FIELD_MASK = "google.protobuf.FieldMask";
 const PUBLIC_PACKAGE = "tollgate.v1";
-const REASONS_NAME = "ErrorReason";
 /** What a front end and its core say to each other, which is nobody else's business. */
 export const INTERNAL_PACKAGE = "tollgate.internal.v1";
 const PLACE = new URL("gen/tollgate.binpb", PACKAGE_ROOT);
+const FACTS: readonly MethodFacts[] = METHODS;
+const ENUM_WORDS: Readonly<Record<string, Readonly<Record<number, string>>>> = WORDS;
+const BY_PATH: ReadonlyMap<string, MethodDescription> = new Map(FACTS.map((facts) => [facts.path, describe(facts)]));
 
 let bytes: Buffer | undefined;
 let files: FileRegistry | undefined;
-let described: ReadonlyMap<string, MethodDescription> | undefined;
 
 /** The serialized google.protobuf.FileDescriptorSet, read once. Throws where the build left it out. */
 export function descriptorSetBytes(): Buffer {
@@ -83,17 +84,17 @@ export function registry(): FileRegistry {
 
 /** The word of JSON for a value of an enum such as `tollgate.v1.EntryKind`; empty for one that it does not have. */
 export function enumWord(typeName: string, value: number): string {
-  return registry().getEnum(typeName)?.value[value]?.name ?? "";
+  return ENUM_WORDS[typeName]?.[value] ?? "";
 }
 
 /** Every method of the protocol, by path. */
 export function methods(): readonly MethodDescription[] {
-  return [...describe().values()];
+  return [...BY_PATH.values()];
 }
 
 /** The method at a path such as `/tollgate.v1.KeyService/GetKey`. Throws where the protocol has none. */
 export function methodByPath(path: string): MethodDescription {
-  const found = describe().get(path);
+  const found = BY_PATH.get(path);
   if (found === undefined) throw new Error(`the protocol has no method ${path}`);
   return found;
 }
@@ -102,52 +103,35 @@ function readRegistry(): FileRegistry {
   const set = fromBinary(FileDescriptorSetSchema, descriptorSetBytes());
   for (const { package: name, enumType, messageType } of set.file) {
     if (name !== PUBLIC_PACKAGE) continue;
-    for (const one of [...enumType, ...messageType.flatMap((message) => message.enumType)]) nameAsJson(one);
+    for (const one of enumType) nameAsJson(`${name}.${one.name}`, one);
+    for (const message of messageType)
+      for (const one of message.enumType) nameAsJson(`${name}.${message.name}.${one.name}`, one);
   }
   return createFileRegistry(set);
 }
 
-/**
- * Names the values of an enum as JSON says them: without the enum's own name and in lower case, but a reason as
- * google.rpc.ErrorInfo says it.
- */
-function nameAsJson({ name, value }: EnumDescriptorProto): void {
-  const prefixLength = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").length + 1;
-  for (const one of value) {
-    const word = one.name.slice(prefixLength);
-    one.name = name === REASONS_NAME ? word : word.toLowerCase();
-  }
+function nameAsJson(typeName: string, { value }: EnumDescriptorProto): void {
+  for (const one of value) one.name = enumWord(typeName, one.number);
 }
 
-function describe(): ReadonlyMap<string, MethodDescription> {
-  described ??= readMethods(registry());
-  return described;
+function describe(facts: MethodFacts): MethodDescription {
+  const { path, permission: needs, ...rest } = facts;
+  const permission = needs === "front" ? FRONT_ONLY : needs && { ...needs, reads: facts.http?.verb === "GET" };
+  return {
+    path,
+    ...rest,
+    ...(permission === undefined ? {} : { permission }),
+    get desc() {
+      return descriptorOf(path);
+    },
+  };
 }
 
-function readMethods(from: FileRegistry): ReadonlyMap<string, MethodDescription> {
-  const http = from.getExtension("google.api.http");
-  const permission = from.getExtension(`${PUBLIC_PACKAGE}.permission`);
-  const frontOnly = from.getExtension(`${INTERNAL_PACKAGE}.front_only`);
-  if (http === undefined || permission === undefined || frontOnly === undefined) {
-    throw new Error("the descriptor set lacks its method options");
-  }
-  const found = new Map<string, MethodDescription>();
-  for (const file of from.files) {
-    if (file.proto.package !== PUBLIC_PACKAGE && file.proto.package !== INTERNAL_PACKAGE) continue;
-    for (const desc of file.services.flatMap((service) => service.methods)) {
-      const path = `/${desc.parent.typeName}/${desc.name}`;
-      const rule = hasOption(desc, http) ? HTTP_OPTION.parse(getOption(desc, http)) : undefined;
-      const reads = rule?.verb === "GET";
-      found.set(path, {
-        path,
-        desc,
-        ...(rule === undefined ? {} : { http: rule }),
-        ...(hasOption(desc, permission)
-          ? { permission: { ...PERMISSION_OPTION.parse(getOption(desc, permission)), reads } }
-          : {}),
-        ...(hasOption(desc, frontOnly) ? { permission: FRONT_ONLY } : {}),
-      });
-    }
-  }
+function descriptorOf(path: string): DescMethod {
+  const [, service = "", name] = path.split("/");
+  const found = registry()
+    .getService(service)
+    ?.methods.find((method) => method.name === name);
+  if (found === undefined) throw new Error(`the descriptor set has no method ${path}`);
   return found;
 }

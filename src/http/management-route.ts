@@ -13,6 +13,7 @@ export const MANAGEMENT_BODY_BYTES_MAX = 256 * 1024;
 
 export interface ManagementRoute {
   readonly front: Front;
+  /** Made when it is first asked for. */
   readonly desc: DescMethod;
   readonly method: AnyMethod;
   /** What the caller's key needs. */

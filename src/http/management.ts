@@ -1,7 +1,7 @@
 /** The management routes under `/api/v1`, made of the proto's google.api.http options: few have code of their own. */
 import type { FastifyInstance } from "fastify";
 import { type HttpRule, type MethodDescription, methods } from "../api/descriptors.js";
-import { serviceMethod } from "../api/methods.js";
+import { requiredMethod } from "../api/methods.js";
 import {
   AccountServiceService,
   AuditServiceService,
@@ -13,7 +13,12 @@ import { addEstimateRoutes, answerEstimate } from "./estimate.js";
 import { type EventStreamParts, streamedAnswerOf } from "./event-stream.js";
 import type { Front } from "./front.js";
 import { flatRecord } from "./headers.js";
-import { answerMessage, MANAGEMENT_BODY_BYTES_MAX, type ManagementAnswer } from "./management-route.js";
+import {
+  answerMessage,
+  MANAGEMENT_BODY_BYTES_MAX,
+  type ManagementAnswer,
+  type ManagementRoute,
+} from "./management-route.js";
 import { pathUnknown } from "./not-found.js";
 import { answerRequestList } from "./request-list-answer.js";
 import type { RouteTable } from "./routes.js";
@@ -41,7 +46,7 @@ export function addManagementRoutes(
   const answerStream = streamedAnswerOf(streams);
   for (const method of methods()) {
     if (method.http === undefined) continue;
-    const answer = method.desc.methodKind === "server_streaming" ? answerStream : answerMessage;
+    const answer = requiredMethod(method.path).responseStream ? answerStream : answerMessage;
     addRoute(app, { front, routes, answer }, method, method.http);
   }
   addEstimateRoutes(app, front);
@@ -50,15 +55,24 @@ export function addManagementRoutes(
 function addRoute(
   app: FastifyInstance,
   { front, routes, answer: answerOfKind }: { front: Front; routes: RouteTable; answer: ManagementAnswer },
-  { desc, path, permission }: MethodDescription,
+  described: MethodDescription,
   http: HttpRule,
 ): void {
-  const method = serviceMethod(path);
-  if (method === undefined || permission === undefined) throw new Error(`${path} has no code or no permission`);
+  const { path, permission } = described;
+  const method = requiredMethod(path);
+  if (permission === undefined) throw new Error(`${path} has no permission`);
   const scope = permission.operator ? "operator" : permission.scope;
   const rest = restField(http.pattern);
   const isOpen = permission.open === true;
-  const route = { front, desc, method, scope, isOpen };
+  const route: ManagementRoute = {
+    front,
+    get desc() {
+      return described.desc;
+    },
+    method,
+    scope,
+    isOpen,
+  };
   const answer = OWN_FORMS.get(path) ?? answerOfKind;
   const needs = isOpen ? "public" : { scope, method: path };
   app.route({

@@ -2,10 +2,10 @@
  * Money in messages: handlers know whole nano-USD alone. A google.type.Money beside them is read before a handler, and
  * written behind it.
  */
-import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
 import type { Sink } from "../api/channel.js";
-import { FIELD_MASK } from "../api/descriptors.js";
-import { changeEach, holdsMoney, moneyOf } from "../api/money-fields.js";
+import { FIELD_MASK, type MethodDescription } from "../api/descriptors.js";
+import { changeEach, moneyOf } from "../api/money-fields.js";
 import { AMOUNT_NANOS_MAX, formatMoney, NANOS_PER_USD } from "../money.js";
 import { invalid } from "../api/check.js";
 import type { StreamHandler, UnaryHandler } from "./handler.js";
@@ -35,12 +35,13 @@ export function withOwnMoney<Message extends object>(desc: DescMessage, message:
 
 /** The handler with money read and written around it; as it is where its messages have none. */
 export function withMoney(
-  { input, output }: DescMethod,
+  method: MethodDescription,
   handler: UnaryHandler<unknown, unknown>,
 ): UnaryHandler<unknown, unknown> {
-  const [reads, writes] = [holdsMoney(input), holdsMoney(output)];
+  const { readsMoney: reads, writesMoney: writes } = method;
   if (!reads && !writes) return handler;
   return async (request, call) => {
+    const { input, output } = method.desc;
     const answer = await handler(reads ? readMoney(input, request) : request, call);
     return writes ? writeMoney(output, answer) : answer;
   };
@@ -48,12 +49,13 @@ export function withMoney(
 
 /** The same of a handler that pushes its answer. */
 export function streamWithMoney(
-  { input, output }: DescMethod,
+  method: MethodDescription,
   handler: StreamHandler<unknown, unknown>,
 ): StreamHandler<unknown, unknown> {
-  const [reads, writes] = [holdsMoney(input), holdsMoney(output)];
+  const { readsMoney: reads, writesMoney: writes } = method;
   if (!reads && !writes) return handler;
   return (request, call, sink) => {
+    const { input, output } = method.desc;
     const written: Sink<unknown> = {
       head: (metadata) => sink.head(metadata),
       data: (message) => sink.data(writeMoney(output, message)),

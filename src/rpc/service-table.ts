@@ -63,9 +63,9 @@ function routes<Service extends Readonly<Record<string, { readonly path: string;
 ): readonly Route[] {
   return Object.entries(service).map(([name, { path, responseStream }]) => {
     const handler: unknown = handlers[name];
-    const { desc } = methodByPath(path);
+    const method = methodByPath(path);
     return responseStream
-      ? { path, stream: streamWithMoney(desc, handler as StreamHandler<unknown, unknown>) }
-      : { path, unary: withMoney(desc, handler as UnaryHandler<unknown, unknown>) };
+      ? { path, stream: streamWithMoney(method, handler as StreamHandler<unknown, unknown>) }
+      : { path, unary: withMoney(method, handler as UnaryHandler<unknown, unknown>) };
   });
 }

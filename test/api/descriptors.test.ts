@@ -1,6 +1,8 @@
-/** The descriptor set and the generated services must be the same protocol. */
+/** The descriptor set, what is written down of it, and the generated services must be the same protocol. */
+import { type DescExtension, type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { descriptorSetBytes, methodByPath, methods, registry } from "../../src/api/descriptors.js";
+import { descriptorSetBytes, enumWord, methodByPath, methods, registry } from "../../src/api/descriptors.js";
+import { holdsMoney } from "../../src/api/money-fields.js";
 import { serviceMethod, serviceMethods } from "../../src/api/methods.js";
 
 test("every described method has a generated one, and the other way round", () => {
@@ -42,4 +44,40 @@ test("an unknown path is said by name", () => {
 test("the bytes and the files are read once", () => {
   expect(descriptorSetBytes()).toBe(descriptorSetBytes());
   expect(registry()).toBe(registry());
+});
+
+function optionOf(desc: DescMethod, name: string): unknown {
+  const option: DescExtension | undefined = registry().getExtension(name);
+  if (option === undefined) throw new Error(`the descriptor set lacks ${name}`);
+  return hasOption(desc, option) ? getOption(desc, option) : undefined;
+}
+
+test("what is written down of each method is what its descriptor says", () => {
+  const described = [...registry().files]
+    .filter(({ proto }) => ["tollgate.v1", "tollgate.internal.v1"].includes(proto.package))
+    .flatMap(({ services }) => services.flatMap((service) => service.methods));
+  expect(methods().map(({ path }) => path)).toHaveLength(described.length);
+  for (const desc of described) {
+    const { http, permission, ...written } = methodByPath(`/${desc.parent.typeName}/${desc.name}`);
+    expect(written).toMatchObject({ readsMoney: holdsMoney(desc.input), writesMoney: holdsMoney(desc.output) });
+    expect(written.desc).toBe(desc);
+    const rule = http && { pattern: { case: http.verb.toLowerCase(), value: http.pattern }, body: http.body };
+    if (rule === undefined) expect(optionOf(desc, "google.api.http")).toBeUndefined();
+    else expect(optionOf(desc, "google.api.http")).toMatchObject(rule);
+    const isFront = optionOf(desc, "tollgate.internal.v1.front_only") !== undefined;
+    expect(permission?.front ?? false).toBe(isFront);
+    const { reads, front: _, ...needs } = { reads: false, ...permission };
+    if (!isFront) expect(optionOf(desc, "tollgate.v1.permission")).toMatchObject(needs);
+    expect(reads).toBe(http?.verb === "GET");
+  }
+});
+
+test("the words of enums are those of their values, but a reason's in capitals", () => {
+  expect(enumWord("tollgate.v1.EntryKind", 1)).toBe("hold");
+  expect(enumWord("tollgate.v1.ErrorReason", 0)).toBe("UNSPECIFIED");
+  expect(enumWord("tollgate.v1.EntryKind", 999)).toBe("");
+  const enums = [...registry()].filter((one) => one.kind === "enum" && one.file.proto.package === "tollgate.v1");
+  expect(enums.length).toBeGreaterThan(20);
+  for (const one of enums)
+    for (const { name } of one.kind === "enum" ? one.values : []) expect(name).toMatch(/^(?:[a-z0-9_]+|[A-Z0-9_]+)$/);
 });
