@@ -117,12 +117,13 @@ function nameAsJson(typeName: string, { value }: EnumDescriptorProto): void {
 function describe(facts: MethodFacts): MethodDescription {
   const { path, permission: needs, ...rest } = facts;
   const permission = needs === "front" ? FRONT_ONLY : needs && { ...needs, reads: facts.http?.verb === "GET" };
+  let desc: DescMethod | undefined;
   return {
     path,
     ...rest,
     ...(permission === undefined ? {} : { permission }),
     get desc() {
-      return descriptorOf(path);
+      return (desc ??= descriptorOf(path));
     },
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { tamperDatabase } from "../support/database-behind.js";
-import { startGateway } from "../support/gateway-process.js";
+import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { testStore } from "../support/test-store.js";
 
@@ -25,12 +25,19 @@ const NEWEST_ROWS = 100;
 /** Records are on the disk within a second; of one that is not a list would find the gap, and prove less. */
 const STORED_MS = 3_000;
 
+/** An account with a key, in a directory that goes with the test. */
+async function opened(gateway: GatewayProcess): Promise<{ readonly dataDirectory: string; readonly secret: string }> {
+  const { dataDirectory } = gateway;
+  onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
+  const management = new Management(gateway);
+  await management.account("acme", 10_000_000_000n);
+  const { secret } = await management.makeKey("acme");
+  return { dataDirectory, secret };
+}
+
 test("a thousand requests whose records a kill took have records again, and sums are the ledger's", async () => {
   const first = await startGateway({ settings: SETTINGS });
-  const { dataDirectory } = first;
-  onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
-  await new Management(first).account("acme", 10_000_000_000n);
-  const { secret } = await new Management(first).makeKey("acme");
+  const { dataDirectory, secret } = await opened(first);
   let left = REQUESTS;
   const work = async (): Promise<void> => {
     while (left-- > 0) {
@@ -75,10 +82,7 @@ test("a thousand requests whose records a kill took have records again, and sums
 
 test("a request that a kill cut is in the list again, though nobody asked and many came after it", async () => {
   const first = await startGateway({ settings: SETTINGS });
-  const { dataDirectory } = first;
-  onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
-  await new Management(first).account("acme", 10_000_000_000n);
-  const { secret } = await new Management(first).makeKey("acme");
+  const { dataDirectory, secret } = await opened(first);
   const long = await postChat(first, secret, chat("sim:slow=1000 sim:words=90", { model: "sim-2", stream: true }));
   const id = String(long.headers.get("x-request-id"));
   // More than a list looks through of the ledger's newest.

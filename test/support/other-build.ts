@@ -22,6 +22,22 @@ export interface OtherBuild {
   remove(): void;
 }
 
+/** What a newer build brings the database on by; the older one need not know of it. */
+const LATER_STEP: SchemaStep = {
+  version: 2,
+  sql: "CREATE TABLE later_thing (id bigint PRIMARY KEY);",
+  serves: { version: 1, program: "0.1.0" },
+};
+
+/**
+ * The build that nodes go to: the one that TOLLGATE_CLUSTER_OTHER names. Without it this one as a newer program, so
+ * that two are told apart, and the database is brought on by one of them.
+ */
+export function newerBuild(): OtherBuild {
+  const directory = process.env["TOLLGATE_CLUSTER_OTHER"];
+  return directory === undefined ? otherBuild("99.0.0", [LATER_STEP]) : { directory, remove: () => undefined };
+}
+
 /** A build of that version. With steps it is a newer program, which brings the database on. */
 export function otherBuild(version: string, steps: readonly SchemaStep[] = []): OtherBuild {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-build-"));

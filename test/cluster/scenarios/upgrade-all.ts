@@ -2,7 +2,7 @@
 import { performance } from "node:perf_hooks";
 import { join } from "node:path";
 import { type Browser, firstOperator } from "../../support/browser.js";
-import { otherBuild } from "../../support/other-build.js";
+import { newerBuild } from "../../support/other-build.js";
 import { BUILD, CALL_NANOS, Cluster } from "../cluster.js";
 import { Crossing, type Subject } from "../crossing.js";
 import { frontEnds, replays, resume, webSockets } from "../crossings/answers.js";
@@ -12,7 +12,6 @@ import { alerts, corrections, leases } from "../crossings/money.js";
 import { Load, tallyOf } from "../load.js";
 import { GatewayNode } from "../node.js";
 import type { Run, Scenario } from "../scenario.js";
-import { LATER_STEP } from "./upgrade.js";
 
 const SUBJECTS: readonly Subject[] = [
   keys,
@@ -35,9 +34,8 @@ export const upgradeAll: Scenario = {
   small: 1,
   full: 10,
   run: async (rounds, run) => {
-    const given = process.env["TOLLGATE_CLUSTER_OTHER"];
-    const made = given === undefined ? otherBuild("99.0.0", [LATER_STEP]) : undefined;
-    const builds = [BUILD, given ?? made?.directory ?? ""];
+    const newer = newerBuild();
+    const builds = [BUILD, newer.directory];
     const cluster = await Cluster.open({
       nodes: builds.length,
       hasGrpc: true,
@@ -66,7 +64,7 @@ export const upgradeAll: Scenario = {
     } finally {
       await Promise.all(fronts.map((front) => front.kill()));
       await cluster.close();
-      made?.remove();
+      newer.remove();
     }
   },
 };

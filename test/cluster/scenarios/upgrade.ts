@@ -1,19 +1,13 @@
 /** One node after the other is stopped and started with another build, and no request is refused. */
 import { setTimeout as pause } from "node:timers/promises";
 import { BUILD, CALL_NANOS, Cluster, type Json } from "../cluster.js";
-import { otherBuild, type SchemaStep } from "../../support/other-build.js";
+import { newerBuild } from "../../support/other-build.js";
 import { Load, tallyOf } from "../load.js";
 import type { Scenario } from "../scenario.js";
 
 const NODES = 3;
 /** How soon a load balancer knows that a node is not ready. */
 const LOOK_MS = 100;
-/** What the newer build brings the database on by; the older one need not know of it. */
-export const LATER_STEP: SchemaStep = {
-  version: 2,
-  sql: "CREATE TABLE later_thing (id bigint PRIMARY KEY);",
-  serves: { version: 1, program: "0.1.0" },
-};
 
 export const upgrade: Scenario = {
   name: "upgrade",
@@ -21,10 +15,7 @@ export const upgrade: Scenario = {
   small: 1,
   full: 3,
   run: async (rounds, run) => {
-    const given = process.env["TOLLGATE_CLUSTER_OTHER"];
-    // Where no other is named, at least two programs are told apart, and the database is brought on by one of them.
-    const made = given === undefined ? otherBuild("99.0.0", [LATER_STEP]) : undefined;
-    const other = given ?? made?.directory ?? "";
+    const other = newerBuild();
     const cluster = await Cluster.open({ nodes: NODES });
     const ready = new Set(cluster.nodes.keys());
     const look = setInterval(() => void lookAtAll(cluster, ready), LOOK_MS);
@@ -41,7 +32,7 @@ export const upgrade: Scenario = {
         for (const [place, node] of cluster.nodes.entries()) {
           const code = await node.stop();
           if (code !== 0) run.fail(`${node.name} ended with ${code}`);
-          await node.start(round % 2 === 0 ? other : BUILD);
+          await node.start(round % 2 === 0 ? other.directory : BUILD);
           await pause(500);
           const versions = (await cluster.manage(place, "GET", "/nodes"))["nodes"] as readonly Json[];
           run.say(versions.map((one) => `${String(one["version"])}`).join(" "));
@@ -54,7 +45,7 @@ export const upgrade: Scenario = {
     } finally {
       clearInterval(look);
       await cluster.close();
-      made?.remove();
+      other.remove();
     }
   },
 };
