@@ -129,7 +129,10 @@ export class ReadingThread {
     worker.ref();
     worker.postMessage(job.question, []);
     clearTimeout(job.timer);
-    job.timer = setTimeout(() => this.#stop(worker, job), Math.min(this.taskMsMax, job.leftMs));
+    // Which bound it meets is decided here: a timer may ring a part of a millisecond before its time.
+    const { leftMs } = job;
+    const isLate = leftMs <= this.taskMsMax;
+    job.timer = setTimeout(() => this.#stop(worker, isLate), Math.min(this.taskMsMax, leftMs));
   }
 
   /** Nobody waits for it any more, and the thread does not have it yet. */
@@ -138,9 +141,8 @@ export class ReadingThread {
     job.reject(this.words.late());
   }
 
-  /** Nothing else ends what a thread is at. */
-  #stop(worker: Worker, job: ReadingJob): void {
-    const isLate = job.leftMs === 0;
+  /** Nothing else ends what a thread is at. `isLate`: its asker's time is over, not the thread's. */
+  #stop(worker: Worker, isLate: boolean): void {
     this.#failed(worker, isLate ? this.words.late() : this.words.tooMuch(new Error("it took the thread too long")));
     void worker.terminate();
   }

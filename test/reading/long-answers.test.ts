@@ -196,7 +196,7 @@ const LONG = shared(
 const SHORT = shared(Buffer.from('{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}'));
 const chatOrder = (): AnswerOrder =>
   orderOf("openai-chat", requestOf(sourceOf("openai-chat")), { form: "events", tellsSteps: false });
-const over = (account: string): Asker => ({ account, endMs: performance.now() + 1 });
+const over = (account: string, afterMs = 1): Asker => ({ account, endMs: performance.now() + afterMs });
 const LATE = { reason: "ERROR_REASON_UPSTREAM_TIMEOUT", metadata: { phase: "total" } };
 
 test("nothing is read or written for a request that is over, and the next of another account is", async () => {
@@ -204,10 +204,18 @@ test("nothing is read or written for a request that is over, and the next of ano
   // It waits behind the one above.
   const waiting = reader.read(SHORT, chatOrder(), over("acme"));
   const next = reader.read(SHORT, chatOrder(), askerOf("globex"));
-  await expect(late).rejects.toMatchObject(LATE);
-  await expect(waiting).rejects.toMatchObject(LATE);
+  await Promise.all([late, waiting].map((one) => expect(one).rejects.toMatchObject(LATE)));
   expect((await next).report.text).toBe("a");
   expect(reader.waiting()).toBe(0);
+});
+
+test("whose time is over at any part of a millisecond is late, and its upstream did nothing wrong", async () => {
+  const outcomes = new Set<string>();
+  for (let part = 0; part < 20; part++) {
+    const refusal = await outcome(() => reader.read(LONG, chatOrder(), over("acme", 2 + part / 20)));
+    outcomes.add(refusal instanceof GatewayError ? refusal.reason : "read");
+  }
+  expect([...outcomes]).toEqual([LATE.reason]);
 });
 
 test("what is read in time and is over when it is to be written is not written", async () => {
