@@ -4,10 +4,22 @@ import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.js";
 import { NotRunReporter } from "./test/support/not-run-reporter.js";
 
-/** They start no process and leave nothing behind, so those that one worker runs share the modules that they load. */
-const PURE = ["families", "formats", "keys", "limits", "models", "pricing", "routing", "tokens", "wire"].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+/**
+ * Those that need a process of their own: they arm failpoints, tell of secrets that no text may hold from then on, or
+ * count what their process takes. The others share theirs, and so the modules that each would load anew: most of what
+ * a short file costs. `test/support/leaves-nothing.ts` holds each to leave no trace.
+ */
+const APART = [
+  "test/gateway/faults.test.ts",
+  "test/money/**/*.test.ts",
+  "test/observe/log.test.ts",
+  "test/reading/answer-growth.test.ts",
+  "test/redaction.test.ts",
+  "test/serve/**/*.test.ts",
+];
+
+/** They need a browser: `npm run test:browser`. */
+const BROWSER = ["test/console/browser/**", "test/console/bounds/**"];
 
 /** What `npm run coverage` looks at: these folders of the program, by the tests of the same names. */
 const COVERED = ["families", "formats", "keys", "ledger", "limits", "models", "pricing", "routing", "wire"];
@@ -23,14 +35,15 @@ const ALL = {
 } as const;
 
 export const PROJECTS = [
+  { ...ALL, name: "apart", include: APART },
   {
     ...ALL,
-    name: "apart",
+    name: "together",
     include: ["test/**/*.test.ts"],
-    // Those in `test/console/browser` need a browser: `npm run test:browser`.
-    exclude: [...PURE, "test/console/browser/**", "test/console/bounds/**", "node_modules/**"],
+    exclude: [...APART, ...BROWSER, "node_modules/**"],
+    isolate: false,
+    setupFiles: ["test/support/leaves-nothing.ts"],
   },
-  { ...ALL, name: "together", include: PURE, isolate: false },
 ];
 
 export default defineConfig({

@@ -233,5 +233,6 @@ describe("the end of a server", () => {
     const running = await serve(core);
     const second = createGrpcServer({ dispatcher: core.dispatcher });
     await expect(second.listen(running.address)).rejects.toThrow(/address|bind/i);
+    running.closePort(0);
   });
 });
