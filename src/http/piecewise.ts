@@ -2,6 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { writeAtEndOfTurn } from "./end-of-turn.js";
 import type { AnswerHeaders } from "./headers.js";
 
 /** What a connection is given at once. Whether it takes a part of a piece nobody can see. */
@@ -12,7 +13,7 @@ const JOINED_BYTES_MAX = 8 * 1024;
 
 /**
  * Answers with JSON that is there in bytes, past the framework: its way to the socket costs more than theirs, and bytes
- * that threads share it takes for an object, whose JSON it would write.
+ * that threads share it takes for an object, whose JSON it would write. It leaves at the end of the turn.
  */
 export function answerInBytes(reply: FastifyReply, headers: AnswerHeaders, body: Buffer): ServerResponse {
   headers["content-type"] = "application/json; charset=utf-8";
@@ -20,7 +21,7 @@ export function answerInBytes(reply: FastifyReply, headers: AnswerHeaders, body:
   headers["x-content-type-options"] = "nosniff";
   reply.hijack();
   const response = reply.raw.writeHead(200, headers);
-  endPiecewise(response, body);
+  writeAtEndOfTurn(response, (one) => endPiecewise(one, body));
   return response;
 }
 
