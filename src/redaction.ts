@@ -32,26 +32,29 @@ const TRACES = [
 const CHARACTERS_MIN = 8;
 const CONFIGURED_MAX = 10_000;
 
+const SHAPES_TRACE = new RegExp(TRACES);
+
 const configured = new Set<string>();
 let exact: RegExp | undefined;
 /** Finds no less than the shapes and the configured secrets together. */
-let trace = new RegExp(TRACES);
+let trace = SHAPES_TRACE;
 
 /**
- * Keeps these secrets out of all text that is redacted from now on, whatever their shape: as they are, as JSON writes
- * them, and as an address does. Those of fewer than 8 characters are left, and those that a shape finds anyway.
+ * Keeps these secrets out of all text that is redacted from now on, whatever their shape and whatever stands beside
+ * them: as they are, as JSON writes them, and as an address does. Those of fewer than 8 characters are left.
  */
 export function protectSecrets(secrets: Iterable<string | undefined>): void {
   for (const secret of secrets) {
     if (secret === undefined || secret.length < CHARACTERS_MIN || configured.size >= CONFIGURED_MAX) continue;
-    if (byShape(secret) === "[redacted]") continue;
     for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]) configured.add(form);
   }
   // The longest first: one secret may be the beginning of another.
   const forms = [...configured].toSorted((a, b) => b.length - a.length);
   const sources = forms.map(escaped);
   exact = sources.length === 0 ? undefined : new RegExp(sources.join("|"), "g");
-  trace = new RegExp([...sources, TRACES].join("|"));
+  // A line with one that has a trace of a shape is looked at anyway.
+  const traceless = forms.filter((form) => !SHAPES_TRACE.test(form)).map(escaped);
+  trace = traceless.length === 0 ? SHAPES_TRACE : new RegExp([...traceless, TRACES].join("|"));
 }
 
 /** The configured secrets so far, in the order in which they came: another thread has a table of its own. */

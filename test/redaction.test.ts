@@ -52,6 +52,19 @@ test.each([
   }
 });
 
+/** What may stand right before a secret: a shape begins where a word does. */
+const BEFORE = ["a", "7", "_", "\\n", "%20", "%0A", "=", "key", "é"];
+
+test.each(EVERY_CREDENTIAL.map(([name, text]) => [name, text.replaceAll("A1b2", "Z9y8")] as const))(
+  "%s that is configured leaves in none of its forms, whatever stands beside it: %s",
+  (_name, secret) => {
+    protectSecrets([secret]);
+    const part = SECRET_TEXT.slice(4).toLowerCase();
+    for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+      for (const before of BEFORE) expect(withoutSecrets(`${before}${form} after`).toLowerCase()).not.toContain(part);
+  },
+);
+
 test("a configured secret that begins another hides the whole of it", () => {
   protectSecrets(["opensesame", "opensesame-and-more"]);
   expect(withoutSecrets("opensesame-and-more")).toBe("[redacted]");
