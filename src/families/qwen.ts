@@ -1,6 +1,7 @@
 /**
  * Qwen, at the international address of Alibaba's Model Studio; the others are a `base_url` of the settings. Sources:
- * alibabacloud.com/help/en/model-studio/deep-thinking, docs.qwencloud.com (QwQ and QVQ answer as streams alone).
+ * alibabacloud.com/help/en/model-studio/deep-thinking and long-context-qwen-long (files in system messages),
+ * docs.qwencloud.com (QwQ and QVQ answer as streams alone).
  */
 import { rowsOf } from "../wire/error/upstream-refusal.js";
 import { chatFamily } from "./chat-family.js";
@@ -29,6 +30,7 @@ export const qwen = chatFamily({
     topK: true,
     allowedTools: false,
     customTools: false,
+    fileScheme: "fileid:",
     lacks: ["logit_bias", "verbosity", "service_tier", "store", "prediction"],
   },
 });

@@ -4,9 +4,10 @@ import { type Member, readMembers, splice } from "../../json/splice.js";
 import { ownedEdits, unwritten } from "../../request/owned-fields.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
-import type { ModelFacts, OwnedFields, UpstreamWire } from "../../wire.js";
-import { dialectOf, type OpenAiChatDialect } from "../facts-dialect.js";
+import type { ModelFacts, OwnedFields, UpstreamWire, WireRequest } from "../../wire.js";
+import { type CompleteDialect, dialectOf, type OpenAiChatDialect } from "../facts-dialect.js";
 import { type FitContext, fitSource } from "./encode-fitted.js";
+import { refuseNamedFiles } from "./encode-named-files.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { type Scan, scanRequest } from "./scan.js";
 import { WIRE_NAME } from "../facts.js";
@@ -15,6 +16,12 @@ import { ChatRequest } from "./decode.js";
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, dialect, dropped = []) => {
   const known = dialectOf(dialect);
+  const body = encode(request, owned, known, dropped);
+  if (known.fileScheme !== "") refuseNamedFiles(body, known.fileScheme);
+  return body;
+};
+
+function encode(request: WireRequest, owned: OwnedFields, known: CompleteDialect, dropped: string[]): Buffer {
   const { source } = request;
   const { model, facts = NO_FACTS } = owned;
   if (source?.wire === WIRE_NAME) {
@@ -25,7 +32,7 @@ export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, dia
   const { isForeign } = anew;
   const context = { dialect: known, model, facts, isForeign, drop: (param: string): void => void dropped.push(param) };
   return encodePrompt(anew.prompt, anew.owned, context);
-};
+}
 
 const NO_FACTS: ModelFacts = {};
 

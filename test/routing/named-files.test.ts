@@ -1,0 +1,72 @@
+/** Files that an upstream keeps are refused also where the text of instructions names them (decision 0226). */
+import { describe, expect, test } from "vitest";
+import { GatewayError } from "../../src/errors.js";
+import { qwen } from "../../src/families/qwen.js";
+import { openaiCompatible } from "../../src/families/openai-compatible.js";
+import { leaving, read } from "./asked.js";
+
+const ADDRESS = "fileid://file-fe-of-another-tenant";
+
+/** What would leave for the family, or the refusal. */
+function sent(wire: string, body: string, family = qwen): string {
+  try {
+    return leaving(read(wire, body), family, family).toString();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return `${error.http} ${error.param}`;
+  }
+}
+
+const system = (content: unknown, role = "system"): string =>
+  JSON.stringify({
+    model: "m",
+    messages: [
+      { role, content },
+      { role: "user", content: "What does it say?" },
+    ],
+  });
+const FIRST = "400 messages[0].content";
+
+describe("an upstream that reads files in instructions", () => {
+  test.each([
+    ["alone", system(ADDRESS)],
+    ["behind a comma", system(`fileid://,${ADDRESS}`)],
+    ["among words", system(`Read ${ADDRESS} first.`)],
+    ["in capitals", system(ADDRESS.toUpperCase())],
+    [
+      "in a part",
+      system([
+        { type: "text", text: "Be brief." },
+        { type: "text", text: ADDRESS },
+      ]),
+    ],
+    ["of a developer", system(ADDRESS, "developer")],
+    ["of a role that nobody knows", system(ADDRESS, "System")],
+    ["with its strokes escaped", system(ADDRESS).replaceAll("//", String.raw`\/\/`)],
+    ["with a letter escaped", system(ADDRESS).replace("fileid", String.raw`f\u0069leid`)],
+  ])("is named none by a client: %s", (_name, body) => {
+    expect(sent("openai-chat", body)).toBe(FIRST);
+    expect(sent("openai-chat", body, openaiCompatible)).not.toMatch(/^400/);
+  });
+
+  test.each([
+    ["anthropic", { model: "m", max_tokens: 5, system: ADDRESS, messages: [{ role: "user", content: "Hi" }] }],
+    ["openai-responses", { model: "m", instructions: ADDRESS, input: "Hi" }],
+    [
+      "gemini",
+      { systemInstruction: { parts: [{ text: ADDRESS }] }, contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
+    ],
+  ])("nor in the wire of '%s'", (wire, body) => {
+    expect(sent(wire, JSON.stringify(body))).toBe(FIRST);
+  });
+
+  test("is told what others say of such addresses", () => {
+    const messages = [
+      { role: "system", content: "Explain what fileid means: é." },
+      { role: "user", content: `What is ${ADDRESS}?` },
+      { role: "assistant", content: `I see ${ADDRESS}.` },
+      { role: "user", content: [{ type: "text", text: ADDRESS }] },
+    ];
+    expect(sent("openai-chat", JSON.stringify({ model: "m", messages }))).toContain(ADDRESS);
+  });
+});
