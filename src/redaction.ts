@@ -54,7 +54,7 @@ export function protectSecrets(secrets: Iterable<string | undefined>): void {
   exact = sources.length === 0 ? undefined : new RegExp(sources.join("|"), "g");
   // A line with one that has a trace of a shape is looked at anyway.
   const traceless = forms.filter((form) => !SHAPES_TRACE.test(form)).map(escaped);
-  trace = traceless.length === 0 ? SHAPES_TRACE : new RegExp([...traceless, TRACES].join("|"));
+  trace = new RegExp([...traceless, TRACES].join("|"));
 }
 
 /** The configured secrets so far, in the order in which they came: another thread has a table of its own. */

@@ -30,7 +30,7 @@ export const qwen = chatFamily({
     topK: true,
     allowedTools: false,
     customTools: false,
-    fileScheme: "fileid:",
+    filesInText: true,
     lacks: ["logit_bias", "verbosity", "service_tier", "store", "prediction"],
   },
 });

@@ -50,8 +50,8 @@ export type OpenAiChatDialect = {
   readonly messageMembers: readonly string[];
   /** The member that marks a last message of the assistant as one to go on with; empty where it needs no mark. */
   readonly prefillField: "" | "prefix";
-  /** The scheme of addresses by which instructions name a file that the upstream keeps; empty where none does. */
-  readonly fileScheme: "" | "fileid:";
+  /** True where instructions may name a file that the upstream keeps by `fileid://` and its id. */
+  readonly filesInText: boolean;
   /** Members of a request that the upstream refuses, or does not heed. */
   readonly lacks: readonly string[];
 };
@@ -77,7 +77,7 @@ export const openAiChatDialect: OpenAiChatDialect = {
   messageNames: true,
   messageMembers: [],
   prefillField: "",
-  fileScheme: "",
+  filesInText: false,
   lacks: [],
 };
 
@@ -129,7 +129,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     messageNames: flag("messageNames", own.messageNames),
     messageMembers: textsOf(dialect["messageMembers"]),
     prefillField: one("prefillField", ["prefix"], own.prefillField),
-    fileScheme: one("fileScheme", ["fileid:"], own.fileScheme),
+    filesInText: flag("filesInText", own.filesInText),
     lacks: textsOf(dialect["lacks"]),
   };
   resolved.set(dialect, made);

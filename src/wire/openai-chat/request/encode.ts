@@ -17,7 +17,7 @@ import { ChatRequest } from "./decode.js";
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, dialect, dropped = []) => {
   const known = dialectOf(dialect);
   const body = encode(request, owned, known, dropped);
-  if (known.fileScheme !== "") refuseNamedFiles(body, known.fileScheme);
+  if (known.filesInText) refuseNamedFiles(body);
   return body;
 };
 
