@@ -35,6 +35,13 @@ export const OF_ANSWERS: Words = {
   full: () => overloaded("the answers of running requests fill its memory"),
 };
 
+/** The same of what the ends of streams repeat, where a holder is a key. */
+export const OF_STREAM_ENDS: Words = {
+  holderBytesMin: 64 * MIB,
+  holderFull: () => overloaded("the streams of the key's running requests fill its share of the memory"),
+  full: () => overloaded("the streams of running requests fill its memory"),
+};
+
 export class ByteBudget {
   readonly #byHolder = new Map<string, number>();
   readonly #max: number;

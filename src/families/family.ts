@@ -36,6 +36,8 @@ export interface Endpoint {
   readonly dialect: Dialect;
   /** What the gateway does with each member of a body, where that is not as the wire says it. */
   readonly members?: MemberTable | undefined;
+  /** False where a request has no place for a limit of its output. Absent: true. */
+  readonly takesLimit?: boolean;
   /** Path of a generation under the base address. */
   generatePath(model: string, stream: boolean): string;
 }

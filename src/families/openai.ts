@@ -27,7 +27,7 @@ export const openai: Family = {
   generatePath: () => "/chat/completions",
   alsoSpeaks: [
     { wire: responses, dialect: {}, generatePath: () => "/responses" },
-    { wire: compaction, dialect: {}, generatePath: () => "/responses/compact" },
+    { wire: compaction, dialect: {}, takesLimit: false, generatePath: () => "/responses/compact" },
   ],
   endpoints: {
     completion: { wire: completions, dialect: {}, generatePath: () => "/completions" },

@@ -4,6 +4,7 @@
  */
 import { GatewayError, type ReasonName } from "../errors.js";
 import { failpoint } from "../failpoint.js";
+import type { ModelKind } from "../families/family.js";
 import type { Caller } from "../keys/caller.js";
 import type { HoldRequest } from "../ledger/ledger.js";
 import type { KeyBudget } from "../ledger/operation.js";
@@ -11,6 +12,7 @@ import type { Admission } from "../limits/admission.js";
 import { type Plan, planByBytes } from "../pricing/hold-plan.js";
 import type { Deadline } from "../routing/deadline.js";
 import type { ServedModel } from "../routing/model.js";
+import { takesLimit } from "../routing/question.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
 import type { Steps } from "./steps.js";
@@ -35,12 +37,18 @@ export function findModel(id: string, caller: Caller, steps: Steps): ServedModel
 }
 
 /** What the request may cost, by its bytes. */
-export function planOf({ request, generation }: Asked, model: ServedModel, { caller }: GatewayCall): Plan {
+export function planOf(
+  { request, generation }: Asked,
+  model: ServedModel,
+  kind: ModelKind,
+  { caller }: GatewayCall,
+): Plan {
   const { outputTokensMax, clamp } = generation;
   return planByBytes({
     request,
     model,
     outputTokensMax: outputTokensMax === undefined ? undefined : Number(outputTokensMax),
+    limitIsSent: takesLimit(model, request, kind),
     mayClamp: clamp ?? !caller.settings.refuseUnaffordable,
     accountId: caller.accountId,
   });

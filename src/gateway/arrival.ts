@@ -1,7 +1,7 @@
 /** What is known of a request as it arrives, before its limits are asked and anything of it is read. */
 import type { Generation, Source } from "../api/index.js";
 import { BODY_BYTES_MAX, bodyTooLarge } from "../api/body-limit.js";
-import { TYPED_FORM } from "../api/typed-form.js";
+import { isTypedForm, TYPED_FORM } from "../api/typed-form.js";
 import type { GatewayCall } from "./gateway.js";
 
 /** Notes what is asked for, since it may be refused before it is read. Throws where its body is too large. */
@@ -20,7 +20,7 @@ export function sourceOf(generation: Generation | undefined): Source | undefined
 /** What the record says of a request that may be refused before it is read. */
 export function noteArrival(source: Source | undefined, model: string, { record }: GatewayCall): void {
   if (record === undefined) return;
-  record.format = source?.wire ?? TYPED_FORM;
+  record.format = source === undefined || isTypedForm(source.wire) ? TYPED_FORM : source.wire;
   record.model = model;
 }
 

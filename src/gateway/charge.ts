@@ -24,7 +24,7 @@ export interface ChargeTerms {
   readonly inputTokensMax: number;
   /** Whose request it is: counting takes turns by account. */
   readonly accountId: string;
-  /** The limit of output that was sent upstream, of all candidates. Absent: there is none. */
+  /** The limit of output that the hold covers, of all candidates. Absent: there is none. */
   readonly outputTokensMax?: number | undefined;
   /** Counts what an answer said that was forgotten while it grew. Absent: the report holds all of it. */
   readonly countOutput?: (() => Promise<OutputCount>) | undefined;

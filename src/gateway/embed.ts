@@ -1,19 +1,18 @@
 /** Vectors for texts: read as a client's own body or in the typed form, and run through one pipeline. */
-import { invalid } from "../api/check.js";
 import { asBuffer } from "../api/bytes.js";
 import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/index.js";
 import type { CallMetadata } from "../api/channel.js";
 import { AnswerFold } from "../api/answer-fold.js";
+import { TYPED_TEXTS } from "../api/typed-form.js";
 import { GatewayError } from "../errors.js";
-import { EMBEDDING_INPUTS_MAX, embeddingFacts, markedBytes, noPrompt } from "../wire/request/embedding.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { noteArrival, requireBodySize } from "./arrival.js";
 import type { GatewayCall } from "./gateway.js";
 import { type Asked, generate } from "./generate.js";
 import type { AnswerBatch } from "./meter.js";
 import type { Steps } from "./steps.js";
+import { typedEmbedding } from "./typed-embedding.js";
 
-const MODEL_LENGTH_MAX = 256;
 const NOTHING_SAID: Generation = { model: "", input: undefined, outputTokensMax: undefined, clamp: undefined };
 
 /** Runs one request for vectors. Admission, hold and settlement are those of any request. */
@@ -65,12 +64,13 @@ export function readEmbedding(
   return { request: reading, generation, acceptWire };
 }
 
-function readRequest(
-  { model, texts, dimensions, source }: EmbedRequest,
-  call: GatewayCall,
-  steps: Steps,
-): WireRequest | Promise<WireRequest> {
-  if (source === undefined) return typedRequest(model, texts, dimensions);
+function readRequest(asked: EmbedRequest, call: GatewayCall, steps: Steps): WireRequest | Promise<WireRequest> {
+  const { source } = asked;
+  if (source === undefined) return typedEmbedding(asked);
+  if (source.wire === TYPED_TEXTS) {
+    const typed = { ...source, body: asBuffer(source.body) };
+    return steps.longBodies.read(typed, "embed", call.caller.accountId);
+  }
   const wire = steps.embeddingWires.get(source.wire);
   if (wire === undefined) {
     const problem = `must be one of ${[...steps.embeddingWires.keys()].join(", ")}`;
@@ -80,19 +80,4 @@ function readRequest(
   const read = { wire: wire.name, body, headers: source.headers };
   if (isLongBody(body)) return steps.longBodies.read(read, "embed", call.caller.accountId);
   return wire.readRequest(read);
-}
-
-/** A request in the typed form, checked as a wire would. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
-function typedRequest(model: string, texts: readonly string[], dimensions: number | undefined): WireRequest {
-  if (model === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
-  if (model.length > MODEL_LENGTH_MAX) throw invalid("model", "is too long");
-  if (texts.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "texts" });
-  if (texts.length > EMBEDDING_INPUTS_MAX) throw invalid("texts", `must be at most ${EMBEDDING_INPUTS_MAX}`);
-  if (dimensions === 0) throw invalid("dimensions", "must be at least 1");
-  return {
-    facts: embeddingFacts(model, markedBytes(texts), texts.length),
-    source: undefined,
-    embedding: { encoding: "float", dimensions, inputs: () => texts },
-    prompt: noPrompt,
-  };
 }

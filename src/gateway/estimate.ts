@@ -41,7 +41,7 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
     return { ...nothing, model: request.facts.model, ...refusedBy(error) };
   }
   const kind = kindOf(request, model);
-  const byBytes = planOf(asked, model, call);
+  const byBytes = planOf(asked, model, kind, call);
   const { plan, heldNanos, refusal: gateRefusal } = await tryAdmission(byBytes, model, call, steps);
   const outputTokens = gateRefusal === undefined ? plan.coveredOutputTokens(heldNanos) : plan.outputTokensMax;
   const outputTokensMax = (outputTokens ?? 0) * plan.candidateCount;
@@ -49,7 +49,7 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
   const routeMs = steps.routing.nowMs();
   const { stream, candidateCount } = request.facts;
   const { strict } = call.caller.settings;
-  const asking = { kind, outputTokensMax: outputTokens, stream, candidateCount, strict };
+  const asking = { kind, outputTokensMax: plan.sentOutputTokens(outputTokens), stream, candidateCount, strict };
   const foresight = await foresee(request, model, asking, routeMs, call.caller.accountId, steps.routing.containers);
   const refusal = gateRefusal ?? foresight.refusal;
   // Only what a chat reads is counted by an upstream, and what it or we would refuse is not sent there to be counted.

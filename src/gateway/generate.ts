@@ -61,16 +61,16 @@ export async function generate(
     const model = findModel(request.facts.model, call.caller, steps);
     const kind = kindOf(request, model);
     describeRequest(call, request, model, kind);
-    const reserving = reserve(planOf(asked, model, call), model, admission);
+    const reserving = reserve(planOf(asked, model, kind, call), model, admission);
     isReserved = true;
     const admitted = reserving instanceof Promise ? await reserving : reserving;
     const opening = openHold(admitted, model, call, steps, deadline);
     const opened = opening instanceof Promise ? await opening : opening;
     const { plan } = opened;
     hold = opened.hold;
-    const outputTokensMax = plan.coveredOutputTokens(hold.amountNanos);
-    const clampedTo = outputTokensMax === plan.outputTokensMax ? undefined : outputTokensMax;
-    const head = clampedTo === undefined ? admission.head : clampedHead(admission.head, clampedTo);
+    const coveredTokens = plan.coveredOutputTokens(hold.amountNanos);
+    const outputTokensMax = plan.sentOutputTokens(coveredTokens);
+    const clampedTo = coveredTokens === plan.outputTokensMax ? undefined : coveredTokens;
     const { stream, candidateCount } = request.facts;
     const { caller, signal } = call;
     const { accountId } = caller;
@@ -79,11 +79,11 @@ export async function generate(
       model,
       plan,
       hold,
-      outputTokensMax: outputTokensMax === undefined ? undefined : outputTokensMax * candidateCount,
+      outputTokensMax: coveredTokens === undefined ? undefined : coveredTokens * candidateCount,
       sink,
       stream,
       acceptWire,
-      head,
+      head: headOf(admission.head, clampedTo),
       startMs,
       createTime: new Date(steps.nowMs()),
       accountId,
@@ -109,9 +109,9 @@ export async function generate(
   }
 }
 
-/** The head that tells that the output limit was lowered. */
-function clampedHead(head: Admission["head"], outputTokensMax: number): Admission["head"] {
-  return { ...head, "x-tollgate-clamped": String(outputTokensMax) };
+/** The head, which tells where the output limit was lowered. */
+function headOf(head: Admission["head"], clampedTo: number | undefined): Admission["head"] {
+  return clampedTo === undefined ? head : { ...head, "x-tollgate-clamped": String(clampedTo) };
 }
 
 /** What its record says of a request, refused or not. */

@@ -1,18 +1,26 @@
 /** A request in the typed form, as services send it over gRPC. */
 import { invalid } from "../api/check.js";
-import { type Generation, type Part, type Prompt, Role } from "../api/index.js";
+import { type Generation, type Image, type Part, type Prompt, Role } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { checkPart, heldFile, refuseHeld } from "../wire/request/held-objects.js";
 import { callsMaxOf, roundsMaxOf, type HostedTool } from "../wire/request/hosted-tools.js";
+import { isPicture, mayBePicture } from "../wire/request/picture.js";
+import { SUMMING_UP } from "../wire/request/steering.js";
+import { checkedJson } from "../wire/json/text.js";
+import { objectOf, parsed } from "../wire/json/value.js";
 import type { ClientWire, RequestFacts, WireRequest } from "../wire/wire.js";
 
 const MODEL_LENGTH_MAX = 256;
 const MESSAGES_MAX = 100_000;
 /** As in a body. */
 const TOOLS_MAX = 2_000;
+const LABELS_MAX = 16;
+const BIASES_MAX = 2_000;
 const STOP_STRINGS_MAX = 16;
 const CANDIDATES_MAX = 128;
 const PROMPT = "generation.prompt";
+/** Of what a prompt holds: parts stand in results, which stand in messages. */
+const DEPTH_MAX = 32;
 
 /** Checks what a wire would have checked, and takes the facts. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
 export function typedRequest(
@@ -24,18 +32,12 @@ export function typedRequest(
   if (generation.model === "") throw missing("generation.model");
   if (generation.model.length > MODEL_LENGTH_MAX) throw invalid("generation.model", "is too long");
   checkPrompt(prompt);
-  const sizes = new Sizes();
-  for (const [index, { parts, name = "", extraJson = "" }] of prompt.messages.entries()) {
-    for (const part of parts) sizes.add(part, `${PROMPT}.messages[${index}]`);
-    if (extraJson !== "") checkPart(extraJson, `${PROMPT}.messages[${index}].extra_json`);
-    sizes.textBytes += Buffer.byteLength(name) + Buffer.byteLength(extraJson);
-  }
-  sizes.textBytes += Buffer.byteLength(prompt.extra?.json ?? "");
-  for (const tool of prompt.tools) sizes.textBytes += Buffer.byteLength(JSON.stringify(tool));
-  // Role marks and separators take a few tokens of each message; sixteen bytes are more.
-  sizes.textBytes += prompt.messages.length * 16;
-  if (prompt.outputFormat?.kind?.$case === "jsonSchema") {
-    sizes.textBytes += Buffer.byteLength(prompt.outputFormat.kind.value.schemaJson ?? "");
+  // First, since it is also the bound of what the others go through.
+  const textBytes = textBytesIn(prompt, 0) + framesOf(prompt);
+  const media = new MediaCounts();
+  for (const [index, { parts, extraJson }] of prompt.messages.entries()) {
+    for (const part of parts) media.add(part, `${PROMPT}.messages[${index}]`);
+    if (extraJson !== undefined) checkPart(extraJson, `${PROMPT}.messages[${index}].extra_json`);
   }
   const hosted = hostedTools(prompt, wires);
   const facts: RequestFacts = {
@@ -44,17 +46,17 @@ export function typedRequest(
     includeUsage: true,
     candidateCount: prompt.candidateCount ?? 1,
     outputTokensMax: undefined,
-    textBytes: sizes.textBytes,
-    imageCount: sizes.imageCount,
-    fileCount: sizes.fileCount + (hosted.length > 0 ? 1 : 0),
-    audioCount: sizes.audioCount,
+    textBytes,
+    imageCount: media.imageCount,
+    fileCount: media.fileCount + (hosted.length > 0 ? 1 : 0),
+    audioCount: media.audioCount,
     toolCount: prompt.tools.length,
     definedToolCount: prompt.tools.filter(({ kind }) => kind?.$case === "opaque").length,
     serviceTier: prompt.serviceTier,
     toolCallsMax: callsMaxOf(hosted),
-    roundsMax: roundsMaxOf(hosted),
+    roundsMax: mayBeSummedUp(prompt) ? (roundsMaxOf(hosted) ?? 1) + 1 : roundsMaxOf(hosted),
   };
-  return { facts, source: undefined, hosted, prompt: () => prompt };
+  return { facts, source: undefined, hosted, isPlain: media.isPlain && isPlain(prompt), prompt: () => prompt };
 }
 
 /** Tools that only their own wire knows, as far as the upstream would run them. */
@@ -62,51 +64,93 @@ function hostedTools(prompt: Prompt, wires: ReadonlyMap<string, ClientWire>): Ho
   return prompt.tools.flatMap(({ kind }, place) => {
     if (kind?.$case !== "opaque") return [];
     const { wire, json } = kind.value;
-    const hosted = wires.get(wire)?.readTool?.(json, `${PROMPT}.tools[${place}]`) ?? [];
+    const param = `${PROMPT}.tools[${place}]`;
+    const { readTool } = wires.get(wire) ?? {};
+    // What nobody here can read may be a tool that the upstream runs, at a price that nobody knows.
+    if (readTool === undefined) throw invalid(param, `no tool of the wire '${wire.slice(0, 64)}' can be read here`);
+    const hosted = readTool(json, param);
     return hosted.map((tool) => Object.assign({ wire }, tool));
   });
 }
 
-class Sizes {
-  textBytes = 0;
+/** Bytes for the marks and separators by which upstreams and their templates tell messages, calls and results apart. */
+const FRAME_BYTES = 16;
+/** A result of a call that is not in the prompt is told to some upstreams in words. */
+const RESULT_FRAME_BYTES = 48;
+
+function framesOf({ messages }: Prompt): number {
+  let bytes = messages.length * FRAME_BYTES;
+  for (const { parts } of messages) {
+    for (const { kind } of parts) {
+      if (kind?.$case === "toolCall") bytes += FRAME_BYTES;
+      else if (kind?.$case === "toolResult") bytes += RESULT_FRAME_BYTES;
+    }
+  }
+  return bytes;
+}
+
+/**
+ * Bytes of all text that a value of a message holds, whichever field it stands in: what is not listed cannot be
+ * forgotten. Media are counted apart, and numbers are no text. Throws PARAMETER_INVALID where it is nested too deep.
+ */
+function textBytesIn(value: unknown, depth: number): number {
+  if (typeof value === "string") return Buffer.byteLength(value);
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return 0;
+  if (depth > DEPTH_MAX) throw invalid(PROMPT, "is nested too deep");
+  let bytes = 0;
+  if (Array.isArray(value)) for (const item of value) bytes += textBytesIn(item, depth + 1);
+  else for (const [name, inner] of Object.entries(value)) if (name !== "$case") bytes += textBytesIn(inner, depth + 1);
+  return bytes;
+}
+
+/** True where a field without a typed home lets an upstream sum up what it read, and then read the sum. */
+function mayBeSummedUp({ extra }: Prompt): boolean {
+  if (extra === undefined || extra.json === "") return false;
+  const members = objectOf(parsed(checkedJson(extra.json, `${PROMPT}.extra.json`) ?? ""));
+  return Object.keys(members ?? {}).some((name) => SUMMING_UP.has(name));
+}
+
+/** True where nothing of a prompt but its parts could ask an upstream for more than is counted here. */
+function isPlain({ extra, messages, tools }: Prompt): boolean {
+  const isSaidPlainly = messages.every(({ extraJson }) => extraJson === undefined);
+  return extra === undefined && isSaidPlainly && tools.every(({ kind }) => kind?.$case !== "opaque");
+}
+
+class MediaCounts {
   imageCount = 0;
   fileCount = 0;
   audioCount = 0;
+  /** True while every part was text, or a call with what came of it. */
+  isPlain = true;
 
   /** Throws PARAMETER_INVALID for a part that names what the upstream keeps; `path` is its message's. */
-  add(part: Part, path: string): void {
-    const kind = part.kind;
+  add({ kind }: Part, path: string): void {
     switch (kind?.$case) {
-      case "image":
-        if (kind.value.source?.$case === "fileId") throw refuseHeld(heldFile(path));
-        this.imageCount += 1;
-        return;
-      case "file":
-        if (kind.value.source?.$case === "fileId") throw refuseHeld(heldFile(path));
-        this.fileCount += 1;
-        return;
-      case "audio":
-        this.audioCount += 1;
+      case "text":
+      case "refusal":
+      case "toolCall":
         return;
       case "toolResult":
         for (const inner of kind.value.parts) this.add(inner, path);
-        this.textBytes += 16;
         return;
-      case "text":
       case "thinking":
-      case "refusal":
-        this.textBytes += Buffer.byteLength(kind.value.text);
-        return;
-      case "toolCall":
-        this.textBytes += Buffer.byteLength(kind.value.name) + Buffer.byteLength(kind.value.arguments) + 16;
-        return;
       case "redactedThinking":
-        this.textBytes += Buffer.byteLength(kind.value.data);
+        // A proof may be an id.
+        this.isPlain = false;
+        return;
+      case "image":
+      case "file":
+      case "audio":
+        this.isPlain = false;
+        if (kind.value.source?.$case === "fileId") throw refuseHeld(heldFile(path));
+        if (kind.$case === "audio") this.audioCount += 1;
+        else if (kind.$case === "image" && isPictureIn(kind.value.source)) this.imageCount += 1;
+        else this.fileCount += 1;
         return;
       case "opaque":
         checkPart(kind.value.json, path);
         // What it is only its own wire knows, so it may count as much as a file.
-        this.textBytes += Buffer.byteLength(kind.value.json);
+        this.isPlain = false;
         this.fileCount += 1;
         return;
       case undefined:
@@ -117,10 +161,18 @@ class Sizes {
   }
 }
 
+function isPictureIn(source: Image["source"]): boolean {
+  if (source?.$case === "inline") return isPicture(source.value.mediaType);
+  return source?.$case === "url" && mayBePicture(source.value);
+}
+
 function checkPrompt(prompt: Prompt): void {
   if (prompt.messages.length === 0) throw missing(`${PROMPT}.messages`);
   if (prompt.messages.length > MESSAGES_MAX) throw invalid(`${PROMPT}.messages`, `must be at most ${MESSAGES_MAX}`);
   if (prompt.tools.length > TOOLS_MAX) throw invalid(`${PROMPT}.tools`, `must be at most ${TOOLS_MAX}`);
+  atMost("tool_choice.names", prompt.toolChoice?.names.length ?? 0, TOOLS_MAX);
+  atMost("metadata", Object.keys(prompt.metadata).length, LABELS_MAX);
+  atMost("logit_bias", Object.keys(prompt.logitBias).length, BIASES_MAX);
   for (const [index, message] of prompt.messages.entries()) {
     if (
       message.role === Role.ROLE_UNSPECIFIED ||
@@ -137,6 +189,10 @@ function checkPrompt(prompt: Prompt): void {
   within("presence_penalty", prompt.presencePenalty, -2, 2);
   within("frequency_penalty", prompt.frequencyPenalty, -2, 2);
   within("top_logprobs", prompt.topLogprobs, 0, 20);
+}
+
+function atMost(name: string, count: number, most: number): void {
+  if (count > most) throw invalid(`${PROMPT}.${name}`, `must be at most ${most}`);
 }
 
 function within(name: string, value: number | undefined, least: number, most: number): void {

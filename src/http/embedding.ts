@@ -36,7 +36,7 @@ export async function answerEmbedding(
     running.remove(stoppable);
     gone.abort(new GatewayError("ERROR_REASON_CANCELLED"));
   });
-  const source = await front.prepared(asked, request);
+  const source = await front.prepared(asked, request.admission?.holder ?? "");
   const call = { model: "", texts: [], dimensions: undefined, source, acceptWire: wire.name };
   const options = front.callOptions(request, gone.signal);
   const { message, head } = await front.channel

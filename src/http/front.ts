@@ -105,9 +105,8 @@ export class Front {
   }
 
   /** The source as it is called with and answered by: itself where it is short. */
-  prepared(source: SourceBody, request: FastifyRequest): SourceBody | Promise<SourceBody> {
-    if (source.body.length <= LONG_BYTES) return source;
-    return this.#parts.prepareLong(source, request.admission?.holder ?? "");
+  prepared(source: SourceBody, holder: string): SourceBody | Promise<SourceBody> {
+    return source.body.length <= LONG_BYTES ? source : this.#parts.prepareLong(source, holder);
   }
 
   /** The credential and the address, for the service to judge. */

@@ -47,5 +47,7 @@ export function createNodeServer(
     requireHostHeader: false,
   };
   if (tls === undefined) return createServer(options, handler);
-  return createHttpsServer({ ...options, ...tls, minVersion: "TLSv1.2", handshakeTimeout: slowMs }, handler);
+  const server = createHttpsServer({ ...options, ...tls, minVersion: "TLSv1.2", handshakeTimeout: slowMs }, handler);
+  // Node tells a handshake that failed, or did not end in time; nobody can be answered over its connection.
+  return server.on("tlsClientError", (_error, socket) => socket.destroy());
 }

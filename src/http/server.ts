@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
 import { BODY_BYTES_MAX } from "../api/body-limit.js";
-import { ByteBudget } from "../api/byte-budget.js";
+import type { ByteBudget } from "../api/byte-budget.js";
 import { sharedBytes } from "../api/shared-bytes.js";
 import type { Channel } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
@@ -31,6 +31,7 @@ import { Pulse } from "./pulse.js";
 import { type RoutePermission, RouteTable } from "./routes.js";
 import { Running } from "./running.js";
 import { addSocketRoutes, type SocketLimits } from "./socket-routes.js";
+import { streamEndMemory } from "./streamed-answer.js";
 import { addStreamRoutes } from "./streams.js";
 import { type FindNames, NamedItems } from "./named-items.js";
 import { ToldItems } from "./told-items.js";
@@ -54,6 +55,8 @@ export interface HttpServerOptions extends SocketLimits {
   readonly bodyBytesMax?: number;
   /** The memory for bodies, of this and of other edges. Absent: unbounded. */
   readonly bodies?: ByteBudget;
+  /** The memory for what the ends of streams repeat. Default: 256 MiB, and a quarter of it for one key. */
+  readonly kept?: ByteBudget;
   /** Default: the socket's other end. */
   readonly clientAddressOf?: ClientAddressOf | undefined;
   /** Default: its body comes into shared memory, where a service in this process leaves what it found. */
@@ -107,8 +110,6 @@ const CONNECTIONS_MAX = 16_384;
 const BLOCKED_MS_MAX = 30_000;
 const CONNECTIONS_PER_ADDRESS_MAX = 4_096;
 const SLOW_MS = 15_000;
-/** Of all streams whose format repeats their text at their end, and a quarter of it for one key. */
-const KEPT_BYTES_MAX = 256 * 1024 * 1024;
 /** Streams of management that are open at once. */
 const WATCHING_MAX = 256;
 /** How often slow requests are looked for. */
@@ -189,7 +190,7 @@ type GenerationRules = Omit<GenerationParts, "front" | "running" | "lost">;
 function generationRulesOf(options: HttpServerOptions, nowMs: () => number): GenerationRules {
   return {
     ...memoryOf(nowMs, options.findNames),
-    kept: new ByteBudget(KEPT_BYTES_MAX),
+    kept: options.kept ?? streamEndMemory(),
     pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };

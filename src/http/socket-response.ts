@@ -29,6 +29,7 @@ export interface SocketResponseParts {
   readonly kept: ByteBudget;
   readonly told: ToldItems;
   readonly named: NamedItems;
+  readonly prepared: (source: SourceBody, holder: string) => SourceBody | Promise<SourceBody>;
   /** Names one key. */
   readonly holder: string;
   readonly metadata: CallMetadata;
@@ -43,7 +44,7 @@ export class SocketResponse implements Sink<StreamGenerateResponse>, RunningRequ
   readonly #asked: SocketAsked;
   #source: SourceBody;
   readonly #abort = new Cancellation();
-  readonly #answer: StreamedAnswer;
+  #made: StreamedAnswer | undefined;
   readonly #framer: SseFramer;
   readonly #reader;
   #head: CallMetadata = {};
@@ -52,11 +53,10 @@ export class SocketResponse implements Sink<StreamGenerateResponse>, RunningRequ
   #stopReason: GatewayError | undefined;
 
   constructor(parts: SocketResponseParts, asked: SocketAsked) {
-    const { format, holder, kept } = parts;
+    const { format } = parts;
     this.#parts = parts;
     this.#asked = asked;
     this.#source = { wire: format.wire.name, body: asked.body, headers: {} };
-    this.#answer = new StreamedAnswer(format, this.#source, kept, holder);
     this.#reader = parts.socket.follow();
     this.#framer = new SseFramer(
       (data) => {
@@ -69,12 +69,19 @@ export class SocketResponse implements Sink<StreamGenerateResponse>, RunningRequ
     );
   }
 
+  /** Made once the source is the one that the service is asked with. */
+  get #answer(): StreamedAnswer {
+    const { format, kept, holder } = this.#parts;
+    return (this.#made ??= new StreamedAnswer(format, this.#source, kept, holder));
+  }
+
   /** Resolves with what the next message may go on from, where it ended well. Never rejects. */
   async run(): Promise<SocketTurn | undefined> {
-    const { running, channel, named, format, holder } = this.#parts;
+    const { running, channel, named, prepared, format, holder } = this.#parts;
     try {
       running.add(this);
       this.#source = await named.resolved(this.#source, format.memory, holder);
+      this.#source = await prepared(this.#source, holder);
       await channel.stream(InferenceServiceService.streamGenerate, this.#call(), this.#options(), this);
       if (this.#stopReason !== undefined) throw this.#stopReason;
       if (!this.#answer.finished) throw new Error("no finish came");
@@ -83,7 +90,7 @@ export class SocketResponse implements Sink<StreamGenerateResponse>, RunningRequ
       this.#fail(GatewayError.from(this.#stopReason ?? error));
       return undefined;
     } finally {
-      this.#answer.end();
+      this.#made?.end();
       // It runs until its last byte is out: a stopping server must not cut a reader that is slow.
       await this.#parts.writer.flushed();
       running.remove(this);

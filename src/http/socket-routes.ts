@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { ByteBudget } from "../api/byte-budget.js";
 import { InferenceServiceService } from "../api/index.js";
+import { Allowances } from "../api/pace.js";
 import type { Format } from "../formats/format.js";
 import { answerBrokenRequest } from "./broken-request.js";
 import type { Connections } from "./connections.js";
@@ -60,9 +61,11 @@ export function addSocketRoutes(app: FastifyInstance, ordinary: Server, parts: S
     kept,
     told,
     named,
+    prepared: (source, holder) => front.prepared(source, holder),
     pulse,
     blockedMsMax,
     turns: new ByteBudget(TURN_BYTES_MAX),
+    allowances: new Allowances(pulse.nowMs),
     newRequestId: () => front.newRequestId(),
     onRefused: (refusal) => front.tell(refusal),
     onAnswered: (status, durationMs) => metrics.observe({ route: path, status, durationMs }),

@@ -1,13 +1,16 @@
 /** One WebSocket: its client's messages, answered one after the other, for as long as its key may ask. */
 import type { Socket } from "node:net";
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { RawData, WebSocket } from "ws";
 import type { ByteBudget } from "../api/byte-budget.js";
 import { Cancellation } from "../api/cancellation.js";
 import type { Admission, CallMetadata, Channel } from "../api/channel.js";
 import { FrontServiceService } from "../api/index.js";
+import { type Allowance, type Allowances, CALLS_PACE, requireLeft } from "../api/pace.js";
 import { GatewayError } from "../errors.js";
-import type { Format, FormatSocket, SocketTurn } from "../formats/format.js";
+import type { Format, FormatSocket, SocketTurn, SourceBody } from "../formats/format.js";
 import { bodyTooLarge } from "../api/body-limit.js";
+import { LONG_BYTES } from "./body-check.js";
 import { stopping } from "./drain.js";
 import { errorHeaders } from "./errors.js";
 import type { FrontRefusal } from "./front.js";
@@ -21,6 +24,11 @@ import type { ToldItems } from "./told-items.js";
 import { warmUp } from "./warm-up.js";
 import { plainCode } from "../formats/plain-envelope.js";
 
+/**
+ * The longest message, and the longest conversation that the next one may go on from. A message comes in one piece on
+ * the event loop, unmasked and checked there; what is longer has HTTP, where a thread puts it together.
+ */
+export const MESSAGE_BYTES_MAX = 2 * 1024 * 1024;
 /** Close codes of RFC 6455 and of its registry. */
 const CLOSE = { done: 1000, unsupported: 1003, policy: 1008, restart: 1012, tryLater: 1013 } as const;
 /** Whoever answers so many pings in a row with nothing at all is gone. */
@@ -50,10 +58,14 @@ export interface SocketParts extends SocketRules {
   readonly kept: ByteBudget;
   readonly told: ToldItems;
   readonly named: NamedItems;
+  /** The source as it is called with and answered by: itself where it is short. */
+  readonly prepared: (source: SourceBody, holder: string) => SourceBody | Promise<SourceBody>;
   /** The memory for messages that are answered. Absent: unbounded. */
   readonly bodies: ByteBudget | undefined;
   /** The memory for what clients may go on from. */
   readonly turns: ByteBudget;
+  /** What keys have left of messages that no limit of a request counts. */
+  readonly allowances: Allowances;
   readonly pulse: Pulse;
   readonly newRequestId: () => string;
   /** Hears of what is refused here, which the service never saw. */
@@ -91,6 +103,8 @@ export class SocketSession implements Pulsed {
   #lastPingMs: number;
   #readBytes = 0;
   #unanswered = 0;
+  /** True once a message came beyond the pace of its key, and the client was told so. */
+  #isWarned = false;
   #closeWith: { readonly code: number; readonly error: GatewayError | undefined } | undefined;
   #status = 200;
 
@@ -161,7 +175,7 @@ export class SocketSession implements Pulsed {
     const partial = this.#partial;
     if (partial.bytes === 0) partial.sinceMs = this.#parts.pulse.nowMs();
     partial.bytes += bytes;
-    if (partial.bytes < COUNTED_BYTES_MIN) return;
+    if (partial.bytes < COUNTED_BYTES_MIN || this.#webSocket.readyState !== this.#webSocket.OPEN) return;
     try {
       this.#parts.bodies?.take(this.#opening.holder, partial.bytes - partial.taken);
       partial.taken = partial.bytes;
@@ -185,10 +199,34 @@ export class SocketSession implements Pulsed {
       if (this.#queue.length >= QUEUED_MAX) throw tooMany();
       this.#parts.bodies?.take(this.#opening.holder, data.length);
     } catch (error) {
-      return this.#refuse(GatewayError.from(error), {});
+      if (this.#isInPace()) this.#refuse(GatewayError.from(error), {});
+      return;
     }
     this.#queue.push(data);
     if (!this.#isBusy) void this.#answerAll();
+  }
+
+  /**
+   * Counts a message that is looked at, which costs the event loop as much as a call does. Beyond the pace of its key
+   * the client is told so once, and the next such message ends the connection.
+   */
+  #isInPace(): boolean {
+    const allowance = this.#allowance();
+    try {
+      requireLeft(allowance, "messages", "the key");
+      allowance.left -= 1;
+      return true;
+    } catch (error) {
+      const refusal = GatewayError.from(error);
+      if (this.#isWarned) this.#end(CLOSE.policy, refusal);
+      else this.#refuse(refusal, {});
+      this.#isWarned = true;
+      return false;
+    }
+  }
+
+  #allowance(): Allowance {
+    return this.#parts.allowances.of(this.#opening.holder, CALLS_PACE);
   }
 
   /** Answers what waits. Never rejects. */
@@ -197,7 +235,9 @@ export class SocketSession implements Pulsed {
     for (let message = this.#queue.shift(); message !== undefined; message = this.#queue.shift()) {
       const startMs = this.#parts.pulse.nowMs();
       this.#status = 200;
-      const hadAnswer = await this.#answer(message);
+      // What a long one took to come was this turn's.
+      if (message.length > LONG_BYTES) await endOfTurn();
+      const hadAnswer = this.#isInPace() && (await this.#answer(message));
       this.#give(message.length);
       if (hadAnswer) this.#parts.onAnswered(this.#status, this.#parts.pulse.nowMs() - startMs);
     }
@@ -215,10 +255,12 @@ export class SocketSession implements Pulsed {
       if (body.length > this.#parts.bodyBytesMax) throw bodyTooLarge(this.#parts.bodyBytesMax);
       this.#parts.bodies?.take(this.#opening.holder, body.length);
       takenBytes = body.length;
+      // The service counts it from here on, by the limits of requests.
+      this.#allowance().left += 1;
       if (!asked.generates) {
-        const { format, socket, metadata } = this.#opening;
-        const source = { wire: format.wire.name, body, headers: {} };
-        const { channel, newRequestId } = this.#parts;
+        const { format, socket, metadata, holder } = this.#opening;
+        const { channel, newRequestId, prepared } = this.#parts;
+        const source = await prepared({ wire: format.wire.name, body, headers: {} }, holder);
         const warm = await warmUp(channel, format, source, { metadata, signal: this.#gone }, newRequestId());
         const reader = socket.follow();
         for (const data of warm) reader.see(data);
@@ -244,9 +286,9 @@ export class SocketSession implements Pulsed {
   }
 
   #responseParts(): ConstructorParameters<typeof SocketResponse>[0] {
-    const { channel, running, kept, told, named } = this.#parts;
+    const { channel, running, kept, told, named, prepared } = this.#parts;
     const onRefused = (error: GatewayError, head: CallMetadata): void => this.#refuse(error, head);
-    return { ...this.#opening, channel, running, kept, told, named, writer: this.#writer, onRefused };
+    return { ...this.#opening, channel, running, kept, told, named, prepared, writer: this.#writer, onRefused };
   }
 
   /** Where there is no room for it, the client is told that the response is not found, and tells all of it again. */
@@ -255,7 +297,7 @@ export class SocketSession implements Pulsed {
     const { holder } = this.#opening;
     if (this.#turn !== undefined) turns.give(holder, this.#turn.items.length);
     this.#turn = undefined;
-    if (turn === undefined || this.#gone.aborted) return;
+    if (turn === undefined || turn.items.length > MESSAGE_BYTES_MAX || this.#gone.aborted) return;
     try {
       turns.take(holder, turn.items.length);
       this.#turn = turn;

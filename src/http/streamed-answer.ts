@@ -1,10 +1,17 @@
 /** One streamed answer as events of its client's wire: passed as they came, or encoded. */
-import type { ByteBudget } from "../api/byte-budget.js";
+import { ByteBudget, OF_STREAM_ENDS } from "../api/byte-budget.js";
 import type { Event, StreamGenerateResponse } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import { type Format, outlined, type SourceBody, type StreamEncoder, type WireRequest } from "../formats/format.js";
 
 const NO_BYTES = Buffer.alloc(0);
+/** Of all streams whose format repeats their text at their end, and a quarter of it for one key. */
+const KEPT_BYTES_MAX = 256 * 1024 * 1024;
+
+/** The memory for what the ends of streams repeat. */
+export function streamEndMemory(): ByteBudget {
+  return new ByteBudget(KEPT_BYTES_MAX, OF_STREAM_ENDS);
+}
 
 export class StreamedAnswer {
   readonly #format: Format;
@@ -31,7 +38,7 @@ export class StreamedAnswer {
     return this.#finished;
   }
 
-  /** Whole events. Throws where what the end of the stream must repeat finds no room. */
+  /** Whole events. Throws OVERLOADED where what the end of the stream must repeat finds no room. */
   push(message: StreamGenerateResponse): Buffer {
     this.#finished = isFinish(message.events.at(-1));
     if (message.source.length > 0) this.#sourceSeen = true;

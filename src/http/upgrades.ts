@@ -14,7 +14,7 @@ import type { Front } from "./front.js";
 import { askedClamp } from "./headers.js";
 import { mayBeWebSocket } from "./node-server.js";
 import type { RoutePermission } from "./routes.js";
-import { type SocketParts, SocketSession } from "./socket-session.js";
+import { MESSAGE_BYTES_MAX, type SocketParts, SocketSession } from "./socket-session.js";
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const VERSION = "13";
@@ -47,7 +47,7 @@ export class Upgrades {
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
-      maxPayload: parts.bodyBytesMax,
+      maxPayload: Math.min(parts.bodyBytesMax, MESSAGE_BYTES_MAX),
       closeTimeout: CLOSE_MS,
     };
     this.#webSockets = new WebSocketServer(options);

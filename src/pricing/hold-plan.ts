@@ -33,6 +33,8 @@ export interface PlanQuestion {
   readonly model: PricedModel;
   /** What the caller says beside the request; undefined where it says nothing. */
   readonly outputTokensMax: number | undefined;
+  /** False where an upstream may be asked that is told no limit: what none is told makes no answer shorter. */
+  readonly limitIsSent: boolean;
   /** True where the output limit may be lowered to what the money covers. */
   readonly mayClamp: boolean;
   /** Who asks: counting takes turns by account. */
@@ -65,17 +67,18 @@ export class Plan {
     readonly inputTokensMax: number,
     private readonly isCounted: boolean,
   ) {
-    const { request, model, mayClamp } = question;
+    const { request, model, limitIsSent } = question;
     const { facts } = request;
     this.candidateCount = facts.candidateCount;
-    this.outputTokensMax = outputLimit(question.outputTokensMax ?? facts.outputTokensMax, model);
+    this.outputTokensMax = outputLimit(limitIsSent ? askedLimit(question) : undefined, model);
     this.serviceTier = serviceTierOf(facts.serviceTier);
     this.toolCallsMax = facts.toolCallsMax ?? NO_TOOLS;
     const most = this.outputTokensMax ?? 0;
     this.amountNanos = ceilingNanos(this.#bounds(most), model.price);
-    this.leastNanos = mayClamp
-      ? ceilingNanos(this.#bounds(Math.min(most, CLAMP_TOKENS_MIN)), model.price)
-      : this.amountNanos;
+    this.leastNanos =
+      question.mayClamp && limitIsSent
+        ? ceilingNanos(this.#bounds(Math.min(most, CLAMP_TOKENS_MIN)), model.price)
+        : this.amountNanos;
     // A template is the upstream's: a client's limits have no room for what it never sent.
     this.tokens = Math.max(1, inputTokensMax - templateTokensMax(facts)) + most * this.candidateCount;
   }
@@ -103,10 +106,19 @@ export class Plan {
     return affordableOutputTokens(this.#bounds(this.outputTokensMax), this.question.model.price, heldNanos);
   }
 
+  /** The output limit for upstreams that take one, of a hold that covers so much: never above the client's own. */
+  sentOutputTokens(coveredTokens: number | undefined): number | undefined {
+    return this.question.limitIsSent ? coveredTokens : outputLimit(askedLimit(this.question), this.question.model);
+  }
+
   #bounds(outputTokensMax: number): RequestBounds {
     const { inputTokensMax, candidateCount, serviceTier, toolCallsMax } = this;
     return { inputTokensMax, outputTokensMax, candidateCount, serviceTier, toolCallsMax };
   }
+}
+
+function askedLimit({ request, outputTokensMax }: PlanQuestion): number | undefined {
+  return outputTokensMax ?? request.facts.outputTokensMax;
 }
 
 /** What the client asked within what the model can; without either, a free model needs no limit. */

@@ -50,6 +50,7 @@ function embeddingText(question: EmbeddingQuestion): RequestText {
     if (typeof input === "string") texts.push(input);
     else tokens += input.length;
   }
+  texts.push(...(question.beside?.() ?? []));
   return { messages: 0, text: texts.join("\n"), tokens };
 }
 

@@ -5,7 +5,7 @@ import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import { asBuffer } from "../api/bytes.js";
 import { AnswerFold, foldEvents } from "../api/answer-fold.js";
 import { asUtf8 } from "../api/utf8.js";
-import { TYPED_FORM } from "../api/typed-form.js";
+import { isTypedForm } from "../api/typed-form.js";
 import { families } from "../families/index.js";
 import { endpointFor } from "../families/family.js";
 import { readable, upstreamFailed } from "../wire/error/refusals.js";
@@ -94,7 +94,7 @@ function encoded(answer: Answer, { wire, createTime }: TellOrder, asked: () => W
 function decoded(body: Buffer, order: AnswerOrder): DecodedAnswer {
   const family = families.find(({ name }) => name === order.family);
   assert(family !== undefined, `no family is called ${order.family}`);
-  // Vectors are passed by their bytes, and nothing is made of their numbers.
+  // Of vectors, the wire bounds what it parses: where they pass by their bytes, nothing is made of their numbers.
   if (order.kind !== "embedding" && isUnreadable(body)) throw upstreamFailed("its answer holds too many values");
   const asked = askedBy(order);
   const { wire } = endpointFor(family, asked, order.kind);
@@ -106,7 +106,7 @@ function askedBy({ facts, asked, embedding }: AnswerOrder): WireRequest {
   let read: WireRequest | undefined;
   return {
     facts,
-    source: asked.wire === TYPED_FORM || asked.wire === "" ? undefined : asked,
+    source: isTypedForm(asked.wire) || asked.wire === "" ? undefined : asked,
     embedding: embedding && { ...embedding, inputs: () => [] },
     prompt: () => (read ??= requestOf(asked)).prompt(),
   };

@@ -1,7 +1,8 @@
 /** The wires that clients' bodies come in, by name, and the typed form of a request among them. */
-import { TYPED_FORM } from "../api/typed-form.js";
-import { Generation } from "../api/index.js";
+import { TYPED_FORM, TYPED_TEXTS } from "../api/typed-form.js";
+import { EmbedRequest, Generation } from "../api/index.js";
 import { GatewayError } from "../errors.js";
+import { typedEmbedding } from "../gateway/typed-embedding.js";
 import { typedRequest } from "../gateway/typed-request.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
 import { embeddingWire as geminiEmbeddings, wire as gemini } from "../wire/gemini/index.js";
@@ -30,23 +31,29 @@ export const embeddingWires: ReadonlyMap<string, EmbeddingWire> = new Map(
 
 /** Reads the typed form. Whether its answer streams is known where it was asked for. */
 function readTyped({ body }: SourceBody): WireRequest {
-  const generation = decoded(body);
+  const generation = decoded(Generation, body);
   const prompt = generation.input?.$case === "prompt" ? generation.input.value : undefined;
   if (prompt === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "generation" });
   return typedRequest(generation, prompt, true, clientWires);
 }
 
-function decoded(body: Buffer): Generation {
+/** The same of a request for vectors. */
+function readTexts({ body }: SourceBody): WireRequest {
+  return typedEmbedding(decoded(EmbedRequest, body));
+}
+
+function decoded<Typed>(form: { decode(body: Buffer): Typed }, body: Buffer): Typed {
   try {
-    return Generation.decode(body);
+    return form.decode(body);
   } catch (cause) {
     throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it is no message of the method" }, { cause });
   }
 }
 
-/** The same without what was said. */
-export function typedOutline(body: Buffer): Uint8Array {
-  const generation = decoded(body);
+/** The same without what was said, which reads alike. */
+export function typedOutline({ wire, body }: SourceBody): Uint8Array {
+  if (wire === TYPED_TEXTS) return EmbedRequest.encode({ ...decoded(EmbedRequest, body), texts: [""] }).finish();
+  const generation = decoded(Generation, body);
   if (generation.input?.$case === "prompt") {
     const [first] = generation.input.value.messages;
     generation.input.value.messages = first === undefined ? [] : [{ ...first, parts: [], extraJson: undefined }];
@@ -54,6 +61,11 @@ export function typedOutline(body: Buffer): Uint8Array {
   return Generation.encode(generation).finish();
 }
 
-const ALL: readonly Reader[] = [...CLIENT_WIRES, ...EMBEDDING_WIRES, { name: TYPED_FORM, readRequest: readTyped }];
+const ALL: readonly Reader[] = [
+  ...CLIENT_WIRES,
+  ...EMBEDDING_WIRES,
+  { name: TYPED_FORM, readRequest: readTyped },
+  { name: TYPED_TEXTS, readRequest: readTexts },
+];
 
 export const readers: ReadonlyMap<string, Reader> = new Map(ALL.map((wire) => [wire.name, wire]));

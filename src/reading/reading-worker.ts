@@ -28,7 +28,7 @@ function requestOf({ wire, body, headers, purpose }: SharedSource): WireRequest 
 function read(request: WireRequest, asked: SharedSource): ReadBody {
   const { facts, source, embedding } = request;
   const known = embedding && { encoding: embedding.encoding, dimensions: embedding.dimensions };
-  const outline = source === undefined ? typedOutline(asBuffer(asked.body)) : outlined(source).body;
+  const outline = source === undefined ? typedOutline({ ...asked, body: asBuffer(asked.body) }) : outlined(source).body;
   return { facts, outline: shared(outline), embedding: known };
 }
 

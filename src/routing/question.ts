@@ -4,8 +4,16 @@ import { type Family, type ModelKind, type Endpoint, endpointFor } from "../fami
 import { JsonCursor } from "../wire/json/cursor.js";
 import { refuseHeld } from "../wire/request/held-objects.js";
 import { readMembers } from "../wire/json/splice.js";
-import { checkHeaders, checkMembers, orderTools, type Permits, type ToolOrders } from "../wire/request/member-gate.js";
-import type { OwnedFields, WireRequest } from "../wire/wire.js";
+import {
+  checkExtra,
+  checkHeaders,
+  checkMembers,
+  orderTools,
+  type Permits,
+  type ToolOrders,
+} from "../wire/request/member-gate.js";
+import { wrongValue } from "../wire/json/node.js";
+import type { OwnedFields, RequestFacts, WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 import type { Containers } from "./containers.js";
 import { firstTargets } from "./pick.js";
@@ -56,6 +64,12 @@ export function targetsFor(model: ServedModel, kind: ModelKind): readonly Target
   return model.targets.filter((target) => target.served.family.endpoints?.[kind] !== undefined);
 }
 
+/** False where one of them may be asked that takes no limit of the output: only the model's own then bounds it. */
+export function takesLimit(model: ServedModel, request: WireRequest, kind: ModelKind): boolean {
+  const takes = ({ served }: Target): boolean => endpointFor(served.family, request, kind).takesLimit !== false;
+  return targetsFor(model, kind).every(takes);
+}
+
 /** True where the target answers as a stream alone, and a whole answer is asked: it is gathered from the stream. */
 export function mustGather({ facts }: Target, { kind, stream }: Asking): boolean {
   return facts.streamOnly === true && !stream && kind === "chat";
@@ -87,6 +101,7 @@ export function bodyFor(question: BodyQuestion, dropped: string[]): Buffer {
   const ordered = orders === undefined ? owned : { ...owned, toolOrders: orders };
   const body = endpoint.wire.encodeRequest(request, ordered, endpoint.dialect, dropped);
   checkBody(body, isOwnWire, question, dropped);
+  if (source === undefined && request.isPlain !== true) checkTyped(body, question);
   if (strict && dropped.length > 0) throw unplaced(dropped, target.model);
   return body;
 }
@@ -140,6 +155,30 @@ function checkBody(body: Buffer, isOwnWire: boolean, question: BodyQuestion, dro
   const members = found ?? readMembers(new JsonCursor(body));
   checkMembers({ body: checked, members, facts, dropped, model: target.model }, table, permits);
   if (isOwnWire && source !== undefined) checkHeaders(source.headers, table, permits, target.model);
+}
+
+/** What a body has of media, whose tokens do not follow from their bytes: of files and sounds nobody knows how many. */
+const mediaOf = ({ imageCount, fileCount, audioCount }: RequestFacts): number => imageCount + fileCount + audioCount;
+const unknownOf = ({ fileCount, audioCount }: RequestFacts): number => fileCount + audioCount;
+
+/**
+ * Checks what was written from the typed form, by the table and by the wire's own reader: that it asks for no more than
+ * was counted and held for, and names nothing that the upstream keeps. Throws PARAMETER_* where it does.
+ */
+function checkTyped(body: Buffer, { request, endpoint }: BodyQuestion): void {
+  const { extra } = request.prompt();
+  if (extra !== undefined && extra.wire === endpoint.wire.name)
+    checkExtra(extra.json, endpoint.members ?? endpoint.wire.members);
+  const read = endpoint.wire.readWritten?.(body);
+  if (read === undefined) return;
+  if (read.held !== undefined) throw refuseHeld(read.held);
+  const known = new Set(request.hosted?.map(({ name }) => name));
+  const unknown = read.hosted?.find(({ name, kind, isMember }) => !isMember && kind !== "free" && !known.has(name));
+  if (unknown !== undefined)
+    throw wrongValue(unknown.param, "in the typed form a tool stands among the prompt's tools");
+  const { facts } = request;
+  if (mediaOf(read.facts) > mediaOf(facts) || unknownOf(read.facts) > unknownOf(facts))
+    throw wrongValue("generation.prompt", "it holds media where only parts of messages may have them");
 }
 
 /** Throws PARAMETER_UNSUPPORTED for what the model is known not to take, whatever the wire. */

@@ -138,6 +138,8 @@ export class Listener {
     const withClients = { requestCert: tls.ca !== undefined, rejectUnauthorized: true };
     const options = { ...tls, ...withClients, ALPNProtocols: ["h2"], handshakeTimeout: strangerMs } as const;
     const server = createTlsServer({ minVersion: "TLSv1.2", ...options }, (socket) => this.#accept(socket));
+    // Node tells a handshake that failed, or did not end in time, and leaves its connection open.
+    server.on("tlsClientError", (_error, socket) => socket.destroy());
     return server.on("connection", (socket: Socket) => {
       if (!this.#counts.enter(socket)) socket.destroy();
     });

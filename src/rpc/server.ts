@@ -18,6 +18,7 @@ import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
 import { AnswerEnd, AnswerWriter } from "./answer-writer.js";
 import { BlockedReaders } from "./blocked-readers.js";
+import { refuseCompressed } from "./compressed.js";
 import { ANSWER_BYTES_MAX, GRPC_MESSAGE_BYTES_MAX } from "./bounds.js";
 import type { Dispatcher } from "./dispatcher.js";
 import type { ServerCall } from "./server-call.js";
@@ -73,6 +74,7 @@ const IDLE_MS = 1_800_000;
 const CLOSE_MS = 5_000;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
+  refuseCompressed();
   const gate = new Gate({
     dispatcher: options.dispatcher,
     listener: (): Listener => listener,
@@ -87,6 +89,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     "grpc.keepalive_time_ms": options.keepaliveTimeMs ?? 60_000,
     "grpc.keepalive_timeout_ms": 20_000,
     "grpc.max_connection_idle_ms": IDLE_MS,
+    // It counts every call and message for a service that is not served.
+    "grpc.enable_channelz": 0,
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = new Listener(injector, options.connections ?? {});

@@ -123,6 +123,8 @@ export interface WireRequest {
   readonly hosted?: readonly HostedTool[];
   /** The first thing in it that names what an upstream keeps, and so may go to none. */
   readonly held?: Held | undefined;
+  /** True of the typed form where it is text, and calls with what came of them: it can ask for nothing more. */
+  readonly isPlain?: boolean | undefined;
   /** The typed form; built at most once, and only where something needs it. Throws PARAMETER_* where it cannot be. */
   prompt(): Prompt;
   /**
@@ -147,6 +149,8 @@ export interface EmbeddingQuestion {
   readonly dimensions: number | undefined;
   /** Each a text, or the tokens of one. Built at most once, and only where something needs it. */
   inputs(): readonly (string | readonly number[])[];
+  /** What its upstream may read beside them. Absent: nothing. */
+  beside?(): readonly string[];
 }
 
 /**
@@ -352,6 +356,8 @@ export interface UpstreamWire {
    * takes the names of parameters that have no place on the wire and change no meaning.
    */
   encodeRequest(request: WireRequest, owned: OwnedFields, dialect: Dialect, dropped?: string[]): Buffer;
+  /** Reads a body that was written from the typed form, as those of its clients. Absent where the wire has none. */
+  readWritten?(body: Buffer): WireRequest;
   /**
    * Reads a streamed answer. `form` says what the batches carry. `request` tells what the client asked to see, and
    * `asked` is what `encodeRequest` wrote the request from, where an answer must be told in the client's own terms.
@@ -381,7 +387,7 @@ export interface Wire extends ClientWire, UpstreamWire {
  * the family's main wire unless it reads its own.
  */
 export type EndpointWire = Pick<UpstreamWire, "name" | "members" | "encodeRequest" | "decodeAnswer"> &
-  Partial<Pick<UpstreamWire, "decodeStream" | "decodeError">>;
+  Partial<Pick<UpstreamWire, "decodeStream" | "decodeError" | "readWritten">>;
 
 /** What a client asks vectors in. */
 export interface EmbeddingWire {

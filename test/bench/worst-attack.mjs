@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { WORST_REQUESTS } from "./worst-cases.mjs";
 import { WORST_MESSAGES } from "./worst-messages.mjs";
+import { sendOverSocket, WORST_SOCKETS } from "./worst-sockets.mjs";
 
 const [base = "", grpc = "", key = "", model = ""] = process.argv.slice(2);
 
@@ -42,6 +43,11 @@ for (const { name, path, message } of grpc === "" ? [] : WORST_MESSAGES) {
   await tell(name, ask);
 }
 client.close();
+// Past the gateway there is none.
+for (const { name, message } of grpc === "" ? [] : WORST_SOCKETS) {
+  const bytes = message(model);
+  await tell(name, () => sendOverSocket(base, key, bytes));
+}
 process.exit();
 
 /**

@@ -20,7 +20,7 @@ export const WORST_BYTES_MAX = 32 * 1024 * 1024 - 4096;
  * @param {string} tail
  * @param {number} bytes
  */
-function filled(head, piece, between, tail, bytes) {
+export function filled(head, piece, between, tail, bytes) {
   const room = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail);
   if (typeof piece === "string") {
     const one = Buffer.byteLength(piece + between);

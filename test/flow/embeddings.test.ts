@@ -343,6 +343,23 @@ describe("a typed service", () => {
     });
   }
 
+  test.each(["vectors-1", "gemini-embedding-001"])(
+    "has the vectors of %s for texts that are read beside the event loop",
+    async (model) => {
+      const texts = Array.from({ length: 200 }, (_, place) => `${place} ${"word ".repeat(100)}`);
+      const answer = await embed({ model, texts, dimensions: 3 });
+      expect(answer).toMatchObject({
+        embeddings: texts.map((text, place) => ({ values: single(vectorOf(text, place)) })),
+        cost_nanos: String(BigInt(200 * TOKENS_EACH) * INPUT_NANOS + REQUEST_NANOS),
+      });
+      const { embeddings } = await embed({ model, texts, accept_wire: "openai-embeddings" });
+      expect(embeddings).toHaveLength(model === "vectors-1" ? 0 : 200);
+      expect(await embed({ model: "nope", texts }).catch((error: unknown) => error)).toMatchObject({
+        code: status.NOT_FOUND,
+      });
+    },
+  );
+
   test.each(["vectors-1", "gemini-embedding-001"])("has the vectors of %s as floats", async (model) => {
     for (const encoding of ["float", "base64"] as const) {
       fake.override = { encoding };

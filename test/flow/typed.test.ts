@@ -248,24 +248,27 @@ test("log probabilities come typed, whole and streamed", async () => {
   expect(kinds(events).filter((kind) => kind === "finish")).toHaveLength(1);
 });
 
-test("fields without a typed home never change what the gateway owns, and are held for", async () => {
-  const fields = {
-    model: "other-1",
-    n: 50,
-    max_tokens: 90_000,
-    max_completion_tokens: 90_000,
-    stream: true,
-    "x-own": "y".repeat(5_000),
-  };
+test("fields without a typed home go along, and are held for", async () => {
+  const fields = { "x-own": "y".repeat(5_000) };
   const extra = { wire: "openai-chat", json: JSON.stringify(fields) };
   await unary("fake", "Generate", generation("fake-1", "Hello", { extra }));
   const arrived = world.upstream.requests.at(-1)?.body;
-  expect(arrived).toMatchObject({ model: "fake-1", max_tokens: 1_000, "x-own": fields["x-own"] });
-  for (const name of ["n", "max_completion_tokens", "stream"]) expect(arrived).not.toHaveProperty(name);
+  expect(arrived).toMatchObject({ model: "fake-1", max_tokens: 1_000, ...fields });
   const { body } = await world.management.call("GET", "/requests?page_size=1");
   const [record] = body["requests"] as Json[];
   expect(BigInt(String(record?.["hold_nanos"])) > 5_000n * 10n + 1_000n * 100n).toBe(true);
 });
+
+test.each([{ model: "other-1" }, { n: 50 }, { max_tokens: 90_000 }, { max_completion_tokens: 9 }, { stream: true }])(
+  "a field that the gateway writes is refused there: %j",
+  async (fields) => {
+    const extra = { wire: "openai-chat", json: JSON.stringify(fields) };
+    const sentBefore = world.upstream.requests.length;
+    const failed = unary("fake", "Generate", generation("fake-1", "Hello", { extra }));
+    await expect(failed).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+    expect(world.upstream.requests).toHaveLength(sentBefore);
+  },
+);
 
 describe("a call that ends before its answer", () => {
   test.each([

@@ -48,7 +48,14 @@ const COUNTERS: readonly Counter[] = [
     count: async (accountId) => {
       const targets = [{ model: MODEL, served: { family: { tokenizerIsClose: true } } }];
       const model = { price: priceOf({ input: 1n, output: 1n }), contextTokens: 0, outputTokensMax: 9, targets };
-      const plan = planByBytes({ request, model, outputTokensMax: undefined, mayClamp: true, accountId });
+      const plan = planByBytes({
+        request,
+        model,
+        outputTokensMax: undefined,
+        limitIsSent: true,
+        mayClamp: true,
+        accountId,
+      });
       return (await plan.byCount())?.inputTokensMax;
     },
   },
@@ -112,7 +119,12 @@ test("a request's count is its caller's own", async () => {
     return { ...target, model: MODEL, served: { ...target.served, family } };
   });
   const call = pipeline.call();
-  const plan = planOf(askedOf({ messages: [{ role: "user", content: TEXT }] }), { ...pipeline.model, targets }, call);
+  const plan = planOf(
+    askedOf({ messages: [{ role: "user", content: TEXT }] }),
+    { ...pipeline.model, targets },
+    "chat",
+    call,
+  );
   const filling = fill(call.caller.accountId, "question");
   expect(await plan.byCount()).toBeUndefined();
   await filling;

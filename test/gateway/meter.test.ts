@@ -48,7 +48,7 @@ async function metered(body: object = {}): Promise<Metered> {
   vi.advanceTimersByTime(START_MS - performance.now());
   const [{ request, acceptWire }, told] = [askedOf(body), new Told()];
   const { model } = pipeline;
-  const plan = planOf(askedOf(body), model, pipeline.call());
+  const plan = planOf(askedOf(body), model, "chat", pipeline.call());
   const notes: Checkpoint[] = [];
   const hold: Hold = {
     amountNanos: HELD_NANOS,

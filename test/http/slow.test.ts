@@ -1,7 +1,8 @@
 /** Requests that come slowly, in numbers, or with too many bytes: none is waited for, or holds memory, for long. */
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ByteBudget } from "../../src/api/byte-budget.js";
 import { type Event, UsageSource } from "../../src/api/index.js";
+import { makeCertificate } from "../support/certificate.js";
 import { KEY, startServer, type TestServer, until } from "../support/http-server.js";
 import { RawClient, rawPost } from "../support/raw-http.js";
 
@@ -16,8 +17,9 @@ afterEach(() => it?.close());
 test.each([
   { name: "nothing", bytes: "" },
   { name: "headers without end", bytes: "POST /toy/red/say HTTP/1.1\r\nhost: x\r\n" },
-])("a connection that sends $name is cut", async ({ bytes }) => {
-  it = await startServer({ slowMs: 100 });
+  { name: "no TLS where that is spoken", bytes: "", tls: makeCertificate("localhost") },
+])("a connection that sends $name is cut", async ({ bytes, tls }) => {
+  it = await startServer({ slowMs: 100, tls });
   const client = await RawClient.open(it.port);
   client.write(bytes);
   await until(() => client.closed, "the cut");
@@ -37,6 +39,27 @@ test.each([
   expect(client.text).toContain("HTTP/1.1 408");
   expect(client.text).toContain("it did not arrive in time");
   expect(it.channel.called).toEqual([]);
+});
+
+describe("by default", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test("headers and a body may stand still for 15 s", async () => {
+    it = await startServer();
+    expect(it.server.app.server.headersTimeout).toBe(15_000);
+    const client = await RawClient.open(it.port);
+    client.write(rawPost("/toy/red/say", "", { "content-length": "100000" }));
+    await until(() => it?.channel.admissions.length === 1, "the headers are read");
+    // The first look sees it, and begins to count.
+    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(14_000);
+    const live = await fetch(`${it.url}/livez`);
+    expect([live.status, client.text]).toEqual([200, ""]);
+    vi.advanceTimersByTime(1_000);
+    await until(() => client.closed, "the cut");
+    expect(client.text).toContain("HTTP/1.1 408");
+  });
 });
 
 test("a body that comes at the least rate is waited for", async () => {

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { ByteBudget } from "../../src/api/byte-budget.js";
 import { type Event, UsageSource } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
+import type { SourceBody } from "../../src/formats/format.js";
 import { openaiResponses } from "../../src/formats/openai-responses.js";
 import type { FrontRefusal } from "../../src/http/front.js";
 import type { HttpServerOptions } from "../../src/http/server.js";
@@ -233,18 +234,59 @@ test("a client at rest is not slow, before its first message, behind pongs and b
   }
 });
 
+test("a long message is read beside the event loop, also where it only prepares", async () => {
+  const prepared: number[] = [];
+  const prepareLong = (source: SourceBody, holder: string): Promise<SourceBody> => {
+    expect(holder).not.toBe("");
+    prepared.push(source.body.length);
+    return Promise.resolve(source);
+  };
+  await start({ prepareLong });
+  it.channel.streamScript = (_request, sink) => {
+    sink.head(STREAM);
+    sink.data({ source: event(DONE), events: [FINISH] });
+    return Promise.resolve();
+  };
+  it.channel.unaryScripts.set("EstimateCost", () => new Uint8Array());
+  const client = await open();
+  await client.ask(ASK);
+  expect(prepared).toEqual([]);
+  await client.ask({ ...ASK, input: "a".repeat(MIB) });
+  await client.ask({ ...ASK, input: "a".repeat(MIB), generate: false });
+  expect(prepared).toEqual([expect.any(Number), expect.any(Number)]);
+});
+
+test("a conversation longer than a message may be is not gone on from, and has to be told again", async () => {
+  await start();
+  let asked = 0;
+  it.channel.streamScript = (_request, sink) => {
+    asked += 1;
+    sink.head(STREAM);
+    sink.data({ source: event(DONE), events: [FINISH] });
+    return Promise.resolve();
+  };
+  const client = await open();
+  const input = "a".repeat(1.5 * MIB);
+  const next = { ...ASK, input, previous_response_id: "resp_1" };
+  await client.ask({ ...ASK, input });
+  await client.ask(next);
+  const [refusal] = await client.ask(next);
+  expect(refusal).toMatchObject({ type: "error", error: { code: "previous_response_not_found" } });
+  expect(asked).toBe(2);
+});
+
 test("messages that are on their way find room in the memory for bodies, and give it back", async () => {
-  const bodies = new ByteBudget(50 * MIB);
+  const bodies = new ByteBudget(1.5 * MIB);
   await start({ bodies });
   const partial = async (mib: number): Promise<RawClient> => {
     const client = await raw();
-    client.socket.write(Buffer.concat([Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0])]));
+    client.socket.write(Buffer.concat([Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x20, 0, 0, 0, 0, 0, 0])]));
     client.socket.write(Buffer.alloc(mib * MIB));
     return client;
   };
-  const first = await partial(30);
-  await until(() => bodies.used >= 30 * MIB, "the first is counted");
-  const second = await partial(30);
+  const first = await partial(1);
+  await until(() => bodies.used >= MIB, "the first is counted");
+  const second = await partial(1);
   await until(() => second.closed, "the second has no room");
   first.socket.destroy();
   await until(() => bodies.used === 0, "the room is given back");

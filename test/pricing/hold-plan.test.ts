@@ -27,6 +27,7 @@ interface Asked {
   readonly outputTokensMax?: number;
   readonly modelTokensMax?: number;
   readonly contextTokens?: number;
+  readonly limitIsSent?: boolean;
   readonly mayClamp?: boolean;
 }
 
@@ -43,6 +44,7 @@ function questionOf(asked: Asked): PlanQuestion {
     request: requestOf(asked),
     model: { price, contextTokens, outputTokensMax, targets },
     outputTokensMax: asked.outputTokensMax,
+    limitIsSent: asked.limitIsSent ?? true,
     mayClamp: asked.mayClamp ?? true,
     accountId: "acme",
   };
@@ -67,6 +69,16 @@ test.each<{ name: string; asked: Asked; want: number | undefined }>([
   { name: "none for a free model without a limit", asked: { modelTokensMax: 0, price: FREE }, want: undefined },
 ])("the limit of output is $name", ({ asked, want }) => {
   expect(planOf(asked).outputTokensMax).toBe(want);
+});
+
+test("a limit that is not sent to all targets is only sent: the hold is by the model's own, and is not lowered", () => {
+  const asked = { body: { max_tokens: 100 }, limitIsSent: false };
+  const plan = planOf(asked);
+  expect(plan.outputTokensMax).toBe(OUTPUT_TOKENS_MAX);
+  expect(plan.leastNanos).toBe(plan.amountNanos);
+  expect(plan.sentOutputTokens(plan.coveredOutputTokens(plan.amountNanos))).toBe(100);
+  expect(planOf({ ...asked, outputTokensMax: 50 }).outputTokensMax).toBe(OUTPUT_TOKENS_MAX);
+  expect(planOf({ ...asked, modelTokensMax: 0, price: FREE }).outputTokensMax).toBeUndefined();
 });
 
 test("an amount covers all candidates, and the tokens of a minute count them too", () => {

@@ -1,6 +1,9 @@
 /** Long bodies, read beside the event loop: what is known and written of them is what the loop itself would make. */
 import { afterAll, describe, expect, test } from "vitest";
+import { EmbedRequest } from "../../src/api/index.js";
+import { TYPED_TEXTS } from "../../src/api/typed-form.js";
 import { GatewayError } from "../../src/errors.js";
+import { typedEmbedding } from "../../src/gateway/typed-embedding.js";
 import { families } from "../../src/families/index.js";
 import { endpointFor } from "../../src/families/family.js";
 import { countReadable } from "../../src/pricing/request-tokens.js";
@@ -110,6 +113,32 @@ test("a long question for vectors keeps its facts, and its answer's encoding", a
   const request = await longBodies.read(source, "embed", "acme");
   expect(request.facts).toEqual(onLoop(source).facts);
   expect(request.outline?.embedding?.encoding).toBe("base64");
+});
+
+test("texts for vectors in the typed form are written and counted as the loop does it", async () => {
+  const asked: EmbedRequest = { model: "m", texts: [TEXT, "short"], dimensions: 3, source: undefined, acceptWire: "" };
+  const source = { wire: TYPED_TEXTS, body: Buffer.from(EmbedRequest.encode(asked).finish()), headers: {} };
+  const direct = typedEmbedding(asked);
+  const request = await longBodies.read(source, "embed", "acme");
+  expect(request.facts).toEqual(direct.facts);
+  expect(request.embedding).toMatchObject({ encoding: "float", dimensions: 3 });
+  expect(request.outline?.source?.body.length).toBeLessThan(100);
+  const family = families.find(({ name }) => name === "openai-compatible");
+  if (family === undefined) throw new Error("the family is gone");
+  const owned = { model: "x", outputTokensMax: 0, stream: false, candidateCount: 1 };
+  const target = { model: "x", facts: {} };
+  const terms = { price: FREE, knownMembersOnly: false, containers: [] };
+  const endpoint = endpointFor(family, direct, "embedding");
+  const question = { request: direct, target, endpoint, owned, strict: false, permits: new TargetPermits(terms) };
+  const order = { family: family.name, kind: "embedding", ...target, owned, strict: false, terms } as const;
+  const written = await request.long?.write(order, []);
+  expect(written?.equals(bodyFor(question, []))).toBe(true);
+  const settled = { account: "acme", lane: "settlement" } as const;
+  expect(await countReadable(request, "gpt-4o", settled)).toBe(await countReadable(direct, "gpt-4o", settled));
+  const empty = { ...source, body: Buffer.from(EmbedRequest.encode({ ...asked, texts: [] }).finish()) };
+  expect(await outcome(() => longBodies.read(empty, "embed", "acme"))).toEqual(
+    await outcome(() => typedEmbedding({ ...asked, texts: [] })),
+  );
 });
 
 test.each([

@@ -12,7 +12,7 @@ import {
   Role,
   StreamGenerateRequest,
 } from "../../src/api/index.js";
-import { TYPED_FORM } from "../../src/api/typed-form.js";
+import { TYPED_FORM, TYPED_TEXTS } from "../../src/api/typed-form.js";
 import { GatewayError } from "../../src/errors.js";
 import { decodeRequest } from "../../src/rpc/long-message.js";
 
@@ -64,13 +64,19 @@ test("a long typed prompt stays bytes, from which the same is read", () => {
   expect(counted).toMatchObject({ generation: { input: { value: { wire: TYPED_FORM } } } });
 });
 
-test("requests for vectors and estimates are read as short ones are", () => {
-  const asked: EmbedRequest = { model: "e", texts: ["a", "b"], dimensions: 3, source: source(LONG), acceptWire: "w" };
+test("a body for vectors is read as a short one is, and long texts stay bytes", () => {
+  const asked: EmbedRequest = { model: "e", texts: [], dimensions: 3, source: source(LONG), acceptWire: "w" };
   const again = decodeRequest(embed, embed.requestSerialize(asked)) as EmbedRequest;
   expect(embed.requestSerialize(again).equals(embed.requestSerialize(asked))).toBe(true);
   const texts = Array.from({ length: 500 }, () => "x".repeat(1_000));
   const plain = { ...asked, texts, source: undefined };
-  expect(decodeRequest(embed, embed.requestSerialize(plain))).toEqual(plain);
+  const body = embed.requestSerialize(plain);
+  const long = decodeRequest(embed, body) as EmbedRequest;
+  expect(long).toMatchObject({ ...asked, source: { wire: TYPED_TEXTS } });
+  expect(EmbedRequest.decode(Buffer.from(long.source?.body ?? []))).toEqual(plain);
+  // A body stands in for texts.
+  const both = decodeRequest(embed, embed.requestSerialize({ ...asked, texts }));
+  expect(both).toMatchObject({ texts: [], source: { wire: "openai-chat" } });
   const estimated: EstimateCostRequest = { generation: undefined, embedding: asked };
   const bytes = estimateCost.requestSerialize(estimated);
   const read = decodeRequest(estimateCost, bytes) as EstimateCostRequest;
@@ -90,6 +96,8 @@ const many = (piece: Buffer): Buffer => Buffer.alloc(piece.length * LONG, piece)
 test.each([
   { name: "fields that nobody knows", method: streamGenerate, bytes: many(field(9, NOTHING)) },
   { name: "names of models", method: streamGenerate, bytes: field(1, many(field(1, Buffer.from("m")))) },
+  { name: "generations", method: streamGenerate, bytes: many(field(1, NOTHING)) },
+  { name: "prompts", method: streamGenerate, bytes: field(1, many(field(2, NOTHING))) },
   { name: "headers", method: streamGenerate, bytes: field(1, field(3, many(field(3, NOTHING)))) },
   { name: "texts for vectors", method: embed, bytes: many(field(2, Buffer.from("a"))) },
   { name: "one long text for vectors", method: embed, bytes: field(2, Buffer.alloc(3_000_000, "a")) },
@@ -98,4 +106,9 @@ test.each([
 ])("$name without end are refused as too large", ({ method, bytes }) => {
   expect(() => decodeRequest(method, bytes)).toThrow(GatewayError);
   expect(() => decodeRequest(method, bytes)).toThrow(/larger/);
+});
+
+test("a long message with a group is refused as broken", () => {
+  const bytes = Buffer.concat([Buffer.from([0x4b]), many(Buffer.from([0x08, 0])), Buffer.from([0x4c])]);
+  expect(() => decodeRequest(streamGenerate, bytes)).toThrow(/group/);
 });

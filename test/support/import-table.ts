@@ -89,6 +89,10 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     // What the typed form brings along is judged as what a client's own body holds, and its question for vectors has
     // the same facts: docs/decisions/0230-vectors-have-one-set-of-facts.md.
     "src/wire/request/hosted-tools.ts",
+    "src/wire/request/picture.ts",
+    "src/wire/request/steering.ts",
+    "src/wire/json/text.ts",
+    "src/wire/json/value.ts",
     "src/wire/request/held-objects.ts",
     "src/wire/request/embedding.ts",
   ],
@@ -98,6 +102,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/families/",
     "src/routing/question.ts",
     "src/routing/permits.ts",
+    "src/gateway/typed-embedding.ts",
     "src/gateway/typed-request.ts",
     "src/pricing/count-queue.ts",
     "src/pricing/request-text.ts",

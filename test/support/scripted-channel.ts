@@ -36,6 +36,8 @@ export class ScriptedChannel implements Channel {
   readonly calls: ScriptedCall[] = [];
   /** The one key that the far end takes. */
   readonly key = "sk-good";
+  /** Whose it is told to be. */
+  holder = "key";
   /** Scopes that the key lacks. */
   readonly lacks = new Set<string>();
   readonly unaryScripts = new Map<string, UnaryScript>();
@@ -63,7 +65,7 @@ export class ScriptedChannel implements Channel {
   #admitted({ scope }: Entry, metadata: CallMetadata): Admission {
     this.#checkKey(metadata);
     if (this.lacks.has(scope)) throw new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes: "none" });
-    return { holder: "key" };
+    return { holder: this.holder };
   }
 
   async unary<Request, Response>(

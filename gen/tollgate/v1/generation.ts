@@ -116,7 +116,7 @@ export interface Prompt {
   topLogprobs?:
     | number
     | undefined;
-  /** The bias of single tokens, from -100 to 100, by the upstream's token id. */
+  /** The bias of single tokens, from -100 to 100, by the upstream's token id. At most 2,000. */
   logitBias: { [key: string]: number };
   /** A stable id of who the request is made for, which the upstream may use against abuse. Absent: not told. */
   user?:
@@ -203,7 +203,7 @@ export interface CustomTool {
 export interface ToolChoice {
   /** Whether the model may or must call tools. */
   mode: ToolChoice_Mode;
-  /** The names of the tools that it may call. One name with MODE_REQUIRED forces that tool. Empty: all. */
+  /** The names of the tools that it may call, at most 2,000. One name with MODE_REQUIRED forces that tool. Empty: all. */
   names: string[];
   /** True where the one that is forced takes free text. */
   custom: boolean;

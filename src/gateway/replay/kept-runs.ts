@@ -1,7 +1,7 @@
 /** Requests whose answers are recorded: they go on while their client is away, and it may come back to them. */
 import { InferenceServiceService, type Source } from "../../api/index.js";
 import type { Sink } from "../../api/channel.js";
-import { TYPED_FORM } from "../../api/typed-form.js";
+import { isTypedForm } from "../../api/typed-form.js";
 import { GatewayError } from "../../errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
@@ -216,7 +216,7 @@ function isStream({ ask }: Kept): boolean {
 
 /** The client's own body; what was asked in the typed form has none. */
 function asTold(source: Source | undefined): Source | undefined {
-  return source?.wire === TYPED_FORM ? undefined : source;
+  return source !== undefined && isTypedForm(source.wire) ? undefined : source;
 }
 
 function unknown(requestId: string): GatewayError {

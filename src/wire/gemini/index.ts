@@ -9,7 +9,7 @@ import { MEMBERS } from "./request/members.js";
 import { encodeRequest } from "./request/encode.js";
 import { readRequest } from "./request/decode.js";
 import { readTool } from "./request/scan-tools.js";
-import { WIRE_NAME } from "./facts.js";
+import { PATH_MODEL_HEADER, WIRE_NAME } from "./facts.js";
 
 export { countRequest } from "./request/encode-count.js";
 export { readCount } from "./answer/read-count.js";
@@ -21,6 +21,8 @@ export const wire: Wire = {
   members: MEMBERS,
   readRequest,
   readTool,
+  // Its model stands in the path.
+  readWritten: (body) => readRequest({ wire: WIRE_NAME, body, headers: { [PATH_MODEL_HEADER]: "-" } }),
   encodeRequest,
   decodeStream,
   decodeAnswer,

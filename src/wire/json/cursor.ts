@@ -40,6 +40,9 @@ const NEAR_BYTES = 128;
 const ESCAPES = new Uint8Array(256);
 for (const escape of '"\\/bfnrt') ESCAPES[escape.charCodeAt(0)] = 1;
 
+/** The text of a string up to its end, to what breaks the grammar, or to an escape that is cut. */
+const WHOLE_CHARACTERS = /^(?:[ !#-[\]-\xff]|\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt]))*/;
+
 /** Reads one body. Throws BODY_INVALID at the first byte that breaks the grammar or a bound. */
 export class JsonCursor {
   /** The next byte to read: at a value's first byte after a key or an item was announced, just behind it once read. */
@@ -153,8 +156,18 @@ export class JsonCursor {
     return isTrue;
   }
 
+  /** The first characters of the string that comes next, decoded; "" where it is no string. Reads nothing. */
+  headOfString(charactersMax: number): string {
+    if (this.bytes[this.at] !== QUOTE) return "";
+    // No character takes more than the six bytes of \uXXXX.
+    const text = this.bytes.toString("latin1", this.at + 1, this.at + 1 + 6 * charactersMax);
+    const whole = WHOLE_CHARACTERS.exec(text)?.[0] ?? "";
+    const decoded: unknown = JSON.parse(`"${whole}"`);
+    return String(decoded).slice(0, charactersMax);
+  }
+
   /** True where the bytes that come next are exactly these; reads nothing. */
-  startsWith(text: Buffer): boolean {
+  private startsWith(text: Buffer): boolean {
     const end = this.at + text.length;
     return end <= this.bytes.length && this.bytes.compare(text, 0, text.length, this.at, end) === 0;
   }

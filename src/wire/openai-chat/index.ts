@@ -21,6 +21,7 @@ export const wire: Wire = {
   members: MEMBERS,
   readRequest,
   readTool: (json, param) => readTool(json, TOOLS, param),
+  readWritten: (body) => readRequest({ wire: WIRE_NAME, body, headers: {} }),
   encodeRequest,
   decodeStream,
   decodeAnswer,

@@ -13,8 +13,11 @@ export function markedBytes(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + MARK_BYTES, 0);
 }
 
-/** Nothing is generated, and nothing streams. */
-export function embeddingFacts(model: string, textBytes: number, inputCount: number): RequestFacts {
+/**
+ * Nothing is generated, and nothing streams. `textBytes` are of all that its upstream may read; `fileCount` counts what
+ * may hold more than its bytes.
+ */
+export function embeddingFacts(model: string, textBytes: number, inputCount: number, fileCount = 0): RequestFacts {
   return {
     model,
     stream: false,
@@ -23,7 +26,7 @@ export function embeddingFacts(model: string, textBytes: number, inputCount: num
     outputTokensMax: 0,
     textBytes,
     imageCount: 0,
-    fileCount: 0,
+    fileCount,
     audioCount: 0,
     inputCount,
   };

@@ -2,6 +2,7 @@
 import { GatewayError } from "../../errors.js";
 import { foldedName } from "./folded-name.js";
 import { wrongValue } from "../json/node.js";
+import { checkedJson } from "../json/text.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 
 const INSTEAD = "what the upstream keeps is shared by all who use this gateway, so nothing is taken by its id";
@@ -23,6 +24,8 @@ const HELD: ReadonlyMap<string, string> = new Map([
   ["vectorstoreids", SEARCHED],
   ["filesearchstorename", SEARCHED],
   ["filesearchstorenames", SEARCHED],
+  // A bucket that the operator's credential may read.
+  ["s3location", SEND_IT],
   ["datasetid", SEARCHED],
   ["datasetids", SEARCHED],
   ["knowledgebaseid", SEARCHED],
@@ -155,22 +158,19 @@ export function isDefinition(type: string): boolean {
   return DEFINITIONS.has(type);
 }
 
-/** Throws PARAMETER_INVALID for JSON that names such an object. */
-function checkHeld(json: string | undefined, path: string): void {
-  const held = json === undefined ? undefined : heldIn(parsed(json), path);
-  if (held !== undefined) throw refuseHeld(held);
-}
-
 /** Members by which a part of a conversation would ask for what only the request itself may ask. */
 const ASKING = ["tools", "model", "service_tier", "max_output_tokens"];
 
 /** Throws PARAMETER_INVALID for a part, as its own wire has it, that names such an object or asks for more. */
 export function checkPart(json: string, path: string): void {
-  const part = objectOf(parsed(json));
+  if (json === "") return;
+  const value = parsed(checkedJson(json, path) ?? "");
+  const part = objectOf(value);
   const asking = ASKING.find((name) => (part?.[name] ?? null) !== null);
   if (asking !== undefined)
     throw wrongValue(`${path}.${asking}`, "a part cannot ask for it; say it once, in the prompt");
-  checkHeld(json, path);
+  const held = heldIn(value, path);
+  if (held !== undefined) throw refuseHeld(held);
 }
 
 export function refuseHeld({ param, problem }: Held): GatewayError {

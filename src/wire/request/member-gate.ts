@@ -8,6 +8,7 @@ import type { HostedTool } from "./hosted-tools.js";
 import { JsonCursor } from "../json/cursor.js";
 import { wrongValue } from "../json/node.js";
 import { type Member, readMembers } from "../json/splice.js";
+import { checkedJson } from "../json/text.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { containerRefusal } from "./containers.js";
 import { heldBeside, heldIn, refuseHeld } from "./held-objects.js";
@@ -16,6 +17,7 @@ import type { MemberRule, MemberTable } from "./members.js";
 import type { RequestFacts } from "../wire.js";
 
 const NAME_CHARACTERS_MAX = 64;
+const EXTRA = "generation.prompt.extra";
 
 /** What the gate asks of who knows prices and settings. */
 export interface Permits {
@@ -43,6 +45,29 @@ export interface Leaving {
 /** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for the first member that may not pass. */
 export function checkMembers(leaving: Leaving, table: MemberTable, permits: Permits): void {
   checkAll(leaving, leaving.members, "", table, permits);
+}
+
+/**
+ * Throws PARAMETER_INVALID for a field without a typed home, of the wire that the table is of, that the gateway alone
+ * writes: a body's own are put right where they came, and these would stand beside what it wrote.
+ */
+export function checkExtra(json: string, table: MemberTable): void {
+  const bytes = Buffer.from(checkedJson(json === "" ? undefined : json, EXTRA) ?? "{}");
+  checkUnowned(new JsonCursor(bytes), `${EXTRA}.`, table);
+}
+
+function checkUnowned(cursor: JsonCursor, path: string, table: MemberTable): void {
+  for (const { key, valueStart, end } of readMembers(cursor)) {
+    const name = table.nameOf?.(key) ?? key;
+    const rule = table.rules.get(name);
+    const param = path + key.slice(0, NAME_CHARACTERS_MAX);
+    if (name !== key) throw wrongValue(param, `write it as '${name.slice(0, NAME_CHARACTERS_MAX)}'`);
+    if (rule?.kind === "owned")
+      throw wrongValue(param, "the gateway writes it; say it in the field that stands for it");
+    if (rule?.kind !== "object") continue;
+    const inner = new JsonCursor(cursor.bytes.subarray(valueStart, end));
+    if (inner.kind() === "object") checkUnowned(inner, `${param}.`, rule.members);
+  }
 }
 
 function checkAll(

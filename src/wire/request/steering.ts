@@ -10,7 +10,7 @@ import type { RequestFacts } from "../wire.js";
 
 const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
 /** Members that let an upstream sum up what it read, and then read the sum. */
-const SUMMING_UP: ReadonlySet<string> = new Set(["context_management", "compaction"]);
+export const SUMMING_UP: ReadonlySet<string> = new Set(["context_management", "compaction"]);
 type SteeringFacts = Pick<
   RequestFacts,
   "toolCount" | "definedToolCount" | "serviceTier" | "container" | "toolCallsMax" | "roundsMax"

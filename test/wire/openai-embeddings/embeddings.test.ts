@@ -124,6 +124,21 @@ describe("answers", () => {
     expect(() => wire.decodeAnswer(Buffer.from(body)).embeddings?.()).toThrow(/upstream/);
   });
 
+  test.each([
+    { name: "beside the vector", body: `{"data":[{"embedding":[1]}],"x":[${"{},".repeat(3_000_000)}{}]}` },
+    { name: "as entries", body: `{"data":[${"{},".repeat(3_000_000)}{}]}` },
+    { name: "as several vectors", body: `{"data":[{"embedding":[${"[1],".repeat(3_000_000)}[1]]}]}` },
+  ])("millions of values $name are not read", ({ body }) => {
+    expect(() => wire.decodeAnswer(Buffer.from(body))).toThrow(/too many values/);
+  });
+
+  test("many long vectors are no such values", () => {
+    const vector = `{"embedding":[${"0.5,".repeat(3_071)}0.5]}`;
+    const body = Buffer.from(`{"data":[${`${vector},`.repeat(1_499)}${vector}]}`);
+    const input = Array.from({ length: 1_500 }, () => "x");
+    expect(wire.decodeAnswer(body, read({ model: "m", input })).source).toBeUndefined();
+  });
+
   test("several vectors for one input pass to a client of the wire", () => {
     const body = Buffer.from('{"data":[{"embedding":[[1],[2]],"index":0}]}');
     expect(wire.decodeAnswer(body, read({ model: "m", input: "x" })).source).toBeUndefined();

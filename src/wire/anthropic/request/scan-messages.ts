@@ -6,6 +6,7 @@ import type { JsonCursor } from "../../json/cursor.js";
 import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
 import type { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
+import { ADDRESS_HEAD_CHARACTERS, isPicture, mayBePicture } from "../../request/picture.js";
 import { TOOLS } from "./members.js";
 import { isOurs } from "../answer/proof.js";
 
@@ -132,13 +133,15 @@ export class MessageScan {
     let isCited = false;
     let mediaBytes = 0;
     let isMedia = false;
+    let isOfPicture = true;
     const named: { held: Held | undefined } = { held: undefined };
     cursor.enterObject();
     for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
       const kind = cursor.kind();
       if (key === "type" && kind === "string") block.type = cursor.readString();
       else if (key === "signature" && kind === "string") isOurProof = isOurs(cursor.readString());
-      else if (key === "source" && kind === "object") ({ mediaBytes, isMedia } = this.source(`${path}.source`));
+      else if (key === "source" && kind === "object")
+        ({ mediaBytes, isMedia, isOfPicture } = this.source(`${path}.source`));
       else if (key === "content" && kind === "array")
         isCited = this.content(`${path}.content`, false).some(hasCitations);
       else if (key === "citations" && kind === "array") isCited = this.isFilled();
@@ -154,8 +157,9 @@ export class MessageScan {
       this.refuse(new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `${path}.type` }));
     if (!isRetold(block.type ?? "")) this.found.held ??= named.held;
     block.isOurThought = isOurProof && block.type === "thinking";
-    if (block.type === "image") this.found.imageCount++;
-    else if (block.type === "document" && isMedia) this.found.fileCount++;
+    const isImage = block.type === "image";
+    if (isImage && isOfPicture) this.found.imageCount++;
+    else if (isImage || (block.type === "document" && isMedia)) this.found.fileCount++;
     else return block;
     this.found.mediaBytes += mediaBytes;
     return block;
@@ -169,19 +173,25 @@ export class MessageScan {
   }
 
   /** Passes where the bytes of a picture or a document come from. Text and blocks of text are no media. */
-  private source(path: string): { mediaBytes: number; isMedia: boolean } {
+  private source(path: string): { mediaBytes: number; isMedia: boolean; isOfPicture: boolean } {
     const { cursor } = this;
     let type = "";
+    let isOfPicture = true;
     let dataBytes = 0;
     cursor.enterObject();
     for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
       const start = cursor.at;
       if (key === "type" && cursor.kind() === "string") type = cursor.readString();
-      else cursor.skip();
+      else if (key === "media_type" && cursor.kind() === "string") isOfPicture &&= isPicture(cursor.readString());
+      else {
+        if (key === "url") isOfPicture &&= mayBePicture(cursor.headOfString(ADDRESS_HEAD_CHARACTERS));
+        cursor.skip();
+      }
       if (key === "data") dataBytes = cursor.at - start;
       else if (key === "file_id") this.found.held ??= heldFile(`${path}.file_id`);
     }
-    return { mediaBytes: type === "base64" ? dataBytes : 0, isMedia: MEDIA_SOURCES.has(type) };
+    const mediaBytes = type === "base64" ? dataBytes : 0;
+    return { mediaBytes, isMedia: MEDIA_SOURCES.has(type), isOfPicture };
   }
 
   /** Passes an array. True where it holds anything. */

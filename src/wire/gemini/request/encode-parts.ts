@@ -7,6 +7,7 @@ import type { ModelRules } from "./encode-rules.js";
 import { WIRE_NAME } from "../facts.js";
 import { googlesOwn } from "../answer/proof.js";
 import { inputObject, objectJson } from "../../request/call-input.js";
+import { isFilmAddress } from "../../request/picture.js";
 import { isHeldFile } from "./scan-tools.js";
 
 /** What the writing of a prompt depends on. */
@@ -34,7 +35,6 @@ const FILE_TYPES: ReadonlyMap<string, string> = new Map([
   ["csv", "text/csv"],
   ["json", "application/json"],
 ]);
-const VIDEO = /^https:\/\/((www\.)?youtube\.com|youtu\.be)\//;
 
 /** The parts as JSON texts. `nameOf` tells which tool a call went to; a result of an unknown call becomes text. */
 export function encodeParts(
@@ -157,7 +157,7 @@ function encodeAudio({ source }: Audio): string | undefined {
 function encodeFile({ source }: File, path: string, context: PromptContext): string | undefined {
   if (source?.$case === "inline") return inlineText(source.value);
   const address = source?.value ?? "";
-  const mediaType = VIDEO.test(address) ? undefined : (FILE_TYPES.get(endingOf(address)) ?? "application/pdf");
+  const mediaType = isFilmAddress(address) ? undefined : (FILE_TYPES.get(endingOf(address)) ?? "application/pdf");
   return addressText(address, mediaType, path, context);
 }
 

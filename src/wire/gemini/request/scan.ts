@@ -8,6 +8,7 @@ import { claimKey, type Member } from "../../json/splice.js";
 import type { RequestFacts, SourceBody } from "../../wire.js";
 import type { ScannedBody } from "../../request/scanned-request.js";
 import { type Held, heldFile, noteHeldName } from "../../request/held-objects.js";
+import { isFilmAddress, isPicture } from "../../request/picture.js";
 import { Steering } from "../../request/steering.js";
 import { MEMBERS } from "./members.js";
 import { isHeldFile, readTools } from "./scan-tools.js";
@@ -170,17 +171,20 @@ function countMedia(cursor: JsonCursor, counts: Counts): undefined {
 
 function readMedia(cursor: JsonCursor, counts: Counts): void {
   let mediaType = "";
+  let isFilm = false;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     const start = cursor.at;
     const name = fieldName(key);
     if (name === "mimeType" && cursor.kind() === "string") mediaType = cursor.readString();
     else if (name === "fileUri" && cursor.kind() === "string") {
-      if (isHeldFile(cursor.readString())) counts.held ??= heldFile("contents.parts.fileData.fileUri");
+      const address = cursor.readString();
+      if (isHeldFile(address)) counts.held ??= heldFile("contents.parts.fileData.fileUri");
+      isFilm ||= isFilmAddress(address);
     } else cursor.skip();
     if (key === "data") counts.mediaBytes += cursor.at - start;
   }
-  if (mediaType.startsWith("image/")) counts.imageCount++;
+  if (isPicture(mediaType) && !isFilm) counts.imageCount++;
   else if (mediaType.startsWith("audio/")) counts.audioCount++;
   else counts.fileCount++;
 }

@@ -3,7 +3,7 @@ import { GatewayError } from "../../../errors.js";
 import { type Held, heldFile, heldIn, namesFile, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
-import { mediaBytesIn } from "../../openai/request/media.js";
+import { PartMedia } from "../../openai/request/media.js";
 import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
 import type { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
@@ -102,17 +102,17 @@ function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, plac
     return wrongValue(`messages[${index}].content[${place}]`, `it must be an object, not ${kind}`);
   }
   let type: string | undefined;
-  let mediaBytes = 0;
+  const media = new PartMedia();
   let hasHeldFile = false;
   const partStart = cursor.at;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     if (key === "type" && cursor.kind() === "string") type = cursor.readString();
-    else if (key === "image_url") mediaBytes += mediaBytesIn(cursor, "url", true);
-    else if (key === "input_audio") mediaBytes += mediaBytesIn(cursor, "data", false);
+    else if (key === "image_url") media.passIn(cursor, "url", true);
+    else if (key === "input_audio") media.passIn(cursor, "data", false);
     else if (key === "file") {
       const start = cursor.at;
-      mediaBytes += mediaBytesIn(cursor, "file_data", false);
+      media.passIn(cursor, "file_data", false);
       hasHeldFile ||= namesFile(cursor.bytes.subarray(start, cursor.at));
     } else {
       noteHeldName(counts, key, cursor.kind() === "null", `messages[${index}].content[${place}]`);
@@ -122,8 +122,8 @@ function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, plac
   if (hasHeldFile) counts.held ??= heldFile(`messages[${index}].content[${place}].file.file_id`);
   if (type === undefined)
     return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `messages[${index}].content[${place}].type` });
-  if (type === "image_url") counts.imageCount++;
-  else if (type === "file") counts.fileCount++;
+  if (type === "image_url" && media.isPicture) counts.imageCount++;
+  else if (type === "image_url" || type === "file") counts.fileCount++;
   else if (type === "input_audio") counts.audioCount++;
   else {
     if (TEXT_PARTS.has(type)) return undefined;
@@ -133,6 +133,6 @@ function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, plac
     counts.held ??= heldIn(part, `messages[${index}].content[${place}]`);
     return undefined;
   }
-  counts.mediaBytes += mediaBytes;
+  counts.mediaBytes += media.bytes;
   return undefined;
 }

@@ -3,6 +3,7 @@
  * a single number.
  */
 import { upstreamFailed } from "../../error/refusals.js";
+import { isUnreadable } from "../../json/weight.js";
 
 /** One vector, as it stands in the answer. */
 export interface VectorSpan {
@@ -27,8 +28,10 @@ export function cutVectors(body: Buffer): { readonly frame: string; readonly spa
     if (span !== undefined) spans.push(span);
     at = body.indexOf(KEY, span === undefined ? at + KEY.length : span.start + span.bytes.length);
   }
-  const frame = rejoin(body, spans, (_, place) => String(place)).toString();
-  return { frame, spans };
+  const frame = rejoin(body, spans, (_, place) => String(place));
+  // Only the numbers of vectors are passed unread: what else an upstream fills its answer with is parsed.
+  if (isUnreadable(frame)) throw upstreamFailed("its answer holds too many values");
+  return { frame: frame.toString(), spans };
 }
 
 /** The answer with another text in place of each vector. */

@@ -3,7 +3,7 @@ import { readTree } from "../../json/node.js";
 import { type Member } from "../../json/splice.js";
 import { noPrompt } from "../../request/embedding.js";
 import type { EmbeddingQuestion, RequestFacts, SourceBody, WireRequest } from "../../wire.js";
-import { type Scan, scanRequest } from "./scan.js";
+import { besideInput, type Scan, scanRequest } from "./scan.js";
 
 /** A request of this wire. */
 export class EmbeddingRequest implements WireRequest, EmbeddingQuestion {
@@ -36,6 +36,11 @@ export class EmbeddingRequest implements WireRequest, EmbeddingQuestion {
   inputs(): readonly (string | readonly number[])[] {
     this.built ??= readInputs(this.source.body);
     return this.built;
+  }
+
+  beside(): readonly string[] {
+    const { body } = this.source;
+    return besideInput(body, this.scan.members).map(({ valueStart, end }) => body.toString("utf8", valueStart, end));
   }
 
   prompt(): never {

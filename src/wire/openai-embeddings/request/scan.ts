@@ -17,11 +17,20 @@ export interface Scan {
   readonly members: readonly Member[];
 }
 
+/** OpenAI's own members: what these hold no model reads beside the input. */
+const OPENAIS: ReadonlySet<string> = new Set(["model", "input", "encoding_format", "dimensions", "user"]);
+/** How values begin that may hold a text. */
+const TEXT_STARTS = Buffer.from('"{[');
+/** A text that names where a picture lies, or holds it. */
+const ADDRESS = /^\s*(data:|[a-z][a-z0-9+.-]*:\/\/)/i;
+
 interface Found {
   model: string | undefined;
   input: InputSize | undefined;
   encoding: "float" | "base64";
   dimensions: number | undefined;
+  /** Members beside OpenAI's in which a picture may stand. */
+  fileCount: number;
 }
 
 interface InputSize {
@@ -32,7 +41,7 @@ interface InputSize {
 
 /** Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest(body: Buffer): Scan {
-  const found: Found = { model: undefined, input: undefined, encoding: "float", dimensions: undefined };
+  const found: Found = { model: undefined, input: undefined, encoding: "float", dimensions: undefined, fileCount: 0 };
   const read = (cursor: JsonCursor, key: string): GatewayError | undefined => {
     const problem = readMember(cursor, key, found);
     return problem === undefined ? undefined : wrongValue(key, problem);
@@ -42,7 +51,18 @@ export function scanRequest(body: Buffer): Scan {
   const { model, input, encoding, dimensions } = found;
   if (model === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
   if (input === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "input" });
-  return { facts: embeddingFacts(model, input.bytes, input.count), encoding, dimensions, open, members };
+  // What says how the input is to be read may be read again with each of its texts.
+  const besideBytes = besideInput(body, members).reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
+  const textBytes = input.bytes + besideBytes * input.count;
+  return { facts: embeddingFacts(model, textBytes, input.count, found.fileCount), encoding, dimensions, open, members };
+}
+
+/**
+ * The members of a body that was scanned in which texts may stand beside the input: some upstreams read a chat in the
+ * input's place, or how it is to be read.
+ */
+export function besideInput(body: Buffer, members: readonly Member[]): readonly Member[] {
+  return members.filter(({ key, valueStart }) => TEXT_STARTS.includes(body[valueStart] ?? 0) && !OPENAIS.has(key));
 }
 
 /** Reads the value that comes next, all of it. Returns what is wrong with it. */
@@ -73,7 +93,9 @@ function readMember(cursor: JsonCursor, key: string, found: Found): string | und
     case "user":
       return pass(cursor, kind === "string" ? undefined : `it must be a string, not ${kind}`);
     default:
-      return pass(cursor, undefined);
+      if (kind === "string") found.fileCount += ADDRESS.test(cursor.readString()) ? 1 : 0;
+      else if (kind === "object" || kind === "array") found.fileCount++;
+      return kind === "string" ? undefined : pass(cursor, undefined);
   }
 }
 

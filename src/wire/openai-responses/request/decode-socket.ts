@@ -14,6 +14,11 @@ const TOLD: ReadonlySet<string> = new Set(["response.processed"]);
 /** Members of a message that are no members of a body. */
 const OF_THE_MESSAGE = ["type", "generate", "previous_response_id", "stream_id"];
 
+/** A longer value of one of them means nothing, and is not parsed. */
+const VALUE_BYTES_MAX = 1_024;
+
+const MEANINGLESS: unknown = {};
+
 const OPEN_ARRAY = 0x5b;
 
 const QUOTE = 0x22;
@@ -74,6 +79,7 @@ export function readMessage(message: Buffer, turn: Turn | undefined): Asked | un
 function valueOf(json: JsonCursor): unknown {
   const start = json.at;
   json.skip();
+  if (json.at - start > VALUE_BYTES_MAX) return MEANINGLESS;
   return parsed(json.bytes.toString("utf8", start, json.at));
 }
 

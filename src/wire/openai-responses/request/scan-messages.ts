@@ -3,7 +3,7 @@ import { GatewayError } from "../../../errors.js";
 import { heldIn, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
-import { mediaBytesIn, mediaBytesOf } from "../../openai/request/media.js";
+import { PartMedia } from "../../openai/request/media.js";
 import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
 import { type MediaCounts, nothingCounted } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
@@ -227,23 +227,23 @@ function scanPart(cursor: JsonCursor, found: Found, path: string): GatewayError 
     return wrongValue(path, `it must be an object, not ${kind}`);
   }
   let type: string | undefined;
-  let mediaBytes = 0;
+  const media = new PartMedia();
   const start = cursor.at;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     if (key === "type" && cursor.kind() === "string") type = cursor.readString();
-    else if (key === "image_url") mediaBytes += mediaBytesOf(cursor, true);
-    else if (key === "file_data") mediaBytes += mediaBytesOf(cursor, false);
-    else if (key === "input_audio" && cursor.kind() === "object") mediaBytes += mediaBytesIn(cursor, "data", false);
+    else if (key === "image_url") media.pass(cursor, true);
+    else if (key === "file_data") media.pass(cursor, false);
+    else if (key === "input_audio" && cursor.kind() === "object") media.passIn(cursor, "data", false);
     else {
       noteHeldName(found.tools, key, cursor.kind() === "null", path);
       cursor.skip();
     }
   }
   if (type === undefined) return undefined;
-  if (type === "input_image") found.imageCount++;
+  if (type === "input_image" && media.isPicture) found.imageCount++;
   else if (type === "input_audio") found.audioCount++;
-  else if (type === "input_file") found.fileCount++;
+  else if (type === "input_image" || type === "input_file") found.fileCount++;
   else {
     // A kind we do not know may be a film behind an address: nothing in the request bounds what it reads as.
     if (!TEXT_PARTS.has(type)) {
@@ -252,6 +252,6 @@ function scanPart(cursor: JsonCursor, found: Found, path: string): GatewayError 
     }
     return undefined;
   }
-  found.mediaBytes += mediaBytes;
+  found.mediaBytes += media.bytes;
   return undefined;
 }

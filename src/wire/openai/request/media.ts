@@ -2,6 +2,7 @@
 import type { InlineData } from "../../../api/index.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { wrongValue } from "../../json/node.js";
+import { ADDRESS_HEAD_CHARACTERS, mayBePicture } from "../../request/picture.js";
 
 const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([["mp3", "audio/mpeg"]]);
 
@@ -59,24 +60,30 @@ export function addressOrData(url: string, path: string): Address {
   }
 }
 
-const DATA_URL = Buffer.from('"data:');
+/** What a part of media takes of a body, and whether it is what a picture's place is for. */
+export class PartMedia {
+  /** Of the media themselves. */
+  bytes = 0;
+  /** False where a URL may lead to something else, such as a film, which some upstreams take there. */
+  isPicture = true;
 
-/** Passes the body of a media part, or the bare string that some clients send. Returns the bytes of media in it. */
-export function mediaBytesIn(cursor: JsonCursor, field: string, isUrl: boolean): number {
-  if (cursor.kind() !== "object") return mediaBytesOf(cursor, isUrl);
-  let bytes = 0;
-  cursor.enterObject();
-  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
-    if (key === field) bytes += mediaBytesOf(cursor, isUrl);
-    else cursor.skip();
+  /** Passes the body of the part, or the bare string that some clients send. */
+  passIn(cursor: JsonCursor, field: string, isUrl: boolean): void {
+    if (cursor.kind() !== "object") return this.pass(cursor, isUrl);
+    cursor.enterObject();
+    for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+      if (key === field) this.pass(cursor, isUrl);
+      else cursor.skip();
+    }
   }
-  return bytes;
-}
 
-/** Passes a value of a body. Of a string that is media it returns the bytes; an address elsewhere is text. */
-export function mediaBytesOf(cursor: JsonCursor, isUrl: boolean): number {
-  const start = cursor.at;
-  const isMedia = cursor.kind() === "string" && (!isUrl || cursor.startsWith(DATA_URL));
-  cursor.skip();
-  return isMedia ? cursor.at - start : 0;
+  /** Passes a value of a body: a string that is media, or an address elsewhere, which is text. */
+  pass(cursor: JsonCursor, isUrl: boolean): void {
+    const start = cursor.at;
+    const head = isUrl ? cursor.headOfString(ADDRESS_HEAD_CHARACTERS) : "";
+    const isMedia = cursor.kind() === "string" && (!isUrl || head.startsWith("data:"));
+    if (isUrl && !mayBePicture(head)) this.isPicture = false;
+    cursor.skip();
+    if (isMedia) this.bytes += cursor.at - start;
+  }
 }

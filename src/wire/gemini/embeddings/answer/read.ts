@@ -3,12 +3,14 @@ import type { Embedding } from "../../../../api/index.js";
 import { NO_USAGE } from "../../../../api/usage.js";
 import { upstreamFailed } from "../../../error/refusals.js";
 import { type JsonObject, listOf, objectOf, parsed } from "../../../json/value.js";
+import { isUnreadable } from "../../../json/weight.js";
 import { WIRE_NAME } from "../facts.js";
 import { tokenCount } from "../../../answer/token-count.js";
 import type { DecodedAnswer, WireRequest } from "../../../wire.js";
 
 /** Throws UPSTREAM_FAILED where it is none, or where it leaves an input without its vector. */
 export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
+  if (isUnreadable(body)) throw upstreamFailed("its answer holds too many values");
   const answer = objectOf(parsed(body.toString()));
   const vectors = listOf(answer?.["embeddings"]);
   const expected = asked?.facts.inputCount ?? vectors.length;

@@ -30,7 +30,9 @@ export class GeminiEmbeddingRequest implements WireRequest, EmbeddingQuestion {
     /** True where the client wants a list, even of one. */
     readonly isBatch: boolean,
   ) {
-    this.facts = embeddingFacts(model, markedBytes(this.inputs()), texts.length);
+    const words = texts.flatMap((told) => GOOGLES_OWN.map((name) => told[name] ?? ""));
+    const wordBytes = words.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
+    this.facts = embeddingFacts(model, markedBytes(this.inputs()) + wordBytes, texts.length);
   }
 
   get embedding(): EmbeddingQuestion {
@@ -39,6 +41,11 @@ export class GeminiEmbeddingRequest implements WireRequest, EmbeddingQuestion {
 
   inputs(): readonly string[] {
     return this.texts.map(({ text }) => text);
+  }
+
+  /** A title is read with its text; of tasks there is a list, and they are no text. */
+  beside(): readonly string[] {
+    return this.texts.flatMap(({ title }) => title ?? []);
   }
 
   prompt(): never {

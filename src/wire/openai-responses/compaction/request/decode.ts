@@ -12,13 +12,17 @@ const SUM_UP =
   "Keep decisions with their reasons, names of files and other things, commands with their results, and values. " +
   "Say what is done, what is not, and what comes next. Call no tool. Answer with the summary and nothing else.";
 
+/** What it adds to what is read, at most: a message of these words. */
+const SUM_UP_BYTES = Buffer.byteLength(JSON.stringify({ role: "user", content: SUM_UP }));
+
 /** A conversation in OpenAI's items, with what a response would be asked by. */
 class CompactionRequest extends ResponsesRequest {
   private readonly wholeFacts: RequestFacts;
 
   constructor(source: SourceBody, scan: Scan) {
     super(source, scan);
-    this.wholeFacts = { ...scan.facts, stream: false };
+    // Who sums it up is known only when it is routed.
+    this.wholeFacts = { ...scan.facts, stream: false, textBytes: scan.facts.textBytes + SUM_UP_BYTES };
   }
 
   /** The answer comes whole, whatever was asked. */

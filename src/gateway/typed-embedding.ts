@@ -1,0 +1,28 @@
+/** A request for vectors in the typed form, as services send it over gRPC. */
+import { invalid } from "../api/check.js";
+import type { EmbedRequest } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import { EMBEDDING_INPUTS_MAX, embeddingFacts, markedBytes, noPrompt } from "../wire/request/embedding.js";
+import type { WireRequest } from "../wire/wire.js";
+
+const MODEL_LENGTH_MAX = 256;
+
+/** Checks what a wire would have checked, and takes the facts. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
+export function typedEmbedding({
+  model,
+  texts,
+  dimensions,
+}: Pick<EmbedRequest, "model" | "texts" | "dimensions">): WireRequest {
+  if (model === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
+  if (model.length > MODEL_LENGTH_MAX) throw invalid("model", "is too long");
+  if (texts.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "texts" });
+  if (texts.length > EMBEDDING_INPUTS_MAX) throw invalid("texts", `must be at most ${EMBEDDING_INPUTS_MAX}`);
+  if (dimensions === 0) throw invalid("dimensions", "must be at least 1");
+  return {
+    facts: embeddingFacts(model, markedBytes(texts), texts.length),
+    source: undefined,
+    isPlain: true,
+    embedding: { encoding: "float", dimensions, inputs: () => texts },
+    prompt: noPrompt,
+  };
+}
