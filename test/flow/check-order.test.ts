@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { chat, postChat } from "../support/chat-call.js";
+import { script } from "../support/fake-upstream.js";
 import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
 
 const UNKNOWN_KEY = "sk-nobody-has-this-key-1";
@@ -10,6 +12,9 @@ const LARGE = "x".repeat(33 * 1024 * 1024);
 
 let world: World;
 const keys: Record<string, string> = {};
+/** Ends the one request that its key may have at once. */
+const leaving = new AbortController();
+let running: Promise<unknown>;
 
 beforeAll(async () => {
   world = await startWorld(TOPOLOGIES[1]);
@@ -31,8 +36,17 @@ beforeAll(async () => {
   // Uses up the one request, or the tokens, of the minute; it costs nothing.
   for (const name of ["narrow", "hasty", "wordy", "frozen"]) expect((await ask(name, "other-1", "x")).status).toBe(200);
   expect((await management.call("POST", "/accounts/icehouse:freeze", { reason: "unpaid" })).status).toBe(200);
+  // The one request at once of its key runs until the tests are over; it costs nothing.
+  await key("busy", "poorhouse", { concurrency: "1" });
+  const hanging = chat(script({ hang: true }), { model: "other-1", user: "hangs" });
+  running = postChat(world.front, keys["busy"] ?? "", hanging, { signal: leaving.signal }).catch(() => undefined);
+  await world.upstream.waitFor(({ raw }) => raw.includes("hangs"));
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  leaving.abort();
+  await running;
+  await world.close();
+});
 
 test.each([
   {
@@ -123,6 +137,25 @@ test.each([
     limit: "requests_per_minute",
   },
   {
+    first: "429 requests at once",
+    than: "a body too large",
+    key: "busy",
+    model: "other-1",
+    text: LARGE,
+    status: 429,
+    code: "rate_limit_exceeded",
+    limit: "concurrency",
+  },
+  {
+    first: "429 requests at once",
+    than: "a broken body",
+    key: "busy",
+    raw: "{",
+    status: 429,
+    code: "rate_limit_exceeded",
+    limit: "concurrency",
+  },
+  {
     first: "413 size",
     than: "an unknown model",
     key: "poor",
@@ -184,9 +217,12 @@ test.each([
   });
 });
 
-test("429 requests comes before a body too large where the core has the port itself", async () => {
-  const response = await ask("hasty", "other-1", LARGE, undefined, world.core.url);
-  expect(response.status).toBe(429);
+test.each([
+  { first: "429 requests", key: "hasty", says: "requests_per_minute" },
+  { first: "429 requests at once", key: "busy", says: "concurrency" },
+])("$first comes before a body too large where the core has the port itself", async ({ key, says }) => {
+  const response = await ask(key, "other-1", LARGE, undefined, world.core.url);
+  expect([response.status, await response.text()]).toEqual([429, expect.stringContaining(says)]);
 });
 
 test("429 requests comes before an answer that may come again only once the body tells that it does not", async () => {
@@ -226,6 +262,7 @@ test("an account that is unfrozen is asked for its limits, its model and its mon
 test.each([
   { first: "403 frozen", key: "frozen", code: status.PERMISSION_DENIED, says: "is frozen: unpaid" },
   { first: "429 requests", key: "hasty", code: status.RESOURCE_EXHAUSTED, says: "requests_per_minute" },
+  { first: "429 requests at once", key: "busy", code: status.RESOURCE_EXHAUSTED, says: "concurrency" },
 ])("$first comes before the message of a gRPC call", async ({ key, code, says }) => {
   const session = connect(`http://${world.core.grpc}`);
   const path = "/tollgate.v1.InferenceService/Generate";
@@ -244,7 +281,8 @@ test.each([
 
 test("none of them left a hold or reached the upstream", async () => {
   expect((await world.management.balance("poorhouse")).heldNanos).toBe(0n);
-  expect(world.upstream.requests).toHaveLength(4);
+  // The four of the beginning, and the one that hangs.
+  expect(world.upstream.requests).toHaveLength(5);
   await world.management.verify();
 });
 

@@ -1,21 +1,28 @@
 /**
  * A stream that must end with its key or account ends within ten of its events, which come 100 ms apart, and never
- * before the next one was read: a gateway that is slow to read is not given less time.
+ * before the next one was read: a gateway that is slow to read is not given less time. So it is over HTTP, over gRPC
+ * and over a WebSocket.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { chat, deliveredText, postChat } from "../support/chat-call.js";
+import { clientOf, type DynamicStream } from "../support/dynamic-client.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { type PacedUpstream, startPacedUpstream, WORD } from "../support/paced-upstream.js";
 import { createDatabase, postgresMissing } from "../support/postgres.js";
 import { OWN_REDIS_MISSING, startRedis } from "../support/redis-server.js";
+import { SocketClient, type SocketEvent } from "../support/websocket-client.js";
 import { settingsFor } from "../support/world.js";
 
 const PACE_MS = 100;
 /** One second of events. */
 const EVENTS_MAX = 10;
-/** Two processes are told of each other's changes over a third, and a busy machine may have each of them wait. */
+/**
+ * The word of the change goes over a third process, and no event waits for it: on a busy machine ten may pass before
+ * all three had their turn. A node that missed the word would look anew only after more events than these.
+ */
 const EVENTS_MAX_APART = 40;
 /** Of a stream that may finish: longer than any that must end goes on. */
 const EVENTS_AFTER = 60;
@@ -62,9 +69,20 @@ const CASES: readonly Case[] = [
   { name: "its account is frozen: finishes, by default", act: freeze(false) },
 ];
 
+interface Reading {
+  /** All that came, and why it ended. */
+  text(): string;
+  words(): number;
+  ended(): boolean;
+  /** True where it came to the end of the answer. */
+  finished(): boolean;
+}
+
 interface Place {
   /** Where the stream is read. */
   readonly streaming: GatewayProcess;
+  /** A gRPC address of where it is read; a front end apart has none, and its core has. */
+  readonly grpc: string;
   /** Where the key is revoked. */
   readonly acting: GatewayProcess;
   readonly eventsMax: number;
@@ -73,7 +91,8 @@ interface Place {
 
 async function oneProcess(settings: string): Promise<Place> {
   const gateway = await startGateway({ settings });
-  return { streaming: gateway, acting: gateway, eventsMax: EVENTS_MAX, close: async () => void (await gateway.stop()) };
+  const close = async (): Promise<void> => void (await gateway.stop());
+  return { streaming: gateway, grpc: gateway.grpc, acting: gateway, eventsMax: EVENTS_MAX, close };
 }
 
 async function frontApart(settings: string): Promise<Place> {
@@ -83,7 +102,7 @@ async function frontApart(settings: string): Promise<Place> {
     await front.stop();
     await core.stop();
   };
-  return { streaming: front, acting: core, eventsMax: EVENTS_MAX, close };
+  return { streaming: front, grpc: core.grpc, acting: core, eventsMax: EVENTS_MAX, close };
 }
 
 async function twoNodes(settings: string): Promise<Place> {
@@ -98,7 +117,7 @@ async function twoNodes(settings: string): Promise<Place> {
     await Promise.all([acting.stop(), streaming.stop()]);
     await Promise.all([redis.close(), database.drop()]);
   };
-  return { streaming, acting, eventsMax: EVENTS_MAX_APART, close };
+  return { streaming, grpc: streaming.grpc, acting, eventsMax: EVENTS_MAX_APART, close };
 }
 
 const PLACES = [
@@ -106,6 +125,72 @@ const PLACES = [
   { where: "of a front end apart", open: frontApart, missing: undefined },
   { where: "on another node", open: twoNodes, missing: postgresMissing ?? OWN_REDIS_MISSING },
 ];
+
+type Ask = (place: Place, secret: string, content: string) => Promise<Reading>;
+
+/** Reads a stream as it comes. */
+const overHttp: Ask = async ({ streaming }, secret, content) => {
+  const response = await postChat(streaming, secret, chat(content, { stream: true }));
+  let text = "";
+  let ended = false;
+  const decoder = new TextDecoder();
+  const read = async (): Promise<void> => {
+    for await (const bytes of response.body ?? []) text += decoder.decode(bytes as Uint8Array, { stream: true });
+  };
+  read()
+    .catch(() => undefined)
+    .finally(() => (ended = true));
+  const words = (): number => deliveredText(text).split(WORD).length - 1;
+  return { text: () => text, words, ended: () => ended, finished: () => text.includes("[DONE]") };
+};
+
+const overGrpc: Ask = async ({ grpc }, secret, content) => {
+  const client: Client = clientOf("tollgate.v1.InferenceService", grpc);
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${secret}`);
+  const method: (request: object, metadata: Metadata) => DynamicStream = Reflect.get(client, "StreamGenerate");
+  const prompt = { messages: [{ role: "ROLE_USER", parts: [{ text: { text: content } }] }] };
+  const call = method.call(client, { generation: { model: "fake-1", prompt } }, metadata);
+  let text = "";
+  let isEnded = false;
+  let isWhole = false;
+  const over = (): void => {
+    isEnded = true;
+    client.close();
+  };
+  call.on("data", (message) => (text += JSON.stringify(message)));
+  call.on("error", (error) => {
+    text += error.details;
+    over();
+  });
+  call.on("end", () => {
+    isWhole = !isEnded;
+    over();
+  });
+  const words = (): number => text.split(WORD).length - 1;
+  return { text: () => text, words, ended: () => isEnded, finished: () => isWhole };
+};
+
+const overSocket: Ask = async ({ streaming }, secret, content) => {
+  const client = await SocketClient.open(streaming.url, secret);
+  client.create({ model: "fake-1", input: content });
+  const told = (type: string): SocketEvent[] => client.events.filter((event) => event["type"] === type);
+  const finished = (): boolean => told("response.completed").length > 0;
+  return {
+    text: () => client.frames.join("\n"),
+    words: () => told("response.output_text.delta").length,
+    // A connection whose response finished stays open.
+    ended: () => finished() || client.closed !== undefined,
+    finished,
+  };
+};
+
+const CHANNELS = [
+  { channel: "http", ask: overHttp },
+  { channel: "grpc", ask: overGrpc },
+  { channel: "websocket", ask: overSocket },
+];
+const ASKED = CHANNELS.flatMap((way) => CASES.map((one) => ({ ...way, ...one })));
 
 describe.each(PLACES)("a stream $where", ({ where, open, missing }) => {
   describe.skipIf(missing !== undefined)(`${missing ?? "when"}`, () => {
@@ -120,19 +205,18 @@ describe.each(PLACES)("a stream $where", ({ where, open, missing }) => {
       await upstream.close();
     });
 
-    test.concurrent.for(CASES)("$name", async ({ name, key, act, ends }, { expect }) => {
+    test.concurrent.for(ASKED)("over $channel, $name", async ({ channel, ask, name, key, act, ends }, { expect }) => {
       const management = new Management(place.acting);
-      const account = `a${CASES.findIndex((one) => one.name === name)}`;
+      const account = `${channel}-${CASES.findIndex((one) => one.name === name)}`;
       await management.account(account, 1_000_000_000n);
       const made: Made = { account, ...(await management.makeKey(account, key)) };
-      const content = `${where}, ${name}`;
-      const asked = postChat(place.streaming, made.secret, chat(content, { stream: true }));
+      const content = `${channel}, ${where}, ${name}`;
+      const asked = ask(place, made.secret, content);
       await expect.poll(() => upstream.streams.has(content), PATIENT).toBe(true);
       const stream = upstream.streams.get(content)!;
       // The head comes with the first word: before that another upstream could still answer.
       stream.word();
-      const response = await asked;
-      const client = readOn(response);
+      const client = await asked;
 
       /** Sends an event and waits until it was read, or the stream is over. */
       const step = async (): Promise<void> => {
@@ -155,11 +239,11 @@ describe.each(PLACES)("a stream $where", ({ where, open, missing }) => {
         expect(client.words()).toBe(4 + EVENTS_AFTER);
         stream.finish();
         await expect.poll(() => client.ended(), PATIENT).toBe(true);
-        expect(client.text()).toContain("[DONE]");
+        expect(client.finished()).toBe(true);
       } else {
         expect(events).toBeLessThanOrEqual(place.eventsMax);
         expect(client.text()).toMatch(ends);
-        expect(client.text()).not.toContain("[DONE]");
+        expect(client.finished()).toBe(false);
         // Nor does the upstream go on generating what nobody reads.
         await expect.poll(() => stream.left, PATIENT).toBe(true);
       }
@@ -171,24 +255,4 @@ async function nextStatus({ streaming }: Place, secret: string): Promise<number>
   const response = await fetch(`${streaming.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
   await response.text();
   return response.status;
-}
-
-interface Reading {
-  text(): string;
-  words(): number;
-  ended(): boolean;
-}
-
-/** Reads a stream as it comes. */
-function readOn(response: Response): Reading {
-  let text = "";
-  let ended = false;
-  const decoder = new TextDecoder();
-  const read = async (): Promise<void> => {
-    for await (const bytes of response.body ?? []) text += decoder.decode(bytes as Uint8Array, { stream: true });
-  };
-  read()
-    .catch(() => undefined)
-    .finally(() => (ended = true));
-  return { text: () => text, words: () => deliveredText(text).split(WORD).length - 1, ended: () => ended };
 }

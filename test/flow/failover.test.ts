@@ -87,7 +87,7 @@ test("after the first byte nobody else is asked: the stream ends with an error",
   expect(second.requests.length).toBe(before);
 });
 
-test("an upstream that refuses our credential is set aside until an operator takes it back", async () => {
+test("an upstream that refuses our credential is set aside, and an operator can take it back at once", async () => {
   await ask(JSON.stringify({ model: "pair", messages: says(script({ status: 401 })) }));
   expect(await healthOf("first")).toBe("refused");
   await management.call("POST", "/upstreams/second:reset", {});

@@ -1,7 +1,7 @@
 /** The limits of a key over real HTTP: they admit as many as they say, and give back what is not used. */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chat, postChat, readAll } from "../support/chat-call.js";
+import { chat, deliveredText, postChat, readAll } from "../support/chat-call.js";
 import { script } from "../support/fake-upstream.js";
 import { startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
@@ -103,6 +103,42 @@ describe("tokens of a minute", () => {
     let second: Response | undefined;
     await expect.poll(async () => (second = await postChat(world.front, secret, sent)).status).toBe(200);
     expect(Number(second?.headers.get("x-ratelimit-remaining-tokens"))).toBe(0);
+  });
+
+  test("of an answer that its client left count as its receipt says", async () => {
+    const limit = 100_000;
+    const { secret, id } = await world.management.makeKey("acme", { tokens_per_minute: String(limit) });
+    const leaving = new AbortController();
+    const slow = chat(script({ words: 900, eventDelayMs: 20 }), { stream: true });
+    const left = await postChat(world.front, secret, slow, { signal: leaving.signal });
+    let text = "";
+    const decoder = new TextDecoder();
+    try {
+      for await (const bytes of left.body ?? []) {
+        text += decoder.decode(bytes as Uint8Array, { stream: true });
+        if (deliveredText(text).split(" ").length > 5) leaving.abort();
+      }
+    } catch {
+      // The client left.
+    }
+    const receipt = async (): Promise<Json> => {
+      const { body: told } = await world.management.call("GET", `/requests/${left.headers.get("x-request-id")}`);
+      return told["request"] as Json;
+    };
+    await expect.poll(async () => (await receipt())["state"]).toBe("settled");
+    const { input_tokens: input, output_tokens: output } = (await receipt())["usage"] as Json;
+    expect(Number(input)).toBeGreaterThan(0);
+    expect(Number(output)).toBeGreaterThan(4);
+    expect(Number(output)).toBeLessThan(900);
+    const counted = async (): Promise<unknown> => {
+      const { body: told } = await world.management.call("GET", `/keys/${id}`);
+      return ((told["key"] as Json)["figures"] as Json)["tokens_used"];
+    };
+    // It is settled before its tokens are corrected.
+    const usedTokens = Number(input) + Number(output);
+    await expect.poll(counted).toBe(String(usedTokens));
+    const next = await postChat(world.front, secret, body);
+    expect(next.headers.get("x-ratelimit-remaining-tokens")).toBe(String(limit - usedTokens - reserved));
   });
 
   test.each([

@@ -2,10 +2,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as bodyText } from "node:stream/consumers";
+import { Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { clientOf, type DynamicStream, type Json } from "../support/dynamic-client.js";
 import { AWS_REGION, messagesOf } from "../support/fake-bedrock.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { SocketClient, textOf } from "../support/websocket-client.js";
 
 const LIMIT_TOKENS = 100;
 const WORDS = " and so it goes on and on and on and on";
@@ -247,10 +250,77 @@ test.each(CASES)(
     expect(client.end.test(answer), answer.slice(-500)).toBe(true);
     await expect.poll(() => left).toBe(leftBefore + 1);
     const id = String(response.headers.get("x-request-id"));
-    const state = async (): Promise<Readonly<Record<string, unknown>>> =>
-      Object((await management.call("GET", `/requests/${id}`)).body["request"]);
-    await expect.poll(async () => (await state())["state"]).toBe("settled");
-    const record = await state();
+    const record = await recordOf(id);
+    expect(record["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
+    expect(Number(record["cost_nanos"])).toBeLessThanOrEqual(Number(record["hold_nanos"]));
+  },
+);
+
+/** What was written of a request that is over. */
+async function recordOf(id: string): Promise<Readonly<Record<string, unknown>>> {
+  const read = async (): Promise<Readonly<Record<string, unknown>>> =>
+    Object((await management.call("GET", `/requests/${id}`)).body["request"]);
+  await expect.poll(async () => (await read())["state"]).toBe("settled");
+  return read();
+}
+
+/** One stream over another way in than a POST: its text, its last event, and its request's id. */
+interface Streamed {
+  readonly text: string;
+  readonly end: unknown;
+  readonly id: string;
+}
+
+/** As a service calls it that knows the .proto files alone. */
+async function overGrpc(model: string): Promise<Streamed> {
+  const client = clientOf("tollgate.v1.InferenceService", gateway.grpc);
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${secret}`);
+  const prompt = { messages: [{ role: "ROLE_USER", parts: [{ text: { text: "Begin." } }] }] };
+  const open: (request: object, metadata: Metadata) => DynamicStream = Reflect.get(client, "StreamGenerate");
+  const call = open.call(client, { generation: { model, prompt, output_tokens_max: LIMIT_TOKENS } }, metadata);
+  const events: Json[] = [];
+  let id = "";
+  call.on("metadata", (head) => (id = String(head.get("x-request-id")[0])));
+  call.on("data", (message) => events.push(...(message["events"] as Json[])));
+  await new Promise<void>((resolve, reject) => call.on("error", reject).on("end", resolve));
+  client.close();
+  const text = events.map((event) => String(Object(event["text"])["text"] ?? "")).join("");
+  return { text, end: events.slice(-2).map((event) => event["candidate_end"] ?? event["kind"]), id };
+}
+
+async function overWebSocket(model: string): Promise<Streamed> {
+  const client = await SocketClient.open(gateway.url, secret);
+  const events = await client.ask({ model, input: "Begin.", max_output_tokens: LIMIT_TOKENS });
+  client.close();
+  // Nothing over a WebSocket tells the id of one response's request. The one before was of another model.
+  const newest = async (): Promise<Json> => {
+    const { body } = await management.call("GET", "/requests?account_id=acme&state=settled&page_size=1");
+    return Object((body["requests"] as readonly unknown[])[0]);
+  };
+  await expect.poll(async () => (await newest())["model"]).toBe(model);
+  return { text: textOf(events), end: events.at(-1), id: String((await newest())["id"]) };
+}
+
+const WAYS = [
+  { way: "the typed form over gRPC", ask: overGrpc, end: [{ reason: "FINISH_REASON_LENGTH" }, "finish"] },
+  {
+    way: "responses over a WebSocket",
+    ask: overWebSocket,
+    end: { type: "response.incomplete", response: { incomplete_details: { reason: "max_output_tokens" } } },
+  },
+];
+const CHATS = MODELS.filter((model) => model !== "text-1");
+test.each(WAYS.flatMap(({ way, ask, end }) => CHATS.map((model) => ({ way, ask, end, model }))))(
+  "a stream of $way on $model ends as at the limit",
+  async ({ ask, model, end }) => {
+    const leftBefore = left;
+    const answer = await ask(model);
+    expect(wordsIn(answer.text)).toBeGreaterThan(LIMIT_TOKENS / 4);
+    expect(wordsIn(answer.text)).toBeLessThan(RELAYED_WORDS_MAX);
+    expect(answer.end).toMatchObject(end);
+    await expect.poll(() => left).toBe(leftBefore + 1);
+    const record = await recordOf(answer.id);
     expect(record["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
     expect(Number(record["cost_nanos"])).toBeLessThanOrEqual(Number(record["hold_nanos"]));
   },
@@ -298,10 +368,7 @@ test("one event past the limit is passed on whole, ends its stream, and is charg
   expect(answer).toMatch(/"finish_reason":"length"[^]*data: \[DONE\]\s*$/);
   await expect.poll(() => left, { timeout: 60_000 }).toBe(leftBefore + 1);
   const id = String(response.headers.get("x-request-id"));
-  const record = async (): Promise<Readonly<Record<string, unknown>>> =>
-    Object((await management.call("GET", `/requests/${id}`)).body["request"]);
-  await expect.poll(async () => (await record())["state"], { timeout: 60_000 }).toBe("settled");
-  expect((await record())["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
+  expect((await recordOf(id))["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
 });
 
 test.each(["chat-1", "claude-sonnet-4-5", "bedrock-1"])(

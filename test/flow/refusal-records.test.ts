@@ -1,6 +1,7 @@
 /**
  * Every refusal leaves its record: each reason of the table is provoked at each edge where it can happen, over a real
- * gateway, and its record is found by its reason, its status and its request's id.
+ * gateway, and its record is found by its reason, its status and its request's id. What is refused to the caller leaves
+ * a line of the log as well.
  */
 import { rmSync } from "node:fs";
 import { credentials } from "@grpc/grpc-js";
@@ -32,6 +33,11 @@ export const LEAVES_NONE = [
   "A gRPC method that does not exist, and a gRPC message above its limit: the transport answers for itself.",
   "A WebSocket message above its limit: the connection is closed with 1009 while its bytes come.",
 ] as const;
+
+/** The statuses of what is refused to a caller for its key, its permissions, its money or its limits. */
+const TOLD_IN_LOG: ReadonlySet<number> = new Set([401, 402, 403, 429]);
+/** It has such a status, and is the upstream's own refusal. */
+const OF_THE_UPSTREAM = "UPSTREAM_RATE_LIMITED";
 
 /** One row of each reason. */
 const FIRST_OF_REASON = ROWS.filter(
@@ -87,7 +93,17 @@ async function expectRecord(refused: Refused, reason: string, gateway: GatewayPr
     id,
     detail: { error_reason: reason, http_status: status },
   });
+  if (TOLD_IN_LOG.has(status) && reason !== OF_THE_UPSTREAM) await expectLine(refused, status, gateway);
   seen.add(reason);
+}
+
+/** One line of the log says that it was refused, and no second one does. */
+async function expectLine({ id, reason }: Refused, status: number, gateway: GatewayProcess): Promise<void> {
+  const told = JSON.parse(await gateway.logged('"a caller was refused"', `"${id}"`)) as object;
+  const path = expect.stringMatching(/./) as string;
+  expect(told).toMatchObject({ level: "warn", request_id: id, reason, status, path });
+  const lines = gateway.log.filter((line) => line.includes('"a caller was refused"') && line.includes(`"${id}"`));
+  expect(lines).toHaveLength(1);
 }
 
 describe.each(FIRST_OF_REASON)("$name", (row) => {

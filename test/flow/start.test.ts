@@ -1,5 +1,5 @@
 /** A start that cannot succeed says why in one line, ends, and hides no key that it made. */
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,12 +46,34 @@ test("a core without HTTP shows its operator's key as well", async () => {
   expect(stderr.match(/sk-tg[0-9A-Za-z]{46}/g)).toHaveLength(1);
 });
 
-test("demonstration credit is given only where no upstream can cost money", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "tollgate-start-"));
-  const env = { TOLLGATE_HTTP: address, TOLLGATE_GRPC: "off", TOLLGATE_DATA: directory };
-  const upstream = { XAI_API_KEY: "xai-0123456789abcdef" };
-  const { stderr } = await tollgate(["serve", "--demo"], { ...env, ...upstream });
-  expect(stderr).toContain("operator key");
-  expect(stderr).not.toContain("client key  ");
-  expect(stderr).toContain("tollgate key create");
+describe("demonstration credit is given only where no upstream can cost money", () => {
+  const key = "key-0123456789abcdef";
+  const named = (upstream: string): string => `upstreams: { mine: { ${upstream} } }\n`;
+
+  test.each([
+    { name: "a variable brings a real one", env: { XAI_API_KEY: key }, gives: false },
+    { name: "the settings name OpenAI", settings: named(`family: openai, api_key: ${key}`), gives: false },
+    { name: "the settings name Anthropic", settings: named(`family: anthropic, api_key: ${key}`), gives: false },
+    {
+      name: "the settings name a server of one's own",
+      settings: named('family: openai-compatible, base_url: "http://127.0.0.1:9/v1"'),
+      gives: false,
+    },
+    { name: "the settings name the built-in family alone", settings: named("family: sim"), gives: true },
+  ])("$name", async ({ env = {}, settings, gives }) => {
+    const directory = mkdtempSync(join(tmpdir(), "tollgate-start-"));
+    const file = join(directory, "tollgate.yaml");
+    if (settings !== undefined) writeFileSync(file, settings);
+    const { stderr } = await tollgate(["serve", "--demo"], {
+      TOLLGATE_HTTP: address,
+      TOLLGATE_GRPC: "off",
+      TOLLGATE_DATA: directory,
+      ...(settings === undefined ? {} : { TOLLGATE_CONFIG: file }),
+      ...env,
+    });
+    expect(stderr).toContain("operator key");
+    expect(stderr.includes("client key  ")).toBe(gives);
+    expect(stderr.includes("of credit")).toBe(gives);
+    expect(stderr.includes("tollgate key create")).toBe(!gives);
+  });
 });

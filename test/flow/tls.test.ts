@@ -1,5 +1,6 @@
 /** A gateway that speaks TLS, asks gRPC clients for certificates, takes renewed ones, and says before it stops. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,10 +47,14 @@ function get(target: string, ca: string): Promise<number | undefined> {
   });
 }
 
-/** The names in the certificate that the HTTP port shows, with its serial part: its fingerprint. */
-function fingerprint(): Promise<string> {
+const grpcPort = (): number => Number(gateway.grpc.split(":").at(-1));
+
+/** The fingerprint of the certificate that a port shows. */
+function fingerprint(of = port): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: "localhost", port, rejectUnauthorized: false }, () => {
+    const shown = { key: readFileSync(path("client.key")), cert: readFileSync(path("client.cert")) };
+    const options = { ...shown, ALPNProtocols: of === port ? ["http/1.1"] : ["h2"], rejectUnauthorized: false };
+    const socket = connect({ host: "localhost", port: of, ...options }, () => {
       resolve(socket.getPeerCertificate().fingerprint256);
       socket.destroy();
     });
@@ -66,23 +71,84 @@ test("commands speak TLS, and one that shows no certificate is not let in", asyn
   expect(await tollgate(args, { ...env, ...shown })).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("a renewed certificate is shown without a restart, and half of one is not taken", async () => {
+test("a renewed certificate is shown on both ports without a restart, and half of one is not taken", async () => {
   const before = await fingerprint();
+  expect(await fingerprint(grpcPort())).toBe(before);
   const renewed = makeCertificate("localhost");
   writeFileSync(path("server.cert"), renewed.cert);
   await expect.poll(() => gateway.log.some((line) => line.includes("certificate is refused")), PATIENT).toBe(true);
-  expect(await fingerprint()).toBe(before);
+  expect([await fingerprint(), await fingerprint(grpcPort())]).toEqual([before, before]);
   writePair("server", renewed);
-  await expect.poll(fingerprint, PATIENT).not.toBe(before);
+  await expect.poll(() => fingerprint(), PATIENT).not.toBe(before);
+  const { fingerprint256 } = new X509Certificate(renewed.cert);
+  await expect.poll(() => fingerprint(grpcPort()), PATIENT).toBe(fingerprint256);
   expect(await get("/livez", renewed.cert)).toBe(200);
   writePair("server", renewed);
+});
+
+/** What a client shows. */
+interface Shown {
+  readonly key: string;
+  readonly cert: string;
+  /** What it was given before, to go on with. */
+  readonly session?: Buffer | undefined;
+  readonly version: "TLSv1.2" | "TLSv1.3";
+}
+
+interface Served {
+  readonly session: Buffer;
+  readonly isReused: boolean;
+}
+
+/** The session of a client that the gRPC port serves; undefined where the port does not let it in. */
+function served({ version, ...shown }: Shown): Promise<Served | undefined> {
+  const versions = { minVersion: version, maxVersion: version } as const;
+  const options = { ...shown, ...versions, ALPNProtocols: ["h2"], rejectUnauthorized: false };
+  return new Promise((resolve) => {
+    const socket = connect({ host: "localhost", port: grpcPort(), ...options });
+    let session: Buffer | undefined;
+    let isServed = false;
+    const look = (): void => {
+      if (!isServed || session === undefined) return;
+      resolve({ session, isReused: socket.isSessionReused() });
+      socket.destroy();
+    };
+    socket.on("session", (told) => ((session = told), look()));
+    // HTTP/2 begins with what the server takes, which nobody is told who is not let in.
+    socket.on("data", () => {
+      isServed = true;
+      // Who goes on with a session is not always told of another.
+      if (socket.isSessionReused()) session ??= socket.getSession();
+      look();
+    });
+    socket.on("error", () => resolve(undefined)).on("close", () => resolve(undefined));
+    socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0");
+  });
+}
+
+test("other authorities of clients are taken without a restart, and an older certificate is refused", async () => {
+  const old = { key: readFileSync(path("client.key"), "utf8"), cert: readFileSync(path("client.cert"), "utf8") };
+  const versions = ["TLSv1.2", "TLSv1.3"] as const;
+  const given = await Promise.all(versions.map((version) => served({ ...old, version })));
+  const sessions = given.map((one) => one?.session);
+  for (const [place, version] of versions.entries())
+    expect(await served({ ...old, version, session: sessions[place] })).toMatchObject({ isReused: true });
+  const renewed = makeCertificate("a client");
+  expect(await served({ ...renewed, version: "TLSv1.3" })).toBeUndefined();
+  writePair("client", renewed);
+  await expect.poll(() => served({ ...renewed, version: "TLSv1.3" }), PATIENT).toBeDefined();
+  for (const [place, version] of versions.entries()) {
+    expect(await served({ ...old, version })).toBeUndefined();
+    // Nor does a session help that it was given before.
+    expect(await served({ ...old, version, session: sessions[place] })).toBeUndefined();
+  }
 });
 
 test("told to stop it says that it is not ready, goes on serving, and stops at once when told again", async () => {
   const renewed = makeCertificate("localhost");
   const before = await fingerprint();
   writePair("server", renewed);
-  await expect.poll(fingerprint, PATIENT).not.toBe(before);
+  await expect.poll(() => fingerprint(), PATIENT).not.toBe(before);
   process.kill(gateway.pid, "SIGTERM");
   await expect.poll(() => get("/readyz", renewed.cert), PATIENT).toBe(503);
   expect((await fetch(`http://${gateway.admin}/readyz`)).status).toBe(503);

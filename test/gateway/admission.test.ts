@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import { findModel, openHold, planOf, reserve } from "../../src/gateway/admission.js";
+import type { HoldRequest } from "../../src/ledger/ledger.js";
 import type { Admission } from "../../src/limits/admission.js";
 import type { Plan } from "../../src/pricing/hold-plan.js";
 import type { ServedModel } from "../../src/routing/model.js";
@@ -34,7 +35,7 @@ interface Sizes {
 async function open(options: PipelineOptions = {}): Promise<Pipeline & { readonly counted: ServedModel } & Sizes> {
   const pipeline = await openPipeline(options);
   const counted = countable(pipeline);
-  const byBytes = planOf(ASKED, counted, pipeline.call());
+  const byBytes = planOf(ASKED, counted, "chat", pipeline.call());
   const byCount = await settled(byBytes.byCount());
   if (byCount === undefined) throw new Error("nobody counts");
   return { ...pipeline, counted, byBytes, byCount, between: (byBytes.tokens + byCount.tokens) >> 1 };
@@ -61,7 +62,7 @@ describe("the tokens of a minute", () => {
 
   test("are taken by the bytes where they fit, and nothing is counted", async () => {
     const made = await open({ settings: { tokensPerMinute: 100_000n } });
-    const plan = planOf(ASKED, made.counted, made.call());
+    const plan = planOf(ASKED, made.counted, "chat", made.call());
     expect(await reserve(plan, made.counted, await admission(made, "a"))).toBe(plan);
   });
 
@@ -70,7 +71,7 @@ describe("the tokens of a minute", () => {
     const made = await open({ settings: { tokensPerMinute: BigInt(sizes.between + 1_000) } });
     const first = await admission(made, "first");
     await first.reserve(1_000, "m");
-    const plan = planOf(ASKED, made.counted, made.call());
+    const plan = planOf(ASKED, made.counted, "chat", made.call());
     const taken = await settled(Promise.resolve(reserve(plan, made.counted, await admission(made, "second"))));
     expect(taken.tokens).toBe(made.byCount.tokens);
     const third = Promise.resolve().then(async () => reserve(plan, made.counted, await admission(made, "third")));
@@ -83,7 +84,7 @@ describe("the tokens of a minute", () => {
     const sizes = await open();
     const made = await open({ settings: { tokensPerMinute: BigInt(sizes.between + 1_000) } });
     await (await admission(made, "first")).reserve(1_000, "m");
-    const plan = planOf(ASKED, made.model, made.call());
+    const plan = planOf(ASKED, made.model, "chat", made.call());
     const refused = Promise.resolve().then(async () => reserve(plan, made.model, await admission(made, "second")));
     expect(reasonOf(await settled(refused.catch((error: unknown) => error)))).toBe("ERROR_REASON_RATE_LIMITED");
   });
@@ -104,7 +105,7 @@ describe("the money", () => {
 
   test("is held by the bytes where there is enough", async () => {
     const made = await open();
-    const plan = planOf(ASKED, made.counted, made.call());
+    const plan = planOf(ASKED, made.counted, "chat", made.call());
     expect(await held(made, made.counted, plan)).toBe(made.byBytes.amountNanos);
     expect((await settled(made.balance())).heldNanos).toBe(made.byBytes.amountNanos);
   });
@@ -114,17 +115,17 @@ describe("the money", () => {
     const creditNanos = (sizes.byBytes.leastNanos + sizes.byCount.amountNanos) / 2n;
     expect(creditNanos > sizes.byCount.amountNanos).toBe(true);
     const made = await open({ creditNanos });
-    const plan = planOf(ASKED, made.counted, made.call());
+    const plan = planOf(ASKED, made.counted, "chat", made.call());
     expect(await held(made, made.counted, plan)).toBe(made.byCount.amountNanos);
   });
 
   test("is refused where not even a count is paid, and where nobody can count", async () => {
     const sizes = await open();
     const poor = await open({ creditNanos: sizes.byCount.leastNanos - 1n });
-    const planOfPoor = planOf(ASKED, poor.counted, poor.call());
+    const planOfPoor = planOf(ASKED, poor.counted, "chat", poor.call());
     expect(await held(poor, poor.counted, planOfPoor)).toBe("ERROR_REASON_BALANCE_TOO_LOW");
     const made = await open({ creditNanos: sizes.byBytes.leastNanos - 1n });
-    const plan = planOf(ASKED, made.model, made.call());
+    const plan = planOf(ASKED, made.model, "chat", made.call());
     expect(await held(made, made.model, plan)).toBe("ERROR_REASON_BALANCE_TOO_LOW");
     expect((await settled(made.balance())).heldNanos).toBe(0n);
   });
@@ -134,11 +135,11 @@ describe("the money", () => {
     const { leastNanos, amountNanos } = sizes.byBytes;
     const creditNanos = (leastNanos + amountNanos) / 2n;
     const made = await open({ creditNanos });
-    const lowered = planOf(ASKED, made.model, made.call());
+    const lowered = planOf(ASKED, made.model, "chat", made.call());
     expect(await held(made, made.model, lowered)).toBe(creditNanos);
     const exact = askedOf({ messages: [{ role: "user", content: TEXT }], max_tokens: 300 }, { clamp: false });
     const other = await open({ creditNanos });
-    expect(await held(other, other.model, planOf(exact, other.model, other.call()))).toBe(
+    expect(await held(other, other.model, planOf(exact, other.model, "chat", other.call()))).toBe(
       "ERROR_REASON_BALANCE_TOO_LOW",
     );
   });
@@ -147,12 +148,30 @@ describe("the money", () => {
     const sizes = await open();
     const { leastNanos, amountNanos } = sizes.byBytes;
     const within = await open({ settings: { requestCostMaxNanos: leastNanos } });
-    expect(await held(within, within.model, planOf(ASKED, within.model, within.call()))).toBe(leastNanos);
+    expect(await held(within, within.model, planOf(ASKED, within.model, "chat", within.call()))).toBe(leastNanos);
     expect(leastNanos < amountNanos).toBe(true);
     const below = await open({ settings: { requestCostMaxNanos: leastNanos - 1n } });
-    expect(await held(below, below.model, planOf(ASKED, below.model, below.call()))).toBe(
+    expect(await held(below, below.model, planOf(ASKED, below.model, "chat", below.call()))).toBe(
       "ERROR_REASON_BUDGET_EXCEEDED",
     );
+  });
+
+  test.each([
+    { name: "the settings' total, and reading on", callerMs: Infinity, afterMs: 0, wantMs: 660_000 },
+    { name: "that, less what admission took", callerMs: Infinity, afterMs: 10_000, wantMs: 650_000 },
+    { name: "its caller's own deadline, and reading on", callerMs: 5_000, afterMs: 0, wantMs: 65_000 },
+  ])("is held as long as $name", async ({ callerMs, afterMs, wantMs }) => {
+    const made = await open();
+    const { model, steps } = made;
+    const call = made.call();
+    const startMs = performance.now();
+    const deadline = steps.routing.deadline(startMs, startMs + callerMs);
+    vi.advanceTimersByTime(afterMs);
+    const asked: HoldRequest[] = [];
+    // A ledger that tells what it was asked.
+    const ledger = { hold: (request: HoldRequest) => (asked.push(request), made.ledger.hold(request)) };
+    await settled(Promise.resolve(openHold(planOf(ASKED, model, "chat", call), model, call, { ledger }, deadline)));
+    expect(asked.map(({ timeoutMs }) => timeoutMs)).toEqual([wantMs]);
   });
 
   test("is asked for after what must be written before it", async () => {
@@ -160,7 +179,7 @@ describe("the money", () => {
     let release: () => void = () => undefined;
     const written = new Promise<void>((resolve) => (release = resolve));
     const call = made.call({ beforeHold: () => written });
-    const plan = planOf(ASKED, made.counted, call);
+    const plan = planOf(ASKED, made.counted, "chat", call);
     const opening = openHold(plan, made.counted, call, made.steps, deadlineOf(made));
     expect((await settled(made.balance())).heldNanos).toBe(0n);
     release();

@@ -74,9 +74,31 @@ describe("an etag", () => {
       },
       change: { requests_per_minute: "7" },
     },
+    {
+      kind: "alert",
+      make: async (): Promise<string> => {
+        const { body } = await management.call("POST", "/alerts", { settings: { kind: "reload_refused" } });
+        return `/alerts/${String((body["alert"] as Json)["id"])}`;
+      },
+      change: { name: "ours" },
+      other: { for_minutes: 1 },
+      before: { for_minutes: 0 },
+    },
+    {
+      kind: "webhook",
+      make: async (): Promise<string> => {
+        const hook = { settings: { url: "https://hooks.example.com/tollgate" } };
+        const { body } = await management.call("POST", "/webhooks", hook);
+        return `/webhooks/${String((body["webhook"] as Json)["id"])}`;
+      },
+      change: { name: "ours" },
+      other: { paused: true },
+      before: { paused: false },
+    },
   ];
 
   test.each(things)("lets one of two writers of a $kind change it, and tells the other", async (thing) => {
+    const { other: others = { concurrency: "1" }, before = { concurrency: "0" } } = thing;
     const path = await thing.make();
     const read = async (): Promise<Json> => (await management.call("GET", path)).body[thing.kind] as Json;
     const first = await read();
@@ -86,12 +108,13 @@ describe("an etag", () => {
     expect(one.status).toBe(200);
     const told = (one.body[thing.kind] as Json)["etag"];
     expect(told).not.toBe(first["etag"]);
-    const other = await management.call("PATCH", path, { settings: { concurrency: "1" }, etag: first["etag"] });
+    const other = await management.call("PATCH", path, { settings: others, etag: first["etag"] });
     expect(other).toMatchObject({ status: 409, body: { error: { code: "etag_stale" } } });
     expect(JSON.stringify(other.body)).toContain("Read it again");
-    expect(await read()).toMatchObject({ etag: told, settings: { ...thing.change, concurrency: "0" } });
-    const again = await management.call("PATCH", path, { settings: { concurrency: "1" }, etag: told });
-    expect(again).toMatchObject({ status: 200, body: { [thing.kind]: { settings: thing.change } } });
-    expect((await management.call("PATCH", path, { settings: { concurrency: "2" } })).status).toBe(200);
+    expect(await read()).toMatchObject({ etag: told, settings: { ...thing.change, ...before } });
+    const again = await management.call("PATCH", path, { settings: others, etag: told });
+    const settings = { ...thing.change, ...others };
+    expect(again).toMatchObject({ status: 200, body: { [thing.kind]: { settings } } });
+    expect((await management.call("PATCH", path, { settings: before })).status).toBe(200);
   });
 });
