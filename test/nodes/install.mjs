@@ -5,7 +5,8 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
 export const NEWEST_LTS = "26.10.0";
-export const VERSIONS = ["22.23.3", "24.9.0", NEWEST_LTS];
+/** One of each line that is served, from the oldest. */
+export const VERSIONS = ["20.20.2", "22.23.3", "24.9.0", NEWEST_LTS];
 
 const cache = process.env["TOLLGATE_NODES_CACHE"] ?? join(homedir(), ".cache", "tollgate-nodes");
 const say = (/** @type {string} */ line) => void process.stdout.write(`${line}\n`);
