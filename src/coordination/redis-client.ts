@@ -43,6 +43,9 @@ export function createClient(settings: RedisSettings, connectionName: string): C
     // A command that may have had its effect must not be sent again, and one that waits is of no use any more.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
+    // Who listens subscribes by itself. The library would also, and nobody could hear that its subscription failed:
+    // a connection that ends just then would end the process.
+    autoResubscribe: false,
     // What waits for its answer when the connection ends has failed in that moment.
     maxRetriesPerRequest: 0,
     commandTimeout: settings.commandMs ?? SILENT_MS,

@@ -102,6 +102,25 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`Redis ${OWN_REDIS_MISSING ?? "
     await expect.poll(degradedAt(node), WAIT).toBeUndefined();
   });
 
+  test("gone again at any step of a new connection: the node goes on, and joins once it stays", async () => {
+    const left: unknown[] = [];
+    const onRejection = (reason: unknown): void => void left.push(reason);
+    process.on("unhandledRejection", onRejection);
+    const node = await open(`${proxy.url}/1`, { slowMs: 200 });
+    for (let commands = 0; commands <= 12; commands++) {
+      proxy.commandsMax = commands;
+      proxy.cut();
+      await expect.poll(degradedAt(node), WAIT).toBeDefined();
+      // Long enough for some attempts of each connection.
+      await sleep(300);
+      expect(await admit(node, { requestsPerMinute: 1_000 })).toMatchObject({ admitted: true });
+      proxy.commandsMax = Infinity;
+      await expect.poll(degradedAt(node), WAIT).toBeUndefined();
+    }
+    process.off("unhandledRejection", onRejection);
+    expect(left).toEqual([]);
+  });
+
   test("an answer that is lost has its effect once: nothing is sent again", async () => {
     const node = await open(proxy.url, { tickMs: 0 });
     const direct = await open(server.url, { tickMs: 0 });

@@ -120,6 +120,40 @@ describe.skipIf(postgresMissing)("PostgreSQL", () => {
     await proxy.close();
   });
 
+  test("broken at any byte of what it answers: who asked is told, and the process goes on", async () => {
+    const url = new URL(await makeDatabase());
+    const proxy = await startCuttingProxy(url.hostname, Number(url.port));
+    url.port = String(proxy.port);
+    const left: unknown[] = [];
+    const onRejection = (reason: unknown): void => void left.push(reason);
+    process.on("unhandledRejection", onRejection);
+    await opened(url.href, async (database) => {
+      let [broken, whole] = [0, 0];
+      for (let bytes = 0; bytes < 1_600; bytes += 23) {
+        proxy.cut();
+        proxy.mend();
+        proxy.answerBytesMax = bytes;
+        const ends = await Promise.allSettled([
+          database.rows(sql("SELECT 1 AS one")),
+          database.transact((session) => session.rows(sql("SELECT repeat('x', 100) AS text"))),
+          database.commit((session) => session.rows(sql("SELECT ?::text AS text"), ["y".repeat(100)])),
+        ]);
+        for (const { status } of ends) {
+          if (status === "fulfilled") whole += 1;
+          else broken += 1;
+        }
+      }
+      expect(broken).toBeGreaterThan(50);
+      expect(whole).toBeGreaterThan(20);
+      proxy.answerBytesMax = Infinity;
+      const one = (): Promise<unknown> => database.rows(sql("SELECT 1 AS one")).catch(() => "away");
+      await expect.poll(one, { timeout: 30_000 }).toEqual([{ one: 1n }]);
+    });
+    await proxy.close();
+    process.off("unhandledRejection", onRejection);
+    expect(left).toEqual([]);
+  });
+
   test("a statement that takes too long is ended on the server", async () => {
     await opened(await makeDatabase(), async (database) => {
       const slow = database.transact((session) => session.run(sql("SELECT pg_sleep(60)")), { statementMs: 200 });

@@ -3,6 +3,8 @@ import net from "node:net";
 
 export interface CuttingProxy {
   readonly port: number;
+  /** A connection breaks once the server has sent it so many bytes; the rest is lost. */
+  answerBytesMax: number;
   cut(): void;
   mend(): void;
   close(): Promise<void>;
@@ -26,12 +28,21 @@ export async function startCuttingProxy(host: string, port: number): Promise<Cut
         target.destroy();
       });
     }
-    client.pipe(target).pipe(client);
+    client.pipe(target);
+    let answerBytes = 0;
+    target.on("data", (bytes: Buffer) => {
+      const left = proxy.answerBytesMax - answerBytes;
+      answerBytes += bytes.length;
+      if (bytes.length <= left) client.write(bytes);
+      else if (left > 0) client.write(bytes.subarray(0, left), () => client.destroy());
+      else client.destroy();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const drop = (): void => sockets.forEach((socket) => void socket.destroy());
   const address = server.address();
-  return {
+  const proxy: CuttingProxy = {
+    answerBytesMax: Infinity,
     port: typeof address === "object" && address !== null ? address.port : 0,
     cut: () => {
       isCut = true;
@@ -46,4 +57,5 @@ export async function startCuttingProxy(host: string, port: number): Promise<Cut
         drop();
       }),
   };
+  return proxy;
 }

@@ -8,6 +8,8 @@ export interface RedisProxy {
   delayMs: number;
   /** While true nothing passes, and no connection ends; what was sent meanwhile comes late, as over a network. */
   isBlackHole: boolean;
+  /** A connection ends at the command after so many. */
+  commandsMax: number;
   /** Commands that passed; EVALSHA and EVAL count alike. */
   readonly commands: () => number;
   /** Ends all connections; with the next answer where `unanswered`, which is thrown away. */
@@ -38,7 +40,10 @@ export async function startRedisProxy(target: string): Promise<RedisProxy> {
       });
     }
     let isAsked = false;
+    let commandCount = 0;
     client.on("data", (bytes: Buffer) => {
+      commandCount += bytes.toString("latin1").match(/(?:^|\r\n)\*\d+\r\n\$/g)?.length ?? 0;
+      if (commandCount > proxy.commandsMax) return void client.destroy();
       const scripts = bytes.toString("latin1").match(/\r\nEVAL(?:SHA)?\r\n/gi)?.length ?? 0;
       commands += scripts;
       isAsked ||= scripts > 0;
@@ -56,6 +61,7 @@ export async function startRedisProxy(target: string): Promise<RedisProxy> {
   const proxy: RedisProxy = {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     delayMs: 0,
+    commandsMax: Infinity,
     get isBlackHole() {
       return isBlackHole;
     },
