@@ -35,7 +35,7 @@ function holdsMoney(desc, seen = new Set()) {
 /** @param {DescMethod} method @param {FileRegistry} registry */
 function factsOf(method, registry) {
   /** @type {Record<string, unknown>} */
-  const facts = { path: `/${method.parent.typeName}/${method.name}` };
+  const facts = { path: `/${method.parent.typeName}/${method.name}`, file: method.parent.file.proto.name };
   const http = extension(registry, "google.api.http");
   const permission = extension(registry, `${PUBLIC_PACKAGE}.permission`);
   if (hasOption(method, http)) {

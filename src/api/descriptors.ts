@@ -1,11 +1,13 @@
 /**
  * The protocol as data. What a start asks of its methods, and the words of its enums, are written down in
- * `gen/protocol.ts`; the descriptors are made by the first that translates a message, since they take 3 MB.
+ * `gen/protocol.ts`; the descriptors of a file are made by the first that translates a message of it, since those of all
+ * files take 3 MB, and 30 ms of the event loop.
  */
 import { readFileSync } from "node:fs";
-import type { DescMethod, FileRegistry } from "@bufbuild/protobuf";
+import type { DescFile, DescMessage, DescMethod, FileRegistry } from "@bufbuild/protobuf";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
-import { type EnumDescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { type EnumDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { METHODS, WORDS } from "../../gen/protocol.js";
 import { PACKAGE_ROOT } from "../package-root.js";
 
@@ -39,6 +41,8 @@ export interface MethodPermission {
 interface MethodFacts {
   /** `/tollgate.v1.KeyService/GetKey`. */
   readonly path: string;
+  /** The file that it stands in, such as `tollgate/v1/key_service.proto`. */
+  readonly file: string;
   readonly http?: HttpRule;
   /** `front` where the front token is asked for in place of a key. */
   readonly permission?: Pick<MethodPermission, "scope" | "operator" | "open" | "user" | "fresh"> | "front";
@@ -50,7 +54,7 @@ interface MethodFacts {
 
 export interface MethodDescription extends Omit<MethodFacts, "permission"> {
   readonly permission?: MethodPermission;
-  /** Asking for it makes the descriptors of all methods. */
+  /** Asking for it makes the descriptors of its file, and of those that this one imports. */
   readonly desc: DescMethod;
 }
 
@@ -65,7 +69,10 @@ const ENUM_WORDS: Readonly<Record<string, Readonly<Record<number, string>>>> = W
 const BY_PATH: ReadonlyMap<string, MethodDescription> = new Map(FACTS.map((facts) => [facts.path, describe(facts)]));
 
 let bytes: Buffer | undefined;
-let files: FileRegistry | undefined;
+let pieces: ReadonlyMap<string, Uint8Array> | undefined;
+let whole: FileRegistry | undefined;
+/** Each with what its file imports, by the file's name. */
+const made = new Map<string, FileRegistry>();
 
 /** The serialized google.protobuf.FileDescriptorSet, read once. Throws where the build left it out. */
 export function descriptorSetBytes(): Buffer {
@@ -74,12 +81,18 @@ export function descriptorSetBytes(): Buffer {
 }
 
 /**
- * The protocol's files, messages and extensions, parsed once and only where something asks. Its enums are named as JSON
- * says them.
+ * The protocol's files, messages and extensions, for who needs all of them. Its enums are named as JSON says them.
  */
 export function registry(): FileRegistry {
-  files ??= readRegistry();
-  return files;
+  whole ??= createFileRegistry(...[...filePieces().keys()].map(registryOf));
+  return whole;
+}
+
+/** A message by the file that it stands in and its full name. Throws where the protocol has none. */
+export function messageIn(file: string, typeName: string): DescMessage {
+  const found = registryOf(file).getMessage(typeName);
+  if (found === undefined) throw new Error(`${file} has no message ${typeName}`);
+  return found;
 }
 
 /** The word of JSON for a value of an enum such as `tollgate.v1.EntryKind`; empty for one that it does not have. */
@@ -99,15 +112,40 @@ export function methodByPath(path: string): MethodDescription {
   return found;
 }
 
-function readRegistry(): FileRegistry {
-  const set = fromBinary(FileDescriptorSetSchema, descriptorSetBytes());
-  for (const { package: name, enumType, messageType } of set.file) {
-    if (name !== PUBLIC_PACKAGE) continue;
-    for (const one of enumType) nameAsJson(`${name}.${one.name}`, one);
-    for (const message of messageType)
-      for (const one of message.enumType) nameAsJson(`${name}.${message.name}.${one.name}`, one);
+/** The files as they stand in the descriptor set, by name, in an order in which each comes behind what it imports. */
+function filePieces(): ReadonlyMap<string, Uint8Array> {
+  if (pieces !== undefined) return pieces;
+  const found = new Map<string, Uint8Array>();
+  const set = new BinaryReader(descriptorSetBytes());
+  while (set.pos < set.len) {
+    set.tag();
+    const piece = set.bytes();
+    const file = new BinaryReader(piece);
+    // Its first field is its name.
+    file.tag();
+    found.set(file.string(), piece);
   }
-  return createFileRegistry(set);
+  return (pieces = found);
+}
+
+function registryOf(name: string): FileRegistry {
+  const known = made.get(name);
+  if (known !== undefined) return known;
+  const piece = filePieces().get(name);
+  if (piece === undefined) throw new Error(`the descriptor set has no file ${name}`);
+  const proto = fromBinary(FileDescriptorProtoSchema, piece);
+  if (proto.package === PUBLIC_PACKAGE) {
+    for (const one of proto.enumType) nameAsJson(`${PUBLIC_PACKAGE}.${one.name}`, one);
+    for (const message of proto.messageType)
+      for (const one of message.enumType) nameAsJson(`${PUBLIC_PACKAGE}.${message.name}.${one.name}`, one);
+  }
+  const registry = createFileRegistry(proto, fileNamed);
+  made.set(name, registry);
+  return registry;
+}
+
+function fileNamed(name: string): DescFile | undefined {
+  return registryOf(name).getFile(name);
 }
 
 function nameAsJson(typeName: string, { value }: EnumDescriptorProto): void {
@@ -123,14 +161,14 @@ function describe(facts: MethodFacts): MethodDescription {
     ...rest,
     ...(permission === undefined ? {} : { permission }),
     get desc() {
-      return (desc ??= descriptorOf(path));
+      return (desc ??= descriptorOf(facts));
     },
   };
 }
 
-function descriptorOf(path: string): DescMethod {
+function descriptorOf({ path, file }: MethodFacts): DescMethod {
   const [, service = "", name] = path.split("/");
-  const found = registry()
+  const found = registryOf(file)
     .getService(service)
     ?.methods.find((method) => method.name === name);
   if (found === undefined) throw new Error(`the descriptor set has no method ${path}`);

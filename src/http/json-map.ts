@@ -16,7 +16,9 @@ import { writeMask } from "./field-mask.js";
 import { checkMessage, isRecord, refuse } from "./json-check.js";
 import { takeMoney } from "./json-money.js";
 
-const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('"\\{}[]');
+const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET, COMMA] = Buffer.from('"\\{}[],');
+/** Values of a body, those within others among them: each is checked on the event loop. */
+const VALUES_MAX = 16_384;
 
 export interface HttpInput {
   /** The fields that the path names, decoded. */
@@ -69,14 +71,11 @@ function readJson(desc: DescMethod, json: JsonObject): ReturnType<typeof create>
 function bodyJson(body: Buffer): JsonObject {
   if (body.length === 0) return {};
   const json = parse(body);
-  if (!isObject(json)) throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it must be a JSON object" });
-  return json;
+  return isObject(json) ? json : refuseBody("it must be a JSON object");
 }
 
 function parse(body: Buffer): JsonValue {
-  if (isTooDeep(body)) {
-    throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: `it is nested more than ${JSON_DEPTH_MAX} deep` });
-  }
+  checkShape(body);
   try {
     const json: JsonValue = JSON.parse(body.toString("utf8"));
     return json;
@@ -85,20 +84,28 @@ function parse(body: Buffer): JsonValue {
   }
 }
 
-/** Looked at before the body is parsed: what is nested without end would take the parser seconds. */
-function isTooDeep(body: Buffer): boolean {
-  let depth = 0;
+/** Looked at before the body is parsed: what is nested without end, or holds values without end, would take seconds. */
+function checkShape(body: Buffer): void {
+  let [depth, valueCount] = [0, 1];
   let inString = false;
   for (let at = 0; at < body.length; at++) {
     const byte = body[at];
     if (byte === BACKSLASH && inString) at++;
     else if (byte === QUOTE) inString = !inString;
     else if (inString) continue;
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    else if (byte === COMMA) valueCount++;
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
-    if (depth > JSON_DEPTH_MAX) return true;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth++;
+      valueCount++;
+    }
+    if (depth > JSON_DEPTH_MAX) refuseBody(`it is nested more than ${JSON_DEPTH_MAX} deep`);
+    if (valueCount > VALUES_MAX) refuseBody(`it holds more than ${VALUES_MAX} values; send fewer`);
   }
-  return false;
+}
+
+function refuseBody(problem: string): never {
+  throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem });
 }
 
 function isObject(value: JsonValue): value is JsonObject {

@@ -1,12 +1,16 @@
 /** The arguments of the benchmark. */
 import { parseArgs } from "node:util";
 import { SCENARIOS } from "./scenarios.mjs";
-import { questionsOf } from "./worst-questions.mjs";
+import { WORST_REQUESTS } from "./worst-cases.mjs";
+import { WORST_MESSAGES } from "./worst-messages.mjs";
+import { isAsked, WORST_QUESTIONS } from "./worst-questions.mjs";
+import { WORST_SOCKETS } from "./worst-sockets.mjs";
 
 export const USAGE = `npm run bench -- [options]
   --quick              small counts, about a minute: for a first look, not for judging
   --only NAME          only this scenario; may be repeated
-  --answers TEXT       of worst-answers, only those whose name has this text, such as gemini; may be repeated
+  --cases TEXT         of worst-cases and worst-answers, only those whose name has this text, such as gemini; may be
+                       repeated
   --rounds N           rounds of each scenario (default 5, quick 2)
   --seconds N          seconds of each subject's turn in a round (default 3, quick 0.6)
   --soak               soak for 10 minutes (default 30 s, quick 3 s)
@@ -37,7 +41,7 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost)$/;
  * @typedef {object} Options
  * @property {boolean} quick
  * @property {readonly string[]} only Empty: all.
- * @property {readonly string[]} answers The same, of the worst answers.
+ * @property {readonly string[]} cases The same, of worst cases and worst answers.
  * @property {number} rounds
  * @property {number} seconds
  * @property {number} warmSeconds
@@ -64,7 +68,7 @@ export function readArguments(args) {
       help: { type: "boolean", short: "h", default: false },
       quick: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
-      answers: { type: "string", multiple: true, default: [] },
+      cases: { type: "string", multiple: true, default: [] },
       rounds: { type: "string" },
       seconds: { type: "string" },
       soak: { type: "boolean", default: false },
@@ -85,15 +89,16 @@ export function readArguments(args) {
   for (const name of only)
     if (!SCENARIOS.some((scenario) => scenario.name === name))
       throw new Error(`--only ${name}: there is no such scenario`);
-  const { answers } = values;
-  if (answers.length > 0 && questionsOf(answers).length === 0)
-    throw new Error(`--answers ${answers.join(", ")}: no answer has this in its name`);
-  if (values["write-docs"] && (quick || answers.length > 0))
+  const { cases } = values;
+  const known = [...WORST_QUESTIONS, ...WORST_REQUESTS, ...WORST_MESSAGES, ...WORST_SOCKETS];
+  if (!known.some(({ name }) => isAsked(name, cases)))
+    throw new Error(`--cases ${cases.join(", ")}: no case has this in its name`);
+  if (values["write-docs"] && (quick || cases.length > 0))
     throw new Error("--write-docs needs whole scenarios, and not a quick run");
   return {
     quick,
     only,
-    answers,
+    cases,
     rounds: number("--rounds", values.rounds, quick ? 2 : 5, 1, 100),
     seconds: number("--seconds", values.seconds, quick ? 0.6 : 3, 0.1, 60),
     warmSeconds: quick ? 0.5 : 2,

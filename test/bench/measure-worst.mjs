@@ -28,9 +28,10 @@ export function watchOptions() {
  * @param {import("./scenarios.mjs").Scenario} scenario
  * @param {readonly import("./subjects.mjs").Subject[]} subjects
  * @param {number} otherMockPort The upstream of the attacker's own.
+ * @param {readonly string[]} cases
  * @returns {Promise<Map<string, Record<string, number>[]>>}
  */
-export async function measureWorst(scenario, subjects, otherMockPort) {
+export async function measureWorst(scenario, subjects, otherMockPort, cases) {
   /** @type {Map<string, Record<string, number>[]>} */
   const turns = new Map();
   for (const subject of subjects) {
@@ -45,10 +46,10 @@ export async function measureWorst(scenario, subjects, otherMockPort) {
       PASS_THROUGH,
       `http://127.0.0.1:${otherMockPort}`,
     ]);
-    const elsewhereHeldMs = await attack(subject, `http://127.0.0.1:${String(elsewhere.ready["port"])}`, "");
+    const elsewhereHeldMs = await attack(subject, `http://127.0.0.1:${String(elsewhere.ready["port"])}`, "", cases);
     const elsewhereP99Ms = p99(gaps.take());
     await elsewhere.stop();
-    const heldMs = await attack(subject, `http://${subject.host}:${subject.port}`, subject.grpc ?? "");
+    const heldMs = await attack(subject, `http://${subject.host}:${subject.port}`, subject.grpc ?? "", cases);
     const besideP99Ms = p99(gaps.take());
     gaps.stop();
     const gapGrowth = besideP99Ms / elsewhereP99Ms;
@@ -67,14 +68,14 @@ export async function startWorstUpstream() {
 }
 
 /**
- * The same of every worst answer, or of those that `answers` names.
+ * The same of every worst answer, or of those that `cases` names.
  * @param {import("./scenarios.mjs").Scenario} scenario
  * @param {readonly import("./subjects.mjs").Subject[]} subjects
  * @param {number} worstPort
- * @param {readonly string[]} answers
+ * @param {readonly string[]} cases
  * @returns {Promise<Map<string, Record<string, number>[]>>}
  */
-export async function measureWorstAnswers(scenario, subjects, worstPort, answers) {
+export async function measureWorstAnswers(scenario, subjects, worstPort, cases) {
   /** @type {Map<string, Record<string, number>[]>} */
   const turns = new Map();
   for (const subject of subjects) {
@@ -89,10 +90,10 @@ export async function measureWorstAnswers(scenario, subjects, worstPort, answers
     // The same answers past the gateway, as above.
     const elsewhere = await start("pass-through", [process.execPath, PASS_THROUGH, upstream]);
     const passed = `http://127.0.0.1:${String(elsewhere.ready["port"])}`;
-    const elsewhereHeldMs = await follow([script, passed, upstream, "", ...answers]);
+    const elsewhereHeldMs = await follow([script, passed, upstream, "", ...cases]);
     const elsewhereP99Ms = p99(gaps.take());
     await elsewhere.stop();
-    const heldMs = await follow([script, base, upstream, subject.otherKey ?? "", ...answers]);
+    const heldMs = await follow([script, base, upstream, subject.otherKey ?? "", ...cases]);
     const besideP99Ms = p99(gaps.take());
     gaps.stop();
     const gapGrowth = besideP99Ms / elsewhereP99Ms;
@@ -109,13 +110,14 @@ function here(name) {
 }
 
 /**
- * The subject's longest stall while all cases are sent to an address.
+ * The subject's longest stall while the cases are sent to an address.
  * @param {import("./subjects.mjs").Subject} subject
  * @param {string} base
  * @param {string} grpc host:port; empty where it has none.
+ * @param {readonly string[]} cases
  */
-function attack(subject, base, grpc) {
-  return follow([here("worst-attack.mjs"), base, grpc, subject.otherKey ?? "", OTHER_MODEL]);
+function attack(subject, base, grpc, cases) {
+  return follow([here("worst-attack.mjs"), base, grpc, subject.otherKey ?? "", OTHER_MODEL, ...cases]);
 }
 
 /**

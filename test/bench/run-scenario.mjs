@@ -37,7 +37,7 @@ export async function runScenario(scenario, bench, tools) {
     const turns =
       worst === undefined
         ? await measure(scenario, subjects, bench, tools)
-        : await measureWorstAnswers(scenario, subjects, worst.port, bench.options.answers);
+        : await measureWorstAnswers(scenario, subjects, worst.port, bench.options.cases);
     return { result: resultOf(scenario, turns), skipped };
   } finally {
     await Promise.all(subjects.map((subject) => subject.stop()));
@@ -68,7 +68,10 @@ async function measure(scenario, subjects, bench, tools) {
     return measureStart(scenario, names, bench);
   }
   // What an attacker is charged is not what is asked here.
-  if (scenario.kind === "worst") return measureWorst(scenario, subjects, bench.otherMockPort ?? bench.mockPort);
+  if (scenario.kind === "worst") {
+    const { otherMockPort = bench.mockPort, options } = bench;
+    return measureWorst(scenario, subjects, otherMockPort, options.cases);
+  }
   if (scenario.kind === "slow") return measureSlow(scenario, subjects);
   const charges = new Charges();
   const run = scenario.kind === "soak" ? measureSoak : measureLoad;

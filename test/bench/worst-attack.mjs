@@ -1,18 +1,21 @@
 /**
  * A tenant that means harm: sends every worst case once, in order, and tells what became of each. It goes on when a
- * line comes, so that what each did to the gateway can be read between them.
+ * line comes, so that what each did to the gateway can be read between them. What follows the model are texts of the names
+ * of those that it sends.
  */
 import { createInterface } from "node:readline";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { WORST_REQUESTS } from "./worst-cases.mjs";
 import { WORST_MESSAGES } from "./worst-messages.mjs";
+import { isAsked } from "./worst-questions.mjs";
 import { sendOverSocket, WORST_SOCKETS } from "./worst-sockets.mjs";
 
-const [base = "", grpc = "", key = "", model = ""] = process.argv.slice(2);
+const [base = "", grpc = "", key = "", model = "", ...cases] = process.argv.slice(2);
 
 const goOn = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
 for (const { name, path, body, headers = {} } of WORST_REQUESTS) {
+  if (!isAsked(name, cases)) continue;
   const bytes = body(model);
   await tell(name, async () => {
     const response = await fetch(base + path.replace("MODEL", model), {
@@ -35,6 +38,7 @@ const metadata = new Metadata();
 metadata.set("authorization", `Bearer ${key}`);
 const same = (/** @type {Buffer} */ bytes) => bytes;
 for (const { name, path, message } of grpc === "" ? [] : WORST_MESSAGES) {
+  if (!isAsked(name, cases)) continue;
   const bytes = message(model);
   const ask = () =>
     new Promise((resolve) => {
@@ -45,6 +49,7 @@ for (const { name, path, message } of grpc === "" ? [] : WORST_MESSAGES) {
 client.close();
 // Past the gateway there is none.
 for (const { name, message } of grpc === "" ? [] : WORST_SOCKETS) {
+  if (!isAsked(name, cases)) continue;
   const bytes = message(model);
   await tell(name, () => sendOverSocket(base, key, bytes));
 }

@@ -23,12 +23,12 @@ export const WORST_QUESTIONS = WORST_ANSWERS.flatMap((answer, place) => {
 });
 
 /**
- * Those whose name has one of the texts; all without any.
+ * True of a name that has one of the texts; without any, of all.
+ * @param {string} name
  * @param {readonly string[]} texts
  */
-export function questionsOf(texts) {
-  if (texts.length === 0) return WORST_QUESTIONS;
-  return WORST_QUESTIONS.filter(({ name }) => texts.some((text) => name.includes(text)));
+export function isAsked(name, texts) {
+  return texts.length === 0 || texts.some((text) => name.includes(text));
 }
 
 /**

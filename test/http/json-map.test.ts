@@ -114,3 +114,14 @@ test("an object nested without end is refused, not followed", () => {
   const body = Buffer.from(`{"generation":{"prompt":{"messages":[{"parts":[${open}`);
   expect(() => requestBytes(ESTIMATE, { path: {}, query: {}, body })).toThrow("nested more than 64 deep");
 });
+
+test("a body holds so many values, and one more is refused before any is read", () => {
+  const messages = (count: number): Buffer =>
+    Buffer.from(`{"generation":{"prompt":{"messages":[${Array.from({ length: count }, () => "{}").join(",")}]}}}`);
+  // The outermost value, four that open within it, and two signs for each message.
+  const most = (16_384 - 4) / 2;
+  const read = EstimateCostRequest.decode(requestBytes(ESTIMATE, { path: {}, query: {}, body: messages(most) }));
+  expect(read.generation?.input).toMatchObject({ value: { messages: { length: most } } });
+  const body = messages(most + 1);
+  expect(() => requestBytes(ESTIMATE, { path: {}, query: {}, body })).toThrow("more than 16384 values; send fewer");
+});
