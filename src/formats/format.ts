@@ -1,7 +1,7 @@
 /** What a client format is: the routes, headers and ids around a wire. Adding one is a file here and a line in main. */
 import type { ListModelsResponse, Model } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
-import type { ClientWire, EmbeddingWire, WireError } from "../wire/wire.js";
+import type { ClientWire, EmbeddingWire, SourceBody, WireError } from "../wire/wire.js";
 
 export { SseFramer } from "../wire/events/framer.js";
 export { outlined } from "../wire/request/outline.js";
@@ -65,12 +65,12 @@ export interface NamedItem {
 
 /** What a format's clients may name of earlier answers rather than tell it again. */
 export interface FormatMemory {
-  /** A look that costs next to nothing: false where the body names nothing. */
+  /** A look at all of a body that is not long: false where it names nothing. */
   mayName(body: Buffer): boolean;
   /** What the body names, in its order and each once. */
   namedIn(body: Buffer): readonly NamedItem[];
   /** False where the client says that nothing is to be kept. */
-  mayKeep(body: Buffer): boolean;
+  mayKeep(source: SourceBody): boolean;
   /** What the last bytes of an answer tell, as JSON by its id. */
   toldIn(bytes: Buffer, isStream: boolean): ReadonlyMap<string, Buffer>;
 }

@@ -9,7 +9,8 @@ import {
   TurnReader,
   wire,
 } from "../wire/openai-responses/index.js";
-import type { Format } from "./format.js";
+import { LONG_BODY_BYTES } from "../wire/json/weight.js";
+import { type Format, outlined } from "./format.js";
 
 export const openaiResponses: Format = {
   name: "openai-responses",
@@ -27,7 +28,8 @@ export const openaiResponses: Format = {
   memory: {
     mayName,
     namedIn: namedItems,
-    mayKeep,
+    // To search a long body takes the event loop from all others, and its outline says the same.
+    mayKeep: (source) => mayKeep(source.body.length > LONG_BODY_BYTES ? outlined(source).body : source.body),
     toldIn: toldItems,
   },
   socket: { path: "/v1/responses", read: readMessage, follow: () => new TurnReader(), encodeRefusal },

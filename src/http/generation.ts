@@ -251,7 +251,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   /** Keeps a good answer where its client may name it later. */
   #remember(bytes: Buffer): void {
     const { memory } = this.#format;
-    if (memory === undefined || !memory.mayKeep(this.#source.body)) return;
+    if (memory === undefined || !memory.mayKeep(this.#source)) return;
     this.#items.keep(this.#holder, memory.toldIn(bytes, this.#streams));
   }
 

@@ -19,9 +19,10 @@ export class NamedItems {
    * since it takes a look at the whole body. Rejects with OVERLOADED.
    */
   resolved(source: SourceBody, memory: FormatMemory | undefined, holder: string): SourceBody | Promise<SourceBody> {
-    if (memory === undefined || !this.told.knows(holder) || !memory.mayName(source.body)) return source;
+    if (memory === undefined || !this.told.knows(holder)) return source;
     if (source.body.length > LONG_BYTES && this.findNames !== undefined)
       return this.longResolved(source, holder, this.findNames);
+    if (!memory.mayName(source.body)) return source;
     const pieces = this.pieces(source.body, memory.namedIn(source.body), holder);
     return pieces === undefined ? source : { ...source, body: Buffer.concat(pieces) };
   }

@@ -148,7 +148,7 @@ export class SocketResponse implements Sink<StreamGenerateResponse>, RunningRequ
   /** Keeps a good answer where its client may name it later. */
   #remember(events: Buffer): void {
     const { memory } = this.#parts.format;
-    if (memory?.mayKeep(this.#source.body) !== true) return;
+    if (memory?.mayKeep(this.#source) !== true) return;
     this.#parts.told.keep(this.#parts.holder, memory.toldIn(events, true));
   }
 

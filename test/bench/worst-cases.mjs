@@ -146,7 +146,9 @@ const CHAT = [
 
 /** @type {Row[]} */
 const RESPONSES = [
-  ["text of signs that grow", '"input":"', "\ufdfa", '"}', ""],
+  ...TEXTS.map(([name, piece]) => /** @type {Row} */ ([`text of ${name}`, '"input":"', piece, '"}', ""])),
+  ["text that nearly names others", '"input":"', "item_referenc", '"}', ""],
+  ["text that nearly says what is stored", '"input":"', '\\"stor', '"}', ""],
   ["items", '"input":[', '{"role":"user","content":"a"}', "]}"],
   ["items of unknown kinds", '"input":[', '{"type":"x"}', "]}"],
   ["items that name others", '"input":[', (index) => `{"type":"item_reference","id":"mm${index}"}`, "]}"],

@@ -85,6 +85,18 @@ test("neither what was not to be stored nor another key's is found", async () =>
   expect(await other.text()).toContain("input[1]");
 });
 
+test.each(['"store":false ', "\\u0073tore ", "an item_reference "])(
+  "of a long request that says '%s' in its text, what it told is found where it is to be stored",
+  async (words) => {
+    const input = script({ text: "A mark." }) + words.repeat(30_000);
+    const { secret } = await world.management.makeKey("acme");
+    const unstored = await said("fake-1", { input, store: false }, secret);
+    expect((await post(naming("fake-1", unstored), secret)).status).toBe(400);
+    const id = await said("fake-1", { input }, secret);
+    expect((await post(naming("fake-1", id), secret)).status).toBe(200);
+  },
+);
+
 test("thousands of names are looked up once each, whatever the key was told", async () => {
   const { secret } = await world.management.makeKey("acme");
   const id = await said("fake-1", {}, secret);
