@@ -1,7 +1,7 @@
 /**
  * The protocol as data. What a start asks of its methods, and the words of its enums, are written down in
- * `gen/protocol.ts`; the descriptors of a file are made by the first that translates a message of it, since those of all
- * files take 3 MB, and 30 ms of the event loop.
+ * `gen/protocol.ts`; the descriptors of a file are made by the first that translates a message of it, since those of
+ * all files take 3 MB, and 30 ms of the event loop.
  */
 import { readFileSync } from "node:fs";
 import type { DescFile, DescMessage, DescMethod, FileRegistry } from "@bufbuild/protobuf";

@@ -1,7 +1,7 @@
 /**
  * A tenant that means harm: sends every worst case once, in order, and tells what became of each. It goes on when a
- * line comes, so that what each did to the gateway can be read between them. What follows the model are texts of the names
- * of those that it sends.
+ * line comes, so that what each did to the gateway can be read between them. What follows the model are texts of the
+ * names of those that it sends.
  */
 import { createInterface } from "node:readline";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";

@@ -48,5 +48,5 @@ test("management needs them, and says so", async () => {
     headers: { authorization: `Bearer ${OPERATOR_KEY}` },
   });
   expect(response.status).toBe(500);
-  await gateway.logged("the descriptor set has no method /tollgate.v1.AccountService/ListAccounts");
+  await gateway.logged("the descriptor set has no file tollgate/v1/account_service.proto");
 });
