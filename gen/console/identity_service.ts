@@ -681,9 +681,11 @@ export const GetMemberLimitsRequest: Shape = {
 
 export interface GetMemberLimitsResponse {
   readonly settings?: KeySettings | undefined;
+  readonly etag: string;
 }
 export const GetMemberLimitsResponse: Shape = {
   settings: ["?", () => KeySettings],
+  etag: "s",
 };
 
 export const getMemberLimits: Method<GetMemberLimitsRequest, GetMemberLimitsResponse> = {
@@ -700,19 +702,23 @@ export interface UpdateMemberLimitsRequest {
   readonly userId: string;
   readonly settings?: KeySettings | undefined;
   readonly updateMask?: string | undefined;
+  readonly etag: string;
 }
 export const UpdateMemberLimitsRequest: Shape = {
   account_id: "s",
   user_id: "s",
   settings: ["?", () => KeySettings],
   update_mask: ["?", "s"],
+  etag: "s",
 };
 
 export interface UpdateMemberLimitsResponse {
   readonly settings?: KeySettings | undefined;
+  readonly etag: string;
 }
 export const UpdateMemberLimitsResponse: Shape = {
   settings: ["?", () => KeySettings],
+  etag: "s",
 };
 
 export const updateMemberLimits: Method<UpdateMemberLimitsRequest, UpdateMemberLimitsResponse> = {

@@ -9,6 +9,10 @@ import type { Caller } from "./caller.js";
 import { lowered } from "./within.js";
 import { GlobSet, MODEL_NAME_LENGTH_MAX } from "./glob.js";
 
+export const FIRST_REVISION = 1;
+/** The etag of a key that nobody has changed. */
+export const FIRST_ETAG = String(FIRST_REVISION);
+
 /** The key as the protocol shows it. Nothing of it leads to the secret. */
 export function keyOf(row: KeyRow): Key {
   return {

@@ -10,7 +10,7 @@ import { Authentication, ENTRY_TTL_MS, findKey } from "./authentication.js";
 import type { Caller } from "./caller.js";
 import { type Change, changeOf, type Ending, endingOf } from "./endings.js";
 import type { KeyWish } from "./grant.js";
-import { keyOf } from "./key-caller.js";
+import { FIRST_REVISION, keyOf } from "./key-caller.js";
 import { keyEvent } from "./key-event.js";
 import { hiddenId, makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings, type UpdateTerms } from "./key-settings.js";
@@ -313,7 +313,7 @@ export class Keys {
       hint: hintOf(secret),
       createTimeMs: this.#timeMs(),
       revokeTimeMs: null,
-      revision: 1,
+      revision: FIRST_REVISION,
     });
   }
 

@@ -1,5 +1,13 @@
 /** The descriptor set, what is written down of it, and the generated services must be the same protocol. */
-import { type DescExtension, type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
+import {
+  type DescExtension,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { descriptorSetBytes, enumWord, methodByPath, methods, registry } from "../../src/api/descriptors.js";
 import { holdsMoney } from "../../src/api/money-fields.js";
@@ -20,6 +28,24 @@ test("every described method has a generated one, and the other way round", () =
 test("every method says who may call it", () => {
   expect(methods().filter((method) => method.permission === undefined)).toEqual([]);
 });
+
+/** Two may write it, so each says what it read. */
+test("whatever is changed by a mask is changed by its etag too, and is shown with one", () => {
+  const masked = methods().filter(({ desc }) => fieldOf(desc.input, "update_mask") !== undefined);
+  expect(masked.length).toBeGreaterThan(4);
+  for (const { path, desc } of masked) {
+    expect(fieldOf(desc.input, "etag")?.scalar, path).toBe(ScalarType.STRING);
+    const shown = [desc.output, ...desc.output.fields.map(({ message }) => message)];
+    expect(
+      shown.some((message) => message && fieldOf(message, "etag")),
+      path,
+    ).toBe(true);
+  }
+});
+
+function fieldOf({ fields }: DescMessage, name: string): DescField | undefined {
+  return fields.find((field) => field.name === name);
+}
 
 test("the options of a method are read", () => {
   const credit = methodByPath("/tollgate.v1.AccountService/CreditAccount");

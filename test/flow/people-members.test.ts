@@ -126,6 +126,26 @@ describe("limits of a member", () => {
     expect((await lena.call("POST", playground, chat)).status).toBe(200);
   });
 
+  test("are changed only as they were read, where the etag is sent", async () => {
+    const [keeper, id] = [await member("kora", "admin"), await idOf(await member("lars", "member"))];
+    const set = async (etag: string, count: string) =>
+      keeper.call("PATCH", limitsOf(id), { settings: { requests_per_minute: count }, etag });
+    const etagOf = ({ body }: { body: Record<string, unknown> }): string => String(body["etag"]);
+    // Nobody has set any, or used the playground: there is nothing yet that could have a revision.
+    const first = etagOf(await keeper.call("GET", limitsOf(id)));
+    const answers = await Promise.all([set(first, "1"), set(first, "2"), set(first, "3")]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    expect(refused?.reason).toBe("ETAG_STALE");
+    expect(JSON.stringify(refused?.body)).toContain(`The member '${id}' was changed`);
+    const next = etagOf(await keeper.call("GET", limitsOf(id)));
+    expect(next).not.toBe(first);
+    const changed = await set(next, "4");
+    expect([changed.status, etagOf(changed) === next]).toEqual([200, false]);
+    expect((await set(etagOf(changed), "5")).status).toBe(200);
+    expect((await set("", "6")).status).toBe(200);
+  });
+
   test("are limits alone, and an owner's are an owner's business", async () => {
     const keeper = await member("kurt", "admin");
     const owner = new Browser(world.front);

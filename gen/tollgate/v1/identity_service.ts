@@ -520,7 +520,11 @@ export interface GetMemberLimitsRequest {
 /** GetMemberLimitsResponse is what a member may spend and ask for. */
 export interface GetMemberLimitsResponse {
   /** The limits and budgets, as those of a key; 0 is none. Nothing else in it counts. */
-  settings?: KeySettings | undefined;
+  settings?:
+    | KeySettings
+    | undefined;
+  /** A text that differs after each change of the limits, to be sent back with UpdateMemberLimits. */
+  etag: string;
 }
 
 /** UpdateMemberLimitsRequest is what UpdateMemberLimits is asked. */
@@ -537,13 +541,21 @@ export interface UpdateMemberLimitsRequest {
    * The names of the limits and budgets to change, such as requests_per_minute or budget_day; others stay. Over HTTP it
    * may be left out, and then names the members of `settings` that are there.
    */
-  updateMask?: string[] | undefined;
+  updateMask?:
+    | string[]
+    | undefined;
+  /** The etag of the limits as the caller read them. Empty: they are changed whatever they are now. */
+  etag: string;
 }
 
 /** UpdateMemberLimitsResponse is what a member may spend and ask for from now on. */
 export interface UpdateMemberLimitsResponse {
   /** The limits and budgets, as those of a key; 0 is none. */
-  settings?: KeySettings | undefined;
+  settings?:
+    | KeySettings
+    | undefined;
+  /** The etag of the limits as they are now. */
+  etag: string;
 }
 
 /** CreateInvitationRequest is what CreateInvitation is asked. */
@@ -3836,13 +3848,16 @@ export const GetMemberLimitsRequest: MessageFns<GetMemberLimitsRequest> = {
 };
 
 function createBaseGetMemberLimitsResponse(): GetMemberLimitsResponse {
-  return { settings: undefined };
+  return { settings: undefined, etag: "" };
 }
 
 export const GetMemberLimitsResponse: MessageFns<GetMemberLimitsResponse> = {
   encode(message: GetMemberLimitsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.settings !== undefined) {
       KeySettings.encode(message.settings, writer.uint32(10).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(18).string(message.etag);
     }
     return writer;
   },
@@ -3868,6 +3883,14 @@ export const GetMemberLimitsResponse: MessageFns<GetMemberLimitsResponse> = {
             message.settings = KeySettings.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3882,7 +3905,7 @@ export const GetMemberLimitsResponse: MessageFns<GetMemberLimitsResponse> = {
 };
 
 function createBaseUpdateMemberLimitsRequest(): UpdateMemberLimitsRequest {
-  return { accountId: "", userId: "", settings: undefined, updateMask: undefined };
+  return { accountId: "", userId: "", settings: undefined, updateMask: undefined, etag: "" };
 }
 
 export const UpdateMemberLimitsRequest: MessageFns<UpdateMemberLimitsRequest> = {
@@ -3898,6 +3921,9 @@ export const UpdateMemberLimitsRequest: MessageFns<UpdateMemberLimitsRequest> = 
     }
     if (message.updateMask !== undefined) {
       FieldMask.encode(FieldMask.wrap(message.updateMask), writer.uint32(34).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(42).string(message.etag);
     }
     return writer;
   },
@@ -3947,6 +3973,14 @@ export const UpdateMemberLimitsRequest: MessageFns<UpdateMemberLimitsRequest> = 
             message.updateMask = FieldMask.unwrap(FieldMask.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3961,13 +3995,16 @@ export const UpdateMemberLimitsRequest: MessageFns<UpdateMemberLimitsRequest> = 
 };
 
 function createBaseUpdateMemberLimitsResponse(): UpdateMemberLimitsResponse {
-  return { settings: undefined };
+  return { settings: undefined, etag: "" };
 }
 
 export const UpdateMemberLimitsResponse: MessageFns<UpdateMemberLimitsResponse> = {
   encode(message: UpdateMemberLimitsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.settings !== undefined) {
       KeySettings.encode(message.settings, writer.uint32(10).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(18).string(message.etag);
     }
     return writer;
   },
@@ -3991,6 +4028,14 @@ export const UpdateMemberLimitsResponse: MessageFns<UpdateMemberLimitsResponse> 
             }
 
             message.settings = KeySettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.etag = reader.string();
             continue;
           }
         }
@@ -5665,7 +5710,8 @@ export const IdentityServiceService = {
    * UpdateMemberLimits changes what a member may spend and ask for, from the next request on.
    *
    * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the mask names what is no limit or budget, with
-   * RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the caller is none.
+   * RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is none, and with ETAG_STALE where an
+   * etag was sent and another change came since it was read.
    */
   updateMemberLimits: {
     path: "/tollgate.v1.IdentityService/UpdateMemberLimits" as const,
@@ -6007,7 +6053,8 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    * UpdateMemberLimits changes what a member may spend and ask for, from the next request on.
    *
    * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the mask names what is no limit or budget, with
-   * RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the caller is none.
+   * RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is none, and with ETAG_STALE where an
+   * etag was sent and another change came since it was read.
    */
   updateMemberLimits: handleUnaryCall<UpdateMemberLimitsRequest, UpdateMemberLimitsResponse>;
   /**
@@ -6577,7 +6624,8 @@ export interface IdentityServiceClient extends Client {
    * UpdateMemberLimits changes what a member may spend and ask for, from the next request on.
    *
    * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the mask names what is no limit or budget, with
-   * RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the caller is none.
+   * RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is none, and with ETAG_STALE where an
+   * etag was sent and another change came since it was read.
    */
   updateMemberLimits(
     request: UpdateMemberLimitsRequest,
