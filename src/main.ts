@@ -108,12 +108,13 @@ function connect({ core = "", coreTls, secret }: Environment, log: Log): Channel
 function renewedCredentials(paths: TlsPaths, log: Log): () => ChannelCredentials {
   const ofFiles = ({ ca, key, cert }: TlsFiles): ChannelCredentials =>
     credentials.createSsl(ca ?? null, key ?? null, cert ?? null);
-  let shown = ofFiles(readTlsFiles(paths));
+  const inUse = readTlsFiles(paths);
+  let shown = ofFiles(inUse);
   const use = (files: TlsFiles): void => {
     shown = ofFiles(files);
     log.info({ cert: paths.cert }, "the certificate for the core was reloaded");
   };
-  watchTlsFiles(paths, use, (err) =>
+  watchTlsFiles({ paths, inUse }, use, (err) =>
     log.error({ err, cert: paths.cert }, "the changed certificate for the core is refused; the old one stays in use"),
   );
   return () => shown;

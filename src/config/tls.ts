@@ -1,6 +1,7 @@
 /** The certificates of the listeners and of the way to a core: read from files, and read again when they change. */
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
+import { isDeepStrictEqual } from "node:util";
 import { ConfigError } from "./config-error.js";
 
 /** Files in PEM, as the environment names them. */
@@ -36,21 +37,26 @@ export interface TlsWatch {
 
 /**
  * Looks at the files every `pollMs`. What changed and is whole goes to `onChange`; what is not is told to `onRefused`,
- * and the old stays: a renewal writes two files, one after the other.
+ * and the old stays: a renewal writes two files, one after the other. Files that are written again as they were change
+ * nothing: whoever takes a certificate anew forgets the sessions by which its clients go on.
  */
 export function watchTlsFiles(
-  paths: TlsPaths,
+  { paths, inUse, pollMs = 1_000 }: { readonly paths: TlsPaths; readonly inUse: TlsFiles; readonly pollMs?: number },
   onChange: (files: TlsFiles) => void,
   onRefused: (error: unknown) => void,
-  pollMs = 1_000,
 ): TlsWatch {
-  let seen = stampOf(paths);
+  let used = inUse;
+  // The first look reads them: they may have changed since they were read for use.
+  let seen = "";
   const timer = setInterval(() => {
     const stamp = stampOf(paths);
     if (stamp === seen) return;
     seen = stamp;
     try {
-      onChange(readTlsFiles(paths));
+      const files = readTlsFiles(paths);
+      if (isDeepStrictEqual(files, used)) return;
+      used = files;
+      onChange(files);
     } catch (error) {
       onRefused(error);
     }

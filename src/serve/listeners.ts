@@ -86,7 +86,7 @@ export class Listeners {
     if (grpc !== undefined && this.#options.core !== undefined)
       this.#ports.grpc = await this.#openGrpc(grpc, this.#options.core, files);
     if (http !== undefined) this.#ports.http = await this.#openHttp(http, files);
-    if (tls !== undefined) this.#watch = this.#watchCertificates(tls);
+    if (tls !== undefined && files !== undefined) this.#watch = this.#watchCertificates(tls, files);
   }
 
   /** Says that it is not ready, and goes on serving. */
@@ -174,14 +174,14 @@ export class Listeners {
     return { address: formatAddress({ ...address, port: admin.port }), drain: () => admin.close() };
   }
 
-  #watchCertificates(paths: TlsPaths): { close(): void } {
+  #watchCertificates(paths: TlsPaths, inUse: TlsFiles): { close(): void } {
     const { log } = this.#options;
     const use = (files: TlsFiles): void => {
       this.#ports.http?.setCertificate?.(files);
       this.#ports.grpc?.setCertificate?.(files);
       log.info({ cert: paths.cert }, "the certificate was reloaded");
     };
-    return watchTlsFiles(paths, use, (err) =>
+    return watchTlsFiles({ paths, inUse }, use, (err) =>
       log.error({ err, cert: paths.cert }, "the changed certificate is refused; the old one stays in use"),
     );
   }

@@ -83,7 +83,6 @@ test("a renewed certificate is shown on both ports without a restart, and half o
   const { fingerprint256 } = new X509Certificate(renewed.cert);
   await expect.poll(() => fingerprint(grpcPort()), PATIENT).toBe(fingerprint256);
   expect(await get("/livez", renewed.cert)).toBe(200);
-  writePair("server", renewed);
 });
 
 /** What a client shows. */
