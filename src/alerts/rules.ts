@@ -1,5 +1,5 @@
 /** Alerts as resources: made, changed and ended over the API, or standing in the settings file. */
-import { invalid, unknown } from "../api/check.js";
+import { invalid, requireEtag, stale, unknown } from "../api/check.js";
 import { AlertSettings } from "../api/index.js";
 import type { Act, AuditEvent } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
@@ -89,7 +89,7 @@ export class Rules {
     { act, etag }: { readonly act: Act; readonly etag: string },
   ): Promise<AlertRow> {
     this.#requireOfApi(alert);
-    if (etag !== "" && etag !== etagOf(alert)) throw stale(alert.id);
+    requireEtag(etag, etagOf(alert), "alert", alert.id);
     const settings = checkSettings(masked(alert.settings, given, mask), alert.accountId);
     await this.#checkReceivers(settings, alert.accountId);
     const { id, revision } = alert;
@@ -97,7 +97,7 @@ export class Rules {
     const after = { ...alert, settings, revision: revision + 1 };
     const event = alertRecord(act, { before: alert, after });
     const [changed = []] = await this.#steps([{ statement: "replaceAlert", values }], event);
-    if (changed.length === 0) throw stale(id);
+    if (changed.length === 0) throw stale("alert", id);
     this.parts.onChange(id);
     return after;
   }
@@ -147,8 +147,4 @@ export class Rules {
 
 function isOfFile(id: string): boolean {
   return id.startsWith(FILE_PREFIX);
-}
-
-export function stale(id: string, kind = "alert"): GatewayError {
-  return new GatewayError("ERROR_REASON_ETAG_STALE", { kind, id });
 }

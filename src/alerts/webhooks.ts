@@ -1,5 +1,5 @@
 /** Webhooks as resources. Their secrets are shown when they are made, and kept sealed. */
-import { invalid } from "../api/check.js";
+import { invalid, requireEtag, stale } from "../api/check.js";
 import { randomBytes } from "node:crypto";
 import { WebhookSettings } from "../api/index.js";
 import type { Act, AuditEvent } from "../audit/act.js";
@@ -11,7 +11,7 @@ import type { WebhookNetworks } from "./networks.js";
 import { type Owner, ownerValues } from "./pages.js";
 import { webhookRecord } from "./records.js";
 import { toWebhook, type WebhookRow } from "./rows.js";
-import { etagOf, stale } from "./rules.js";
+import { etagOf } from "./rules.js";
 import type { SecretSeal } from "./seal.js";
 import { makeSecret } from "./signature.js";
 
@@ -73,7 +73,7 @@ export class Webhooks {
     mask: readonly string[],
     { act, etag }: { readonly act: Act; readonly etag: string },
   ): Promise<WebhookRow> {
-    if (etag !== "" && etag !== etagOf(webhook)) throw stale(webhook.id, "webhook");
+    requireEtag(etag, etagOf(webhook), "webhook", webhook.id);
     const settings = this.#checked(masked(webhook.settings, given, mask));
     return this.#replace(webhook, { ...webhook, settings }, act);
   }
@@ -138,7 +138,7 @@ export class Webhooks {
     const after = { ...next, revision: revision + 1 };
     const event = webhookRecord(act, { before, after });
     const [changed = []] = await this.#steps([{ statement: "replaceWebhook", values }], event);
-    if (changed.length === 0) throw stale(id, "webhook");
+    if (changed.length === 0) throw stale("webhook", id);
     return after;
   }
 

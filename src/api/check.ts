@@ -16,3 +16,13 @@ export function required(param: string, value: string): string {
 export function unknown(kind: string, id: string): GatewayError {
   return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind, id });
 }
+
+/** The refusal of a change of what was changed since its caller read it. */
+export function stale(kind: string, id: string): GatewayError {
+  return new GatewayError("ERROR_REASON_ETAG_STALE", { kind, id });
+}
+
+/** Throws where a caller sent the etag that it read, and there is another now. An empty one takes whatever is there. */
+export function requireEtag(sent: string, present: string, kind: string, id: string): void {
+  if (sent !== "" && sent !== present) throw stale(kind, id);
+}

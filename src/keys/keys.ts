@@ -1,5 +1,5 @@
 /** The keys of all accounts: who calls, and how keys are made, changed and ended. */
-import { invalid } from "../api/check.js";
+import { invalid, requireEtag } from "../api/check.js";
 import { LRUCache } from "lru-cache";
 import { type Key, KeySettings } from "../api/index.js";
 import { type Act, gatewayAct } from "../audit/act.js";
@@ -215,9 +215,7 @@ export class Keys {
       const changed = maskedSettings(KeySettings.decode(row.settings), settings, mask);
       permit?.(keyOf(row), changed);
       // Who may not see the key does not learn from an etag that there is one.
-      if (etag !== "" && etag !== keyOf(row).etag) {
-        throw new GatewayError("ERROR_REASON_ETAG_STALE", { kind: "key", id });
-      }
+      requireEtag(etag, keyOf(row).etag, "key", id);
       return { ...row, settings: KeySettings.encode(changed).finish() };
     });
     return keyOf(row);

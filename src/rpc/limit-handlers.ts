@@ -1,7 +1,6 @@
 /** The methods of IdentityService about what a member may spend, and about ending a member's sessions. */
-import { invalid, required } from "../api/check.js";
+import { invalid, required, requireEtag } from "../api/check.js";
 import { type GetMemberLimitsResponse, type IdentityServiceService, type Key, KeySettings } from "../api/index.js";
-import { GatewayError } from "../errors.js";
 import { FIRST_ETAG } from "../keys/key-caller.js";
 import { hiddenKey } from "./callers.js";
 import type { CoreParts } from "./core.js";
@@ -52,11 +51,7 @@ export function limitHandlers(parts: Pick<CoreParts, "identity" | "keys">): Limi
       if (other !== undefined) throw invalid("update_mask", `must name limits and budgets alone, and not ${other}`);
       const keyId = await hiddenKey(parts, accountId, userId);
       // The key's own check would name the key, whose id is nobody's business.
-      const permit = (key: Key): void => {
-        if (etag !== "" && etag !== key.etag) {
-          throw new GatewayError("ERROR_REASON_ETAG_STALE", { kind: "member", id: userId });
-        }
-      };
+      const permit = (key: Key): void => requireEtag(etag, key.etag, "member", userId);
       return limitsOf(await parts.keys.update(keyId, settings, updateMask, { act, permit }));
     },
   };

@@ -25,12 +25,11 @@ afterAll(() => core.close());
 /** The calls that run for ever, and what the others were told. */
 class Calls {
   asked = 0;
-  /** Those that came to their method, which never answers, and were not told to leave. */
+  /** Those that came to their method, which never answers. */
   running = 0;
   readonly refused: { readonly reason: string; readonly metadata: Readonly<Record<string, string>> }[] = [];
   readonly #gone = new Cancellation();
   readonly #ended: Promise<unknown>[] = [];
-
   readonly #dispatcher: Dispatcher;
 
   constructor(private readonly path: string) {
