@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { JSON_DEPTH_MAX } from "../../api/json-depth.js";
 import { GatewayError } from "../../errors.js";
 import { longStrings } from "./long-string.js";
+import { nameIn } from "./recent-names.js";
 
 /** The most values of any JSON that is read here, and of a request whose values are more than numbers. */
 export const JSON_NODES_MAX = 1_000_000;
@@ -32,6 +33,9 @@ const STOPS = new Uint8Array(256);
 STOPS.fill(1, 0, 0x20);
 STOPS[QUOTE] = 1;
 STOPS[BACKSLASH] = 1;
+
+/** Any row of so many digits is a number that a double holds exactly. */
+const EXACT_DIGITS = 15;
 
 /** How far a string is looked at byte by byte: the vectors' call costs as much as a hundred bytes. */
 const NEAR_BYTES = 128;
@@ -97,7 +101,8 @@ export class JsonCursor {
   /** Goes to the next member and returns its key, decoded; undefined where the object ended. */
   nextKey(): string | undefined {
     if (!this.nextMember()) return undefined;
-    return this.decode(this.memberStart, this.keyEnd, this.keyEscaped);
+    if (this.keyEscaped) return this.decode(this.memberStart, this.keyEnd, true);
+    return nameIn(this.bytes, this.memberStart + 1, this.keyEnd - 1);
   }
 
   /** Goes to the next element; false where the array ended. */
@@ -145,7 +150,19 @@ export class JsonCursor {
     const start = this.at;
     this.countNode();
     this.scanNumber();
-    return Number(this.bytes.toString("latin1", start, this.at));
+    return this.wholeNumber(start) ?? Number(this.bytes.toString("latin1", start, this.at));
+  }
+
+  /** The number that was passed where it is a short row of digits, as nearly all are; else undefined. */
+  private wholeNumber(start: number): number | undefined {
+    if (this.at - start > EXACT_DIGITS) return undefined;
+    let value = 0;
+    for (let at = start; at < this.at; at++) {
+      const byte = this.bytes[at];
+      if (!isDigit(byte)) return undefined;
+      value = value * 10 + (byte ?? 0) - 0x30;
+    }
+    return value;
   }
 
   /** Reads the true or false that comes next. */
