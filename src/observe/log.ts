@@ -76,17 +76,18 @@ export class GatheredLines {
   }
 }
 
-let timeMs = 0;
-let timeText = "";
+let second = 0;
+let secondText = "";
 
-/** The time as a field of a line. Many lines of one millisecond share one text. */
+/** The time as a field of a line. The lines of one second share all of it but its thousandths. */
 function isoTime(): string {
   const nowMs = Date.now();
-  if (nowMs !== timeMs) {
-    timeMs = nowMs;
-    timeText = `,"time":"${new Date(nowMs).toISOString()}"`;
+  const thousandths = nowMs % 1_000;
+  if (nowMs - thousandths !== second) {
+    second = nowMs - thousandths;
+    secondText = `,"time":"${new Date(second).toISOString().slice(0, -"000Z".length)}`;
   }
-  return timeText;
+  return `${secondText}${String(thousandths).padStart(3, "0")}Z"`;
 }
 
 /** An error with its causes, at most five deep. */

@@ -1,10 +1,14 @@
 /** The ids of requests. */
-import { randomFillSync } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
-const RANDOM_BYTES = 10;
-/** Random bytes are drawn for many ids at once: a draw costs more than an id. */
-const drawn = Buffer.alloc(RANDOM_BYTES * 256);
-let used = drawn.length;
+const RANDOM_DIGITS = 20;
+/** Random digits are drawn for many ids at once: a draw costs more than an id. */
+const DRAWN_DIGITS = RANDOM_DIGITS * 256;
+
+let drawn = "";
+let used = 0;
+let timeMs = 0;
+let timeText = "";
 
 /**
  * 32 hexadecimal characters that never come again and grow with time, so that the rows of requests that run together
@@ -12,10 +16,13 @@ let used = drawn.length;
  */
 export function makeRequestId(): string {
   if (used === drawn.length) {
-    randomFillSync(drawn);
+    drawn = randomBytes(DRAWN_DIGITS / 2).toString("hex");
     used = 0;
   }
-  const random = drawn.toString("hex", used, used + RANDOM_BYTES);
-  used += RANDOM_BYTES;
-  return Date.now().toString(16).padStart(12, "0") + random;
+  const nowMs = Date.now();
+  if (nowMs !== timeMs) {
+    timeMs = nowMs;
+    timeText = nowMs.toString(16).padStart(12, "0");
+  }
+  return timeText + drawn.slice(used, (used += RANDOM_DIGITS));
 }
