@@ -25,22 +25,44 @@ const TRANSFER = `sequence, kind, account_id, account_sequence, hold_sequence, c
 /** How many counters a hold has. Those of one key stand together and change together. */
 const HOLD_BUDGETS = KEY_PERIODS.length + ACCOUNT_PERIODS.length;
 const BUDGET_VALUES = 6;
-
-function openHolds(count: number): string {
-  const rows = Array.from({ length: count }, () => `(${placeholders(OPEN_HOLD_VALUES)})`);
-  return `INSERT INTO open_hold (hold_sequence, node_id, expire_time_ms) VALUES ${rows.join(", ")}`;
-}
-
-/** Writes so many counters at once. */
-function budgets(count: number): string {
-  const rows = Array.from({ length: count }, () => `(${placeholders(BUDGET_VALUES)})`);
-  return `INSERT INTO budget (owner, owner_id, period, bucket, pending_nanos, spent_nanos) VALUES ${rows.join(", ")}
-    ON CONFLICT DO UPDATE SET pending_nanos = excluded.pending_nanos, spent_nanos = excluded.spent_nanos`;
-}
+const HASH_BYTES = 32;
 
 /** How many open holds one statement writes or removes where there are so many. */
 const HOLDS_AT_ONCE = 8;
 const OPEN_HOLD_VALUES = 3;
+/** How many transfers of one kind one statement writes where there are so many. */
+const TRANSFERS_AT_ONCE = 8;
+const HOLD_VALUES = 17;
+const USAGE_VALUES = 24;
+
+/** The values of so many rows. */
+function rowsOf(count: number, valuesEach: number): string {
+  return Array.from({ length: count }, () => `(${placeholders(valuesEach)})`).join(", ");
+}
+
+function openHolds(count: number): string {
+  return `INSERT INTO open_hold (hold_sequence, node_id, expire_time_ms) VALUES ${rowsOf(count, OPEN_HOLD_VALUES)}`;
+}
+
+/** Writes so many counters at once. */
+function budgets(count: number): string {
+  return `INSERT INTO budget (owner, owner_id, period, bucket, pending_nanos, spent_nanos)
+    VALUES ${rowsOf(count, BUDGET_VALUES)}
+    ON CONFLICT DO UPDATE SET pending_nanos = excluded.pending_nanos, spent_nanos = excluded.spent_nanos`;
+}
+
+/** What a transfer of a request has: nothing but the request is its cause. */
+const REQUEST_TRANSFER = TRANSFER.replace(" credit_id,", "");
+
+function holds(count: number): string {
+  return `INSERT INTO transfer (${REQUEST_TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price,
+    expire_time_ms, lease_id) VALUES ${rowsOf(count, HOLD_VALUES)}`;
+}
+
+function usages(count: number): string {
+  return `INSERT INTO transfer (${REQUEST_TRANSFER}, usage_source, overage_nanos, operator_cost_nanos, upstream,
+    attempts, ${TOKENS}, attempt_log) VALUES ${rowsOf(count, USAGE_VALUES)}`;
+}
 
 /** The statements of a commit, by what they write. */
 const STATEMENTS = {
@@ -50,15 +72,15 @@ const STATEMENTS = {
     ON CONFLICT DO UPDATE SET nanos = nanos + excluded.nanos`,
   transfer: `INSERT INTO transfer (${TRANSFER}) VALUES (${placeholders(10)})`,
   noted: `INSERT INTO transfer (${TRANSFER}, reason, actor) VALUES (${placeholders(12)})`,
-  hold: `INSERT INTO transfer (${TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price, expire_time_ms,
-    lease_id) VALUES (${placeholders(18)})`,
+  hold: holds(1),
+  holds: holds(TRANSFERS_AT_ONCE),
   lease: `INSERT INTO transfer (${TRANSFER}, node_id, key_id) VALUES (${placeholders(12)})`,
   leaseRow: `INSERT INTO lease (id, node_id, account_id, key_id, create_time_ms, rest_nanos, recalled)
     VALUES (${placeholders(7)}) 
     ON CONFLICT DO UPDATE SET rest_nanos = excluded.rest_nanos, recalled = excluded.recalled`,
   endLease: "DELETE FROM lease WHERE id = ?",
-  usage: `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, operator_cost_nanos, upstream, attempts,
-    ${TOKENS}, attempt_log) VALUES (${placeholders(25)})`,
+  usage: usages(1),
+  usages: usages(TRANSFERS_AT_ONCE),
   openHold: openHolds(1),
   openHolds: openHolds(HOLDS_AT_ONCE),
   closeHold: "DELETE FROM open_hold WHERE hold_sequence = ?",
@@ -88,8 +110,13 @@ export class BookWriter {
   readonly #openHolds: RowStatements;
   readonly #closedHolds: RowStatements;
   readonly #budgets: RowStatements;
+  readonly #holds: RowStatements;
+  readonly #usages: RowStatements;
   /** For one hash after the other: SQLite copies what it is given. */
-  readonly #hash = Buffer.alloc(32);
+  readonly #hash = Buffer.alloc(HASH_BYTES);
+  /** For those of a statement of many rows. */
+  readonly #holdHashes = hashesOf(TRANSFERS_AT_ONCE);
+  readonly #usageHashes = hashesOf(TRANSFERS_AT_ONCE);
 
   constructor(database: Sqlite) {
     const prepare = (name: Name) => database.prepare(STATEMENTS[name]);
@@ -98,14 +125,12 @@ export class BookWriter {
       total: prepare("total"),
       transfer: prepare("transfer"),
       noted: prepare("noted"),
-      hold: prepare("hold"),
       lease: prepare("lease"),
       leaseRow: prepare("leaseRow"),
       endLease: prepare("endLease"),
       changes: database.prepare<[], bigint>("SELECT total_changes()").pluck(),
       checkpoint: prepare("checkpoint"),
       dropCheckpoint: prepare("dropCheckpoint"),
-      usage: prepare("usage"),
       release: prepare("release"),
       usageDay: prepare("usageDay"),
       beats: prepare("beats"),
@@ -117,6 +142,8 @@ export class BookWriter {
     this.#openHolds = rows("openHold", "openHolds", OPEN_HOLD_VALUES, HOLDS_AT_ONCE);
     this.#closedHolds = rows("closeHold", "closeHolds", 1, HOLDS_AT_ONCE);
     this.#budgets = rows("budget", "holdBudgets", BUDGET_VALUES, HOLD_BUDGETS);
+    this.#holds = rows("hold", "holds", HOLD_VALUES, TRANSFERS_AT_ONCE);
+    this.#usages = rows("usage", "usages", USAGE_VALUES, TRANSFERS_AT_ONCE);
   }
 
   write(book: Book): void {
@@ -157,23 +184,29 @@ export class BookWriter {
     for (const { noted, sequence } of closed) if (noted) dropCheckpoint.write(sequence);
   }
 
-  /** Each with the record that its hash proves: its hold, or the usage of the request that it ended. */
+  /**
+   * Each with the record that its hash proves: its hold, or the usage of the request that it ended. Those of one kind
+   * are written together, so not in the order of their numbers: nothing but the commit is seen by anybody.
+   */
   #writeTransfers({ transfers, createdHolds, usages, notes, leaseMoves }: Book): void {
-    let [holds, ends, noted, moves] = [0, 0, 0, 0];
+    let [held, ended, noted, moves] = [0, 0, 0, 0];
+    const [holdRows, usageRows]: [unknown[], unknown[]] = [[], []];
     for (const row of transfers) {
-      const hold = createdHolds[holds];
-      const usage = usages[ends];
+      const hold = createdHolds[held];
+      const usage = usages[ended];
       if (hold?.sequence === row.sequence) {
-        holds += 1;
-        this.#writeHold(row, hold);
+        addHold(holdRows, row, hold, hashIn(this.#holdHashes, held++, row.hash));
+        if (held % TRANSFERS_AT_ONCE === 0) writeRows(holdRows, this.#holds);
       } else if (usage?.sequence === row.sequence) {
-        ends += 1;
-        this.#writeUsage(row, usage);
+        addUsage(usageRows, row, usage, hashIn(this.#usageHashes, ended++, row.hash));
+        if (ended % TRANSFERS_AT_ONCE === 0) writeRows(usageRows, this.#usages);
       } else if (leaseMoves[moves]?.sequence === row.sequence) {
         this.#writeLease(row, leaseMoves[moves++]?.lease);
       } else this.#writeTransfer(row, notes[noted]?.sequence === row.sequence ? notes[noted++] : undefined);
     }
-    const written = holds === createdHolds.length && ends === usages.length && noted === notes.length;
+    writeRows(holdRows, this.#holds);
+    writeRows(usageRows, this.#usages);
+    const written = held === createdHolds.length && ended === usages.length && noted === notes.length;
     assert(written && moves === leaseMoves.length, "a record has no transfer");
   }
 
@@ -219,60 +252,6 @@ export class BookWriter {
     for (const { id } of endedLeases) endLease.write(id);
   }
 
-  #writeHold(row: Transfer, hold: HoldRow): void {
-    this.#statements.hold.write(
-      row.sequence,
-      row.kind,
-      row.accountId,
-      row.accountSequence,
-      row.holdSequence,
-      null,
-      row.pendingNanos,
-      row.postedNanos,
-      row.createTimeMs,
-      this.#bytesOf(row.hash),
-      hold.requestId,
-      hold.keyId,
-      hold.model,
-      hold.nodeId,
-      hold.wantedNanos,
-      hold.price,
-      hold.expireTimeMs,
-      hold.leaseId === "" ? null : hold.leaseId,
-    );
-  }
-
-  #writeUsage(row: Transfer, record: UsageRow): void {
-    const { usageSource, overageNanos, operatorCostNanos, upstream, attempts, usage, attemptLog } = record;
-    this.#statements.usage.write(
-      row.sequence,
-      row.kind,
-      row.accountId,
-      row.accountSequence,
-      row.holdSequence,
-      null,
-      row.pendingNanos,
-      row.postedNanos,
-      row.createTimeMs,
-      this.#bytesOf(row.hash),
-      usageSource,
-      overageNanos,
-      operatorCostNanos ?? null,
-      upstream,
-      attempts,
-      usage.inputTokens,
-      usage.cacheReadTokens,
-      usage.cacheWriteTokens,
-      usage.cacheWrite1hTokens,
-      usage.outputTokens,
-      usage.reasoningTokens,
-      usage.imageTokens,
-      usage.audioInputTokens,
-      usage.audioOutputTokens,
-      attemptLog,
-    );
-  }
-
   #writeHolds(book: Book): void {
     const { release } = this.#statements;
     const open: unknown[] = [];
@@ -296,6 +275,48 @@ export class BookWriter {
     const sums = [requestCount, costNanos, refundedNanos, operatorCostNanos, marginNanos, ...tokensOf(usage)];
     this.#statements.usageDay.write(day, accountId, keyId, model, ...sums);
   }
+}
+
+function hashesOf(count: number): readonly Buffer[] {
+  return Array.from({ length: count }, () => Buffer.alloc(HASH_BYTES));
+}
+
+/** The hash as bytes, in the next of those that take turns. */
+function hashIn(hashes: readonly Buffer[], index: number, hash: string): Buffer {
+  const bytes = hashes[index % hashes.length];
+  assert(bytes !== undefined, "no room for hashes");
+  bytes.write(hash, "hex");
+  return bytes;
+}
+
+/** What a transfer of a request is told by, in the order of its columns. */
+function addTransfer(values: unknown[], row: Transfer, hash: Buffer): void {
+  const { sequence, kind, accountId, accountSequence, holdSequence, pendingNanos, postedNanos, createTimeMs } = row;
+  values.push(sequence, kind, accountId, accountSequence, holdSequence, pendingNanos, postedNanos, createTimeMs, hash);
+}
+
+function addHold(values: unknown[], row: Transfer, hold: HoldRow, hash: Buffer): void {
+  addTransfer(values, row, hash);
+  const { requestId, keyId, model, nodeId, wantedNanos, price, expireTimeMs, leaseId } = hold;
+  values.push(requestId, keyId, model, nodeId, wantedNanos, price, expireTimeMs, leaseId === "" ? null : leaseId);
+}
+
+function addUsage(values: unknown[], row: Transfer, record: UsageRow, hash: Buffer): void {
+  addTransfer(values, row, hash);
+  const { usageSource, overageNanos, operatorCostNanos, upstream, attempts, usage, attemptLog } = record;
+  values.push(usageSource, overageNanos, operatorCostNanos ?? null, upstream, attempts);
+  values.push(
+    usage.inputTokens,
+    usage.cacheReadTokens,
+    usage.cacheWriteTokens,
+    usage.cacheWrite1hTokens,
+    usage.outputTokens,
+    usage.reasoningTokens,
+    usage.imageTokens,
+    usage.audioInputTokens,
+    usage.audioOutputTokens,
+    attemptLog,
+  );
 }
 
 /** A statement for one row, and one for so many rows at once. */
