@@ -1,5 +1,5 @@
 /** The accounts as an operator opens, limits and freezes them. */
-import { invalid } from "../api/check.js";
+import { invalid, stale } from "../api/check.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import type {
@@ -80,7 +80,7 @@ export class Accounts {
     checkSettings(settings);
     const account = await this.store.accounts.setSettings(id, settings, etag, act);
     if (account === undefined) throw unknownAccount(id);
-    if (account === "stale") throw new GatewayError("ERROR_REASON_ETAG_STALE", { kind: "account", id });
+    if (account === "stale") throw stale("account", id);
     return account;
   }
 

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { access, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { invalid, unknown } from "../api/check.js";
+import { invalid, stale, unknown } from "../api/check.js";
 import type { GetSettingsResponse, NamedSetting, SettingsFile, SettingsProblem } from "../api/index.js";
 import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
@@ -106,8 +106,7 @@ export class FileBoard implements SettingsBoard {
   }
 
   #requireCurrent(text: string, etag: string): void {
-    if (etag !== versionOf(text))
-      throw new GatewayError("ERROR_REASON_ETAG_STALE", { kind: "file", id: this.#fileName });
+    if (etag !== versionOf(text)) throw stale("file", this.#fileName);
   }
 
   /** Empty where the file may be written here. */
