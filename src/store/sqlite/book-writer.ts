@@ -19,7 +19,8 @@ import { TOKEN_COLUMNS, placeholders, tokensOf } from "../token-columns.js";
 const TOKENS = TOKEN_COLUMNS.join(", ");
 const TOKENS_ADDED = TOKEN_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
 
-const TRANSFER = `sequence, kind, account_id, account_sequence, hold_sequence, credit_id, pending_nanos, posted_nanos,
+/** What every transfer has. Those that something else than a request caused name it in `credit_id`. */
+const TRANSFER = `sequence, kind, account_id, account_sequence, hold_sequence, pending_nanos, posted_nanos,
   create_time_ms, hash`;
 
 /** How many counters a hold has. Those of one key stand together and change together. */
@@ -51,16 +52,13 @@ function budgets(count: number): string {
     ON CONFLICT DO UPDATE SET pending_nanos = excluded.pending_nanos, spent_nanos = excluded.spent_nanos`;
 }
 
-/** What a transfer of a request has: nothing but the request is its cause. */
-const REQUEST_TRANSFER = TRANSFER.replace(" credit_id,", "");
-
 function holds(count: number): string {
-  return `INSERT INTO transfer (${REQUEST_TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price,
+  return `INSERT INTO transfer (${TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price,
     expire_time_ms, lease_id) VALUES ${rowsOf(count, HOLD_VALUES)}`;
 }
 
 function usages(count: number): string {
-  return `INSERT INTO transfer (${REQUEST_TRANSFER}, usage_source, overage_nanos, operator_cost_nanos, upstream,
+  return `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, operator_cost_nanos, upstream,
     attempts, ${TOKENS}, attempt_log) VALUES ${rowsOf(count, USAGE_VALUES)}`;
 }
 
@@ -70,11 +68,11 @@ const STATEMENTS = {
     chain_sequence = ?, chain_hash = ? WHERE id = ?`,
   total: `INSERT INTO operator_total (kind, shard, nanos) VALUES (?, 0, ?)
     ON CONFLICT DO UPDATE SET nanos = nanos + excluded.nanos`,
-  transfer: `INSERT INTO transfer (${TRANSFER}) VALUES (${placeholders(10)})`,
-  noted: `INSERT INTO transfer (${TRANSFER}, reason, actor) VALUES (${placeholders(12)})`,
+  transfer: `INSERT INTO transfer (${TRANSFER}, credit_id) VALUES (${placeholders(10)})`,
+  noted: `INSERT INTO transfer (${TRANSFER}, credit_id, reason, actor) VALUES (${placeholders(12)})`,
   hold: holds(1),
   holds: holds(TRANSFERS_AT_ONCE),
-  lease: `INSERT INTO transfer (${TRANSFER}, node_id, key_id) VALUES (${placeholders(12)})`,
+  lease: `INSERT INTO transfer (${TRANSFER}, credit_id, node_id, key_id) VALUES (${placeholders(12)})`,
   leaseRow: `INSERT INTO lease (id, node_id, account_id, key_id, create_time_ms, rest_nanos, recalled)
     VALUES (${placeholders(7)}) 
     ON CONFLICT DO UPDATE SET rest_nanos = excluded.rest_nanos, recalled = excluded.recalled`,
@@ -223,26 +221,17 @@ export class BookWriter {
   }
 
   #writeTransfer(row: Transfer, note: Note | undefined): void {
-    const values = [
-      row.sequence,
-      row.kind,
-      row.accountId,
-      row.accountSequence,
-      row.holdSequence,
-      row.kind === "credit" || note !== undefined ? row.causeId : null,
-      row.pendingNanos,
-      row.postedNanos,
-      row.createTimeMs,
-      this.#bytesOf(row.hash),
-    ];
+    const values: unknown[] = [];
+    addTransfer(values, row, this.#bytesOf(row.hash));
+    values.push(row.kind === "credit" || note !== undefined ? row.causeId : null);
     if (note === undefined) this.#statements.transfer.write(...values);
     else this.#statements.noted.write(...values, note.reason, note.actor);
   }
 
   #writeLease(row: Transfer, lease: Pick<LeaseRow, "nodeId" | "keyId"> | undefined): void {
-    const { sequence, kind, accountId, accountSequence, holdSequence, causeId, pendingNanos, createTimeMs } = row;
-    const said = [sequence, kind, accountId, accountSequence, holdSequence, causeId, pendingNanos, row.postedNanos];
-    this.#statements.lease.write(...said, createTimeMs, this.#bytesOf(row.hash), lease?.nodeId, lease?.keyId);
+    const values: unknown[] = [];
+    addTransfer(values, row, this.#bytesOf(row.hash));
+    this.#statements.lease.write(...values, row.causeId, lease?.nodeId, lease?.keyId);
   }
 
   #writeLeases({ changedLeases, endedLeases }: Book): void {
@@ -289,7 +278,7 @@ function hashIn(hashes: readonly Buffer[], index: number, hash: string): Buffer 
   return bytes;
 }
 
-/** What a transfer of a request is told by, in the order of its columns. */
+/** What every transfer has, in the order of its columns. */
 function addTransfer(values: unknown[], row: Transfer, hash: Buffer): void {
   const { sequence, kind, accountId, accountSequence, holdSequence, pendingNanos, postedNanos, createTimeMs } = row;
   values.push(sequence, kind, accountId, accountSequence, holdSequence, pendingNanos, postedNanos, createTimeMs, hash);
@@ -305,18 +294,7 @@ function addUsage(values: unknown[], row: Transfer, record: UsageRow, hash: Buff
   addTransfer(values, row, hash);
   const { usageSource, overageNanos, operatorCostNanos, upstream, attempts, usage, attemptLog } = record;
   values.push(usageSource, overageNanos, operatorCostNanos ?? null, upstream, attempts);
-  values.push(
-    usage.inputTokens,
-    usage.cacheReadTokens,
-    usage.cacheWriteTokens,
-    usage.cacheWrite1hTokens,
-    usage.outputTokens,
-    usage.reasoningTokens,
-    usage.imageTokens,
-    usage.audioInputTokens,
-    usage.audioOutputTokens,
-    attemptLog,
-  );
+  values.push(...tokensOf(usage), attemptLog);
 }
 
 /** A statement for one row, and one for so many rows at once. */
