@@ -94,10 +94,14 @@ export function recall(book: Book, { accountId }: RecallOperation): LedgerResult
   return { kind: "recalled", leases: recallAll(book, book.leasesOf(accountId)) };
 }
 
-/** Marks leases, so that the nodes that have them give them back. */
+/**
+ * Marks leases, so that the nodes that have them give them back, and names them by their ids: their order in the book
+ * is that of their grants, or where the book was read anew that of the database.
+ */
 export function recallAll(book: Book, leases: readonly LeaseRow[]): readonly LeaseName[] {
   for (const row of leases) book.recallLease(row);
-  return leases.map(({ id, nodeId }) => ({ leaseId: id, nodeId }));
+  const names = leases.map(({ id, nodeId }) => ({ leaseId: id, nodeId }));
+  return names.sort((one, other) => (one.leaseId < other.leaseId ? -1 : 1));
 }
 
 /** An account and counters as they would stand if every lease of the account had been given back. */

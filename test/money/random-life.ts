@@ -129,7 +129,9 @@ export class RandomLife {
 
   /** Small requests, so that now and then there is enough for so many of them. */
   #lease(): LedgerOperation {
-    const leaseId = `l${this.#leases.length + 1}`;
+    // As with real ids, what comes later need not be sorted behind.
+    const number = this.#leases.length + 1;
+    const leaseId = `l${number % 7}_${number}`;
     const { keyId, budgets, accountId, nodeId } = holdOf({ ...this.#owner(), nodeId: this.#node() });
     const requestNanos = BigInt(this.whole(3));
     const lease = { leaseId, nodeId, accountId, keyId, budgets, requestNanos, amountNanos: BigInt(this.whole(60)) };

@@ -286,7 +286,8 @@ export class RunningLedger {
 
   #recall(leases: readonly Lease[]): { leaseId: string; nodeId: string }[] {
     for (const lease of leases) lease.recalled = true;
-    return leases.map(({ id, nodeId }) => ({ leaseId: id, nodeId }));
+    const names = leases.map(({ id, nodeId }) => ({ leaseId: id, nodeId }));
+    return names.sort((one, other) => (one.leaseId < other.leaseId ? -1 : 1));
   }
 
   #credit(creditId: string, accountId: string, amount: bigint): LedgerResult {

@@ -134,6 +134,20 @@ onEachStore((driver: StoreDriver) => {
     expect(await problemsOf(store)).toEqual([]);
   });
 
+  test("leases are named by their ids, whether the book was kept since their grants or read anew", async () => {
+    const store = await leased(await driver.place());
+    await store.ledger.commit([
+      { ...LEASE, leaseId: "l9", keyId: "key_2" },
+      { ...LEASE, leaseId: "l10", keyId: "key_3" },
+    ]);
+    const recall: LedgerOperation = { kind: "recall", accountId: "acme", nowMs: NOON_MS };
+    const named = [{ kind: "recalled", leases: [{ leaseId: "l1" }, { leaseId: "l10" }, { leaseId: "l9" }] }];
+    expect(await store.ledger.commit([recall])).toMatchObject(named);
+    // Nothing of an account is kept through a change of it.
+    await store.accounts.setFreeze("acme", null, TEST_ACT);
+    expect(await store.ledger.commit([recall])).toMatchObject(named);
+  });
+
   test("where other processes write, a node is told which of its leases are asked back", async () => {
     const place = await driver.place();
     const store = await leased(place);
