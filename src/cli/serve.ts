@@ -1,5 +1,7 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
 import type { Command } from "commander";
+import { readEnvironment } from "../config/environment.js";
+import { beginThread } from "../threads.js";
 import { announceServing, leaveWorkers, serveByWorkers, stopSignal, workerPart } from "../workers.js";
 import { readVersion } from "./version.js";
 
@@ -31,6 +33,7 @@ Example:
 async function serve(options: { demo?: true; acceptLoss?: true }): Promise<void> {
   if (await serveByWorkers()) return;
   const { demo = false, acceptLoss = false } = options;
+  beginThreads();
   // What serves is loaded only here, so that every other command starts at once.
   if (workerPart() === "owner") {
     const { own } = await import("../serve/owner.js");
@@ -40,4 +43,12 @@ async function serve(options: { demo?: true; acceptLoss?: true }): Promise<void>
   }
   const main = await import("../main.js");
   await main.serve({ demo, acceptLoss, version: readVersion() });
+}
+
+/** The threads that this process will need load their code while it loads its own. */
+function beginThreads(): void {
+  const { core, databaseUrl } = readEnvironment(process.env);
+  if (core !== undefined || workerPart() === "owned") return;
+  if (databaseUrl === undefined) beginThread("ledger");
+  beginThread("records");
 }

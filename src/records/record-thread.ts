@@ -1,14 +1,12 @@
 /** The main thread's end of the thread that stores records. */
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { GatewayError } from "../errors.js";
-import { threadEntry } from "../package-root.js";
+import { startThread } from "../threads.js";
 import type { RecordAnswer, RecordCall, RecordCallName, RecordCalls, RecordStart } from "./record-calls.js";
 
 /** How many calls may wait for the thread, which answers one after the other. */
 const CALLS_MAX = 1_000;
-/** Chunks that were read lately, and what a question puts together. */
-const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
 interface Waiting {
   resolve(result: unknown): void;
@@ -34,7 +32,7 @@ export class RecordThread {
 
   /** Rejects where the place cannot be opened. */
   static async start(start: RecordStart): Promise<RecordThread> {
-    const worker = new Worker(threadEntry("record-thread"), { workerData: start, resourceLimits: LIMITS });
+    const worker = startThread("records", start);
     await once(worker, "message");
     return new RecordThread(worker);
   }

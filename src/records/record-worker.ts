@@ -1,9 +1,10 @@
 /** The thread that stores records: it answers one call after the other, and stores new records between their steps. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { SecretSeal } from "../alerts/seal.js";
 import { protectSecrets } from "../redaction.js";
 import { giveBackStartMemory } from "../start-memory.js";
+import { taskOf } from "../threads.js";
 import type { ChunkStore } from "./chunk-store.js";
 import type { ContentStore } from "./content-store.js";
 import { ContentVault } from "./content-vault.js";
@@ -30,7 +31,7 @@ type Handlers = {
 if (parentPort === null) throw new Error("this file is the entry of a thread");
 const port = parentPort;
 // The edge between threads: whoever starts this one gives the place.
-const { place, contentKeys } = workerData as RecordStart;
+const { place, contentKeys } = (await taskOf(port)) as RecordStart;
 const { chunks, contents } = await open(place);
 const engine = new Engine(chunks, undefined, () => nextTurn());
 const vault = new ContentVault(contents, new SecretSeal(contentKeys));

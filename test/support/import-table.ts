@@ -10,6 +10,7 @@ const EVERYWHERE = [
   "src/failpoint.ts",
   "src/package-root.ts",
   "src/start-memory.ts",
+  "src/threads.ts",
   "gen/",
 ];
 
@@ -192,6 +193,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/redaction.ts": [],
   "src/failpoint.ts": [],
   "src/start-memory.ts": [],
+  "src/threads.ts": [],
   "src/package-root.ts": [],
   "src/prepare.mjs": ["src/bundle.mjs"],
   "src/bundle.mjs": [],

@@ -45,7 +45,7 @@ export type WorkerMessage =
 /** What a thread is started for. */
 export type WorkerTask =
   | {
-      readonly kind: "serve";
+      readonly kind: "ledger";
       readonly directory: string;
       readonly databaseBytesMax: number | undefined;
       readonly check: StartCheck;

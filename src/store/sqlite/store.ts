@@ -64,7 +64,7 @@ export async function openSqliteThread(options: SqliteOptions): Promise<SqliteTh
   const { otherKeyChecks = [] } = options;
   const check = { keyCheck, otherKeyChecks, acceptLoss, witnessPath, traces };
   const syncSeconds = options.syncSeconds?.cells.buffer;
-  const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax, check, syncSeconds }, onFatal);
+  const thread = await SqliteThread.start({ kind: "ledger", directory, databaseBytesMax, check, syncSeconds }, onFatal);
   if (thread.notice !== undefined) options.onNotice?.(thread.notice);
   return thread;
 }

@@ -1,5 +1,5 @@
 /** The main thread's end of the database's thread: questions out, answers in, and what happens when it fails. */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { GatewayError } from "../../errors.js";
 import type {
   CallArguments,
@@ -13,13 +13,10 @@ import type {
 } from "./calls.js";
 import type { StartNotice } from "./file.js";
 import type { VerifyReport } from "../store.js";
-import { threadEntry } from "../../package-root.js";
+import { startThread } from "../../threads.js";
 
 /** How many calls may wait for the thread. Operations of the ledger come in batches, two at a time. */
 const CALLS_MAX = 10_000;
-/** A batch and its rows take a few MiB; a thread that wants more than this has a fault. */
-const SERVE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
-const VERIFY_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
 interface Pending {
   readonly id: number;
@@ -56,7 +53,7 @@ export class SqliteThread<Calls = SqliteCalls> {
     task: WorkerTask,
     onFatal?: (error: Error) => void,
   ): Promise<SqliteThread<Calls>> {
-    const worker = await startWorker(task, SERVE_LIMITS);
+    const worker = startThread(task.kind, task);
     const { notice } = await firstMessage(worker, "ready");
     return new SqliteThread<Calls>(worker, onFatal, notice);
   }
@@ -121,22 +118,13 @@ export class SqliteThread<Calls = SqliteCalls> {
 /** Verifies the database in a thread and a connection of its own, while the other goes on writing. */
 export async function verifyBeside(directory: string): Promise<VerifyReport> {
   try {
-    const worker = await startWorker({ kind: "verify", directory }, VERIFY_LIMITS);
+    const task: WorkerTask = { kind: "verify", directory };
+    const worker = startThread(task.kind, task);
     const { report } = await firstMessage(worker, "verified");
     return report;
   } catch (error) {
     throw unavailable(error);
   }
-}
-
-async function startWorker(task: WorkerTask, resourceLimits: typeof SERVE_LIMITS): Promise<Worker> {
-  // Flags of this process, such as a test runner's loaders, are not the thread's.
-  return new Worker(threadEntry("database-thread"), {
-    workerData: task,
-    resourceLimits,
-    execArgv: [],
-    name: task.kind,
-  });
 }
 
 type MessageOf<Kind extends WorkerMessage["kind"]> = Extract<WorkerMessage, { readonly kind: Kind }>;

@@ -1,8 +1,9 @@
 /** The entry of the database's threads: one that serves every call in order, and short-lived ones that verify. */
 import assert from "node:assert";
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { Distribution, SHORT_SECONDS_BOUNDS } from "../../api/distribution.js";
 import { giveBackStartMemory } from "../../start-memory.js";
+import { taskOf } from "../../threads.js";
 import { openAnswerFile, SqliteAnswers } from "./answer-file.js";
 import type { WorkerMessage, WorkerTask } from "./calls.js";
 import { sqliteCalls } from "./database.js";
@@ -26,7 +27,7 @@ function serve(port: MessagePort, file: ServedFile, calls: object, syncSeconds?:
 }
 
 function run(port: MessagePort, task: WorkerTask): void {
-  if (task.kind === "serve") {
+  if (task.kind === "ledger") {
     const file = openSqliteFile(task.directory, task.databaseBytesMax, task.check);
     const seconds = task.syncSeconds && new Distribution(SHORT_SECONDS_BOUNDS, task.syncSeconds);
     serve(port, file, sqliteCalls(file.database, file.witness), seconds);
@@ -48,8 +49,8 @@ function run(port: MessagePort, task: WorkerTask): void {
 
 assert(parentPort !== null, "this file runs in a thread of its own");
 try {
-  const task: WorkerTask = workerData;
-  run(parentPort, task);
+  // The edge between threads: whoever starts this one gives such a task.
+  run(parentPort, (await taskOf(parentPort)) as WorkerTask);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   say(parentPort, { kind: "refused", message });
