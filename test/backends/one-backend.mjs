@@ -25,6 +25,7 @@ const EMBEDDED = {
   "test/store/sqlite-binding.test.ts": "the binding of SQLite",
   "test/store/sqlite.test.ts": "the file, its rights and its places",
   "test/store/witness.test.ts": "the witness beside the file",
+  "test/threads.test.ts": "the thread that writes the file, and that of the records",
 };
 
 const POSTGRESQL = {
