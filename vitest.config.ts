@@ -50,8 +50,8 @@ export default defineConfig({
   test: {
     globalSetup: ["test/support/build.ts"],
     reporters: ["default", new NotRunReporter()],
-    // One more than can run: about half of its time a file waits.
-    maxWorkers: Math.min(availableParallelism() + 1, 6),
+    // Two more than can run: about half of its time a file waits.
+    maxWorkers: Math.min(availableParallelism() + 2, 6),
     sequence: { sequencer: LongestFirst },
     // `npm run coverage`: of the parts whose tests start no gateway of their own, since v8 counts this process alone.
     // The floor lies a point below what is covered, for what a change adds may be tested through a gateway.
