@@ -62,6 +62,15 @@ test("a transaction that throws leaves nothing, and the next one is whole", () =
   expect(database.prepare<[], bigint>("SELECT id FROM thing").pluck().all()).toEqual([2n, 3n]);
 });
 
+test("a statement is prepared when it is first used, and what is wrong with it is said then", () => {
+  const database = new Sqlite(":memory:");
+  const find = database.prepare<[], string>("SELECT text FROM later").pluck();
+  expect(() => find.all()).toThrow(SqliteError);
+  database.exec("CREATE TABLE later (text TEXT); INSERT INTO later VALUES ('here')");
+  expect(find.all()).toEqual(["here"]);
+  database.close();
+});
+
 test.each([
   { what: "get", read: (database: Sqlite) => database.prepare("SELECT * FROM thing").get() },
   { what: "all", read: (database: Sqlite) => database.prepare("SELECT * FROM thing").all() },

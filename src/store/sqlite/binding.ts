@@ -43,12 +43,21 @@ function known(error: unknown): unknown {
   return isOfSqlite ? new SqliteError(error.message, "SQLITE_ERROR", error) : error;
 }
 
-/** A prepared statement. Integers come as its database's options say. */
+/**
+ * A statement, prepared when it is first used: most of what a gateway can ask of its database it is not asked in hours.
+ * Integers come as its database's options say.
+ */
 export class Statement<Values extends Bound, Row> {
-  readonly #native: StatementSyncInstance;
+  readonly #prepare: () => StatementSyncInstance;
+  #prepared: StatementSyncInstance | undefined;
 
-  constructor(native: StatementSyncInstance) {
-    this.#native = native;
+  constructor(prepare: () => StatementSyncInstance) {
+    this.#prepare = prepare;
+  }
+
+  get #native(): StatementSyncInstance {
+    this.#prepared ??= this.#prepare();
+    return this.#prepared;
   }
 
   /** Runs it where nobody asks what it changed: for an answer to that, `run` takes a third longer. */
@@ -94,15 +103,18 @@ export class Statement<Values extends Bound, Row> {
     }
   }
 
-  /** From now on rows are lists of values. */
-  raw(): this {
-    this.#native.setReturnArrays(true);
-    return this;
+  /** The same statement, whose rows are lists of values. */
+  raw<List = Row>(): Statement<Values, List> {
+    return new Statement<Values, List>(() => {
+      const native = this.#prepare();
+      native.setReturnArrays(true);
+      return native;
+    });
   }
 
   /** The same statement, of which only the first column of each row is taken. */
   pluck(): Column<Values, Row> {
-    return new Column<Values, Row>(new Statement<Values, readonly [Row]>(this.#native).raw());
+    return new Column<Values, Row>(this.raw<readonly [Row]>());
   }
 }
 
@@ -172,11 +184,7 @@ export class Sqlite {
   }
 
   prepare<Values extends Bound = unknown[], Row = unknown>(sql: string): Statement<Values, Row> {
-    try {
-      return new Statement(this.#native.prepare(sql));
-    } catch (error) {
-      throw known(error);
-    }
+    return new Statement(() => this.#native.prepare(sql));
   }
 
   exec(sql: string): void {
