@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { openAnswerFile, SqliteAnswers } from "../../src/store/sqlite/answer-file.js";
 import { sqliteCalls } from "../../src/store/sqlite/database.js";
-import type { Sqlite } from "../../src/store/sqlite/binding.js";
+import { Sqlite } from "../../src/store/sqlite/binding.js";
+import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
+import { openSqliteContents } from "../../src/records/sqlite-contents.js";
 import { openSqliteFile } from "../../src/store/sqlite/file.js";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-plans-"));
@@ -59,6 +61,18 @@ test("no statement reads all kept answers, as their sweep once did every minute"
   const statements = preparedBy(answers.database, () => new SqliteAnswers(answers.database));
   expect(statements.length).toBeGreaterThan(8);
   expect(walksOf(answers.database, statements, ALL_ANSWERS)).toEqual([]);
+});
+
+test("each statement of the thread of records is sound, which nothing else sees before it is first used", async () => {
+  const prepare = vi.spyOn(Sqlite.prototype, "prepare");
+  const [chunks, contents] = [openSqliteChunks(directory), openSqliteContents(directory)];
+  const asked = prepare.mock.calls.map(([sql], index) => ({ sql, file: prepare.mock.contexts[index] as Sqlite }));
+  prepare.mockRestore();
+  const questions = asked.filter(({ sql }) => /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(sql));
+  expect(questions.length).toBeGreaterThan(12);
+  for (const { file, sql } of questions) expect(() => planOf(file, sql), sql).not.toThrow();
+  await chunks.close();
+  await contents.close();
 });
 
 test.each([

@@ -1,7 +1,7 @@
 /** The order of the test files: those that take long come first, so that none of them is left alone at the end. */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Longest first. Most of their time they wait, for what a gateway does once in so many seconds. */
+/** What takes more than 25 s where other files run beside it, longest first. */
 const LONG = [
   "clients/examples",
   "flow/slow-readers",
