@@ -1,6 +1,7 @@
 /** Reads a body as it comes. A long one is put into memory that other threads see, the longest by a thread. */
 import type { FastifyInstance } from "fastify";
 import type { Readable } from "node:stream";
+import { MessageChannel } from "node:worker_threads";
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import { emptySharedBytes, sharedBytes } from "../api/shared-bytes.js";
 import { bodyTooLarge } from "../api/body-limit.js";
@@ -9,6 +10,11 @@ import { BodyThread, type GatheredBody } from "./body-thread.js";
 
 /** A longer body is put together by a thread; the event loop is quicker with a shorter one than with its message. */
 const GATHERED_BYTES = 1024 * 1024;
+/** Node reads so much at once: a body of no more comes in one piece, as most do, and is that piece. */
+const PIECE_BYTES = 64 * 1024;
+
+const closedPort = new MessageChannel().port1;
+closedPort.close();
 
 /** Bodies stay as they came: the service reads them, or the mapper of the management routes. */
 export function readBodiesAsBytes(app: FastifyInstance, bytesMax: number): void {
@@ -75,7 +81,7 @@ interface Pieces {
 
 function piecesOf(announcedBytes: number | undefined, thread: BodyThread): Pieces {
   if (announcedBytes === undefined) return new UnannouncedPieces(thread);
-  if (announcedBytes <= LONG_BYTES) return new ShortPieces();
+  if (announcedBytes <= PIECE_BYTES) return new ShortPieces();
   return announcedBytes <= GATHERED_BYTES
     ? new PlacedPieces(announcedBytes)
     : new GatheredPieces(thread.begin(announcedBytes));
@@ -95,7 +101,7 @@ class ShortPieces implements Pieces {
   drop(): void {}
 }
 
-/** Each is put where it belongs as it comes. */
+/** Each is put where it belongs as it comes, and gone: V8 counts pieces, and would collect its whole heap for them. */
 class PlacedPieces implements Pieces {
   readonly #body: Buffer;
 
@@ -105,6 +111,7 @@ class PlacedPieces implements Pieces {
 
   add(chunk: Buffer, start: number): void {
     this.#body.set(chunk, start);
+    giveBack(chunk);
   }
 
   whole(): Buffer {
@@ -112,6 +119,15 @@ class PlacedPieces implements Pieces {
   }
 
   drop(): void {}
+}
+
+/** Frees a piece that nobody else has: one that is a part of other memory is let be. */
+function giveBack(piece: Buffer): void {
+  const memory: ArrayBufferLike & { transfer?(bytes: number): unknown } = piece.buffer;
+  if (memory instanceof SharedArrayBuffer || memory.byteLength !== piece.length) return;
+  // Node 20 has no `transfer`; what a closed port is given is gone as well.
+  if (memory.transfer === undefined) closedPort.postMessage(undefined, [memory]);
+  else memory.transfer(0);
 }
 
 class GatheredPieces implements Pieces {
@@ -156,7 +172,7 @@ class UnannouncedPieces implements Pieces {
   }
 }
 
-/** A body that came in one piece, as most do, is that piece. */
+/** A body that came in one piece is that piece. */
 function whole(chunks: readonly Buffer[], bytes: number): Buffer {
   const [first] = chunks;
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes);

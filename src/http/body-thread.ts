@@ -4,6 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { asBuffer } from "../api/bytes.js";
+import { COUNTED_SHARE } from "../api/shared-bytes.js";
 import { GatewayError } from "../errors.js";
 
 /** Pieces cross once there are so many bytes of them: a message takes some microseconds. */
@@ -24,7 +25,10 @@ parentPort.on("message", ({ id, pieces, bytes, isLast, isDropped }) => {
   if (isDropped) return void bodies.delete(id);
   let body = bodies.get(id);
   if (body === undefined) bodies.set(id, (body = { shared: undefined, kept: [], filled: 0 }));
-  if (bytes !== undefined) body.shared ??= new Uint8Array(new SharedArrayBuffer(bytes));
+  if (bytes !== undefined && body.shared === undefined) {
+    body.shared = new Uint8Array(new SharedArrayBuffer(bytes));
+    body.counted = Buffer.allocUnsafeSlow(Math.ceil(bytes / ${COUNTED_SHARE}));
+  }
   for (const piece of pieces) body.kept.push(new Uint8Array(piece));
   if (body.shared === undefined) return;
   for (const piece of body.kept) {

@@ -3,7 +3,8 @@
  * Run: `npm run bench:builds -- --other DIST [--only SCENARIO] [--rounds N] [--seconds S]`.
  * With `--traces SHARE`, such as 0.01, this build sends traces of that share of requests to a sink, and the other,
  * which may be left out and is then the same build, sends none: what traces cost. With `--records` the other one, this
- * build as well, keeps no records of requests: what records cost. With `--at-most RATIO` it fails above that.
+ * build as well, keeps no records of requests: what records cost. With `--node-options="--one --two"` this build is
+ * started with those of Node: what an option is worth. With `--at-most RATIO` it fails above that.
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -29,6 +30,7 @@ const { values: asked } = parseArgs({
     other: { type: "string" },
     traces: { type: "string" },
     records: { type: "boolean", default: false },
+    "node-options": { type: "string", default: "" },
     "at-most": { type: "string" },
     only: { type: "string", default: "whole-1k" },
     rounds: { type: "string", default: "8" },
@@ -131,9 +133,10 @@ async function main() {
   const sink = await startSink();
   const own = here("../../dist");
   const other = asked.other ?? own;
+  const ownOptions = asked["node-options"].split(" ").filter((option) => option !== "");
   const sides = [
     await startSide("other", entryOf(other), scenario, problems, { nodeOptions: otherOptions(other) }),
-    await startSide("this", entryOf(own), scenario, problems, { variables: sink?.variables }),
+    await startSide("this", entryOf(own), scenario, problems, { variables: sink?.variables, nodeOptions: ownOptions }),
   ];
   const charges = new Charges();
   const both = (/** @type {(side: Side) => Promise<any>} */ run) => Promise.all(sides.map(run));

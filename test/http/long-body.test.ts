@@ -20,9 +20,16 @@ interface Told {
 let app: FastifyInstance;
 let port = 0;
 let seen = 0;
+/** The pieces of the last body, as they came. */
+let pieces: Buffer[] = [];
 beforeAll(async () => {
   app = fastify();
   readBodiesAsBytes(app, BYTES_MAX);
+  app.addHook("preParsing", (_request, _reply, payload, done) => {
+    pieces = [];
+    payload.on("data", (piece: Buffer) => pieces.push(piece));
+    done(null, payload);
+  });
   app.post("/", (asked): Told => {
     seen += 1;
     const body = asked.body as Buffer;
@@ -55,16 +62,25 @@ function post(body: Buffer, isAnnounced: boolean): Promise<{ readonly status: nu
   });
 }
 
-const LENGTHS = [1, 100_000, 256 * 1024, 256 * 1024 + 1, MIB, MIB + 1, 3 * MIB + 17, BYTES_MAX];
+const LENGTHS = [1, 64 * 1024, 100_000, 256 * 1024, 256 * 1024 + 1, MIB, MIB + 1, 3 * MIB + 17, BYTES_MAX];
 test.each(LENGTHS.flatMap((length) => [true, false].map((isAnnounced) => ({ length, isAnnounced }))))(
   "a body of $length bytes comes as it was sent, announced: $isAnnounced",
   async ({ length, isAnnounced }) => {
     const body = randomBytes(length);
     const { status, told } = await post(body, isAnnounced);
     expect(status).toBe(200);
-    expect(told).toEqual({ length, digest: digestOf(body), isShared: length > 256 * 1024 });
+    const isShared = length > (isAnnounced ? 64 : 256) * 1024;
+    expect(told).toEqual({ length, digest: digestOf(body), isShared });
   },
 );
+
+test("the pieces of a body that comes in many are gone once they are in their place", async () => {
+  await post(randomBytes(200_000), true);
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces.map(({ byteLength }) => byteLength)).toEqual(pieces.map(() => 0));
+  await post(Buffer.alloc(1_000, 7), true);
+  expect(Buffer.concat(pieces)).toEqual(Buffer.alloc(1_000, 7));
+});
 
 test("many at once stay apart", async () => {
   const bodies = Array.from({ length: 24 }, (_, index) => Buffer.alloc(MIB + 1 + index * 50_000, 65 + index));

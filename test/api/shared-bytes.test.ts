@@ -1,0 +1,51 @@
+/** Shared memory that nobody needs any more is given back, though V8 counts none of it. */
+import { setImmediate } from "node:timers/promises";
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { asBuffer } from "../../src/api/bytes.js";
+import { emptySharedBytes } from "../../src/api/shared-bytes.js";
+
+const MIB = 1024 * 1024;
+/** What may be left of them is over twice what was seen, and much less than all of them. */
+const LEFT_BYTES_MAX = 1_536 * MIB;
+const BODIES = 4_096;
+
+/** How many bytes more the process has at its most, while each body is filled and forgotten after 31 others. */
+async function mostLeftBytes(make: () => Uint8Array): Promise<number> {
+  const inFlight: Uint8Array[] = Array.from({ length: 32 });
+  const before = process.memoryUsage.rss();
+  let most = 0;
+  for (let index = 0; index < BODIES && most < LEFT_BYTES_MAX; index++) {
+    inFlight[index % inFlight.length] = make().fill(1);
+    if (index % inFlight.length !== 0) continue;
+    most = Math.max(most, process.memoryUsage.rss() - before);
+    // V8 ends what it marks in small steps in a turn of its own.
+    await setImmediate();
+  }
+  return most;
+}
+
+// First, while there is nothing that a collection would take away meanwhile.
+test("what another thread gave is counted for this one, once", () => {
+  const { port1, port2 } = new MessageChannel();
+  port1.postMessage(Array.from({ length: 64 }, () => new Uint8Array(new SharedArrayBuffer(MIB))));
+  const { message } = receiveMessageOnPort(port2) as { readonly message: readonly Uint8Array[] };
+  const before = process.memoryUsage().arrayBuffers;
+  const counted = (): number => process.memoryUsage().arrayBuffers - before;
+  message.forEach(asBuffer);
+  expect(counted()).toBeGreaterThan(7 * MIB);
+  message.forEach(asBuffer);
+  expect(counted()).toBeLessThan(9 * MIB);
+  port1.close();
+});
+
+test("bodies in shared memory that are over are given back", async () => {
+  expect(await mostLeftBytes(() => emptySharedBytes(MIB))).toBeLessThan(LEFT_BYTES_MAX);
+});
+
+test("what makes it so takes no memory of its own", () => {
+  const before = process.memoryUsage.rss();
+  const kept = Array.from({ length: 256 }, () => emptySharedBytes(8 * MIB));
+  expect(process.memoryUsage.rss() - before).toBeLessThan(64 * MIB);
+  expect(kept).toHaveLength(256);
+});
