@@ -13,8 +13,7 @@ const GATHERED_BYTES = 1024 * 1024;
 /** Node reads so much at once: a body of no more comes in one piece, as most do, and is that piece. */
 const PIECE_BYTES = 64 * 1024;
 
-const closedPort = new MessageChannel().port1;
-closedPort.close();
+const free = freeing();
 
 /** Bodies stay as they came: the service reads them, or the mapper of the management routes. */
 export function readBodiesAsBytes(app: FastifyInstance, bytesMax: number): void {
@@ -122,12 +121,8 @@ class PlacedPieces implements Pieces {
 }
 
 /** Frees a piece that nobody else has: one that is a part of other memory is let be. */
-function giveBack(piece: Buffer): void {
-  const memory: ArrayBufferLike & { transfer?(bytes: number): unknown } = piece.buffer;
-  if (memory instanceof SharedArrayBuffer || memory.byteLength !== piece.length) return;
-  // Node 20 has no `transfer`; what a closed port is given is gone as well.
-  if (memory.transfer === undefined) closedPort.postMessage(undefined, [memory]);
-  else memory.transfer(0);
+function giveBack({ buffer, length }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) free(buffer);
 }
 
 class GatheredPieces implements Pieces {
@@ -176,4 +171,12 @@ class UnannouncedPieces implements Pieces {
 function whole(chunks: readonly Buffer[], bytes: number): Buffer {
   const [first] = chunks;
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
+}
+
+function freeing(): (memory: ArrayBuffer & { transfer?(bytes: number): unknown }) => void {
+  if ("transfer" in ArrayBuffer.prototype) return (memory) => memory.transfer?.(0);
+  // Node 20 has no `transfer`; what a closed port is given is gone as well.
+  const { port1 } = new MessageChannel();
+  port1.close();
+  return (memory) => port1.postMessage(undefined, [memory]);
 }
