@@ -146,7 +146,12 @@ async function callAndLeave(
     body: JSON.stringify(format.body(model, content, stream)),
     signal: leaving.signal,
   }).catch(() => undefined);
-  await expect.poll(() => stepped.stops.get(name)?.stopped, SOON).toBe(true);
+  // One that the gateway refuses never comes there: what it was told is what is wrong.
+  let refusal = "";
+  void answered.then(async (answer) => {
+    if (answer !== undefined && !answer.ok) refusal = await answer.text();
+  });
+  await expect.poll(() => stepped.stops.get(name)?.stopped ?? refusal, SOON).toBe(true);
   const pieces = stream ? piecesOf(upstream.wire, events) : [];
   if (pieces.length > 0) await readUntil(await answered, pieces.at(-1) ?? "");
   // What has no text may be held back from the client: its head, or a moment, says that the gateway has read it.
