@@ -163,8 +163,8 @@ async function callAndLeave(
 }
 
 /**
- * As clients do. Where keys are made faster than the gateway looks up those that it does not know yet, as happens here on
- * a busy machine, it says that it takes the request later.
+ * As clients do. Where keys are made faster than the gateway looks up those that it does not know yet, as happens here
+ * on a busy machine, it says that it takes the request later.
  */
 async function untilTaken(ask: () => Promise<Response | undefined>): Promise<Response | undefined> {
   for (;;) {
