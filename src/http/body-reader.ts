@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Readable } from "node:stream";
 import { MessageChannel } from "node:worker_threads";
+import { ownMemory } from "../api/bytes.js";
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import { emptySharedBytes, sharedBytes } from "../api/shared-bytes.js";
 import { bodyTooLarge } from "../api/body-limit.js";
@@ -110,7 +111,8 @@ class PlacedPieces implements Pieces {
 
   add(chunk: Buffer, start: number): void {
     this.#body.set(chunk, start);
-    giveBack(chunk);
+    const memory = ownMemory(chunk);
+    if (memory !== undefined) free(memory);
   }
 
   whole(): Buffer {
@@ -118,11 +120,6 @@ class PlacedPieces implements Pieces {
   }
 
   drop(): void {}
-}
-
-/** Frees a piece that nobody else has: one that is a part of other memory is let be. */
-function giveBack({ buffer, length }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) free(buffer);
 }
 
 class GatheredPieces implements Pieces {

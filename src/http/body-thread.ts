@@ -3,7 +3,7 @@
  * it copied, and what it kept until V8 collected it, took as long as all else that a body costs it (decision 0210).
  */
 import { Worker } from "node:worker_threads";
-import { asBuffer } from "../api/bytes.js";
+import { asBuffer, ownMemory } from "../api/bytes.js";
 import { COUNTED_SHARE } from "../api/shared-bytes.js";
 import { GatewayError } from "../errors.js";
 
@@ -68,7 +68,7 @@ export class GatheredBody {
   add(piece: Buffer): void {
     this.#pieceBytes += piece.length;
     this.#bytes += piece.length;
-    this.#pieces.push(memoryOf(piece));
+    this.#pieces.push(ownMemory(piece) ?? new Uint8Array(piece).buffer);
     if (this.#pieceBytes >= HANDED_BYTES) this.#hand(this.announcedBytes, false);
   }
 
@@ -168,13 +168,6 @@ export class BodyThread {
     for (const one of waiting) one?.reject(failed(cause));
     await worker?.terminate();
   }
-}
-
-/** What moves to the thread: the piece's own memory where it has that alone, as pieces of a body have. */
-function memoryOf(piece: Buffer): ArrayBuffer {
-  const { buffer, byteLength } = piece;
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) return buffer;
-  return new Uint8Array(piece).buffer;
 }
 
 function failed(cause?: Error): GatewayError {
