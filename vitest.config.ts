@@ -1,6 +1,7 @@
 /** How the tests run. */
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { FailedReporter } from "./test/support/failed-reporter.js";
 import { LongestFirst } from "./test/support/longest-first.js";
 import { NotRunReporter } from "./test/support/not-run-reporter.js";
 
@@ -9,13 +10,15 @@ import { NotRunReporter } from "./test/support/not-run-reporter.js";
  * count what their process takes. The others share theirs, and so the modules that each would load anew: most of what
  * a short file costs. `test/support/leaves-nothing.ts` holds each to leave no trace.
  */
-const APART = [
+export const APART = [
+  "test/api/shared-bytes.test.ts",
   "test/gateway/faults.test.ts",
   "test/money/**/*.test.ts",
   "test/observe/log.test.ts",
   "test/reading/answer-growth.test.ts",
   "test/redaction.test.ts",
   "test/serve/**/*.test.ts",
+  "test/wire/error/redact.test.ts",
 ];
 
 /** They need a browser: `npm run test:browser`. */
@@ -49,7 +52,7 @@ export const PROJECTS = [
 export default defineConfig({
   test: {
     globalSetup: ["test/support/build.ts"],
-    reporters: ["default", new NotRunReporter()],
+    reporters: ["default", new NotRunReporter(), new FailedReporter()],
     // Two more than can run: about half of its time a file waits.
     maxWorkers: Math.min(availableParallelism() + 2, 6),
     sequence: { sequencer: LongestFirst },

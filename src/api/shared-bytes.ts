@@ -28,7 +28,10 @@ export async function sharedBytes(pieces: readonly Buffer[], bytes: number): Pro
   return shared;
 }
 
-/** The memory is the system's until it is written to, so that what is only announced takes none. */
+/**
+ * Memory that comes from the system takes none until it is written to. What the allocator had before it clears, which
+ * takes all of it: whoever announces bytes needs room for them.
+ */
 export function emptySharedBytes(bytes: number): Buffer {
   const memory = new SharedArrayBuffer(bytes);
   countShared(memory);

@@ -6,6 +6,7 @@ import { GatewayError } from "../errors.js";
 import type { Coordination, Revisions } from "../coordination/coordination.js";
 import type { KeyRow, KeyStore, Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
+import { HeardChanges } from "./heard-changes.js";
 import { namesOf, type Standing, standingOf } from "./standing.js";
 import type { Peppers } from "./peppers.js";
 import { hintOf, shapeOf } from "./secret.js";
@@ -58,8 +59,8 @@ export class Authentication {
   readonly #secretsByName = new Map<string, Set<string>>();
   readonly #lookups = new Map<string, Promise<Caller>>();
   #lookupCount = 0;
-  /** Counts the changes of keys: a lookup that began before one is not remembered. */
-  #generation = 0;
+  /** A lookup that began before a change of what it found is not remembered. */
+  readonly #changes = new HeardChanges();
   #sweptMs: number;
 
   constructor(options: AuthenticationOptions) {
@@ -83,9 +84,14 @@ export class Authentication {
     return this.#entries.size + this.#unknown.size;
   }
 
-  /** Counts the changes of keys that were heard of. */
-  get generation(): number {
-    return this.#generation;
+  /** How many changes of keys and accounts were heard of. */
+  get changeCount(): number {
+    return this.#changes.count;
+  }
+
+  /** True where one since then may concern the caller. */
+  isChanged(caller: Caller, sinceCount: number): boolean {
+    return this.#changes.since(sinceCount, namesOf(caller));
   }
 
   /** Answers or throws at once where the cache knows; else with a promise. */
@@ -105,7 +111,7 @@ export class Authentication {
    * those secrets.
    */
   forget(name: string): void {
-    this.#generation += 1;
+    this.#changes.add(name);
     this.#forgetUnknown();
     for (const secret of this.#secretsByName.get(name) ?? []) this.#entries.delete(secret);
   }
@@ -120,7 +126,7 @@ export class Authentication {
 
   /** Counts a change of which nobody knows whom it concerns. What is remembered is compared with each request. */
   forgetUnknown(): void {
-    this.#generation += 1;
+    this.#changes.add(undefined);
     this.#forgetUnknown();
   }
 
@@ -146,7 +152,7 @@ export class Authentication {
   }
 
   async #lookUp(secret: string): Promise<Caller> {
-    const generation = this.#generation;
+    const changeCount = this.#changes.count;
     const digests = this.#peppers.digestsOf(secret);
     const known = this.#entries.peek(secret)?.standing;
     const revisions = this.#coordination.isShared ? await this.#revisionsOf(digests, known) : undefined;
@@ -154,13 +160,14 @@ export class Authentication {
     const nowMs = this.#monotonicMs();
     const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
     if (row === undefined || entryEndMs === undefined) {
-      if (generation === this.#generation) this.#unknown.set(secret, nowMs);
+      // Any change may have been the one that made its key.
+      if (changeCount === this.#changes.count) this.#unknown.set(secret, nowMs);
       throw invalidKey(secret);
     }
     const standing = await standingOf(row, this.#store, known);
     standing.caller.revisions = revisions;
     const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: nowMs };
-    if (generation === this.#generation) this.#remember(secret, entry);
+    if (!this.isChanged(standing.caller, changeCount)) this.#remember(secret, entry);
     if (this.#peppers.isPrevious(digest)) this.#onPrevious(row, digest, secret);
     return callerNow(entry, secret, this.#nowMs());
   }
@@ -172,13 +179,13 @@ export class Authentication {
       const { row } = await findKey(this.#store.keys, digests);
       standing = row && (await standingOf(row, this.#store));
     }
-    return standing && this.#coordination.revisionsOf(standing.caller.accountId, namesOf(standing));
+    return standing && this.#coordination.revisionsOf(standing.caller.accountId, namesOf(standing.caller));
   }
 
   #remember(secret: string, entry: Entry): void {
     // First the cache, whose `dispose` may take an older entry of the same secret out of the index.
     this.#entries.set(secret, entry);
-    for (const name of namesOf(entry.standing)) {
+    for (const name of namesOf(entry.standing.caller)) {
       const secrets = this.#secretsByName.get(name);
       if (secrets === undefined) this.#secretsByName.set(name, new Set([secret]));
       else secrets.add(secret);
@@ -186,7 +193,7 @@ export class Authentication {
   }
 
   #unlink(standing: Standing, secret: string): void {
-    for (const name of namesOf(standing)) {
+    for (const name of namesOf(standing.caller)) {
       const secrets = this.#secretsByName.get(name);
       secrets?.delete(secret);
       if (secrets?.size === 0) this.#secretsByName.delete(name);

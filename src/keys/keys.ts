@@ -1,13 +1,13 @@
 /** The keys of all accounts: who calls, and how keys are made, changed and ended. */
 import { invalid, requireEtag } from "../api/check.js";
-import { LRUCache } from "lru-cache";
 import { type Key, KeySettings } from "../api/index.js";
 import { type Act, gatewayAct } from "../audit/act.js";
 import { CallerChanged, type Coordination, NO_REVISIONS } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
 import type { KeyFilter, KeyRow, PageRequest, Store } from "../store/store.js";
-import { Authentication, ENTRY_TTL_MS, findKey } from "./authentication.js";
+import { Authentication, findKey } from "./authentication.js";
 import type { Caller } from "./caller.js";
+import { ChangePublisher } from "./change-publisher.js";
 import { type Change, changeOf, type Ending, endingOf } from "./endings.js";
 import type { KeyWish } from "./grant.js";
 import { FIRST_REVISION, keyOf } from "./key-caller.js";
@@ -52,7 +52,6 @@ export interface KeyPage {
   readonly nextPageToken: string;
 }
 
-const PENDING_MAX = 10_000;
 const CACHE_ENTRIES_MAX = 10_000;
 const GRACE_SECONDS_MAX = 30 * 24 * 3600;
 /** A change is tried so often against other changes of the same key. */
@@ -67,12 +66,10 @@ export class Keys {
   readonly #nowMs: () => number;
   readonly #randomBytes: RandomBytes;
   readonly #makeId: () => string;
-  readonly #onPublishError: (error: unknown, keyId: string) => void;
+  readonly #publisher: ChangePublisher;
   readonly #authentication: Authentication;
   readonly #changeCallbacks: ((change: Change) => void)[] = [];
   readonly #watches: Watches;
-  /** Changes that other nodes were not told of, while they may believe what they remember. */
-  readonly #pending = new LRUCache<string, true>({ max: PENDING_MAX, ttl: ENTRY_TTL_MS });
 
   constructor(options: KeysOptions) {
     this.#store = options.store;
@@ -86,7 +83,7 @@ export class Keys {
     this.#nowMs = options.nowMs;
     this.#randomBytes = options.randomBytes;
     this.#makeId = options.makeId ?? (() => makeKeyId(options.nowMs(), options.randomBytes));
-    this.#onPublishError = options.onPublishError ?? (() => undefined);
+    this.#publisher = new ChangePublisher(options.coordination, options.onPublishError);
     this.#authentication = new Authentication({
       store: options.store,
       coordination: options.coordination,
@@ -113,7 +110,12 @@ export class Keys {
 
   /** Counts the changes of keys and accounts that this node heard of: what was looked up before one may be old. */
   get changeCount(): number {
-    return this.#authentication.generation;
+    return this.#authentication.changeCount;
+  }
+
+  /** True where its key, a maker of it or its account may have changed since there had been so many changes. */
+  isChanged(caller: Caller, sinceCount: number): boolean {
+    return this.#authentication.isChanged(caller, sinceCount);
   }
 
   /**
@@ -153,8 +155,7 @@ export class Keys {
   async create(wish: KeyWish, act: Act): Promise<KeyWithSecret> {
     const secret = wish.secret === undefined || wish.secret === "" ? makeSecret(this.#randomBytes) : wish.secret;
     const row = this.newRow(wish, secret);
-    if ((await this.#store.accounts.get(wish.accountId)) === undefined)
-      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
+    await this.#requireAccount(wish.accountId);
     // The store knows current digests to be unique; a secret that was rotated away is refused too, as it was given up
     // for a reason.
     const { row: taken } = await this.#find(secret);
@@ -167,8 +168,7 @@ export class Keys {
   /** Makes a key whose secret nobody learns, and which no list shows. */
   async createHidden(wish: KeyWish): Promise<Key> {
     const row = this.newRow(wish, makeSecret(this.#randomBytes), hiddenId(this.#makeId()));
-    if ((await this.#store.accounts.get(wish.accountId)) === undefined)
-      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
+    await this.#requireAccount(wish.accountId);
     await this.#store.keys.create(row, keyEvent(gatewayAct("playground", this.#timeMs()), undefined, row));
     return keyOf(row);
   }
@@ -254,22 +254,22 @@ export class Keys {
 
   /** Tells every node that an account was frozen or unfrozen, or that its limits changed. Never rejects. */
   publishAccount(accountId: string): Promise<void> {
-    return this.#tell(accountId, `${ACCOUNT}${accountId}`);
+    return this.#publisher.publish(accountId, `${ACCOUNT}${accountId}`);
   }
 
   /** Tells every node that sessions of a person ended, or what the person may do changed. Never rejects. */
   publishUser(userId: string): Promise<void> {
-    return this.#tell("people", `${PERSON}${userId}`);
+    return this.#publisher.publish("people", `${PERSON}${userId}`);
   }
 
   /** True where other nodes may not know the last change of the key for up to 30 seconds. */
   isPending(keyId: string): boolean {
-    return this.#pending.has(keyId);
+    return this.#publisher.isPending(keyId);
   }
 
   /** As `isPending`, of an account. */
   isAccountPending(accountId: string): boolean {
-    return this.#pending.has(`${ACCOUNT}${accountId}`);
+    return this.#publisher.isPending(`${ACCOUNT}${accountId}`);
   }
 
   /** Gives a key a new secret. The old one lives on for the grace, and the one before it ends now. */
@@ -356,6 +356,11 @@ export class Keys {
     return findKey(this.#store.keys, this.#peppers.digestsOf(secret));
   }
 
+  async #requireAccount(id: string): Promise<void> {
+    if ((await this.#store.accounts.get(id)) === undefined)
+      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id });
+  }
+
   async #row(id: string): Promise<KeyRow> {
     const row = await this.#store.keys.get(id);
     if (row === undefined) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "key", id });
@@ -382,17 +387,6 @@ export class Keys {
   /** Only after the commit: a node that hears of a change asks the store and must find it there. */
   async #publish(row: KeyRow): Promise<void> {
     this.#authentication.forget(row.id);
-    await this.#tell(row.accountId, row.id);
-  }
-
-  async #tell(accountId: string, name: string): Promise<void> {
-    try {
-      await this.#coordination.publishRevision(accountId, name);
-      this.#pending.delete(name);
-    } catch (error) {
-      // The change is durable, so that an error would say the wrong thing.
-      this.#pending.set(name, true);
-      this.#onPublishError(error, name);
-    }
+    await this.#publisher.publish(row.accountId, row.id);
   }
 }

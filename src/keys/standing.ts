@@ -83,9 +83,9 @@ export async function makerIdsOf(id: string, keys: KeyStore): Promise<readonly s
   return makerIds;
 }
 
-/** The key, its makers and its account: a change of any of them changes how it stands. */
-export function namesOf(standing: Standing): readonly string[] {
-  const names = [`${ACCOUNT}${standing.caller.accountId}`];
-  for (let at: Standing | undefined = standing; at !== undefined; at = at.maker) names.push(at.caller.keyId);
+/** The caller's key, its makers and its account: a change of any of them changes how it stands. */
+export function namesOf(caller: Caller): readonly string[] {
+  const names = [`${ACCOUNT}${caller.accountId}`];
+  for (let at: Caller | undefined = caller; at !== undefined; at = at.maker) names.push(at.keyId);
   return names;
 }

@@ -14,7 +14,7 @@ import type { Endings } from "./endings.js";
 import type { Lifetime } from "./lifetime.js";
 import { enterSession } from "./session-call.js";
 
-/** A key is looked up so often where keys change meanwhile. */
+/** A key is looked up so often where it changes meanwhile. */
 const LOOKUPS_MAX = 8;
 
 export class Authentication {
@@ -69,8 +69,8 @@ export class Authentication {
   }
 
   /**
-   * The caller is the call's in the very turn in which it is known to be as it stands: a change that came during the
-   * look-up leads to another.
+   * The caller is the call's in the very turn in which it is known to be as it stands: a change of it that came during
+   * the look-up leads to another. One of others does not: who makes keys without a pause would keep everybody out.
    */
   #enterKey(secret: string | undefined, lifetime: Lifetime, lookups = LOOKUPS_MAX): Caller | Promise<Caller> {
     const { keys } = this.core;
@@ -78,9 +78,9 @@ export class Authentication {
     const caller = keys.authenticate(secret);
     if (!(caller instanceof Promise)) return this.#found(caller, lifetime);
     return caller.then((found) => {
-      if (keys.changeCount === changeCount) return this.#found(found, lifetime);
+      if (!keys.isChanged(found, changeCount)) return this.#found(found, lifetime);
       if (lookups > 1) return this.#enterKey(secret, lifetime, lookups - 1);
-      throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "keys change faster than they are looked up" });
+      throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the key changes faster than it is looked up" });
     });
   }
 

@@ -140,14 +140,12 @@ async function callAndLeave(
   const model = `step-${upstream.wire}`;
   const leaving = new AbortController();
   const content = stopAfter(name, events);
-  const ask = (): Promise<Response | undefined> =>
-    fetch(gateway.url + format.path(model, stream), {
-      method: "POST",
-      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...format.headers },
-      body: JSON.stringify(format.body(model, content, stream)),
-      signal: leaving.signal,
-    }).catch(() => undefined);
-  const answered = untilTaken(ask);
+  const answered = fetch(gateway.url + format.path(model, stream), {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...format.headers },
+    body: JSON.stringify(format.body(model, content, stream)),
+    signal: leaving.signal,
+  }).catch(() => undefined);
   // One that the gateway refuses never comes there: what it was told is what is wrong.
   let refusal = "";
   void answered.then(async (answer) => {
@@ -160,19 +158,6 @@ async function callAndLeave(
   else if (events > 0) await Promise.race([answered, sleep(READ_WAIT_MS)]);
   leaving.abort();
   await answered;
-}
-
-/**
- * As clients do. Where keys are made faster than the gateway looks up those that it does not know yet, as happens here
- * on a busy machine, it says that it takes the request later.
- */
-async function untilTaken(ask: () => Promise<Response | undefined>): Promise<Response | undefined> {
-  for (;;) {
-    const answer = await ask();
-    if (answer?.status !== 503) return answer;
-    await answer.body?.cancel();
-    await sleep(READ_WAIT_MS);
-  }
 }
 
 /** The pieces of text among the first events. */

@@ -14,12 +14,15 @@ const PERMISSION = { operator: false, scope: "" };
 let world: World;
 let core: OpenCore;
 let key: { readonly id: string; readonly secret: string };
+let makerId: string;
 beforeEach(async () => {
   world = await openWorld();
   core = await openCore({ keys: world.keys, nowMs: () => world.clock.nowMs });
   const expireTime = new Date(world.clock.nowMs + 60_000);
+  makerId = (await world.keys.create({ accountId: "acme", settings: settingsOf(), secret: undefined }, TEST_ACT)).key
+    .id;
   const made = await world.keys.create(
-    { accountId: "acme", settings: settingsOf({ expireTime }), secret: undefined },
+    { accountId: "acme", makerId, settings: settingsOf({ expireTime }), secret: undefined },
     TEST_ACT,
   );
   key = { id: made.key.id, secret: made.secret };
@@ -75,25 +78,50 @@ test("a look-up that began before the revocation lets nobody in after it", async
   expect(await asking).toBe("ERROR_REASON_KEY_REVOKED");
 });
 
-test("keys that change all the time end in a refusal, not in a call without end", async () => {
+/** Asks with a key that is not known yet, while the change is made during each of its look-ups, 20 at most. */
+async function askAmid(
+  change: () => Promise<unknown>,
+): Promise<{ readonly outcome: string; readonly lookups: number }> {
   const { watched } = world;
-  const gates: Gate[] = [];
-  const next = (): Gate => {
-    const gate = new Gate();
-    gates.push(gate);
-    watched.gate = gate;
-    return gate;
-  };
-  let gate = next();
+  let lookups = 0;
+  let gate = (watched.gate = new Gate());
   const asking = ask();
   const settled = asking.then(() => true);
-  for (let turn = 0; turn < 20; turn++) {
-    if (await Promise.race([settled, gate.reached.then(() => false)])) break;
-    // The account's limits changed, say: what was looked up before may be old.
-    await world.keys.publishAccount("acme");
+  while (lookups < 20 && !(await Promise.race([settled, gate.reached.then(() => false)]))) {
+    lookups += 1;
+    watched.gate = undefined;
+    await change();
     const last = gate;
-    gate = next();
+    gate = watched.gate = new Gate();
     last.open();
   }
-  expect(await asking).toBe(new GatewayError("ERROR_REASON_OVERLOADED").reason);
+  watched.gate = undefined;
+  gate.open();
+  return { outcome: await asking, lookups };
+}
+
+const another = (accountId: string): Promise<unknown> =>
+  world.keys.create({ accountId, settings: settingsOf(), secret: undefined }, TEST_ACT);
+
+test.each([
+  { name: "its account", change: () => world.keys.publishAccount("acme") },
+  { name: "the key", change: () => world.keys.update(key.id, settingsOf(), ["models"], { act: TEST_ACT }) },
+  {
+    name: "the key that made it",
+    change: () => world.keys.update(makerId, settingsOf(), ["models"], { act: TEST_ACT }),
+  },
+])("$name that changes all the time ends in a refusal, not in a call without end", async ({ change }) => {
+  const { outcome, lookups } = await askAmid(change);
+  expect(outcome).toBe(new GatewayError("ERROR_REASON_OVERLOADED").reason);
+  expect(lookups).toBe(8);
+});
+
+test.each([
+  { name: "another account's keys", change: () => another("other") },
+  { name: "another account", change: () => world.keys.publishAccount("other") },
+  { name: "other keys of its account", change: () => another("acme") },
+  { name: "a person", change: () => world.keys.publishUser("user_1") },
+])("$name may change all the time: a key that is looked up meanwhile is found and remembered", async ({ change }) => {
+  expect(await askAmid(change)).toEqual({ outcome: "answered", lookups: 1 });
+  expect(world.keys.authenticate(key.secret)).not.toBeInstanceOf(Promise);
 });
