@@ -1,7 +1,7 @@
 /** The one outbound HTTP client: an upstream with a base address, over kept connections. */
 import assert from "node:assert/strict";
-import { type Dispatcher, Pool } from "undici";
-import { createConnector } from "./connector.js";
+import type { Dispatcher } from "undici";
+import { type Line, Lines, type Waiter } from "./lines.js";
 import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "./upstream.js";
 
 export interface HttpUpstreamOptions {
@@ -45,7 +45,7 @@ export function createHttpUpstream(options: HttpUpstreamOptions): Upstream {
 class HttpUpstream implements Upstream {
   readonly #origin: string;
   readonly #basePath: string;
-  readonly #pool: Pool;
+  readonly #lines: Lines;
   readonly #openMax: number;
   /** Headers as they go out, by the object in which an upstream keeps them for all its requests. */
   readonly #flat = new WeakMap<UpstreamRequest["headers"], string[]>();
@@ -59,44 +59,45 @@ class HttpUpstream implements Upstream {
     this.#origin = url.origin;
     this.#basePath = url.pathname.replace(/\/+$/, "");
     this.#openMax = connections + waitingMax;
-    this.#pool = new Pool(url.origin, {
-      connections,
-      pipelining: 1,
-      connect: createConnector(connectTimeoutMs),
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
-      maxHeaderSize: HEADER_BYTES_MAX,
-      // Silence is judged by the caller, who knows whether a first token or a whole answer is awaited.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+    this.#lines = new Lines(url.origin, {
+      connectTimeoutMs,
+      linesMax: connections,
+      client: {
+        pipelining: 1,
+        keepAliveTimeout: keepAliveMs,
+        keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
+        maxHeaderSize: HEADER_BYTES_MAX,
+        // Silence is judged by the caller, who knows whether a first token or a whole answer is awaited.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
     });
   }
 
   send(request: UpstreamRequest, handler: UpstreamHandler): Exchange {
-    const exchange = new HttpExchange(this.#origin, handler, () => void this.#open--);
+    const asked: Dispatcher.DispatchOptions = {
+      path: this.#basePath + request.path,
+      method: request.method,
+      headers: this.#headersOf(request),
+      body: request.body ?? null,
+    };
+    const exchange = new HttpExchange(this.#origin, asked, handler, this.#over);
     this.#open++;
-    if (this.#open > this.#openMax) {
-      exchange.refuse("EXCHANGES_MAX");
-      return exchange;
-    }
     const problem = request.path === this.#goodPath ? undefined : pathProblem(request.path);
-    if (problem !== undefined) {
-      exchange.refuse(problem);
-      return exchange;
+    if (this.#open > this.#openMax) exchange.refuse("EXCHANGES_MAX");
+    else if (problem !== undefined) exchange.refuse(problem);
+    else {
+      this.#goodPath = request.path;
+      this.#lines.take(exchange);
     }
-    this.#goodPath = request.path;
-    this.#pool.dispatch(
-      {
-        path: this.#basePath + request.path,
-        method: request.method,
-        headers: this.#headersOf(request),
-        body: request.body ?? null,
-      },
-      exchange,
-    );
     exchange.entered();
     return exchange;
   }
+
+  readonly #over = (line: Line | undefined): void => {
+    this.#open--;
+    if (line !== undefined) this.#lines.giveBack(line);
+  };
 
   #headersOf({ headers, ownHeaders }: UpstreamRequest): string[] {
     let flat = this.#flat.get(headers);
@@ -106,26 +107,38 @@ class HttpUpstream implements Upstream {
 
   /** Ends what still runs: its handlers hear an error. */
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await this.#lines.close();
   }
 }
 
-/** One exchange, which is also what undici calls: one object for both. */
-class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
+/** One exchange, which is also what waits for its line and what undici calls: one object for all. */
+class HttpExchange implements Exchange, Waiter, Dispatcher.DispatchHandler {
   readonly #origin: string;
+  readonly #asked: Dispatcher.DispatchOptions;
   #handler: UpstreamHandler | undefined;
-  #onClosed: (() => void) | undefined;
+  #onOver: ((line: Line | undefined) => void) | undefined;
+  #line: Line | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #paused = false;
+  #isPaused = false;
+  /** What was read before the connection was held, for whoever paused. */
+  readonly #untold: Buffer[] = [];
+  /** True once all was read. */
+  #isRead = false;
   /** True once a connection took the request: from then on the upstream may have seen it. */
   #sent = false;
   /** False while `send` has not returned, when the caller does not hold the exchange yet. */
   #entered = false;
 
-  constructor(origin: string, handler: UpstreamHandler, onClosed: () => void) {
+  constructor(
+    origin: string,
+    asked: Dispatcher.DispatchOptions,
+    handler: UpstreamHandler,
+    onOver: (line: Line | undefined) => void,
+  ) {
     this.#origin = origin;
+    this.#asked = asked;
     this.#handler = handler;
-    this.#onClosed = onClosed;
+    this.#onOver = onOver;
   }
 
   entered(): void {
@@ -134,63 +147,81 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
 
   /** Fails the exchange before it began. */
   refuse(code: string): void {
-    this.#close();
+    this.#over();
     this.#fail(code);
     this.#entered = true;
   }
 
-  /** Where the kernel read bytes already, one more chunk may come. */
+  begin(line: Line): void {
+    this.#line = line;
+    // Whoever left while the exchange waited asks nothing.
+    if (this.#handler === undefined) this.#over();
+    else line.client.dispatch(this.#asked, this);
+  }
+
   pause(): void {
-    this.#paused = true;
-    this.#controller?.pause();
+    this.#isPaused = true;
+    if (this.#controller !== undefined) this.#line?.connection?.hold();
   }
 
   resume(): void {
-    this.#paused = false;
-    this.#controller?.resume();
+    this.#isPaused = false;
+    while (!this.#isPaused && this.#untold.length > 0) {
+      const chunk = this.#untold.shift();
+      if (chunk !== undefined) this.#handler?.onData(chunk);
+    }
+    if (this.#isPaused) return;
+    if (this.#isRead) this.#end();
+    else if (this.#controller !== undefined) this.#line?.connection?.release();
   }
 
   abort(): void {
     this.#handler = undefined;
-    // What still waits for a connection is dropped when it would get one.
-    this.#controller?.abort(new Error("aborted"));
+    this.#untold.length = 0;
+    // Undici has nothing more to tell of an answer that was read.
+    if (this.#isRead) this.#over();
+    // What still waits for a line gives it back when it would get one.
+    else this.#controller?.abort(new Error("aborted"));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#handler === undefined) {
-      controller.abort(new Error("aborted"));
-      return;
-    }
-    this.#sent = true;
+    if (this.#handler === undefined) controller.abort(new Error("aborted"));
+    else this.#sent = true;
   }
 
   onResponseStart(
-    controller: Dispatcher.DispatchController,
+    _controller: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
     // Early hints and the like are no answer.
     if (status < 200) return;
-    if (this.#paused) controller.pause();
+    if (this.#isPaused) this.#line?.connection?.hold();
     this.#handler?.onHead(status, joinHeaders(headers));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // A paused parser that goes on where nothing was left tells nothing.
-    if (chunk.length > 0) this.#handler?.onData(chunk);
+    if (this.#isPaused) this.#untold.push(chunk);
+    else this.#handler?.onData(chunk);
   }
 
   onResponseEnd(): void {
-    const handler = this.#handler;
-    this.#handler = undefined;
-    this.#close();
-    handler?.onEnd();
+    this.#isRead = true;
+    if (!this.#isPaused) this.#end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#close();
+    this.#untold.length = 0;
+    this.#over();
     this.#fail(codeOf(error));
+  }
+
+  #end(): void {
+    const handler = this.#handler;
+    this.#handler = undefined;
+    this.#over();
+    handler?.onEnd();
   }
 
   #fail(code: string): void {
@@ -205,10 +236,15 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
     else queueMicrotask(tell);
   }
 
-  #close(): void {
-    this.#onClosed?.();
-    this.#onClosed = undefined;
+  /** Gives the line back, once. */
+  #over(): void {
+    const onOver = this.#onOver;
+    if (onOver === undefined) return;
+    this.#onOver = undefined;
     this.#controller = undefined;
+    this.#line?.connection?.release();
+    onOver(this.#line);
+    this.#line = undefined;
   }
 }
 

@@ -1,54 +1,10 @@
 /** The outbound client against real sockets. */
-import { createServer as createHttpServer, type RequestListener } from "node:http";
-import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { ConnectionError, createHttpUpstream, type HttpUpstreamOptions } from "../../src/upstream/http.js";
-import type { Upstream, UpstreamRequest } from "../../src/upstream/upstream.js";
-import { startFakeUpstream } from "../support/fake-upstream.js";
+import { ConnectionError, createHttpUpstream } from "../../src/upstream/http.js";
 import { Listener } from "./listener.js";
+import { closeOpened, connect, fakeText, get, post, serveBytes, serveFake, serveHttp } from "./outbound.js";
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
-
-async function listen(server: Server): Promise<string> {
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket) => sockets.add(socket));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  cleanups.push(
-    () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy();
-        server.close(() => resolve());
-      }),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const serveHttp = (listener: RequestListener): Promise<string> => listen(createHttpServer(listener));
-const serveBytes = (onSocket: (socket: Socket) => void): Promise<string> => listen(createTcpServer(onSocket));
-
-async function serveFake() {
-  const fake = await startFakeUpstream();
-  cleanups.push(() => fake.close());
-  return fake;
-}
-
-function connect(baseUrl: string, options: Partial<HttpUpstreamOptions> = {}): Upstream {
-  const upstream = createHttpUpstream({ baseUrl, ...options });
-  cleanups.push(() => upstream.close());
-  return upstream;
-}
-
-function post(content: string, stream = false): UpstreamRequest {
-  const body = JSON.stringify({ model: "fake-1", stream, messages: [{ role: "user", content }] });
-  const headers = { "content-type": "application/json", authorization: "Bearer sk-secret-1234" };
-  return { method: "POST", path: "/chat/completions", headers, body: Buffer.from(body) };
-}
-
-const get = (path: string): UpstreamRequest => ({ method: "GET", path, headers: {}, body: undefined });
-const fakeText = (script: object): string => JSON.stringify({ fake: script });
+afterEach(closeOpened);
 
 describe("an exchange", () => {
   test("brings the body, the headers and the joined path, and asks for no compression", async () => {
@@ -78,36 +34,6 @@ describe("an exchange", () => {
     expect(fake.requests).toHaveLength(50);
     // A connection is free again one turn of the event loop after its answer.
     expect(fake.connections()).toBeLessThanOrEqual(2);
-  });
-
-  test("runs no two exchanges on one connection at once, and no more than there are connections", async () => {
-    const fake = await serveFake();
-    const upstream = connect(fake.url, { connections: 3 });
-    const all = Array.from({ length: 9 }, () => {
-      const heard = new Listener();
-      upstream.send(post(fakeText({ headDelayMs: 20 })), heard);
-      return heard;
-    });
-    await Promise.all(all.map((heard) => heard.ended));
-    expect(fake.connections()).toBe(3);
-  });
-
-  test("is refused at once where too many wait", async () => {
-    const fake = await serveFake();
-    const upstream = connect(fake.url, { connections: 1, waitingMax: 1 });
-    const listeners = Array.from({ length: 4 }, () => new Listener());
-    const running = listeners.map((heard) => upstream.send(post(fakeText({ hang: true })), heard));
-    await Promise.allSettled(listeners.slice(2).map((heard) => heard.ended));
-    expect(listeners.map((heard) => heard.calls)).toEqual([[], [], ["error"], ["error"]]);
-    expect(listeners[2]).toMatchObject({ code: "EXCHANGES_MAX", sent: false });
-    await fake.waitFor(() => true);
-    for (const exchange of running) exchange.abort();
-    // Aborting made room again.
-    await fake.waitFor((request) => request.left);
-    const later = new Listener();
-    upstream.send(post("hello"), later);
-    await later.ended;
-    expect(later.status).toBe(200);
   });
 
   test("passes every status up as it is", async () => {
@@ -161,7 +87,7 @@ describe("an exchange", () => {
 describe("a failure", () => {
   test("to connect says that nothing was sent", async () => {
     const origin = await serveBytes(() => {});
-    for (const cleanup of cleanups.splice(0)) await cleanup();
+    await closeOpened();
     const heard = new Listener();
     connect(origin).send(post("x"), heard);
     await expect(heard.ended).rejects.toBeInstanceOf(ConnectionError);
@@ -274,21 +200,6 @@ describe("an abort", () => {
     exchange.resume();
   });
 
-  test("while the exchange waits for a connection never reaches the upstream", async () => {
-    const fake = await serveFake();
-    const upstream = connect(fake.url, { connections: 1 });
-    const first = new Listener();
-    upstream.send(post(fakeText({ headDelayMs: 30 })), first);
-    const waiting = new Listener();
-    upstream.send(post("never"), waiting).abort();
-    await first.ended;
-    const last = new Listener();
-    upstream.send(post("last"), last);
-    await last.ended;
-    expect(fake.requests).toHaveLength(2);
-    expect(waiting.calls).toEqual([]);
-  });
-
   test("from inside a callback ends the exchange there", async () => {
     const fake = await serveFake();
     const upstream = connect(fake.url);
@@ -301,57 +212,6 @@ describe("an abort", () => {
       expect(heard.calls.at(-1)).toBe(at);
       expect(heard.calls.filter((call) => call === at)).toHaveLength(1);
     }
-  });
-});
-
-describe("a pause", () => {
-  const BODY_BYTES = 50 * 1024 * 1024;
-
-  test("makes the upstream wait: little of a long body is read until it is resumed", async () => {
-    let written = 0;
-    const origin = await serveHttp((_, response) => {
-      const block = Buffer.alloc(64 * 1024, "x");
-      const fill = (): void => {
-        while (written < BODY_BYTES) {
-          written += block.length;
-          if (!response.write(block)) return;
-        }
-        response.end();
-      };
-      response.on("drain", fill);
-      fill();
-    });
-    const heard = new Listener({ keep: false });
-    const exchange = connect(origin).send(get("/long"), heard);
-    heard.on("head", () => exchange.pause());
-    await heard.until("head");
-    let before = -1;
-    // The kernel's buffers fill up; then nothing moves any more.
-    while (before !== written) {
-      before = written;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    expect(written).toBeLessThan(BODY_BYTES / 3);
-    expect(heard.bytes).toBeLessThanOrEqual(128 * 1024);
-    exchange.resume();
-    await heard.ended;
-    expect(heard.bytes).toBe(BODY_BYTES);
-  });
-
-  test("before the head holds the body back, and aborting a paused exchange frees the connection", async () => {
-    const fake = await serveFake();
-    const upstream = connect(fake.url, { connections: 1 });
-    const heard = new Listener();
-    const exchange = upstream.send(post(fakeText({ words: 20_000 }), true), heard);
-    exchange.pause();
-    await heard.until("head");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(heard.calls.filter((call) => call === "data").length).toBeLessThanOrEqual(1);
-    exchange.abort();
-    const later = new Listener();
-    upstream.send(post("hello"), later);
-    await later.ended;
-    expect(later.status).toBe(200);
   });
 });
 

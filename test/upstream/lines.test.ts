@@ -1,0 +1,150 @@
+/** Who waits for a connection, and what waits for its reader. */
+import { afterEach, describe, expect, test } from "vitest";
+import { Listener } from "./listener.js";
+import { closeOpened, connect, fakeText, get, post, serveFake, serveHttp } from "./outbound.js";
+
+afterEach(closeOpened);
+
+describe("exchanges that want a connection", () => {
+  test("runs no two exchanges on one connection at once, and no more than there are connections", async () => {
+    const fake = await serveFake();
+    const upstream = connect(fake.url, { connections: 3 });
+    const all = Array.from({ length: 9 }, () => {
+      const heard = new Listener();
+      upstream.send(post(fakeText({ headDelayMs: 20 })), heard);
+      return heard;
+    });
+    await Promise.all(all.map((heard) => heard.ended));
+    expect(fake.connections()).toBe(3);
+  });
+
+  test("is refused at once where too many wait", async () => {
+    const fake = await serveFake();
+    const upstream = connect(fake.url, { connections: 1, waitingMax: 1 });
+    const listeners = Array.from({ length: 4 }, () => new Listener());
+    const running = listeners.map((heard) => upstream.send(post(fakeText({ hang: true })), heard));
+    await Promise.allSettled(listeners.slice(2).map((heard) => heard.ended));
+    expect(listeners.map((heard) => heard.calls)).toEqual([[], [], ["error"], ["error"]]);
+    expect(listeners[2]).toMatchObject({ code: "EXCHANGES_MAX", sent: false });
+    await fake.waitFor(() => true);
+    for (const exchange of running) exchange.abort();
+    // Aborting made room again.
+    await fake.waitFor((request) => request.left);
+    const later = new Listener();
+    upstream.send(post("hello"), later);
+    await later.ended;
+    expect(later.status).toBe(200);
+  });
+
+  test("hear when the upstream is closed, however many they are", async () => {
+    const fake = await serveFake();
+    const upstream = connect(fake.url, { connections: 1 });
+    const all = Array.from({ length: 1_000 }, () => new Listener());
+    for (const heard of all) upstream.send(post(fakeText({ hang: true })), heard);
+    await fake.waitFor(() => true);
+    await upstream.close();
+    await Promise.allSettled(all.map(({ ended }) => ended));
+    expect(new Set(all.map(({ calls }) => calls.join()))).toEqual(new Set(["error"]));
+    expect(all.filter(({ sent }) => sent)).toHaveLength(1);
+  });
+});
+
+describe("an abort", () => {
+  test("while the exchange waits for a connection never reaches the upstream", async () => {
+    const fake = await serveFake();
+    const upstream = connect(fake.url, { connections: 1 });
+    const first = new Listener();
+    upstream.send(post(fakeText({ headDelayMs: 30 })), first);
+    const waiting = new Listener();
+    upstream.send(post("never"), waiting).abort();
+    await first.ended;
+    const last = new Listener();
+    upstream.send(post("last"), last);
+    await last.ended;
+    expect(fake.requests).toHaveLength(2);
+    expect(waiting.calls).toEqual([]);
+  });
+
+  test("of a thousand that wait lets the one behind them through", async () => {
+    const fake = await serveFake();
+    const upstream = connect(fake.url, { connections: 1 });
+    const first = new Listener();
+    upstream.send(post(fakeText({ headDelayMs: 30 })), first);
+    for (let count = 0; count < 1_000; count++) upstream.send(post("never"), new Listener()).abort();
+    const last = new Listener();
+    upstream.send(post("last"), last);
+    await last.ended;
+    expect(fake.requests).toHaveLength(2);
+  });
+});
+
+describe("a pause", () => {
+  const BODY_BYTES = 50 * 1024 * 1024;
+
+  test("makes the upstream wait: little of a long body is read until it is resumed", async () => {
+    let written = 0;
+    const origin = await serveHttp((_, response) => {
+      const block = Buffer.alloc(64 * 1024, "x");
+      const fill = (): void => {
+        while (written < BODY_BYTES) {
+          written += block.length;
+          if (!response.write(block)) return;
+        }
+        response.end();
+      };
+      response.on("drain", fill);
+      fill();
+    });
+    const heard = new Listener({ keep: false });
+    const exchange = connect(origin).send(get("/long"), heard);
+    heard.on("head", () => exchange.pause());
+    await heard.until("head");
+    let before = -1;
+    // The kernel's buffers fill up; then nothing moves any more.
+    while (before !== written) {
+      before = written;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(written).toBeLessThan(BODY_BYTES / 3);
+    expect(heard.bytes).toBeLessThanOrEqual(128 * 1024);
+    exchange.resume();
+    await heard.ended;
+    expect(heard.bytes).toBe(BODY_BYTES);
+  });
+
+  test.each(["head", "data"] as const)(
+    "at the %s of an answer that was read whole keeps what comes behind it, and the connection",
+    async (at) => {
+      const fake = await serveFake();
+      const upstream = connect(fake.url, { connections: 1 });
+      const heard = new Listener();
+      const exchange = upstream.send(post("hello"), heard);
+      heard.on(at, () => exchange.pause());
+      const later = new Listener();
+      upstream.send(post("hello"), later);
+      await heard.until(at);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect([heard.calls.at(-1), later.calls]).toEqual([at, []]);
+      exchange.resume();
+      await Promise.all([heard.ended, later.ended]);
+      expect(heard.text).toContain("Hello from fake-1.");
+      expect(heard.calls).toEqual(["head", "data", "end"]);
+    },
+  );
+
+  test("before the head holds the body back, and aborting a paused exchange frees the connection", async () => {
+    const fake = await serveFake();
+    const upstream = connect(fake.url, { connections: 1 });
+    const heard = new Listener();
+    const exchange = upstream.send(post(fakeText({ words: 20_000 }), true), heard);
+    exchange.pause();
+    await heard.until("head");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(heard.calls.filter((call) => call === "data").length).toBeLessThanOrEqual(1);
+    exchange.abort();
+    const later = new Listener();
+    upstream.send(post("hello"), later);
+    await later.ended;
+    expect(later.status).toBe(200);
+  });
+});
