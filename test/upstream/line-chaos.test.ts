@@ -1,4 +1,4 @@
-/** Upstreams that end in every way, and readers that pause, go on and leave at any moment: no byte and no line is lost. */
+/** Upstreams end in every way, and readers pause, go on and leave at any moment: no byte and no line is lost. */
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
