@@ -6,6 +6,8 @@ const COPIED_BYTES = 1024 * 1024;
 /** Of so many bytes that are shared one is counted. */
 export const COUNTED_SHARE = 8;
 const counted = Symbol("counted");
+/** `Buffer.copy` of Node 20 is `TypedArray.set`. */
+const copyIsSet = Number.parseInt(process.versions.node, 10) < 22;
 
 /** The pieces as one, in memory that threads share, copied a megabyte a turn. One that is there already stays. */
 export async function sharedBytes(pieces: readonly Buffer[], bytes: number): Promise<Buffer> {
@@ -20,7 +22,7 @@ export async function sharedBytes(pieces: readonly Buffer[], bytes: number): Pro
         copiedBytes = 0;
         await setImmediate();
       }
-      const copied = piece.copy(shared, at, from, from + COPIED_BYTES);
+      const copied = copyShared(piece, shared, at, from, from + COPIED_BYTES);
       at += copied;
       copiedBytes += copied;
     }
@@ -46,4 +48,21 @@ export function emptySharedBytes(bytes: number): Buffer {
 export function countShared(memory: SharedArrayBuffer & { [counted]?: Buffer }): void {
   // It is never written to, so that it takes no memory itself.
   memory[counted] ??= Buffer.allocUnsafeSlow(Math.ceil(memory.byteLength / COUNTED_SHARE));
+}
+
+/**
+ * As `Buffer.copy`, where memory that threads share is on either side. V8 moves that in small steps (`TypedArray.set`,
+ * and with it all copies of Node 20): 13 to 25 µs for 64 KB, which take 1.7 as one block.
+ */
+export function copyShared(source: Buffer, target: Buffer, at: number, start = 0, end = source.length): number {
+  if (!copyIsSet || !(isShared(source) || isShared(target))) return source.copy(target, at, start, end);
+  const bytes = Math.min(end - start, source.length - start, target.length - at);
+  // To fill with nothing is to fill with zeros.
+  if (bytes <= 0) return 0;
+  target.fill(source.subarray(start, start + bytes), at, at + bytes);
+  return bytes;
+}
+
+function isShared({ buffer }: Buffer): boolean {
+  return buffer instanceof SharedArrayBuffer;
 }

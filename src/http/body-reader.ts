@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { MessageChannel } from "node:worker_threads";
 import { ownMemory } from "../api/bytes.js";
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
-import { emptySharedBytes, sharedBytes } from "../api/shared-bytes.js";
+import { copyShared, emptySharedBytes, sharedBytes } from "../api/shared-bytes.js";
 import { bodyTooLarge } from "../api/body-limit.js";
 import { CountedBody, endedEarly, LONG_BYTES } from "./body-check.js";
 import { BodyThread, type GatheredBody } from "./body-thread.js";
@@ -110,7 +110,7 @@ class PlacedPieces implements Pieces {
   }
 
   add(chunk: Buffer, start: number): void {
-    this.#body.set(chunk, start);
+    copyShared(chunk, this.#body, start);
     const memory = ownMemory(chunk);
     if (memory !== undefined) free(memory);
   }

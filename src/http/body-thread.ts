@@ -26,14 +26,16 @@ parentPort.on("message", ({ id, pieces, bytes, isLast, isDropped }) => {
   let body = bodies.get(id);
   if (body === undefined) bodies.set(id, (body = { shared: undefined, kept: [], filled: 0 }));
   if (bytes !== undefined && body.shared === undefined) {
-    body.shared = new Uint8Array(new SharedArrayBuffer(bytes));
+    body.shared = Buffer.from(new SharedArrayBuffer(bytes));
     body.counted = Buffer.allocUnsafeSlow(Math.ceil(bytes / ${COUNTED_SHARE}));
   }
   for (const piece of pieces) body.kept.push(new Uint8Array(piece));
   if (body.shared === undefined) return;
   for (const piece of body.kept) {
-    body.shared.set(piece, body.filled);
-    body.filled += piece.length;
+    const end = body.filled + piece.length;
+    // One block, where \`set\` moves shared memory in small steps; to fill with nothing is to fill with zeros.
+    if (piece.length > 0) body.shared.fill(piece, body.filled, end);
+    body.filled = end;
   }
   body.kept = [];
   if (!isLast) return;

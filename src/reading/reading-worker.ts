@@ -2,7 +2,7 @@
 import assert from "node:assert";
 import { parentPort } from "node:worker_threads";
 import { asBuffer } from "../api/bytes.js";
-import { emptySharedBytes } from "../api/shared-bytes.js";
+import { copyShared, emptySharedBytes } from "../api/shared-bytes.js";
 import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
 import { endpointFor } from "../families/family.js";
@@ -95,7 +95,7 @@ function answerOf({ source, task }: Question): Answer {
 function shared(bytes: Uint8Array): Uint8Array {
   if (bytes.buffer instanceof SharedArrayBuffer || bytes.byteLength <= COPIED_BYTES_MAX) return bytes;
   const copy = emptySharedBytes(bytes.byteLength);
-  copy.set(bytes);
+  copyShared(asBuffer(bytes), copy, 0);
   return copy;
 }
 

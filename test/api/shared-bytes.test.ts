@@ -3,7 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { asBuffer } from "../../src/api/bytes.js";
-import { emptySharedBytes } from "../../src/api/shared-bytes.js";
+import { copyShared, emptySharedBytes } from "../../src/api/shared-bytes.js";
+import { randomOf } from "../support/random.js";
 
 const MIB = 1024 * 1024;
 /** What may be left of them is over twice what was seen, and much less than all of them. */
@@ -49,6 +50,27 @@ test("what another thread gave is counted for this one, once", () => {
   expect(again).toHaveLength(1);
   expect(again[0]).toBe(counted);
   port1.close();
+});
+
+test("is copied as other memory is, from and to any place", () => {
+  const random = randomOf(245);
+  const below = (bound: number): number => Math.floor(random() * bound);
+  const bytes = Buffer.from(Array.from({ length: 300 }, () => below(256)));
+  const shared = emptySharedBytes(300);
+  bytes.copy(shared);
+  for (let turn = 0; turn < 2_000; turn++) {
+    const [start, at] = [below(301), below(301)];
+    const end = below(2) === 0 ? bytes.length : start + below(400 - start);
+    for (const [from, to] of [
+      [shared, Buffer.alloc(300)],
+      [bytes, Buffer.from(new SharedArrayBuffer(300))],
+      [bytes, Buffer.alloc(300)],
+    ] as const) {
+      const want = Buffer.alloc(300);
+      expect(copyShared(from, to, at, start, end)).toBe(bytes.copy(want, at, start, end));
+      expect(to.equals(want), `${start} to ${end}, at ${at}`).toBe(true);
+    }
+  }
 });
 
 test("bodies in shared memory that are over are given back", async () => {

@@ -1,4 +1,5 @@
 /** The text of long JSON strings, passed by vector instructions, which JavaScript itself does not have. */
+import { copyShared } from "../../api/shared-bytes.js";
 import { LONG_STRING_MODULE } from "../../../gen/wasm/long-string.js";
 
 interface Constant {
@@ -55,7 +56,7 @@ class LongStrings {
     let at = start;
     let size = FIRST_BYTES;
     while (at < bytes.length) {
-      const length = bytes.copy(this.#window, 0, at, Math.min(at + size, bytes.length));
+      const length = copyShared(bytes, this.#window, 0, at, Math.min(at + size, bytes.length));
       const passed = this.#module.pass(length);
       flags |= this.#module.flags();
       at += passed;
