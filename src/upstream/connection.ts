@@ -14,17 +14,21 @@ interface Written {
   readonly encoding: BufferEncoding;
 }
 
+/** Opens a connection, which is there before undici hears of it. */
+export type Connect = (...asked: [...Parameters<buildConnector.connector>, (opened: Connection) => void]) => void;
+
 /**
- * Opens a connection after another, over TCP or TLS, and tells of each. A read is put into one buffer and copied out at
- * its size: a socket by itself takes 64 KiB for each.
+ * Opens connections over TCP or TLS, whose sessions they share. A read is put into one buffer and copied out at its
+ * size: a socket by itself takes 64 KiB for each.
  */
-export function createConnector(timeoutMs: number, onOpen: (opened: Connection) => void): buildConnector.connector {
-  let connection: Connection;
+export function createConnector(timeoutMs: number): Connect {
+  const onread = { buffer: arriving, callback: (_length: number): boolean => true };
   // It is an option of the socket, to which they all go; the type lists but some.
-  const onread = { buffer: arriving, callback: (length: number): boolean => connection.arrived(length) };
   const connector = buildConnector({ timeout: timeoutMs, onread } as buildConnector.BuildOptions);
-  return (options, callback) => {
-    const opening = (connection = new Connection());
+  return (options, callback, onOpen) => {
+    const opening = new Connection();
+    // The socket takes it as it is made.
+    onread.callback = (length) => opening.arrived(length);
     connector(options, (...opened) => {
       const [error, socket] = opened;
       if (error !== null) return callback(error, null);
@@ -76,6 +80,12 @@ export class Connection extends Duplex {
   release(): void {
     this.#isHeld = false;
     this.#go();
+  }
+
+  /** Its exchange is over. An answer that came before all was taken that is on its way leaves the rest to nobody. */
+  free(): void {
+    if (this.writableLength > 0) this.destroy();
+    else this.release();
   }
 
   #go(): void {

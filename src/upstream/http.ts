@@ -1,7 +1,9 @@
 /** The one outbound HTTP client: an upstream with a base address, over kept connections. */
 import assert from "node:assert/strict";
-import type { Dispatcher } from "undici";
-import { type Line, Lines, type Waiter } from "./lines.js";
+import { type Client, type Dispatcher, Pool } from "undici";
+import { GatheredBytes } from "../api/gathered-bytes.js";
+import { createConnector } from "./connection.js";
+import { Asked, Line, type Opened } from "./line.js";
 import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "./upstream.js";
 
 export interface HttpUpstreamOptions {
@@ -45,7 +47,7 @@ export function createHttpUpstream(options: HttpUpstreamOptions): Upstream {
 class HttpUpstream implements Upstream {
   readonly #origin: string;
   readonly #basePath: string;
-  readonly #lines: Lines;
+  readonly #pool: Pool;
   readonly #openMax: number;
   /** Headers as they go out, by the object in which an upstream keeps them for all its requests. */
   readonly #flat = new WeakMap<UpstreamRequest["headers"], string[]>();
@@ -59,45 +61,35 @@ class HttpUpstream implements Upstream {
     this.#origin = url.origin;
     this.#basePath = url.pathname.replace(/\/+$/, "");
     this.#openMax = connections + waitingMax;
-    this.#lines = new Lines(url.origin, {
-      connectTimeoutMs,
-      linesMax: connections,
-      client: {
-        pipelining: 1,
-        keepAliveTimeout: keepAliveMs,
-        keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
-        maxHeaderSize: HEADER_BYTES_MAX,
-        // Silence is judged by the caller, who knows whether a first token or a whole answer is awaited.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      },
+    const connect = createConnector(connectTimeoutMs);
+    this.#pool = new Pool(url.origin, {
+      connections,
+      factory: (origin, given) => new Line(origin, given as Client.Options, connect),
+      pipelining: 1,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // Silence is judged by the caller, who knows whether a first token or a whole answer is awaited.
+      headersTimeout: 0,
+      bodyTimeout: 0,
     });
   }
 
   send(request: UpstreamRequest, handler: UpstreamHandler): Exchange {
-    const asked: Dispatcher.DispatchOptions = {
-      path: this.#basePath + request.path,
-      method: request.method,
-      headers: this.#headersOf(request),
-      body: request.body ?? null,
-    };
-    const exchange = new HttpExchange(this.#origin, asked, handler, this.#over);
+    const exchange = new HttpExchange(this.#origin, handler, () => void this.#open--);
     this.#open++;
     const problem = request.path === this.#goodPath ? undefined : pathProblem(request.path);
     if (this.#open > this.#openMax) exchange.refuse("EXCHANGES_MAX");
     else if (problem !== undefined) exchange.refuse(problem);
     else {
       this.#goodPath = request.path;
-      this.#lines.take(exchange);
+      const { method, body = null } = request;
+      const path = this.#basePath + request.path;
+      this.#pool.dispatch(new Asked(path, method, this.#headersOf(request), body, exchange), exchange);
     }
     exchange.entered();
     return exchange;
   }
-
-  readonly #over = (line: Line | undefined): void => {
-    this.#open--;
-    if (line !== undefined) this.#lines.giveBack(line);
-  };
 
   #headersOf({ headers, ownHeaders }: UpstreamRequest): string[] {
     let flat = this.#flat.get(headers);
@@ -107,21 +99,24 @@ class HttpUpstream implements Upstream {
 
   /** Ends what still runs: its handlers hear an error. */
   async close(): Promise<void> {
-    await this.#lines.close();
+    await this.#pool.destroy();
   }
 }
 
-/** One exchange, which is also what waits for its line and what undici calls: one object for all. */
-class HttpExchange implements Exchange, Waiter, Dispatcher.DispatchHandler {
+/** One exchange, which is also what undici calls: one object for both. */
+class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #origin: string;
-  readonly #asked: Dispatcher.DispatchOptions;
   #handler: UpstreamHandler | undefined;
-  #onOver: ((line: Line | undefined) => void) | undefined;
-  #line: Line | undefined;
+  #onOver: (() => void) | undefined;
+  /** Undefined until a connection takes the request, and once undici is done with it. */
+  #line: Opened | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #isPaused = false;
-  /** What was read before the connection was held, for whoever paused. */
-  readonly #untold: Buffer[] = [];
+  #hasHead = false;
+  /** What was read before the connection was held, of one read at most, for whoever paused. */
+  #untold: GatheredBytes | undefined;
+  /** True while the handler is told of it. */
+  #isTelling = false;
   /** True once all was read. */
   #isRead = false;
   /** True once a connection took the request: from then on the upstream may have seen it. */
@@ -129,16 +124,14 @@ class HttpExchange implements Exchange, Waiter, Dispatcher.DispatchHandler {
   /** False while `send` has not returned, when the caller does not hold the exchange yet. */
   #entered = false;
 
-  constructor(
-    origin: string,
-    asked: Dispatcher.DispatchOptions,
-    handler: UpstreamHandler,
-    onOver: (line: Line | undefined) => void,
-  ) {
+  constructor(origin: string, handler: UpstreamHandler, onOver: () => void) {
     this.#origin = origin;
-    this.#asked = asked;
     this.#handler = handler;
     this.#onOver = onOver;
+  }
+
+  onLine(line: Opened): void {
+    this.#line = line;
   }
 
   entered(): void {
@@ -152,36 +145,38 @@ class HttpExchange implements Exchange, Waiter, Dispatcher.DispatchHandler {
     this.#entered = true;
   }
 
-  begin(line: Line): void {
-    this.#line = line;
-    // Whoever left while the exchange waited asks nothing.
-    if (this.#handler === undefined) this.#over();
-    else line.client.dispatch(this.#asked, this);
-  }
-
   pause(): void {
     this.#isPaused = true;
-    if (this.#controller !== undefined) this.#line?.connection?.hold();
+    // A head is told all the same.
+    if (this.#hasHead) this.#line?.connection?.hold();
   }
 
   resume(): void {
     this.#isPaused = false;
-    while (!this.#isPaused && this.#untold.length > 0) {
-      const chunk = this.#untold.shift();
-      if (chunk !== undefined) this.#handler?.onData(chunk);
-    }
+    if (this.#isTelling) return;
+    this.#tellRest();
     if (this.#isPaused) return;
     if (this.#isRead) this.#end();
-    else if (this.#controller !== undefined) this.#line?.connection?.release();
+    else if (this.#hasHead) this.#line?.connection?.release();
+  }
+
+  #tellRest(): void {
+    const untold = this.#untold;
+    if (untold === undefined) return;
+    this.#untold = undefined;
+    this.#isTelling = true;
+    try {
+      this.#handler?.onData(untold.joined());
+    } finally {
+      this.#isTelling = false;
+    }
   }
 
   abort(): void {
     this.#handler = undefined;
-    this.#untold.length = 0;
-    // Undici has nothing more to tell of an answer that was read.
-    if (this.#isRead) this.#over();
-    // What still waits for a line gives it back when it would get one.
-    else this.#controller?.abort(new Error("aborted"));
+    this.#untold = undefined;
+    // What still waits for a connection is dropped when it would get one.
+    this.#controller?.abort(new Error("aborted"));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -197,22 +192,24 @@ class HttpExchange implements Exchange, Waiter, Dispatcher.DispatchHandler {
   ): void {
     // Early hints and the like are no answer.
     if (status < 200) return;
+    this.#hasHead = true;
     if (this.#isPaused) this.#line?.connection?.hold();
     this.#handler?.onHead(status, joinHeaders(headers));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#isPaused) this.#untold.push(chunk);
+    if (this.#isPaused) (this.#untold ??= new GatheredBytes()).add(chunk);
     else this.#handler?.onData(chunk);
   }
 
   onResponseEnd(): void {
     this.#isRead = true;
+    this.#over();
     if (!this.#isPaused) this.#end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#untold.length = 0;
+    this.#untold = undefined;
     this.#over();
     this.#fail(codeOf(error));
   }
@@ -220,7 +217,6 @@ class HttpExchange implements Exchange, Waiter, Dispatcher.DispatchHandler {
   #end(): void {
     const handler = this.#handler;
     this.#handler = undefined;
-    this.#over();
     handler?.onEnd();
   }
 
@@ -236,14 +232,12 @@ class HttpExchange implements Exchange, Waiter, Dispatcher.DispatchHandler {
     else queueMicrotask(tell);
   }
 
-  /** Gives the line back, once. */
+  /** Undici is done with it: its connection is free for others, whatever the handler was not told yet. */
   #over(): void {
-    const onOver = this.#onOver;
-    if (onOver === undefined) return;
+    this.#onOver?.();
     this.#onOver = undefined;
     this.#controller = undefined;
-    this.#line?.connection?.release();
-    onOver(this.#line);
+    this.#line?.connection?.free();
     this.#line = undefined;
   }
 }

@@ -12,7 +12,7 @@ export function makeCertificate(host = "127.0.0.1"): { readonly key: string; rea
   const signed = sequence(version, der(0x02, "01"), ecdsaWithSha256, name, validity, name, key);
   const signature = sign("sha256", signed, privateKey);
   const certificate = sequence(signed, ecdsaWithSha256, der(0x03, "00", signature));
-  const base64 = certificate.toString("base64").replaceAll(/.{64}/g, "$&\n");
+  const base64 = certificate.toString("base64").replaceAll(/.{64}(?=.)/g, "$&\n");
   return {
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,

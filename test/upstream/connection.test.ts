@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createHttpUpstream } from "../../src/upstream/http.js";
 import type { Exchange, Upstream } from "../../src/upstream/upstream.js";
 import { makeCertificate } from "../support/certificate.js";
@@ -174,4 +174,27 @@ describe.each(["http", "https"] as const)("over %s", (protocol) => {
     await heard.ended;
     expect(heard.chunks.map(hashOf)).toEqual(seen);
   });
+});
+
+test("connections over TLS share their sessions", async () => {
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+  let resumed = 0;
+  const server = createTlsServer(makeCertificate(), (socket) => {
+    if (socket.isSessionReused()) resumed += 1;
+    socket.on("error", () => {});
+    socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const upstream = createHttpUpstream({ baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const ask = async (): Promise<void> => {
+    const heard = new Listener();
+    upstream.send({ method: "GET", path: "/", headers: {}, body: undefined }, heard);
+    await heard.ended;
+  };
+  await ask();
+  await Promise.all(Array.from({ length: 10 }, ask));
+  expect(resumed).toBeGreaterThan(5);
+  await upstream.close();
+  await new Promise((resolve) => server.close(resolve));
+  vi.unstubAllEnvs();
 });

@@ -1,7 +1,7 @@
 /** Who waits for a connection, and what waits for its reader. */
 import { afterEach, describe, expect, test } from "vitest";
 import { Listener } from "./listener.js";
-import { closeOpened, connect, fakeText, get, post, serveFake, serveHttp } from "./outbound.js";
+import { closeOpened, connect, fakeText, get, post, serveBytes, serveFake, serveHttp } from "./outbound.js";
 
 afterEach(closeOpened);
 
@@ -34,6 +34,47 @@ describe("exchanges that want a connection", () => {
     upstream.send(post("hello"), later);
     await later.ended;
     expect(later.status).toBe(200);
+  });
+
+  test("hear each that nobody answers there, however many wait", async () => {
+    const origin = await serveBytes(() => {});
+    await closeOpened();
+    const upstream = connect(origin, { connections: 1 });
+    const all = Array.from({ length: 100 }, () => new Listener());
+    for (const heard of all) upstream.send(post("x"), heard);
+    await Promise.allSettled(all.map(({ ended }) => ended));
+    expect(new Set(all.map(({ code, sent }) => `${code} ${sent}`))).toEqual(new Set(["ECONNREFUSED false"]));
+  });
+
+  test("hear so after the upstream was closed, and open none", async () => {
+    const fake = await serveFake();
+    const upstream = connect(fake.url);
+    await upstream.close();
+    const heard = new Listener();
+    upstream.send(post("x"), heard);
+    await expect(heard.ended).rejects.toThrow();
+    expect([heard.sent, fake.connections()]).toEqual([false, 0]);
+  });
+
+  test("get another where an answer came before all of the request was taken, which goes no further", async () => {
+    let opened = 0;
+    const origin = await serveBytes((socket) => {
+      opened += 1;
+      socket.on("error", () => {});
+      // It reads nothing of the request but what its first packets bring.
+      socket.once("data", () => {
+        socket.pause();
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+      });
+    });
+    const upstream = connect(origin, { connections: 1 });
+    for (let count = 0; count < 3; count++) {
+      const heard = new Listener();
+      upstream.send({ ...post("x"), body: Buffer.alloc(30_000_000) }, heard);
+      await heard.ended;
+      expect(heard.text).toBe("ok");
+    }
+    expect(opened).toBe(3);
   });
 
   test("hear when the upstream is closed, however many they are", async () => {
@@ -113,24 +154,56 @@ describe("a pause", () => {
   });
 
   test.each(["head", "data"] as const)(
-    "at the %s of an answer that was read whole keeps what comes behind it, and the connection",
+    "at the %s of an answer that was read whole keeps what comes behind it, and no connection",
     async (at) => {
       const fake = await serveFake();
       const upstream = connect(fake.url, { connections: 1 });
       const heard = new Listener();
       const exchange = upstream.send(post("hello"), heard);
       heard.on(at, () => exchange.pause());
+      await heard.until(at);
       const later = new Listener();
       upstream.send(post("hello"), later);
-      await heard.until(at);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      expect([heard.calls.at(-1), later.calls]).toEqual([at, []]);
+      await later.ended;
+      expect([heard.calls.at(-1), fake.connections()]).toEqual([at, 1]);
       exchange.resume();
-      await Promise.all([heard.ended, later.ended]);
+      await heard.ended;
       expect(heard.text).toContain("Hello from fake-1.");
       expect(heard.calls).toEqual(["head", "data", "end"]);
     },
   );
+
+  test("before the head lets the head through", async () => {
+    const fake = await serveFake();
+    const heard = new Listener();
+    const exchange = connect(fake.url).send(post(fakeText({ headDelayMs: 30 })), heard);
+    await fake.waitFor(() => true);
+    exchange.pause();
+    await heard.until("head");
+    expect(heard.calls).toEqual(["head"]);
+    exchange.resume();
+    await heard.ended;
+  });
+
+  test("and going on, both inside the call that tells the rest, tells each byte once", async () => {
+    const origin = await serveHttp((_, response) => {
+      for (let at = 0; at < 5_000; at++) response.write(`${at % 10}`);
+      response.end();
+    });
+    const heard = new Listener();
+    const exchange = connect(origin).send(get("/"), heard);
+    heard.on("head", () => {
+      exchange.pause();
+      setTimeout(() => exchange.resume(), 20);
+    });
+    heard.on("data", () => {
+      exchange.pause();
+      exchange.resume();
+      expect(heard.calls).not.toContain("end");
+    });
+    await heard.ended;
+    expect(heard.text).toBe("0123456789".repeat(500));
+  });
 
   test("before the head holds the body back, and aborting a paused exchange frees the connection", async () => {
     const fake = await serveFake();
