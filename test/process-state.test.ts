@@ -2,11 +2,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, test, vi } from "vitest";
-import { APART } from "../vitest.config.js";
 import { changedSince, openInProcess, stateOfProcess } from "./support/process-state.js";
-import { readSources } from "./support/source-file.js";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -52,19 +49,4 @@ test("a server and a process are open until they are gone", async () => {
   server.close();
   child.stdin.end();
   await expect.poll(openInProcess).toEqual(before);
-});
-
-test("a file that asks what its process takes has one of its own", () => {
-  const isApart = (path: string): boolean =>
-    APART.some((glob) => path === glob || (glob.endsWith("/**/*.test.ts") && path.startsWith(glob.slice(0, -12))));
-  const root = fileURLToPath(new URL("../", import.meta.url));
-  // What another file used before it decides as well how much the allocator keeps, and what is collected when.
-  const asking = readSources(root, "test")
-    .filter(
-      ({ path, text }) => path.endsWith(".test.ts") && /process\.(?:memoryUsage|cpuUsage|resourceUsage)\b/.test(text),
-    )
-    .map(({ path }) => path)
-    .filter((path) => path !== "test/process-state.test.ts");
-  expect(asking.length).toBeGreaterThan(2);
-  expect(asking.filter((path) => !isApart(path))).toEqual([]);
 });

@@ -18,12 +18,14 @@ import { edgesInTable } from "./support/refusal-table.js";
 import { parseSource, readSources } from "./support/source-file.js";
 import * as rules from "./support/tidiness.js";
 import { ungrammatical } from "./support/wire-grammar.js";
+import { APART } from "../vitest.config.js";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const program = readSources(ROOT, "src");
 const tests = readSources(ROOT, "test");
 const scripts = readSources(ROOT, ".ci");
 const all = [...program, ...tests, ...scripts];
+const ASKS_ITS_PROCESS = /process\.(?:memoryUsage|cpuUsage|resourceUsage)\b/;
 
 describe("every file", () => {
   test.each([
@@ -108,6 +110,17 @@ test("server-sent events are written in one place, which keeps each on its lines
 
 test("the program leans on what documents promise", () => {
   expect(program.flatMap(undocumented)).toEqual([]);
+});
+
+test("a test file that asks what its process takes has one of its own", () => {
+  // What another file used before it decides as well how much the allocator keeps, and what is collected when.
+  const asking = tests.filter(({ path, text }) => path.endsWith(".test.ts") && ASKS_ITS_PROCESS.test(text));
+  const isApart = (path: string): boolean =>
+    APART.some(
+      (glob) => path === glob || (glob.endsWith("/**/*.test.ts") && path.startsWith(glob.replace(/\*.*/, ""))),
+    );
+  expect(asking.length).toBeGreaterThan(2);
+  expect(asking.map(({ path }) => path).filter((path) => !isApart(path))).toEqual([]);
 });
 
 test("the table names only what exists", () => {

@@ -6,7 +6,7 @@ import { GatewayError } from "../errors.js";
 import type { Coordination, Revisions } from "../coordination/coordination.js";
 import type { KeyRow, KeyStore, Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
-import { HeardChanges } from "./heard-changes.js";
+import { RecentChanges } from "./recent-changes.js";
 import { namesOf, type Standing, standingOf } from "./standing.js";
 import type { Peppers } from "./peppers.js";
 import { hintOf, shapeOf } from "./secret.js";
@@ -60,7 +60,7 @@ export class Authentication {
   readonly #lookups = new Map<string, Promise<Caller>>();
   #lookupCount = 0;
   /** A lookup that began before a change of what it found is not remembered. */
-  readonly #changes = new HeardChanges();
+  readonly #changes = new RecentChanges();
   #sweptMs: number;
 
   constructor(options: AuthenticationOptions) {
@@ -89,9 +89,9 @@ export class Authentication {
     return this.#changes.count;
   }
 
-  /** True where one since then may concern the caller. */
-  isChanged(caller: Caller, sinceCount: number): boolean {
-    return this.#changes.since(sinceCount, namesOf(caller));
+  /** True where its key, a maker of it or its account may have changed since there had been so many changes. */
+  mayHaveChanged(caller: Caller, sinceCount: number): boolean {
+    return this.#changes.mayHaveChanged(namesOf(caller), sinceCount);
   }
 
   /** Answers or throws at once where the cache knows; else with a promise. */
@@ -167,7 +167,7 @@ export class Authentication {
     const standing = await standingOf(row, this.#store, known);
     standing.caller.revisions = revisions;
     const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: nowMs };
-    if (!this.isChanged(standing.caller, changeCount)) this.#remember(secret, entry);
+    if (!this.mayHaveChanged(standing.caller, changeCount)) this.#remember(secret, entry);
     if (this.#peppers.isPrevious(digest)) this.#onPrevious(row, digest, secret);
     return callerNow(entry, secret, this.#nowMs());
   }

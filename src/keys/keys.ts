@@ -35,7 +35,7 @@ export interface KeysOptions extends RootSecrets {
   /** The most secrets that are remembered, of keys and of none each. Default: 10,000. */
   readonly cacheEntriesMax?: number | undefined;
   /** Hears that other nodes could not be told of a change, which then holds there within 30 seconds. */
-  readonly onPublishError?: ((error: unknown, keyId: string) => void) | undefined;
+  readonly onPublishError?: ((error: unknown, name: string) => void) | undefined;
   /** Hears that the digest of a key could not be rewritten, which its next use tries again. */
   readonly onRewriteError?: ((error: unknown, keyId: string) => void) | undefined;
 }
@@ -114,8 +114,8 @@ export class Keys {
   }
 
   /** True where its key, a maker of it or its account may have changed since there had been so many changes. */
-  isChanged(caller: Caller, sinceCount: number): boolean {
-    return this.#authentication.isChanged(caller, sinceCount);
+  mayHaveChanged(caller: Caller, sinceCount: number): boolean {
+    return this.#authentication.mayHaveChanged(caller, sinceCount);
   }
 
   /**
@@ -175,13 +175,17 @@ export class Keys {
 
   /** Who a hidden key lets in. */
   async hiddenCaller(id: string): Promise<Caller> {
-    const { accountId } = await this.#row(id);
-    // As where a secret is looked up: the words first, and then what they stand for.
-    const names = [`${ACCOUNT}${accountId}`, id];
-    const revisions = this.#coordination.isShared ? await this.#coordination.revisionsOf(accountId, names) : undefined;
-    const { caller } = await standingOf(await this.#row(id), this.#store);
-    caller.revisions = revisions;
-    return caller;
+    for (let count = 0; count < CHANGE_TRIES_MAX; count++) {
+      const { changeCount } = this;
+      const { accountId } = await this.#row(id);
+      // As where a secret is looked up: the words first, and then what they stand for.
+      const names = [`${ACCOUNT}${accountId}`, id];
+      const revisions = this.isShared ? await this.#coordination.revisionsOf(accountId, names) : undefined;
+      const { caller } = await standingOf(await this.#row(id), this.#store);
+      caller.revisions = revisions;
+      if (!this.mayHaveChanged(caller, changeCount)) return caller;
+    }
+    throw new CallerChanged();
   }
 
   /** One key. Refuses with RESOURCE_UNKNOWN. */
@@ -374,7 +378,11 @@ export class Keys {
     for (let count = 0; count < CHANGE_TRIES_MAX; count++) {
       const row = await this.#row(id);
       const edited = edit(row);
-      if (edited === row) return row;
+      if (edited === row) {
+        // Whoever made the change may have died before the nodes were told.
+        await this.#publish(row);
+        return row;
+      }
       const next = searchable({ ...edited, revision: row.revision + 1 });
       if (await this.#store.keys.replace(next, keyEvent(act, row, next))) {
         await this.#publish(next);

@@ -14,6 +14,9 @@ interface Watch {
   readonly caller: Caller;
   readonly end: (error: GatewayError) => void;
   timer: NodeJS.Timeout | undefined;
+  /** True while it is looked at, and from a change on until the next look begins. */
+  isLooking: boolean;
+  isChanged: boolean;
 }
 
 export class Watches {
@@ -33,6 +36,8 @@ export class Watches {
       const watch: Watch = {
         caller,
         timer: undefined,
+        isLooking: false,
+        isChanged: false,
         end: (error) => {
           clearTimeout(watch.timer);
           this.#watches.delete(watch);
@@ -43,25 +48,36 @@ export class Watches {
       const onAbort = (): void => watch.end(GatewayError.from(signal.reason));
       this.#watches.add(watch);
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#look(watch);
+      void this.#look(watch);
     });
   }
 
   changed(change: Change): void {
-    for (const watch of this.#watches) if (concerns(change, watch.caller)) this.#look(watch);
+    for (const watch of this.#watches) if (concerns(change, watch.caller)) void this.#look(watch);
   }
 
-  #look(watch: Watch): void {
-    this.#endOf(watch.caller).then(
-      (endMs) => {
-        if (!this.#watches.has(watch)) return;
-        clearTimeout(watch.timer);
-        if (endMs === Infinity) return;
-        const waitMs = Math.min(TIMER_MS_MAX, Math.max(0, endMs - this.#nowMs()));
-        watch.timer = setTimeout(() => this.#look(watch), waitMs).unref();
-      },
-      (error: unknown) => watch.end(GatewayError.from(error)),
-    );
+  /** One at a time for each: whoever changes a key again and again would fill the store's queue. Never rejects. */
+  async #look(watch: Watch): Promise<void> {
+    watch.isChanged = true;
+    if (watch.isLooking) return;
+    watch.isLooking = true;
+    try {
+      while (watch.isChanged && this.#watches.has(watch)) {
+        watch.isChanged = false;
+        this.#wait(watch, await this.#endOf(watch.caller));
+      }
+    } catch (error) {
+      watch.end(GatewayError.from(error));
+    } finally {
+      watch.isLooking = false;
+    }
+  }
+
+  #wait(watch: Watch, endMs: number): void {
+    clearTimeout(watch.timer);
+    if (endMs === Infinity || !this.#watches.has(watch)) return;
+    const waitMs = Math.min(TIMER_MS_MAX, Math.max(0, endMs - this.#nowMs()));
+    watch.timer = setTimeout(() => void this.#look(watch), waitMs).unref();
   }
 
   /** When the key expires, as things stand now. Rejects where it may begin nothing. */

@@ -143,10 +143,12 @@ class Attempt implements UpstreamHandler {
   }
 
   #readShare(decoder: StreamDecoder, chunk: Buffer): void {
-    if (chunk.length <= PIECE_BYTES || chunk.length <= (this.receiver.roomTokens?.() ?? Infinity))
-      return this.#push(decoder, chunk);
-    for (let start = 0; start < chunk.length && this.#phase === "stream"; start += PIECE_BYTES)
-      this.#push(decoder, chunk.subarray(start, start + PIECE_BYTES));
+    if (chunk.length <= PIECE_BYTES) return this.#push(decoder, chunk);
+    this.#guard(() => {
+      const step = chunk.length <= (this.receiver.roomTokens?.() ?? Infinity) ? chunk.length : PIECE_BYTES;
+      for (let start = 0; start < chunk.length && this.#phase === "stream"; start += step)
+        this.#push(decoder, chunk.subarray(start, start + step));
+    });
   }
 
   /** Once an event: no closure here. */
@@ -200,10 +202,9 @@ class Attempt implements UpstreamHandler {
     clearTimeout(this.#timer);
     // All of it is here, and only waits to be told.
     if (this.#phase === "reading") return;
-    const fail = (): void =>
-      this.#fail(upstreamFailed(sent ? "the connection was cut" : "it cannot be reached", error));
-    if (this.#intake === undefined) fail();
-    else this.#intake.end(fail);
+    const failure = upstreamFailed(sent ? "the connection was cut" : "it cannot be reached", error);
+    if (this.#intake === undefined) this.#fail(failure);
+    else this.#intake.end(() => this.#fail(failure));
   }
 
   get #isOver(): boolean {
@@ -350,8 +351,7 @@ class Attempt implements UpstreamHandler {
     const rest = this.#hasLeft || this.#isOut ? undefined : this.#heldBack?.end();
     if (!(rest instanceof Promise)) return this.#conclude(rest);
     this.#phase = "reading";
-    const failed = (error: unknown): void => this.#fail(unreadable(error));
-    rest.then((batch) => this.#guard(() => this.#conclude(batch)), failed);
+    rest.then((batch) => this.#guard(() => this.#conclude(batch))).catch((error) => this.#fail(unreadable(error)));
   }
 
   #conclude(rest: Batch | undefined): void {

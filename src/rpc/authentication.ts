@@ -78,9 +78,9 @@ export class Authentication {
     const caller = keys.authenticate(secret);
     if (!(caller instanceof Promise)) return this.#found(caller, lifetime);
     return caller.then((found) => {
-      if (!keys.isChanged(found, changeCount)) return this.#found(found, lifetime);
+      if (!keys.mayHaveChanged(found, changeCount)) return this.#found(found, lifetime);
       if (lookups > 1) return this.#enterKey(secret, lifetime, lookups - 1);
-      throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the key changes faster than it is looked up" });
+      throw new CallerChanged();
     });
   }
 
@@ -90,12 +90,15 @@ export class Authentication {
    */
   async #enterShared(secret: string | undefined, call: ArrivedCall): Promise<Caller> {
     const { keys } = this.core;
+    const { changeCount } = keys;
     const authenticating = keys.authenticate(secret);
     const caller = authenticating instanceof Promise ? await authenticating : authenticating;
     if (!limitsCompare(call) && !(await keys.isCurrent(caller))) {
       keys.forget(secret, caller);
       throw new CallerChanged();
     }
+    // What this node heard of it meanwhile holds, whatever the others know.
+    if (keys.mayHaveChanged(caller, changeCount)) throw new CallerChanged();
     return this.#found(caller, call.lifetime);
   }
 

@@ -12,6 +12,8 @@ export class Endings {
   readonly #core: Pick<CoreParts, "keys" | "replays" | "nowMs" | "log">;
   #sweep: NodeJS.Timeout | undefined;
   readonly #running: Roster<Lifetime>;
+  /** The keys that are looked at, each with whether it changed since the look began. */
+  readonly #changed = new Map<string, boolean>();
   /** By key: when it is looked at because it expires. */
   readonly #expiries = new Map<string, NodeJS.Timeout>();
 
@@ -83,19 +85,32 @@ export class Endings {
     };
     for (const { caller } of this.#running) take(caller);
     for (const caller of this.#core.replays?.callers() ?? []) take(caller);
-    for (const caller of callers.values()) {
+    for (const caller of callers.values()) await this.#reviewKey(caller);
+  }
+
+  /** One look at a time for each key: who changes it again and again would fill the store's queue. Never rejects. */
+  async #reviewKey(caller: Caller): Promise<void> {
+    const { keyId } = caller;
+    const isLookedAt = this.#changed.has(keyId);
+    this.#changed.set(keyId, true);
+    if (isLookedAt) return;
+    while (this.#changed.get(keyId) === true) {
+      this.#changed.set(keyId, false);
       try {
-        const { error, atMs } = await this.#core.keys.endingOf(caller);
-        if (error === undefined) {
-          this.#lookAt(caller.keyId, atMs);
-          continue;
-        }
-        this.#core.replays?.end(caller.keyId, error);
-        for (const lifetime of this.#running) if (lifetime.caller?.keyId === caller.keyId) lifetime.end(error);
+        await this.#endWhatMust(caller);
       } catch (err) {
-        this.#core.log?.error({ err, key_id: caller.keyId }, "the requests of a key that changed were not looked at");
+        this.#core.log?.error({ err, key_id: keyId }, "the requests of a key that changed were not looked at");
       }
     }
+    this.#changed.delete(keyId);
+  }
+
+  async #endWhatMust(caller: Caller): Promise<void> {
+    const { keyId } = caller;
+    const { error, atMs } = await this.#core.keys.endingOf(caller);
+    if (error === undefined) return this.#lookAt(keyId, atMs);
+    this.#core.replays?.end(keyId, error);
+    for (const lifetime of this.#running) if (lifetime.caller?.keyId === keyId) lifetime.end(error);
   }
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type Client, type Dispatcher, Pool } from "undici";
 import { GatheredBytes } from "../api/gathered-bytes.js";
 import { createConnector } from "./connection.js";
-import { Asked, Line, type Opened } from "./line.js";
+import { type CurrentConnection, PoolClient, PooledRequest } from "./pool-client.js";
 import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "./upstream.js";
 
 export interface HttpUpstreamOptions {
@@ -64,7 +64,7 @@ class HttpUpstream implements Upstream {
     const connect = createConnector(connectTimeoutMs);
     this.#pool = new Pool(url.origin, {
       connections,
-      factory: (origin, given) => new Line(origin, given as Client.Options, connect),
+      factory: (origin, given) => new PoolClient(origin, given as Client.Options, connect),
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
@@ -85,7 +85,7 @@ class HttpUpstream implements Upstream {
       this.#goodPath = request.path;
       const { method, body = null } = request;
       const path = this.#basePath + request.path;
-      this.#pool.dispatch(new Asked(path, method, this.#headersOf(request), body, exchange), exchange);
+      this.#pool.dispatch(new PooledRequest(path, method, this.#headersOf(request), body, exchange), exchange);
     }
     exchange.entered();
     return exchange;
@@ -108,13 +108,13 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #origin: string;
   #handler: UpstreamHandler | undefined;
   #onOver: (() => void) | undefined;
-  /** Undefined until a connection takes the request, and once undici is done with it. */
-  #line: Opened | undefined;
+  /** From when one is given the request, which then may wait for its connection, until undici is done with it. */
+  #client: CurrentConnection | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #isPaused = false;
   #hasHead = false;
   /** What was read before the connection was held, of one read at most, for whoever paused. */
-  #untold: GatheredBytes | undefined;
+  #unread: GatheredBytes | undefined;
   /** True while the handler is told of it. */
   #isTelling = false;
   /** True once all was read. */
@@ -130,8 +130,8 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
     this.#onOver = onOver;
   }
 
-  onLine(line: Opened): void {
-    this.#line = line;
+  onClient(client: CurrentConnection): void {
+    this.#client = client;
   }
 
   entered(): void {
@@ -148,7 +148,7 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   pause(): void {
     this.#isPaused = true;
     // A head is told all the same.
-    if (this.#hasHead) this.#line?.connection?.hold();
+    if (this.#hasHead) this.#client?.connection?.hold();
   }
 
   resume(): void {
@@ -157,16 +157,16 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
     this.#tellRest();
     if (this.#isPaused) return;
     if (this.#isRead) this.#end();
-    else if (this.#hasHead) this.#line?.connection?.release();
+    else if (this.#hasHead) this.#client?.connection?.release();
   }
 
   #tellRest(): void {
-    const untold = this.#untold;
-    if (untold === undefined) return;
-    this.#untold = undefined;
+    const unread = this.#unread;
+    if (unread === undefined) return;
+    this.#unread = undefined;
     this.#isTelling = true;
     try {
-      this.#handler?.onData(untold.joined());
+      this.#handler?.onData(unread.joined());
     } finally {
       this.#isTelling = false;
     }
@@ -174,7 +174,7 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
 
   abort(): void {
     this.#handler = undefined;
-    this.#untold = undefined;
+    this.#unread = undefined;
     // What still waits for a connection is dropped when it would get one.
     this.#controller?.abort(new Error("aborted"));
   }
@@ -193,12 +193,12 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
     // Early hints and the like are no answer.
     if (status < 200) return;
     this.#hasHead = true;
-    if (this.#isPaused) this.#line?.connection?.hold();
+    if (this.#isPaused) this.#client?.connection?.hold();
     this.#handler?.onHead(status, joinHeaders(headers));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#isPaused) (this.#untold ??= new GatheredBytes()).add(chunk);
+    if (this.#isPaused) (this.#unread ??= new GatheredBytes()).add(chunk);
     else this.#handler?.onData(chunk);
   }
 
@@ -209,7 +209,7 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#untold = undefined;
+    this.#unread = undefined;
     this.#over();
     this.#fail(codeOf(error));
   }
@@ -237,8 +237,8 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
     this.#onOver?.();
     this.#onOver = undefined;
     this.#controller = undefined;
-    this.#line?.connection?.free();
-    this.#line = undefined;
+    this.#client?.connection?.exchangeOver();
+    this.#client = undefined;
   }
 }
 

@@ -23,8 +23,9 @@ export interface UpstreamHandler {
 
 /** One exchange that runs. */
 export interface Exchange {
-  /** Stops reading, until `resume`. */
+  /** Stops reading: of data and of an end nothing is told until `resume`. A head and an error are. */
   pause(): void;
+  /** Reads on. What was read already is told before it returns. */
   resume(): void;
   /** Ends the exchange; the handler hears nothing more. */
   abort(): void;

@@ -1,6 +1,6 @@
 /** JSON and streams of events spelled anew: the same values in other spaces, escapes, orders and line ends. */
 
-import type { Random } from "../support/random.js";
+import { pick, type Random } from "../support/random.js";
 
 /** How one text is spelled, all through. */
 interface Spelling {
@@ -20,10 +20,6 @@ const SPACES: readonly (readonly string[])[] = [
   ["", "\r", "\t", "\n\n"],
   ["", " ", "\n", "\r\n"],
 ];
-
-export function pick<Value>(random: Random, values: readonly Value[]): Value {
-  return values[Math.floor(random() * values.length)]!;
-}
 
 /** The JSON as the same value, spelled by chance. */
 export function respell(json: string, random: Random): string {

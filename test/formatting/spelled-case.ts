@@ -5,8 +5,8 @@ import type { Event } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import type { StreamDecoder, Wire, WireRequest } from "../../src/wire/wire.js";
 import { answers, type AskedBody, FACTS, requests, endpoints, type ToldAnswer } from "./corpus.js";
-import { type Random, randomOf } from "../support/random.js";
-import { pick, respell, respellStream } from "./respelling.js";
+import { pick, type Random, randomOf } from "../support/random.js";
+import { respell, respellStream } from "./respelling.js";
 
 type Asked = { readonly request: WireRequest } | { readonly refusal: object };
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Coordination } from "../../src/coordination/coordination.js";
 import { makeKeyId } from "../../src/keys/key-id.js";
 import { FOREIGN, openWorld, refusalOf, seededBytes, settingsOf, START_MS, type World } from "./key-world.js";
-import { TEST_ACT } from "../support/acts.js";
+import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 
 let world: World;
 
@@ -268,6 +268,19 @@ describe("revoke", () => {
     const revoked = await world.keys.revoke(key.id, TEST_ACT);
     world.clock.nowMs += 1_000;
     expect(await world.keys.revoke(key.id, TEST_ACT)).toEqual(revoked);
+    expect((await world.store.keys.get(key.id))?.revision).toBe(2);
+  });
+
+  test("repeated tells the nodes, for whoever revoked may have died before", async () => {
+    const { key, secret } = await make();
+    const other = world.node();
+    await other.authenticate(secret);
+    // The commit of a node that did not live to tell of it.
+    const row = await world.store.keys.get(key.id);
+    await world.store.keys.replace({ ...row!, revokeTimeMs: world.clock.nowMs, revision: 2 }, TEST_EVENT);
+    expect(other.authenticate(secret)).not.toBeInstanceOf(Promise);
+    await world.keys.revoke(key.id, TEST_ACT);
+    expect((await refusalOf(() => other.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
     expect((await world.store.keys.get(key.id))?.revision).toBe(2);
   });
 

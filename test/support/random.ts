@@ -13,3 +13,10 @@ export function randomOf(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** One of them, each as likely; there must be one. */
+export function pick<Value>(random: Random, values: readonly Value[]): Value {
+  const value = values[Math.floor(random() * values.length)];
+  if (value === undefined) throw new Error("there is nothing to pick from");
+  return value;
+}

@@ -1,5 +1,5 @@
 /** The corpus of the token report: 1,000 texts, the same on every machine, in ten languages and what is no language. */
-import { type Random, randomOf } from "../support/random.js";
+import { pick, type Random, randomOf } from "../support/random.js";
 import { LANGUAGES, type Pieces } from "./languages.js";
 
 export interface CorpusText {
@@ -11,12 +11,6 @@ export interface CorpusText {
 const SEED = 20_261_121;
 const LANGUAGE_TEXTS = 70;
 const OTHER_TEXTS = 50;
-
-function pick<Item>(random: Random, items: readonly Item[]): Item {
-  const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new Error("there is nothing to pick from");
-  return item;
-}
 
 function upTo(random: Random, most: number): number {
   return 1 + Math.floor(random() * most);

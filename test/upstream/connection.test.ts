@@ -1,12 +1,13 @@
-/** What is read past the streams of Node: every byte, in order, over TCP and TLS, however the reader pauses. */
+/** What is read of a connection: every byte, in order, over TCP and TLS, however the reader pauses. */
 import { createHash } from "node:crypto";
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createHttpUpstream } from "../../src/upstream/http.js";
 import type { Exchange, Upstream } from "../../src/upstream/upstream.js";
 import { makeCertificate } from "../support/certificate.js";
 import { Listener } from "./listener.js";
+import { closeOpened, connect, get, listen } from "./outbound.js";
 
 const BODY_BYTES = 3_000_000;
 const FLOOD_BYTES = 50_000_000;
@@ -75,19 +76,17 @@ function answer(socket: Socket): void {
 describe.each(["http", "https"] as const)("over %s", (protocol) => {
   let server: Server;
   let upstream: Upstream;
-  const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
 
   beforeAll(async () => {
     server = protocol === "http" ? createTcpServer(answer) : createTlsServer(makeCertificate(), answer);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     // The certificate is of its own making; undici reads this where it connects.
-    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
     upstream = createHttpUpstream({ baseUrl: `${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}` });
   });
 
   afterAll(async () => {
-    if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
-    else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before;
+    vi.unstubAllEnvs();
     await upstream.close();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -178,23 +177,24 @@ describe.each(["http", "https"] as const)("over %s", (protocol) => {
 
 test("connections over TLS share their sessions", async () => {
   vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+  onTestFinished(() => void vi.unstubAllEnvs());
   let resumed = 0;
-  const server = createTlsServer(makeCertificate(), (socket) => {
-    if (socket.isSessionReused()) resumed += 1;
-    socket.on("error", () => {});
-    socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const upstream = createHttpUpstream({ baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const origin = await listen(
+    createTlsServer(makeCertificate(), (socket) => {
+      if (socket.isSessionReused()) resumed += 1;
+      socket.on("error", () => {});
+      socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"));
+    }),
+    "https",
+  );
+  onTestFinished(closeOpened);
+  const upstream = connect(origin);
   const ask = async (): Promise<void> => {
     const heard = new Listener();
-    upstream.send({ method: "GET", path: "/", headers: {}, body: undefined }, heard);
+    upstream.send(get("/"), heard);
     await heard.ended;
   };
   await ask();
   await Promise.all(Array.from({ length: 10 }, ask));
   expect(resumed).toBeGreaterThan(5);
-  await upstream.close();
-  await new Promise((resolve) => server.close(resolve));
-  vi.unstubAllEnvs();
 });

@@ -11,7 +11,7 @@ export async function closeOpened(): Promise<void> {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 }
 
-async function listen(server: Server): Promise<string> {
+export async function listen(server: Server, scheme = "http"): Promise<string> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => sockets.add(socket));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -22,7 +22,7 @@ async function listen(server: Server): Promise<string> {
         server.close(() => resolve());
       }),
   );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 export const serveHttp = (listener: RequestListener): Promise<string> => listen(createHttpServer(listener));

@@ -1,9 +1,9 @@
 /** Which keys and accounts changed of late: a look-up that began before compares its own names with them. */
 
 /** More changes than come during a look-up; where they do, it counts as changed. */
-const NAMES_MAX = 4_096;
+export const NAMES_MAX = 4_096;
 
-export class HeardChanges {
+export class RecentChanges {
   #count = 0;
   /** The count at the last change of each name, the oldest first. */
   readonly #lastOf = new Map<string, number>();
@@ -33,9 +33,9 @@ export class HeardChanges {
     this.#forgottenCount = oldest[1];
   }
 
-  /** True where one of the names changed since there had been `count` changes, or may have. */
-  since(count: number, names: readonly string[]): boolean {
-    if (count === this.#count) return false;
-    return count < this.#forgottenCount || names.some((name) => (this.#lastOf.get(name) ?? 0) > count);
+  /** True where one of the names changed since there had been so many changes, or nobody knows any more. */
+  mayHaveChanged(names: readonly string[], sinceCount: number): boolean {
+    if (sinceCount === this.#count) return false;
+    return sinceCount < this.#forgottenCount || names.some((name) => (this.#lastOf.get(name) ?? 0) > sinceCount);
   }
 }

@@ -6,7 +6,7 @@ import { closeOpened, connect, fakeText, get, post, serveBytes, serveFake, serve
 afterEach(closeOpened);
 
 describe("exchanges that want a connection", () => {
-  test("runs no two exchanges on one connection at once, and no more than there are connections", async () => {
+  test("share none at once, and open no more than there may be", async () => {
     const fake = await serveFake();
     const upstream = connect(fake.url, { connections: 3 });
     const all = Array.from({ length: 9 }, () => {
@@ -18,7 +18,7 @@ describe("exchanges that want a connection", () => {
     expect(fake.connections()).toBe(3);
   });
 
-  test("is refused at once where too many wait", async () => {
+  test("are refused at once where too many wait", async () => {
     const fake = await serveFake();
     const upstream = connect(fake.url, { connections: 1, waitingMax: 1 });
     const listeners = Array.from({ length: 4 }, () => new Listener());
@@ -91,31 +91,18 @@ describe("exchanges that want a connection", () => {
 });
 
 describe("an abort", () => {
-  test("while the exchange waits for a connection never reaches the upstream", async () => {
+  test.each([1, 1_000])("of %i that wait never reaches the upstream, and lets the next through", async (count) => {
     const fake = await serveFake();
     const upstream = connect(fake.url, { connections: 1 });
     const first = new Listener();
     upstream.send(post(fakeText({ headDelayMs: 30 })), first);
-    const waiting = new Listener();
-    upstream.send(post("never"), waiting).abort();
-    await first.ended;
+    const waiting = Array.from({ length: count }, () => new Listener());
+    for (const heard of waiting) upstream.send(post("never"), heard).abort();
     const last = new Listener();
     upstream.send(post("last"), last);
     await last.ended;
     expect(fake.requests).toHaveLength(2);
-    expect(waiting.calls).toEqual([]);
-  });
-
-  test("of a thousand that wait lets the one behind them through", async () => {
-    const fake = await serveFake();
-    const upstream = connect(fake.url, { connections: 1 });
-    const first = new Listener();
-    upstream.send(post(fakeText({ headDelayMs: 30 })), first);
-    for (let count = 0; count < 1_000; count++) upstream.send(post("never"), new Listener()).abort();
-    const last = new Listener();
-    upstream.send(post("last"), last);
-    await last.ended;
-    expect(fake.requests).toHaveLength(2);
+    expect(waiting.flatMap(({ calls }) => calls)).toEqual([]);
   });
 });
 
@@ -147,7 +134,7 @@ describe("a pause", () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     expect(written).toBeLessThan(BODY_BYTES / 3);
-    expect(heard.bytes).toBeLessThanOrEqual(128 * 1024);
+    expect(heard.bytes).toBe(0);
     exchange.resume();
     await heard.ended;
     expect(heard.bytes).toBe(BODY_BYTES);
@@ -213,7 +200,7 @@ describe("a pause", () => {
     exchange.pause();
     await heard.until("head");
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(heard.calls.filter((call) => call === "data").length).toBeLessThanOrEqual(1);
+    expect(heard.calls).toEqual(["head"]);
     exchange.abort();
     const later = new Listener();
     upstream.send(post("hello"), later);
