@@ -5,6 +5,7 @@ import type { Store } from "../store/store.js";
 import { requireUnfrozen } from "./account-freeze.js";
 import type { Caller } from "./caller.js";
 import { type Change, concerns } from "./endings.js";
+import { LatestLook } from "./latest-look.js";
 import { standingOf } from "./standing.js";
 
 /** What a timer can wait at most; a later end is looked at again then. */
@@ -14,15 +15,13 @@ interface Watch {
   readonly caller: Caller;
   readonly end: (error: GatewayError) => void;
   timer: NodeJS.Timeout | undefined;
-  /** True while it is looked at, and from a change on until the next look begins. */
-  isLooking: boolean;
-  isChanged: boolean;
 }
 
 export class Watches {
   readonly #store: Pick<Store, "keys" | "accounts">;
   readonly #nowMs: () => number;
   readonly #watches = new Set<Watch>();
+  readonly #looks = new LatestLook<Watch>();
 
   constructor(store: Pick<Store, "keys" | "accounts">, nowMs: () => number) {
     this.#store = store;
@@ -36,8 +35,6 @@ export class Watches {
       const watch: Watch = {
         caller,
         timer: undefined,
-        isLooking: false,
-        isChanged: false,
         end: (error) => {
           clearTimeout(watch.timer);
           this.#watches.delete(watch);
@@ -56,21 +53,16 @@ export class Watches {
     for (const watch of this.#watches) if (concerns(change, watch.caller)) void this.#look(watch);
   }
 
-  /** One at a time for each: whoever changes a key again and again would fill the store's queue. Never rejects. */
-  async #look(watch: Watch): Promise<void> {
-    watch.isChanged = true;
-    if (watch.isLooking) return;
-    watch.isLooking = true;
-    try {
-      while (watch.isChanged && this.#watches.has(watch)) {
-        watch.isChanged = false;
+  /** Never rejects. */
+  #look(watch: Watch): Promise<void> {
+    return this.#looks.changed(watch, async () => {
+      if (!this.#watches.has(watch)) return;
+      try {
         this.#wait(watch, await this.#endOf(watch.caller));
+      } catch (error) {
+        watch.end(GatewayError.from(error));
       }
-    } catch (error) {
-      watch.end(GatewayError.from(error));
-    } finally {
-      watch.isLooking = false;
-    }
+    });
   }
 
   #wait(watch: Watch, endMs: number): void {

@@ -3,6 +3,7 @@ import type { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import { type Change, concerns } from "../keys/endings.js";
+import { LatestLook } from "../keys/latest-look.js";
 import type { CoreParts } from "./core.js";
 import { type CallSession, type Lifetime, TIMER_MS_MAX } from "./lifetime.js";
 
@@ -12,8 +13,8 @@ export class Endings {
   readonly #core: Pick<CoreParts, "keys" | "replays" | "nowMs" | "log">;
   #sweep: NodeJS.Timeout | undefined;
   readonly #running: Roster<Lifetime>;
-  /** The keys that are looked at, each with whether it changed since the look began. */
-  readonly #changed = new Map<string, boolean>();
+  /** By key. */
+  readonly #looks = new LatestLook<string>();
   /** By key: when it is looked at because it expires. */
   readonly #expiries = new Map<string, NodeJS.Timeout>();
 
@@ -88,21 +89,16 @@ export class Endings {
     for (const caller of callers.values()) await this.#reviewKey(caller);
   }
 
-  /** One look at a time for each key: who changes it again and again would fill the store's queue. Never rejects. */
-  async #reviewKey(caller: Caller): Promise<void> {
+  /** Never rejects. */
+  #reviewKey(caller: Caller): Promise<void> {
     const { keyId } = caller;
-    const isLookedAt = this.#changed.has(keyId);
-    this.#changed.set(keyId, true);
-    if (isLookedAt) return;
-    while (this.#changed.get(keyId) === true) {
-      this.#changed.set(keyId, false);
+    return this.#looks.changed(keyId, async () => {
       try {
         await this.#endWhatMust(caller);
       } catch (err) {
         this.#core.log?.error({ err, key_id: keyId }, "the requests of a key that changed were not looked at");
       }
-    }
-    this.#changed.delete(keyId);
+    });
   }
 
   async #endWhatMust(caller: Caller): Promise<void> {

@@ -1,7 +1,7 @@
 /** Changes are told apart by name, in bounded memory: what is not known any more counts as a change. */
 import { expect, test } from "vitest";
 import { NAMES_MAX, RecentChanges } from "../../src/keys/recent-changes.js";
-import { randomOf } from "../support/random.js";
+import { pick, randomOf } from "../support/random.js";
 
 test("as a list of all of them says, whatever comes in whatever order", () => {
   const random = randomOf(245);
@@ -9,7 +9,7 @@ test("as a list of all of them says, whatever comes in whatever order", () => {
   const changes = new RecentChanges();
   const all: (string | undefined)[] = [];
   for (let turn = 0; turn < 3_000; turn += 1) {
-    const name = random() < 0.02 ? undefined : names[Math.floor(random() * names.length)];
+    const name = random() < 0.02 ? undefined : pick(random, names);
     changes.add(name);
     all.push(name);
     expect(changes.count).toBe(all.length);
