@@ -1,5 +1,6 @@
 /** Tells the nodes of changes, and knows of which it could not. */
 import { LRUCache } from "lru-cache";
+import { boundedTo } from "../api/bounded-to.js";
 import type { Coordination } from "../coordination/coordination.js";
 import { ENTRY_TTL_MS } from "./authentication.js";
 
@@ -7,7 +8,7 @@ const PENDING_MAX = 10_000;
 
 export class ChangePublisher {
   /** Changes that other nodes were not told of, while they may believe what they remember. */
-  readonly #pending = new LRUCache<string, true>({ max: PENDING_MAX, ttl: ENTRY_TTL_MS });
+  readonly #pending = new LRUCache<string, true>({ ...boundedTo(PENDING_MAX), ttl: ENTRY_TTL_MS });
 
   /** `onError` hears of which change other nodes were not told. */
   constructor(

@@ -9,12 +9,15 @@ const TENTHS_MAX = 10_000_000;
 export const BUCKETS = Math.ceil(Math.log(TENTHS_MAX) / LOG_GROWTH) + 2;
 
 const NEAR = 65_536;
-const nearBuckets = Uint16Array.from({ length: NEAR }, (_, tenths) => bucketByLogarithm(tenths));
+/** Made with the first time that is asked for: most threads that load this file ask for none. */
+let nearBuckets: Uint16Array | undefined;
 
 /** The bucket of a stored time that is not zero. */
 export function bucketOf(stored: number): number {
   const tenths = stored - 1;
-  return tenths < NEAR ? (nearBuckets[tenths] ?? 0) : bucketByLogarithm(tenths);
+  if (tenths >= NEAR) return bucketByLogarithm(tenths);
+  nearBuckets ??= Uint16Array.from({ length: NEAR }, (_, near) => bucketByLogarithm(near));
+  return nearBuckets[tenths] ?? 0;
 }
 
 function bucketByLogarithm(tenths: number): number {

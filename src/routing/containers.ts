@@ -1,5 +1,6 @@
 /** The containers that upstreams made, each for one account: nobody else may name it, and no other upstream has it. */
 import { LRUCache } from "lru-cache";
+import { boundedTo } from "../api/bounded-to.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { Target } from "./model.js";
 
@@ -11,13 +12,11 @@ const ID_CHARACTERS_MAX = 256;
 
 /** In this process alone: after its end a client leaves the name out, and has a new container made. */
 export class Containers {
-  /** Made with the first of them: its room for all takes 2 MB. */
-  #made: LRUCache<string, true> | undefined;
+  readonly #made = new LRUCache<string, true>({ ...boundedTo(CONTAINERS_MAX), ttl: KEPT_MS });
 
   /** The upstream's answer to the account named a container. */
   note({ served }: Target, accountId: string, id: string): void {
     if (id.length > ID_CHARACTERS_MAX) return;
-    this.#made ??= new LRUCache({ max: CONTAINERS_MAX, ttl: KEPT_MS });
     this.#made.set(nameOf(served.id, accountId, id), true);
   }
 
@@ -25,7 +24,7 @@ export class Containers {
   heldAt({ served }: Target, { facts }: WireRequest, accountId: string): readonly string[] {
     const { container } = facts;
     if (container === undefined) return NONE;
-    return this.#made?.has(nameOf(served.id, accountId, container)) === true ? [container] : NONE;
+    return this.#made.has(nameOf(served.id, accountId, container)) ? [container] : NONE;
   }
 
   /** The targets that can go on with the container; all of them where the request names none, or none has it. */

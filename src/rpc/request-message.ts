@@ -1,4 +1,5 @@
 /** A request as the protocol shows it: what the ledger knows of it, what its record says, or both. */
+import { boundedTo } from "../api/bounded-to.js";
 import { usageFrom } from "../api/usage.js";
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -115,7 +116,7 @@ interface KnownPrice {
 }
 
 /** Most requests of a page have one of a few prices. */
-const prices = new LRUCache<string, KnownPrice>({ max: 1_000 });
+const prices = new LRUCache<string, KnownPrice>(boundedTo(1_000));
 
 /** Prices are pinned as bytes with one spelling, so equal prices have equal names. */
 function priceOf(bytes: Uint8Array): KnownPrice {

@@ -75,6 +75,19 @@ export const noAny: Rule = (file) => {
 };
 
 /** What is to be done names its decision note, or does not exist. */
+/** A cache that is bounded by `max` takes the room for all of it when it is made, whether anything comes or not. */
+export const roomAsItFills: Rule = (file) => {
+  const found: string[] = [];
+  visit(file.syntax, (node) => {
+    if (!ts.isNewExpression(node) || node.expression.getText() !== "LRUCache") return;
+    const options = node.arguments?.[0];
+    if (options === undefined || !ts.isObjectLiteralExpression(options)) return;
+    if (options.properties.some((property) => property.name?.getText() === "max"))
+      found.push(`${file.path}:${lineOf(file, node)} takes the room of a whole cache when it is made`);
+  });
+  return found;
+};
+
 export const noLooseEnds: Rule = (file) =>
   commentsOf(file)
     .filter(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text) && !/docs\/decisions\/\d{4}/.test(text))
