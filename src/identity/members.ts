@@ -215,9 +215,9 @@ export class Members {
   /** Says in which accounts the person had keys that are over now. Rejects with RESOURCE_UNKNOWN or LAST_OWNER. */
   async remove(id: string, keepsKeys: boolean, caller: Caller, act: Act): Promise<readonly string[]> {
     const { store, keys } = this.options;
-    const accountIds = keepsKeys ? [] : await store.accountsOfKeys(id);
     const event = userEvent(act, id, { after: afterLeaving(keepsKeys) });
-    const change = await store.removeUser(id, keepsKeys, this.#nowMs(), event);
+    // In which accounts is said by the transaction: a hidden key may be made until then.
+    const { change, accountIds } = await store.removeUser(id, keepsKeys, this.#nowMs(), event);
     requireDone(change, { kind: "installation", id: "" }, { kind: "user", id }, caller);
     markWritten(act);
     await keys.publishUser(id);

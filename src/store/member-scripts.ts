@@ -64,6 +64,12 @@ export type InvitationRoom = "done" | "many_invitations" | "many_members";
 /** How a change of a member ended. */
 export type MemberChange = "done" | "unknown" | "last_owner" | "forbidden";
 
+/** How a person was removed, and in which accounts hidden keys ended, under which the person's own keys stand. */
+export interface Removal {
+  readonly change: MemberChange;
+  readonly accountIds: readonly string[];
+}
+
 /** Only an owner makes, changes and removes owners. */
 export interface MemberWish {
   readonly accountId: string;
@@ -188,21 +194,20 @@ export const MEMBER_SCRIPTS = {
     return toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
   },
 
-  /** The accounts in which the person has a hidden key, under which the person's own keys stand. */
-  accountsOfKeys,
-
   /** Whoever is removed leaves every account; the last operator stays. */
-  *removeUser(id: string, keepsKeys: boolean, nowMs: number, event: AuditEvent): Script<MemberChange> {
+  *removeUser(id: string, keepsKeys: boolean, nowMs: number, event: AuditEvent): Script<Removal> {
     yield* lock("operators");
     const user = toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
-    if (user === undefined) return "unknown";
+    if (user === undefined) return { change: "unknown", accountIds: [] };
     const others = "SELECT id FROM gateway_user WHERE installation_role = 'operator' AND id <> ? LIMIT 1";
-    if (user.installationRole === "operator" && (yield* row(others, id)) === undefined) return "last_owner";
+    if (user.installationRole === "operator" && (yield* row(others, id)) === undefined)
+      return { change: "last_owner", accountIds: [] };
     for (const sql of [END_SESSIONS, ...OF_USER]) yield* rows(sql, id);
-    if (!keepsKeys) for (const accountId of yield* accountsOfKeys(id)) yield* endHiddenKey(accountId, id, nowMs);
+    const accountIds = keepsKeys ? [] : yield* accountsOfKeys(id);
+    for (const accountId of accountIds) yield* endHiddenKey(accountId, id, nowMs);
     yield* rows("DELETE FROM gateway_user WHERE id = ?", id);
     yield* audit(event);
-    return "done";
+    return { change: "done", accountIds };
   },
 
   /** A person whom an operator makes, with the link to the first password. False where the address is known. */
@@ -241,6 +246,7 @@ export const MEMBER_SCRIPTS = {
   },
 };
 
+/** The accounts in which the person has a hidden key. */
 function* accountsOfKeys(userId: string): Script<readonly string[]> {
   return (yield* rows<{ readonly account_id: string }>(ACCOUNTS_OF_KEYS, userId)).map((one) => one.account_id);
 }
