@@ -74,7 +74,6 @@ export const noAny: Rule = (file) => {
   return found;
 };
 
-/** What is to be done names its decision note, or does not exist. */
 /** A cache that is bounded by `max` takes the room for all of it when it is made, whether anything comes or not. */
 export const roomAsItFills: Rule = (file) => {
   const found: string[] = [];
@@ -88,6 +87,7 @@ export const roomAsItFills: Rule = (file) => {
   return found;
 };
 
+/** What is to be done names its decision note, or does not exist. */
 export const noLooseEnds: Rule = (file) =>
   commentsOf(file)
     .filter(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text) && !/docs\/decisions\/\d{4}/.test(text))
