@@ -134,7 +134,7 @@ export class Identity {
     const factor = await this.secondFactors.check(user, shown.code);
     const { session, token } = this.#newSession(user, device);
     const event = { ...sessionEvent(by(act, user), session.id), after: JSON.stringify({ second_factor: factor }) };
-    if (!(await this.#options.store.startSession(session, user.password, event)))
+    if (!(await this.#options.store.startSession(session, user, event)))
       throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
     markWritten(act);
     this.#guesses.succeeded(counted);
@@ -217,7 +217,8 @@ export class Identity {
     this.#passwords.require(wanted, user.email, "new_password");
     await this.#checkPassword(user, present);
     const password = await this.#passwords.hash(wanted);
-    await this.#options.store.setPassword(user.id, password, null, userEvent(act, user.id));
+    const done = await this.#options.store.setPassword(user.id, password, null, userEvent(act, user.id));
+    if (!done) throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
     markWritten(act);
     await this.#options.keys.publishUser(user.id);
   }

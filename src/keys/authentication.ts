@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { boundedTo } from "../api/bounded-to.js";
 import { GatewayError } from "../errors.js";
-import type { Coordination, Revisions } from "../coordination/coordination.js";
+import type { Coordination } from "../coordination/coordination.js";
 import type { KeyRow, KeyStore, Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
 import { RecentChanges } from "./recent-changes.js";
@@ -19,11 +19,21 @@ interface Entry {
   readonly checkedMs: number;
 }
 
+/** What the store knows of a secret. */
+interface Found {
+  readonly row: KeyRow | undefined;
+  /** By which it was found; without a row the last that was asked for. */
+  readonly digest: Buffer;
+  readonly standing: Standing | undefined;
+}
+
 /** So long an answer of the store is believed, where no word of a change reaches this node. */
 export const ENTRY_TTL_MS = 30_000;
 const UNKNOWN_TTL_MS = 10_000;
 /** Lookups at once. More are refused, because a flood of made-up secrets must not fill the store's queue. */
 const LOOKUPS_MAX = 1_024;
+/** How often a lookup reads a secret that belongs to another key each time. */
+const READS_MAX = 3;
 
 export interface AuthenticationOptions {
   readonly store: Pick<Store, "keys" | "accounts">;
@@ -153,33 +163,41 @@ export class Authentication {
 
   async #lookUp(secret: string): Promise<Caller> {
     const changeCount = this.#changes.count;
-    const digests = this.#peppers.digestsOf(secret);
-    const known = this.#entries.peek(secret)?.standing;
-    const revisions = this.#coordination.isShared ? await this.#revisionsOf(digests, known) : undefined;
-    const { row, digest } = await findKey(this.#store.keys, digests);
+    const { row, digest, standing } = await this.#read(this.#peppers.digestsOf(secret), this.#entries.peek(secret));
     const nowMs = this.#monotonicMs();
     const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
-    if (row === undefined || entryEndMs === undefined) {
+    if (row === undefined || standing === undefined || entryEndMs === undefined) {
       // Any change may have been the one that made its key.
       if (changeCount === this.#changes.count) this.#unknown.set(secret, nowMs);
       throw invalidKey(secret);
     }
-    const standing = await standingOf(row, this.#store, known);
-    standing.caller.revisions = revisions;
     const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: nowMs };
     if (!this.mayHaveChanged(standing.caller, changeCount)) this.#remember(secret, entry);
     if (this.#peppers.isPrevious(digest)) this.#onPrevious(row, digest, secret);
     return callerNow(entry, secret, this.#nowMs());
   }
 
-  /** The revisions under which what is read from the store from now on may be remembered. */
-  async #revisionsOf(digests: readonly Buffer[], known: Standing | undefined): Promise<Revisions | undefined> {
-    let standing = known;
-    if (standing === undefined) {
-      const { row } = await findKey(this.#store.keys, digests);
-      standing = row && (await standingOf(row, this.#store));
+  /**
+   * The key that has one of the digests, and how it stands. Where nodes share, with the revisions under which that may
+   * be remembered: they are asked before the row is read, of the key that the secret belonged to just before. Where it
+   * belongs to another by now, it is read once more.
+   */
+  async #read(digests: readonly Buffer[], remembered: Entry | undefined): Promise<Found> {
+    for (let known = remembered?.standing, count = 1; ; count += 1) {
+      const caller = this.#coordination.isShared ? known?.caller : undefined;
+      const revisions = caller && (await this.#coordination.revisionsOf(caller.accountId, namesOf(caller)));
+      const { row, digest } = await findKey(this.#store.keys, digests);
+      if (row === undefined) return { row, digest, standing: undefined };
+      const standing = await standingOf(row, this.#store, known);
+      // A key's makers and its account never change, so that the same key has the same names.
+      const isSameKey = caller?.keyId === row.id;
+      if (isSameKey || !this.#coordination.isShared || count === READS_MAX) {
+        // Without any it counts as changed wherever it is compared.
+        standing.caller.revisions = isSameKey ? revisions : undefined;
+        return { row, digest, standing };
+      }
+      known = standing;
     }
-    return standing && this.#coordination.revisionsOf(standing.caller.accountId, namesOf(standing.caller));
   }
 
   #remember(secret: string, entry: Entry): void {

@@ -1,6 +1,7 @@
 /** What is asked of the tables of people about second factors and proofs, each in one transaction. */
 import type { AuditEvent } from "../audit/act.js";
 import type { SecondFactorRow } from "./people-rows.js";
+import { holdUser } from "./people-writes.js";
 import { audit, row, rows, type Script } from "./script.js";
 
 interface FactorColumns {
@@ -44,9 +45,10 @@ export const FACTOR_SCRIPTS = {
     };
   },
 
-  /** False where the person has one that is confirmed. */
+  /** False where the person has one that is confirmed, or is not there any more. */
   *enrolSecondFactor(factor: Omit<SecondFactorRow, "confirmTimeMs">, event: AuditEvent): Script<boolean> {
     const { userId, sealed, lastStep, createTimeMs } = factor;
+    if (!(yield* holdUser(userId))) return false;
     if ((yield* row(ENROL, userId, sealed, lastStep, createTimeMs)) === undefined) return false;
     yield* audit(event);
     return true;
@@ -58,6 +60,7 @@ export const FACTOR_SCRIPTS = {
     codes: readonly Uint8Array[],
     event: AuditEvent,
   ): Script<boolean> {
+    yield* holdUser(userId);
     if ((yield* row(CONFIRM, nowMs, step, userId, step)) === undefined) return false;
     yield* writeCodes(userId, codes);
     yield* rows("DELETE FROM session WHERE user_id = ? AND id <> ?", userId, sessionId);
@@ -94,6 +97,7 @@ export const FACTOR_SCRIPTS = {
 
   /** False where the person has no second factor. */
   *replaceRecoveryCodes(userId: string, codes: readonly Uint8Array[], event: AuditEvent): Script<boolean> {
+    yield* holdUser(userId);
     const found = yield* row<FactorColumns>(`${FACTOR} AND confirm_time_ms IS NOT NULL`, userId);
     if (found === undefined) return false;
     yield* writeCodes(userId, codes);
@@ -103,6 +107,7 @@ export const FACTOR_SCRIPTS = {
 
   /** False where the person has none. */
   *dropSecondFactor(userId: string, event: AuditEvent): Script<boolean> {
+    yield* holdUser(userId);
     if ((yield* row(DROP, userId)) === undefined) return false;
     yield* rows(DROP_CODES, userId);
     yield* audit(event);

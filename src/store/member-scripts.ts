@@ -16,7 +16,7 @@ import {
   type UserRow,
   USERS,
 } from "./people-rows.js";
-import { endOldLinks, insertLink, insertSession, insertUser, SESSIONS_MAX } from "./people-writes.js";
+import { endOldLinks, holdUser, insertLink, insertSession, insertUser, SESSIONS_MAX } from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
 
 const OWNERS = "SELECT user_id FROM membership WHERE account_id = ? AND role = 'owner' AND user_id <> ? LIMIT 1";
@@ -119,6 +119,7 @@ export const MEMBER_SCRIPTS = {
     if (member.role === "owner" && role !== "owner" && (yield* row(OWNERS, accountId, userId)) === undefined)
       return "last_owner";
     if (role === null) {
+      yield* holdUser(userId);
       yield* rows("DELETE FROM membership WHERE account_id = ? AND user_id = ?", accountId, userId);
       if (!keepsKeys) yield* endHiddenKey(accountId, userId, nowMs);
     } else yield* rows("UPDATE membership SET role = ? WHERE account_id = ? AND user_id = ?", role, accountId, userId);
@@ -154,18 +155,22 @@ export const MEMBER_SCRIPTS = {
     return found && toLink(found);
   },
 
-  /** The invited person joins: a new one is made where `isNew`. False where the link, or the address, is taken. */
+  /**
+   * The invited person joins: a new one is made where `isNew`. False where the link, or the address, is taken, or the
+   * person is not there any more.
+   */
   *acceptInvitation({ link, user, session, isNew }: Acceptance, event: AuditEvent): Script<boolean> {
     if (!(yield* mayJoin(link, user.id))) return false;
-    if (isNew && !(yield* insertUser(user))) return false;
+    if (!(yield* isNew ? insertUser(user) : holdUser(user.id))) return false;
     yield* joinBy(link, user.id, session.createTimeMs);
     yield* insertSession(session);
     yield* audit(event);
     return true;
   },
 
-  /** A new password ends every session, and with a link that link. False where the link or the password is gone. */
+  /** A new password ends every session, and with a link that link. False where the link or the person is gone. */
   *setPassword(userId: string, password: string, linkId: string | null, event: AuditEvent): Script<boolean> {
+    if (!(yield* holdUser(userId))) return false;
     if (linkId !== null && (yield* row(USE_LINK, linkId)) === undefined) return false;
     yield* rows("UPDATE gateway_user SET password = ? WHERE id = ?", password, userId);
     yield* rows(END_SESSIONS, userId);
@@ -197,6 +202,7 @@ export const MEMBER_SCRIPTS = {
   /** Whoever is removed leaves every account; the last operator stays. */
   *removeUser(id: string, keepsKeys: boolean, nowMs: number, event: AuditEvent): Script<Removal> {
     yield* lock("operators");
+    yield* holdUser(id);
     const user = toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
     if (user === undefined) return { change: "unknown", accountIds: [] };
     const others = "SELECT id FROM gateway_user WHERE installation_role = 'operator' AND id <> ? LIMIT 1";
@@ -236,7 +242,8 @@ export const MEMBER_SCRIPTS = {
    * where the person has no business in the account any more.
    */
   *playgroundKey(userId: string, accountId: string, keyId: string): Script<string> {
-    if (keyId !== "") yield* rows(ADD_HIDDEN_KEY, userId, accountId, keyId, userId, accountId, userId);
+    if (keyId !== "" && (yield* holdUser(userId)))
+      yield* rows(ADD_HIDDEN_KEY, userId, accountId, keyId, userId, accountId, userId);
     const found = yield* row<{ readonly key_id: string }>(
       "SELECT key_id FROM playground_key WHERE user_id = ? AND account_id = ?",
       userId,

@@ -11,7 +11,7 @@ import {
   type UserRow,
   USERS,
 } from "./people-rows.js";
-import { endOldLinks, insertSession, insertUser } from "./people-writes.js";
+import { endOldLinks, holdUser, insertSession, insertUser } from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
 
 /** Who somebody is at an issuer. The pair never names another person, whatever becomes of the e-mail address. */
@@ -90,10 +90,9 @@ export const OIDC_SCRIPTS = {
     if ((yield* row(USE, entry.used, entry.usedUntilMs)) === undefined) return "used";
     const bound = toUser(yield* row<UserColumns>(BOUND, ...key));
     if (bound?.id !== (way === "bound" ? user.id : undefined)) return "changed";
-    if (way === "bind" && (yield* row(UNCHANGED, user.id, user.email, user.password)) === undefined) return "changed";
     const links = yield* invitationsOf(entry);
     if (links === undefined) return "link_invalid";
-    const problem = way === "new" ? yield* makeNew(entry, links.length > 0) : undefined;
+    const problem = yield* way === "new" ? makeNew(entry, links.length > 0) : holdFound(entry);
     if (problem !== undefined) return problem;
     // Of somebody new it cannot fail: nobody else has the identity while the lock is held.
     if (way !== "bound" && (yield* row(BIND, ...key, user.id, nowMs)) === undefined) return "changed";
@@ -124,6 +123,13 @@ function* invitationsOf({ way, user, invitation }: OidcEntry): Script<readonly L
   for (const link of (yield* rows<LinkColumns>(INVITED, user.email)).map(toLink))
     if (yield* mayJoin(link, user.id)) open.push(link);
   return open;
+}
+
+/** Says whether somebody who is here already changed since the identity was judged, and holds the person as it is. */
+function* holdFound({ way, user }: OidcEntry): Script<OidcResult | undefined> {
+  if (!(yield* holdUser(user.id))) return "changed";
+  if (way === "bound") return undefined;
+  return (yield* row(UNCHANGED, user.id, user.email, user.password)) === undefined ? "changed" : undefined;
 }
 
 /** Makes somebody new, in the account for those whom nobody invited. Says why not. */

@@ -7,7 +7,7 @@ import {
   type SessionRow,
   type UserRow,
 } from "./people-rows.js";
-import { row, rows, type Script } from "./script.js";
+import { lock, row, rows, type Script } from "./script.js";
 
 /** A user has at most so many sessions; the oldest one makes room. */
 export const SESSIONS_MAX = 50;
@@ -30,6 +30,15 @@ const INSERT_LINK = `INSERT INTO link
   (id, digest, kind, account_id, role, installation_role, email, user_id, create_time_ms, expire_time_ms)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const END_LINKS = "DELETE FROM link WHERE expire_time_ms <= ?";
+
+/**
+ * False where there is no such person. Nobody removes the person, or changes how the person signs in, before the script
+ * ends: a script that writes for a person who is there asks this first, and takes no other lock behind it.
+ */
+export function* holdUser(userId: string): Script<boolean> {
+  yield* lock(`user ${userId}`);
+  return (yield* row("SELECT id FROM gateway_user WHERE id = ?", userId)) !== undefined;
+}
 
 export function* insertUser(user: UserRow): Script<boolean> {
   const { id, email, name, password, installationRole, createTimeMs, signInTimeMs } = user;

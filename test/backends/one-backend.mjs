@@ -41,6 +41,7 @@ const POSTGRESQL = {
   "test/flow/workers.test.ts": "workers on one PostgreSQL",
   "test/money/three-nodes.test.ts": "three nodes on one PostgreSQL",
   "test/store/anchors.test.ts": "anchors, which PostgreSQL alone has",
+  "test/store/people-at-once.test.ts": "scripts of people that run at once; the file has one writer",
   "test/store/postgres-answers.test.ts": "the answers that nodes share; store/answers is its pair",
   "test/store/postgres-batches.test.ts": "batches of several nodes",
   "test/store/postgres-connection.test.ts": "connections to PostgreSQL",

@@ -6,6 +6,7 @@ import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { type Beating, flush, newPrefix, openRedis } from "./drivers.js";
 import { type NodeCores, openNodeCores, type Outcome } from "./node-cores.js";
 import { mostInAnyMinute } from "./reference.js";
+import { openWorld, settingsOf } from "../keys/key-world.js";
 import { hearingNothing } from "./steered-client.js";
 import { TEST_ACT } from "../support/acts.js";
 
@@ -48,6 +49,36 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING
     expect(taken.length).toBeGreaterThan(100);
     expect(refusals).toBeGreaterThan(600);
     await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  test("a secret that moved to another key ends with that key, where nothing was heard of either", async () => {
+    const prefix = newPrefix();
+    const [hearing, deaf] = await Promise.all([
+      openRedis(server.url, { prefix }),
+      openRedis(server.url, { prefix, listener: hearingNothing(server.url) }),
+    ]);
+    const world = await openWorld({ coordination: hearing });
+    const there = world.node({ coordination: deaf });
+    try {
+      const { key, secret } = await world.keys.create(
+        { accountId: "acme", settings: settingsOf(), secret: undefined },
+        TEST_ACT,
+      );
+      const was = await there.authenticate(secret);
+      // A key keeps one secret beside its own, so that this one is free again.
+      for (let count = 0; count < 2; count++) await world.keys.rotate(key.id, 0, TEST_ACT);
+      const moved = await world.keys.create({ accountId: "acme", settings: settingsOf(), secret }, TEST_ACT);
+      // What is remembered of the first key is too old to be believed, and still at hand.
+      world.clock.nowMs += 30_000;
+      const is = await there.authenticate(secret);
+      expect([was.keyId, is.keyId]).toEqual([key.id, moved.key.id]);
+      expect(await there.isCurrent(is)).toBe(true);
+      await world.keys.revoke(moved.key.id, TEST_ACT);
+      expect(await there.isCurrent(is)).toBe(false);
+    } finally {
+      await world.close();
+      await Promise.all([hearing.close(), deaf.close()]);
+    }
   });
 
   describe("a change of a key or an account", () => {

@@ -11,10 +11,11 @@ const TAKE_LOCK = sql("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))");
 const statements = new Map<string, Sql>();
 
 export function runPeople(database: Postgres, name: PeopleScript, args: readonly unknown[]): Promise<unknown> {
-  return database.transact((session) => runScriptAsync(peopleScript(name, args), (asked) => ask(session, asked)));
+  return database.transact((session) => runScriptAsync(peopleScript(name, args), (asked) => askPeople(session, asked)));
 }
 
-async function ask(session: Session, { sql: text, values }: Ask): Promise<readonly ScriptRow[]> {
+/** Answers one step of a script. */
+export async function askPeople(session: Session, { sql: text, values }: Ask): Promise<readonly ScriptRow[]> {
   if (text === LOCK) {
     const names = values.map((name) => `tollgate people ${String(name)}`);
     await session.rows(TAKE_LOCK, names);

@@ -1,0 +1,262 @@
+/**
+ * What is done for a person while something else is done for the same one, in a database that runs both at once: one of
+ * the two is held after each of its statements in turn, while the other one runs. SQLite writes one thing at a time.
+ */
+import { createHash } from "node:crypto";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { LinkRow, SessionRow, UserRow } from "../../src/store/people-rows.js";
+import { type PeopleScript, peopleScript } from "../../src/store/people-store.js";
+import type { OidcEntry } from "../../src/store/oidc-scripts.js";
+import { Postgres } from "../../src/store/postgres/connection.js";
+import { askPeople, runPeople } from "../../src/store/postgres/people.js";
+import { sql } from "../../src/store/postgres/sql.js";
+import { openPostgresStore } from "../../src/store/postgres/store.js";
+import { runScriptAsync } from "../../src/store/script.js";
+import type { PEOPLE_SCRIPTS } from "../../src/store/people-scripts.js";
+import { Gate } from "../keys/key-world.js";
+import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
+import { makeDatabase, postgresMissing } from "../support/postgres.js";
+
+const NOW_MS = 1_000;
+const CODES = 10;
+
+/** One script with its arguments. */
+interface Call {
+  readonly name: PeopleScript;
+  readonly args: readonly unknown[];
+}
+
+function call<Name extends PeopleScript>(name: Name, ...args: Parameters<(typeof PEOPLE_SCRIPTS)[Name]>): Call {
+  return { name, args };
+}
+
+const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+function userOf(id: string): UserRow {
+  const names = { id, email: `${id}@example.com`, name: id, password: "old", installationRole: null };
+  return { ...names, createTimeMs: NOW_MS, signInTimeMs: null, secondFactor: false };
+}
+
+function sessionOf(userId: string, id: string): SessionRow {
+  const device = { address: "192.0.2.1", userAgent: "a browser", method: "password" as const };
+  const times = { createTimeMs: NOW_MS, useTimeMs: NOW_MS, proofTimeMs: NOW_MS };
+  return { id: `${userId} ${id}`, digest: digestOf(`${userId} ${id}`), userId, ...device, ...times };
+}
+
+function linkOf(userId: string, kind: LinkRow["kind"]): LinkRow {
+  const leads = { accountId: kind === "invitation" ? "other" : null, role: kind === "invitation" ? "owner" : null };
+  const id = `${kind} ${userId}`;
+  const whom = { email: null, installationRole: null, userId: kind === "password" ? userId : null };
+  return { id, digest: digestOf(id), kind, ...leads, ...whom, createTimeMs: NOW_MS, expireTimeMs: 9_000 } as LinkRow;
+}
+
+function signInOf(userId: string, way: OidcEntry["way"]): OidcEntry {
+  const identity = { issuer: "https://issuer.example", subject: way === "bind" ? `new ${userId}` : userId };
+  const used = { used: digestOf(`sign-in ${userId}`), usedUntilMs: 9_000 };
+  return {
+    way,
+    identity,
+    user: userOf(userId),
+    session: sessionOf(userId, "oidc"),
+    ...used,
+    invitation: null,
+    otherwise: null,
+  };
+}
+
+const codesOf = (userId: string, set: string): Buffer[] =>
+  Array.from({ length: CODES }, (_, at) => digestOf(`${userId} ${set} ${at}`));
+
+/** What leaves rows that name a person who is there. */
+const WRITERS: readonly ((userId: string) => Call)[] = [
+  (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT),
+  (id) => call("makeLink", linkOf(id, "password")),
+  (id) => call("acceptInvitation", acceptance(id), TEST_EVENT),
+  (id) => call("playgroundKey", id, "acme", `key_${id}`),
+  (id) => call("oidcSignIn", signInOf(id, "bound"), [TEST_EVENT]),
+  (id) => call("oidcSignIn", signInOf(id, "bind"), [TEST_EVENT]),
+  (id) => call("enrolSecondFactor", factorOf(id), TEST_EVENT),
+  (id) => call("confirmSecondFactor", confirmed(id), codesOf(id, "first"), TEST_EVENT),
+  (id) => call("replaceRecoveryCodes", id, codesOf(id, "other"), TEST_EVENT),
+  (id) => call("changeMember", memberWish(id, "admin"), TEST_EVENT),
+  (id) => call("setPassword", id, "new", null, TEST_EVENT),
+];
+
+const removal = (id: string): Call => call("removeUser", id, false, NOW_MS, TEST_EVENT);
+const acceptance = (id: string) => ({
+  link: linkOf(id, "invitation"),
+  user: userOf(id),
+  session: sessionOf(id, "invited"),
+  isNew: false,
+});
+const factorOf = (userId: string) => ({ userId, sealed: digestOf("seal"), lastStep: 1, createTimeMs: NOW_MS });
+const confirmed = (userId: string) => ({ userId, step: 2, sessionId: `${userId} first`, nowMs: NOW_MS });
+const memberWish = (userId: string, role: "admin" | null) => ({
+  accountId: "acme",
+  userId,
+  role,
+  byOwner: true,
+  keepsKeys: false,
+  nowMs: NOW_MS,
+});
+
+describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
+  test.each(WRITERS.map((of) => ({ of, name: nameOf(of("user")) })))(
+    "$name leaves nothing of a person who is removed meanwhile",
+    async ({ of }) => {
+      const world = await openWorld();
+      await world.everyOrder(of, removal, async (id) => {
+        expect(await world.tablesWith(id)).toEqual([]);
+      });
+    },
+  );
+
+  test("a hidden key is made before its person leaves the account, and ends then, or it is not made", async () => {
+    const world = await openWorld();
+    const leaves = (id: string): Call => call("changeMember", memberWish(id, null), TEST_EVENT);
+    await world.everyOrder(
+      (id) => call("playgroundKey", id, "acme", `key_${id}`),
+      leaves,
+      async (id) => {
+        expect(await world.countOf("playground_key", id)).toBe(0);
+      },
+    );
+  });
+
+  test("no session is begun with a password that was changed meanwhile", async () => {
+    const world = await openWorld();
+    await world.everyOrder(
+      (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT),
+      (id) => call("setPassword", id, "new", null, TEST_EVENT),
+      async (id) => expect(await world.countOf("session", id)).toBe(0),
+    );
+  });
+
+  test("no session is begun without a second factor that was confirmed meanwhile", async () => {
+    const world = await openWorld();
+    await world.everyOrder(
+      (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT),
+      (id) => call("confirmSecondFactor", confirmed(id), [], TEST_EVENT),
+      // The one in which it was confirmed.
+      async (id) => expect(await world.countOf("session", id)).toBe(1),
+    );
+  });
+
+  test("two sets of recovery codes that are made at once leave one", async () => {
+    const world = await openWorld();
+    await world.everyOrder(
+      (id) => call("replaceRecoveryCodes", id, codesOf(id, "one"), TEST_EVENT),
+      (id) => call("replaceRecoveryCodes", id, codesOf(id, "other"), TEST_EVENT),
+      async (id) => expect(await world.countOf("recovery_code", id)).toBe(CODES),
+      (id) => [
+        call("enrolSecondFactor", factorOf(id), TEST_EVENT),
+        call("confirmSecondFactor", confirmed(id), [], TEST_EVENT),
+      ],
+    );
+  });
+});
+
+function nameOf({ name, args }: Call): string {
+  const way = (args[0] as Partial<OidcEntry>).way;
+  return way === undefined ? name : `${name} (${way})`;
+}
+
+type Of<Result> = (userId: string) => Result;
+
+async function openWorld() {
+  const url = await makeDatabase();
+  const store = await openPostgresStore({ url, nodeId: "node_1" });
+  const database = await Postgres.open(url);
+  onTestFinished(async () => {
+    await database.close();
+    await store.close();
+  });
+  for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: NOW_MS }, TEST_ACT);
+  const tables = await database.rows<{ name: string }>(
+    sql(`SELECT table_name AS name FROM information_schema.columns
+      WHERE table_schema = current_schema() AND column_name = 'user_id' ORDER BY table_name`),
+  );
+  expect(tables.length).toBeGreaterThan(7);
+  let people = 0;
+
+  const countOf = async (table: string, userId: string): Promise<number> => {
+    const [found] = await database.rows<{ count: bigint }>(
+      sql(`SELECT COUNT(*) AS count FROM ${table} WHERE user_id = ?`),
+      [userId],
+    );
+    return Number(found?.count);
+  };
+
+  /** Somebody in `acme` with a session, an identity at an issuer, an unconfirmed second factor and an invitation. */
+  const person = async (): Promise<string> => {
+    const id = `user_${(people += 1)}`;
+    const link = { ...linkOf(id, "password"), id: `first ${id}`, digest: digestOf(`first ${id}`) };
+    await store.people.createUser({ user: userOf(id), link, accountId: "acme", role: "admin" }, TEST_EVENT);
+    await store.people.startSession(sessionOf(id, "first"), userOf(id), TEST_EVENT);
+    await store.people.enrolSecondFactor(factorOf(id), TEST_EVENT);
+    await store.people.makeLink(linkOf(id, "invitation"));
+    await database.run(
+      sql("INSERT INTO oidc_identity (issuer, subject, user_id, create_time_ms) VALUES (?, ?, ?, ?)"),
+      ["https://issuer.example", id, id, NOW_MS],
+    );
+    return id;
+  };
+
+  /** Runs the one call up to behind a statement, then the other as far as it comes, and then both to their ends. */
+  const held = async (one: Call, other: Call, atStep: number): Promise<boolean> => {
+    let step = 0;
+    let isHeld = false;
+    const gate = new Gate();
+    const first = database.transact((session) =>
+      runScriptAsync(peopleScript(one.name, one.args), async (asked) => {
+        const answer = await askPeople(session, asked);
+        step += 1;
+        if (step === atStep) {
+          isHeld = true;
+          await gate.pass();
+        }
+        return answer;
+      }),
+    );
+    // It may have fewer statements.
+    await Promise.race([gate.reached, first]);
+    let isOver = false;
+    const second = runPeople(database, other.name, other.args).finally(() => (isOver = true));
+    await expect.poll(async () => isOver || (await isWaiting()), { interval: 2 }).toBe(true);
+    gate.open();
+    await Promise.all([first, second]);
+    return isHeld;
+  };
+
+  const isWaiting = async (): Promise<boolean> =>
+    (
+      await database.rows(
+        sql("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"),
+      )
+    ).length > 0;
+
+  return {
+    countOf,
+    tablesWith: async (userId: string): Promise<string[]> => {
+      const counts = await Promise.all(tables.map(({ name }) => countOf(name, userId)));
+      return tables.flatMap(({ name }, at) => (counts[at] === 0 ? [] : [name]));
+    },
+    everyOrder: async (
+      one: Of<Call>,
+      other: Of<Call>,
+      check: Of<Promise<void>>,
+      before: Of<readonly Call[]> = () => [],
+    ): Promise<void> => {
+      for (const [first, second] of [
+        [one, other],
+        [other, one],
+      ] as const)
+        for (let step = 1, isHeld = true; isHeld; step += 1) {
+          const id = await person();
+          for (const { name, args } of before(id)) await runPeople(database, name, args);
+          isHeld = await held(first(id), second(id), step);
+          await check(id);
+        }
+    },
+  };
+}
