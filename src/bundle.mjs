@@ -86,6 +86,10 @@ const NOT_THERE = { "globalThis.Headers": "undefined" };
  * 2 MB. So packages stand in files of about so many bytes.
  */
 const PACKAGES_BYTES_MAX = 250_000;
+const PACKAGES = {
+  groups: [{ name: "packages", test: /node_modules/, maxSize: PACKAGES_BYTES_MAX, entriesAware: true }],
+  includeDependenciesRecursively: false,
+};
 
 /** @param {string} path @returns {string[]} */
 function filesOf(path) {
@@ -113,8 +117,25 @@ export function isBundled() {
 
 /** Rejects with what the bundler found in the sources. */
 export async function bundle() {
-  // Loaded here, since a fresh clone asks for this file before anything is installed.
   const want = hashOfInputs();
+  rmSync(STAGING, { recursive: true, force: true });
+  for (const entry of Object.keys(ENTRIES)) await bundleEntry(entry);
+  // npm links the command to it.
+  chmodSync(join(STAGING, "main.js"), 0o755);
+  writeFileSync(join(STAGING, ".built-from"), want);
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  rmSync(TARGET, { recursive: true, force: true });
+  renameSync(STAGING, TARGET);
+}
+
+/**
+ * Each by itself: what threads share with the program they would load from some twenty files, for a third of the time
+ * that one takes until it has its task (docs/decisions/0250-a-thread-is-one-file.md).
+ *
+ * @param {string} entry
+ */
+async function bundleEntry(entry) {
+  // Loaded here, since a fresh clone asks for this file before anything is installed.
   const { build } = await import("vite");
   await build({
     configFile: false,
@@ -127,12 +148,12 @@ export async function bundle() {
     build: {
       ssr: true,
       outDir: STAGING,
-      emptyOutDir: true,
+      emptyOutDir: false,
       target: "es2023",
       minify: false,
-      license: { fileName: "licenses.md" },
+      license: { fileName: entry === "main" ? "licenses.md" : `licenses-${entry}.md` },
       rolldownOptions: {
-        input: ENTRIES,
+        input: { [entry]: ENTRIES[entry] },
         output: {
           format: "es",
           entryFileNames: "[name].js",
@@ -140,20 +161,11 @@ export async function bundle() {
           // V8 keeps the whole source: two bytes for each character where one of them is not Latin, and comments too.
           charset: "ascii",
           comments: false,
-          codeSplitting: {
-            groups: [{ name: "packages", test: /node_modules/, maxSize: PACKAGES_BYTES_MAX, entriesAware: true }],
-            includeDependenciesRecursively: false,
-          },
+          ...(entry === "main" ? { codeSplitting: PACKAGES } : {}),
         },
       },
     },
   });
-  // npm links the command to it.
-  chmodSync(join(STAGING, "main.js"), 0o755);
-  writeFileSync(join(STAGING, ".built-from"), want);
-  mkdirSync(join(ROOT, "dist"), { recursive: true });
-  rmSync(TARGET, { recursive: true, force: true });
-  renameSync(STAGING, TARGET);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url) && !isBundled()) await bundle();

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { chat, postChat } from "../support/chat-call.js";
 import { script } from "../support/fake-upstream.js";
 import { says, startWorld, type World } from "../support/world.js";
+import { bySweep } from "../support/sweep.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -20,8 +21,9 @@ afterAll(async () => {
   await world.close();
 });
 
-/** TOLLGATE_SWEEP=all draws others each time, and more of them; what fails is printed with its seed. */
-const RUNS = process.env["TOLLGATE_SWEEP"] === "all" ? { numRuns: 3_000 } : { numRuns: 120, seed: 13 };
+const SEEDED = { numRuns: 120, seed: 13 };
+/** All are others each time, and more; what fails is printed with its seed. */
+const RUNS = bySweep<typeof SEEDED | { numRuns: number }>({ short: SEEDED, long: SEEDED, all: { numRuns: 3_000 } });
 /** A shorter answer helps nobody. */
 const LEAST_TOKENS = 256;
 

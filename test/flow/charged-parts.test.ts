@@ -18,11 +18,12 @@ import {
   type Used,
   usedOf,
 } from "./charged-parts.js";
+import { bySweep } from "../support/sweep.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** TOLLGATE_SWEEP=all asks for as many as the sweep of reports; half of each wire's are streams. */
-const REQUESTS = process.env["TOLLGATE_SWEEP"] === "all" ? 10_000 : 60;
+/** All are as many as of the sweep of reports; half of each wire's are streams. */
+const REQUESTS = bySweep({ short: 60, long: 60, all: 10_000 });
 const AT_ONCE = 8;
 /** As long as what is reported, by any tokenizer. */
 const FILLER = "word ".repeat(1_500);

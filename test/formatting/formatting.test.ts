@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import { recordingsNote } from "../conformance/recorded.js";
 import { answers, requests } from "./corpus.js";
 import { runCase } from "./spelled-case.js";
+import { bySweep } from "../support/sweep.js";
 
-const CASES = Number(process.env["TOLLGATE_FORMATTING_CASES"] ?? 800);
+const CASES = Number(process.env["TOLLGATE_FORMATTING_CASES"] ?? bySweep({ short: 200, long: 800, all: 800 }));
 const SEED = Number(process.env["TOLLGATE_FORMATTING_SEED"] ?? 1);
 const TIME_LIMIT_MS = 120_000 + CASES * 60;
 const FAILURES_SHOWN = 12;

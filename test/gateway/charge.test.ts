@@ -16,6 +16,7 @@ import type { AnswerReport, EndpointWire, WireRequest } from "../../src/wire/wir
 import { frameOf } from "../support/fake-bedrock.js";
 import { priceOf } from "../pricing/prices.js";
 import { answersOf, type RandomAnswer, SHAPES } from "./random-answers.js";
+import { bySweep } from "../support/sweep.js";
 
 type WireName = keyof typeof SHAPES;
 
@@ -65,8 +66,8 @@ function costOf(charge: Charge): bigint {
   return charge.usageSource === UsageSource.USAGE_SOURCE_NONE ? 0n : costNanos(charge.usage, PRICE);
 }
 
-/** TOLLGATE_SWEEP=all draws as many as the sweep of requests. */
-const RUNS = process.env["TOLLGATE_SWEEP"] === "all" ? 10_000 : 600;
+/** All are as many as of the sweep of requests. */
+const RUNS = bySweep({ short: 600, long: 600, all: 10_000 });
 
 describe.each(NAMES)("10,000 random answers of every wire: %s", (name) => {
   test.each(["whole", "events", "source"] as const)("a plausible report is charged, read as %s", async (form) => {

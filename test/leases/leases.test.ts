@@ -6,9 +6,12 @@ import { describe, expect, test } from "vitest";
 import { MUTATIONS } from "./mutations.js";
 import { REAL, SCENARIOS, startOf } from "./scenarios.js";
 import { exhaust, search } from "./search.js";
+import { bySweep } from "../support/sweep.js";
 
 const IS_LARGE = process.env["TOLLGATE_LEASES"] === "large";
-const DEPTH_MAX = Number(process.env["TOLLGATE_LEASES_DEPTH"] ?? (IS_LARGE ? 6 : 5));
+const DEPTH_MAX = Number(
+  process.env["TOLLGATE_LEASES_DEPTH"] ?? (IS_LARGE ? 6 : bySweep({ short: 4, long: 5, all: 5 })),
+);
 /** How many worlds the large check sees of a beginning without a bound on the steps. */
 const WORLDS_MAX = 500_000;
 const TIMEOUT_MS = IS_LARGE ? 7_200_000 : 120_000;

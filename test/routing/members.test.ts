@@ -2,14 +2,15 @@
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import type { MemberTable } from "../../src/wire/request/members.js";
+import { bySweep } from "../support/sweep.js";
 import { CLIENT_WIRES, goesTo, LEAST, leaving, LIMIT, MODEL, read, ENDPOINTS, UNPRICED } from "./asked.js";
 
 const REQUESTS = 10_000;
 /**
- * The wires of clients take turns, and each request goes to every eighth of the families' addresses in turn;
- * TOLLGATE_SWEEP=all makes so many of each wire, and sends each to all.
+ * The wires of clients take turns, and each request goes to every eighth of the families' addresses in turn; where it
+ * is all, there are so many of each wire, and each goes to all.
  */
-const IS_SWEEP = process.env["TOLLGATE_SWEEP"] === "all";
+const IS_SWEEP = bySweep({ short: false, long: false, all: true });
 const TURNS = IS_SWEEP ? 1 : 8;
 const NAMES_OF_LIMITS = new Set(
   ["max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict", "num_predict", "max_new_tokens"].map(plain),

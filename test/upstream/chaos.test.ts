@@ -22,8 +22,9 @@ interface Plan {
 
 afterEach(closeOpened);
 
+/** Bytes that tell where they belong: they come again after 251. */
 const bodyOf = (id: number, bytes: number): Buffer =>
-  Buffer.from(Array.from({ length: bytes }, (_, at) => (at * 31 + id) % 251));
+  Buffer.alloc(bytes, Buffer.from(Array.from({ length: 251 }, (_, at) => (at * 31 + id) % 251)));
 
 /** Writes the answer in pieces, in one turn or in several, up to where its fault is. */
 async function answer(socket: Socket, id: number, { bytes, framing, fault }: Plan, random: Random): Promise<void> {

@@ -9,6 +9,7 @@ import { wire as embeddings } from "../../src/wire/openai-embeddings/index.js";
 import { wire as responses } from "../../src/wire/openai-responses/index.js";
 import type { ClientWire, EmbeddingWire } from "../../src/wire/wire.js";
 import { WORST_CASES } from "../bench/worst-cases.mjs";
+import { bySweep } from "../support/sweep.js";
 
 type Reader = Pick<ClientWire | EmbeddingWire, "name" | "readRequest">;
 const READERS: readonly Reader[] = [chat, responses, anthropic, gemini, completions, embeddings];
@@ -94,9 +95,9 @@ test.each([chat, anthropic])("a body with many mistakes is refused for the first
   expect(refusalOf(wire, messagesOf("0", 90_000))?.metadata["param"]).toBe("messages[0]");
 });
 
-/** As long as a body may be: one shape in ten, all of them by TOLLGATE_SWEEP=all. */
+/** As long as a body may be: one shape in ten, or all of them. */
 const LONGEST_BYTES = 32 * 1024 * 1024;
-const EVERY = process.env["TOLLGATE_SWEEP"] === "all" ? 1 : 10;
+const EVERY = bySweep({ short: 10, long: 10, all: 1 });
 const sized = (bytes: number) => WORST_CASES.map(({ name, wire, body }) => ({ name, wire, body, bytes }));
 const SIZES = [...sized(300_000), ...sized(LONGEST_BYTES).filter((_, place) => place % EVERY === 0)];
 

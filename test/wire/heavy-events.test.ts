@@ -45,7 +45,8 @@ const FORMS: readonly AnswerForm[] = ["source", "events", "fitted"];
 test.each(STREAMS)("$name", ({ wire, body }) => {
   const found = WIRES.find(({ name }) => name === wire);
   if (found === undefined) throw new Error(wire);
-  const bytes = body().subarray(0, 5 * 1024 * 1024);
+  // Of none a later share is dearer: 5 MiB, as large as a stream may be, gave the same.
+  const bytes = body().subarray(0, 1024 * 1024);
   let values = 0;
   // A spy would keep each of half a million calls.
   JSON.parse = (text: string): unknown => {

@@ -19,6 +19,7 @@ import type { AnswerForm, AnswerReport, Batch, ClientWire, UpstreamWire } from "
 import { frameOf } from "../support/fake-bedrock.js";
 import { WIRE_ANSWERS } from "../support/wire-answers.js";
 import { answersOf, SHAPES } from "../gateway/random-answers.js";
+import { bySweep } from "../support/sweep.js";
 
 type Wire = Pick<UpstreamWire, "name" | "decodeStream" | "decodeAnswer">;
 const UPSTREAMS: readonly Wire[] = [
@@ -188,8 +189,7 @@ async function expectCharge(report: AnswerReport): Promise<void> {
   }
 }
 
-/** TOLLGATE_SWEEP=all draws ten times as many. */
-const RUNS = process.env["TOLLGATE_SWEEP"] === "all" ? 10_000 : 1_000;
+const RUNS = bySweep({ short: 250, long: 1_000, all: 10_000 });
 const FORMS: readonly AnswerForm[] = ["events", "source", "fitted"];
 
 describe.each(UPSTREAMS)("answers of $name", (wire) => {

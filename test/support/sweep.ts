@@ -1,0 +1,15 @@
+/**
+ * How far a search through what could be goes. `npm test`, which is for every change, goes short; `.ci/run` sets
+ * TOLLGATE_SWEEP=long for the same tests; TOLLGATE_SWEEP=all is a proof, for tests that a command names.
+ */
+const SWEEPS = ["short", "long", "all"] as const;
+type Sweep = (typeof SWEEPS)[number];
+
+const asked = process.env["TOLLGATE_SWEEP"] ?? "short";
+const sweep = SWEEPS.find((one) => one === asked);
+if (sweep === undefined) throw new Error(`TOLLGATE_SWEEP is one of ${SWEEPS.join(", ")}, not "${asked}"`);
+
+/** The size for this run. */
+export function bySweep<Size>(sizes: Readonly<Record<Sweep, Size>>): Size {
+  return sizes[sweep ?? "short"];
+}
