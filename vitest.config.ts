@@ -53,8 +53,8 @@ export default defineConfig({
   test: {
     globalSetup: ["test/support/build.ts"],
     reporters: ["default", new NotRunReporter(), new FailedReporter()],
-    // Two more than can run: about half of its time a file waits.
-    maxWorkers: Math.min(availableParallelism() + 2, 6),
+    // Three more than can run: more than half of its time a file waits.
+    maxWorkers: Math.min(availableParallelism() + 3, 7),
     sequence: { sequencer: LongestFirst },
     // `npm run coverage`: of the parts whose tests start no gateway of their own, since v8 counts this process alone.
     // The floor lies a point below what is covered, for what a change adds may be tested through a gateway.

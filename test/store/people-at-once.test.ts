@@ -3,7 +3,7 @@
  * the two is held after each of its statements in turn, while the other one runs. SQLite writes one thing at a time.
  */
 import { createHash } from "node:crypto";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LinkRow, SessionRow, UserRow } from "../../src/store/people-rows.js";
 import { type PeopleScript, peopleScript } from "../../src/store/people-store.js";
 import type { OidcEntry } from "../../src/store/oidc-scripts.js";
@@ -15,7 +15,7 @@ import { runScriptAsync } from "../../src/store/script.js";
 import type { PEOPLE_SCRIPTS } from "../../src/store/people-scripts.js";
 import { Gate } from "../keys/key-world.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
-import { makeDatabase, postgresMissing } from "../support/postgres.js";
+import { createDatabase, postgresMissing } from "../support/postgres.js";
 
 const NOW_MS = 1_000;
 const CODES = 10;
@@ -101,10 +101,15 @@ const memberWish = (userId: string, role: "admin" | null) => ({
 });
 
 describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
+  let world: Awaited<ReturnType<typeof openWorld>>;
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterAll(() => world.close());
+
   test.each(WRITERS.map((of) => ({ of, name: nameOf(of("user")) })))(
     "$name leaves nothing of a person who is removed meanwhile",
     async ({ of }) => {
-      const world = await openWorld();
       await world.everyOrder(of, removal, async (id) => {
         expect(await world.tablesWith(id)).toEqual([]);
       });
@@ -112,7 +117,6 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   );
 
   test("a hidden key is made before its person leaves the account, and ends then, or it is not made", async () => {
-    const world = await openWorld();
     const leaves = (id: string): Call => call("changeMember", memberWish(id, null), TEST_EVENT);
     await world.everyOrder(
       (id) => call("playgroundKey", id, "acme", `key_${id}`),
@@ -124,7 +128,6 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   });
 
   test("no session is begun with a password that was changed meanwhile", async () => {
-    const world = await openWorld();
     await world.everyOrder(
       (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT),
       (id) => call("setPassword", id, "new", null, TEST_EVENT),
@@ -133,7 +136,6 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   });
 
   test("no session is begun without a second factor that was confirmed meanwhile", async () => {
-    const world = await openWorld();
     await world.everyOrder(
       (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT),
       (id) => call("confirmSecondFactor", confirmed(id), [], TEST_EVENT),
@@ -143,7 +145,6 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   });
 
   test("two sets of recovery codes that are made at once leave one", async () => {
-    const world = await openWorld();
     await world.everyOrder(
       (id) => call("replaceRecoveryCodes", id, codesOf(id, "one"), TEST_EVENT),
       (id) => call("replaceRecoveryCodes", id, codesOf(id, "other"), TEST_EVENT),
@@ -164,13 +165,9 @@ function nameOf({ name, args }: Call): string {
 type Of<Result> = (userId: string) => Result;
 
 async function openWorld() {
-  const url = await makeDatabase();
+  const { url, drop } = await createDatabase();
   const store = await openPostgresStore({ url, nodeId: "node_1" });
   const database = await Postgres.open(url);
-  onTestFinished(async () => {
-    await database.close();
-    await store.close();
-  });
   for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: NOW_MS }, TEST_ACT);
   const tables = await database.rows<{ name: string }>(
     sql(`SELECT table_name AS name FROM information_schema.columns
@@ -236,6 +233,11 @@ async function openWorld() {
     ).length > 0;
 
   return {
+    close: async () => {
+      await database.close();
+      await store.close();
+      await drop();
+    },
     countOf,
     tablesWith: async (userId: string): Promise<string[]> => {
       const counts = await Promise.all(tables.map(({ name }) => countOf(name, userId)));

@@ -13,3 +13,6 @@ if (sweep === undefined) throw new Error(`TOLLGATE_SWEEP is one of ${SWEEPS.join
 export function bySweep<Size>(sizes: Readonly<Record<Sweep, Size>>): Size {
   return sizes[sweep ?? "short"];
 }
+
+/** How far apart the places are at which a recorded stream is cut in two, each in turn. */
+export const CUT_STEP = bySweep({ short: 5, long: 1, all: 1 });

@@ -11,6 +11,7 @@ import { UpstreamRefusal } from "../../../src/wire/error/upstream-refusal.js";
 import type { AnswerReport } from "../../../src/wire/wire.js";
 import { checkGrammar, FACTS, readStream } from "./reading.js";
 import { answers, failures, hasRecordings, recordingsNote, refusals, streams } from "./recordings.js";
+import { CUT_STEP } from "../../support/sweep.js";
 
 const END = FinishReason.FINISH_REASON_END;
 const CALLS = FinishReason.FINISH_REASON_TOOL_CALLS;
@@ -67,7 +68,7 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
     });
 
     test.each([
-      { end: "LF", text: body, step: 1 },
+      { end: "LF", text: body, step: CUT_STEP },
       { end: "CRLF", text: body.replaceAll("\n", "\r\n"), step: 25 },
     ])(
       "cut at every byte that is $step from another, with $end, it means the same",
