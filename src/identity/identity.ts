@@ -217,7 +217,12 @@ export class Identity {
     this.#passwords.require(wanted, user.email, "new_password");
     await this.#checkPassword(user, present);
     const password = await this.#passwords.hash(wanted);
-    const done = await this.#options.store.setPassword(user.id, password, null, userEvent(act, user.id));
+    const done = await this.#options.store.setPassword(
+      user.id,
+      password,
+      { password: user.password },
+      userEvent(act, user.id),
+    );
     if (!done) throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
     markWritten(act);
     await this.#options.keys.publishUser(user.id);
@@ -232,7 +237,7 @@ export class Identity {
     if (user === undefined) throw new GatewayError("ERROR_REASON_LINK_INVALID");
     this.#passwords.require(wanted, user.email);
     const password = await this.#passwords.hash(wanted);
-    const done = await store.setPassword(user.id, password, link.id, userEvent(by(act, user), user.id));
+    const done = await store.setPassword(user.id, password, { linkId: link.id }, userEvent(by(act, user), user.id));
     if (!done) throw new GatewayError("ERROR_REASON_LINK_INVALID");
     markWritten(act);
     await this.#options.keys.publishUser(user.id);

@@ -204,9 +204,10 @@ export class Members {
     const { link, token } = this.#newLink("password", RESET_S, { userId: user.id });
     const dropped = userEvent(act, id, { after: JSON.stringify({ second_factor: "removed" }) });
     if (secondFactor) await this.options.store.dropSecondFactor(id, dropped);
-    await this.options.store.endSessions(id, userEvent(act, id));
+    // First what lets the person in, so that no session begins behind the end of them all.
     await this.options.store.forgetOidcIdentities(id);
-    await this.options.store.makeLink(link);
+    await this.options.store.endSessions(id, userEvent(act, id));
+    if (!(await this.options.store.makeLink(link))) throw unknown("user", id);
     markWritten(act);
     await this.options.keys.publishUser(id);
     return token;

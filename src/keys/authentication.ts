@@ -25,6 +25,8 @@ interface Found {
   /** By which it was found; without a row the last that was asked for. */
   readonly digest: Buffer;
   readonly standing: Standing | undefined;
+  /** When its row was read. */
+  readonly readMs: number;
 }
 
 /** So long an answer of the store is believed, where no word of a change reaches this node. */
@@ -163,15 +165,15 @@ export class Authentication {
 
   async #lookUp(secret: string): Promise<Caller> {
     const changeCount = this.#changes.count;
-    const { row, digest, standing } = await this.#read(this.#peppers.digestsOf(secret), this.#entries.peek(secret));
-    const nowMs = this.#monotonicMs();
+    const found = await this.#read(this.#peppers.digestsOf(secret), this.#entries.peek(secret));
+    const { row, digest, standing, readMs } = found;
     const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
     if (row === undefined || standing === undefined || entryEndMs === undefined) {
       // Any change may have been the one that made its key.
-      if (changeCount === this.#changes.count) this.#unknown.set(secret, nowMs);
+      if (changeCount === this.#changes.count) this.#unknown.set(secret, readMs);
       throw invalidKey(secret);
     }
-    const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: nowMs };
+    const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: readMs };
     if (!this.mayHaveChanged(standing.caller, changeCount)) this.#remember(secret, entry);
     if (this.#peppers.isPrevious(digest)) this.#onPrevious(row, digest, secret);
     return callerNow(entry, secret, this.#nowMs());
@@ -187,14 +189,15 @@ export class Authentication {
       const caller = this.#coordination.isShared ? known?.caller : undefined;
       const revisions = caller && (await this.#coordination.revisionsOf(caller.accountId, namesOf(caller)));
       const { row, digest } = await findKey(this.#store.keys, digests);
-      if (row === undefined) return { row, digest, standing: undefined };
+      const readMs = this.#monotonicMs();
+      if (row === undefined) return { row, digest, standing: undefined, readMs };
       const standing = await standingOf(row, this.#store, known);
       // A key's makers and its account never change, so that the same key has the same names.
       const isSameKey = caller?.keyId === row.id;
       if (isSameKey || !this.#coordination.isShared || count === READS_MAX) {
         // Without any it counts as changed wherever it is compared.
         standing.caller.revisions = isSameKey ? revisions : undefined;
-        return { row, digest, standing };
+        return { row, digest, standing, readMs };
       }
       known = standing;
     }

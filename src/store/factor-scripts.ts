@@ -48,7 +48,7 @@ export const FACTOR_SCRIPTS = {
   /** False where the person has one that is confirmed, or is not there any more. */
   *enrolSecondFactor(factor: Omit<SecondFactorRow, "confirmTimeMs">, event: AuditEvent): Script<boolean> {
     const { userId, sealed, lastStep, createTimeMs } = factor;
-    if (!(yield* holdUser(userId))) return false;
+    if ((yield* holdUser(userId)) === undefined) return false;
     if ((yield* row(ENROL, userId, sealed, lastStep, createTimeMs)) === undefined) return false;
     yield* audit(event);
     return true;

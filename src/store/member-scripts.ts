@@ -16,7 +16,15 @@ import {
   type UserRow,
   USERS,
 } from "./people-rows.js";
-import { endOldLinks, holdUser, insertLink, insertSession, insertUser, SESSIONS_MAX } from "./people-writes.js";
+import {
+  endOldLinks,
+  holdAsJudged,
+  holdUser,
+  insertLink,
+  insertSession,
+  insertUser,
+  SESSIONS_MAX,
+} from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
 
 const OWNERS = "SELECT user_id FROM membership WHERE account_id = ? AND role = 'owner' AND user_id <> ? LIMIT 1";
@@ -81,6 +89,9 @@ export interface MemberWish {
   readonly keepsKeys: boolean;
   readonly nowMs: number;
 }
+
+/** What somebody shows to set a password: the one that is in force, or a link. */
+export type ShownForPassword = Pick<UserRow, "password"> | { readonly linkId: string };
 
 /** Who accepts which invitation. */
 export interface Acceptance {
@@ -157,21 +168,23 @@ export const MEMBER_SCRIPTS = {
 
   /**
    * The invited person joins: a new one is made where `isNew`. False where the link, or the address, is taken, or the
-   * person is not there any more.
+   * person signs in otherwise by now than as was judged.
    */
   *acceptInvitation({ link, user, session, isNew }: Acceptance, event: AuditEvent): Script<boolean> {
     if (!(yield* mayJoin(link, user.id))) return false;
-    if (!(yield* isNew ? insertUser(user) : holdUser(user.id))) return false;
+    if (!(yield* isNew ? insertUser(user) : holdAsJudged(user.id, user))) return false;
     yield* joinBy(link, user.id, session.createTimeMs);
     yield* insertSession(session);
     yield* audit(event);
     return true;
   },
 
-  /** A new password ends every session, and with a link that link. False where the link or the person is gone. */
-  *setPassword(userId: string, password: string, linkId: string | null, event: AuditEvent): Script<boolean> {
-    if (!(yield* holdUser(userId))) return false;
-    if (linkId !== null && (yield* row(USE_LINK, linkId)) === undefined) return false;
+  /** A new password ends every session, and every link of the person. False where what was shown for it is over. */
+  *setPassword(userId: string, password: string, shown: ShownForPassword, event: AuditEvent): Script<boolean> {
+    const user = yield* holdUser(userId);
+    if (user === undefined) return false;
+    if ("password" in shown ? user.password !== shown.password : (yield* row(USE_LINK, shown.linkId)) === undefined)
+      return false;
     yield* rows("UPDATE gateway_user SET password = ? WHERE id = ?", password, userId);
     yield* rows(END_SESSIONS, userId);
     yield* rows("DELETE FROM link WHERE user_id = ?", userId);
@@ -202,8 +215,7 @@ export const MEMBER_SCRIPTS = {
   /** Whoever is removed leaves every account; the last operator stays. */
   *removeUser(id: string, keepsKeys: boolean, nowMs: number, event: AuditEvent): Script<Removal> {
     yield* lock("operators");
-    yield* holdUser(id);
-    const user = toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
+    const user = yield* holdUser(id);
     if (user === undefined) return { change: "unknown", accountIds: [] };
     const others = "SELECT id FROM gateway_user WHERE installation_role = 'operator' AND id <> ? LIMIT 1";
     if (user.installationRole === "operator" && (yield* row(others, id)) === undefined)
@@ -242,7 +254,7 @@ export const MEMBER_SCRIPTS = {
    * where the person has no business in the account any more.
    */
   *playgroundKey(userId: string, accountId: string, keyId: string): Script<string> {
-    if (keyId !== "" && (yield* holdUser(userId)))
+    if (keyId !== "" && (yield* holdUser(userId)) !== undefined)
       yield* rows(ADD_HIDDEN_KEY, userId, accountId, keyId, userId, accountId, userId);
     const found = yield* row<{ readonly key_id: string }>(
       "SELECT key_id FROM playground_key WHERE user_id = ? AND account_id = ?",

@@ -63,7 +63,6 @@ const USE = `INSERT INTO oidc_used (digest, expire_time_ms) VALUES (?, ?)
 const FORGET_USED = "DELETE FROM oidc_used WHERE expire_time_ms <= ?";
 const BIND = `INSERT INTO oidc_identity (issuer, subject, user_id, create_time_ms) VALUES (?, ?, ?, ?)
   ON CONFLICT DO NOTHING RETURNING user_id`;
-const UNCHANGED = `${USERS} WHERE id = ? AND email = ? AND password IS NOT DISTINCT FROM ?`;
 const INVITATION = "SELECT * FROM link WHERE digest = ? AND kind = 'invitation'";
 /** Whoever makes somebody an operator hands over the link. */
 const INVITED = `SELECT * FROM link WHERE email = ? AND kind = 'invitation' AND installation_role IS NULL
@@ -105,6 +104,7 @@ export const OIDC_SCRIPTS = {
 
   /** The next sign-in at an issuer is the person's first one. */
   *forgetOidcIdentities(userId: string): Script<void> {
+    yield* holdUser(userId);
     yield* rows("DELETE FROM oidc_identity WHERE user_id = ?", userId);
   },
 };
@@ -126,10 +126,13 @@ function* invitationsOf({ way, user, invitation }: OidcEntry): Script<readonly L
 }
 
 /** Says whether somebody who is here already changed since the identity was judged, and holds the person as it is. */
-function* holdFound({ way, user }: OidcEntry): Script<OidcResult | undefined> {
-  if (!(yield* holdUser(user.id))) return "changed";
-  if (way === "bound") return undefined;
-  return (yield* row(UNCHANGED, user.id, user.email, user.password)) === undefined ? "changed" : undefined;
+function* holdFound({ way, identity, user }: OidcEntry): Script<OidcResult | undefined> {
+  const now = yield* holdUser(user.id);
+  // Who has no code yet was asked for none.
+  if (now === undefined || now.secondFactor !== user.secondFactor) return "changed";
+  if (way === "bind") return now.email === user.email && now.password === user.password ? undefined : "changed";
+  const bound = yield* row<UserColumns>(BOUND, identity.issuer, identity.subject);
+  return bound?.id === user.id ? undefined : "changed";
 }
 
 /** Makes somebody new, in the account for those whom nobody invited. Says why not. */

@@ -19,7 +19,7 @@ import { FACTOR_SCRIPTS } from "./factor-scripts.js";
 import { JOINED_MAX, MEMBER_SCRIPTS } from "./member-scripts.js";
 import { OIDC_SCRIPTS } from "./oidc-scripts.js";
 import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
-import { holdUser, insertLink, insertSession, insertUser } from "./people-writes.js";
+import { holdAsJudged, holdUser, insertLink, insertSession, insertUser, type SignInWay } from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
 
 interface MembershipColumns {
@@ -49,9 +49,6 @@ const USE_LINK = "DELETE FROM link WHERE digest = ? AND kind = ? AND expire_time
 /** How a link was used. */
 export type LinkUse = "used" | "invalid" | "email_taken";
 
-/** By what somebody was let in. */
-export type SignInWay = Pick<UserRow, "password" | "secondFactor">;
-
 export const PEOPLE_SCRIPTS = {
   ...MEMBER_SCRIPTS,
   ...FACTOR_SCRIPTS,
@@ -63,9 +60,11 @@ export const PEOPLE_SCRIPTS = {
     return (yield* row(OPERATOR)) !== undefined;
   },
 
-  /** Also forgets links that are over. Makes none for a person who is not there any more. */
-  *makeLink(link: LinkRow): Script<void> {
-    if (link.userId === null || (yield* holdUser(link.userId))) yield* insertLink(link);
+  /** Also forgets links that are over. False where the person whose it would be is not there any more. */
+  *makeLink(link: LinkRow): Script<boolean> {
+    if (link.userId !== null && (yield* holdUser(link.userId)) === undefined) return false;
+    yield* insertLink(link);
+    return true;
   },
 
   /** Makes the first operator with a session, where the link holds and there is no operator yet. */
@@ -88,11 +87,9 @@ export const PEOPLE_SCRIPTS = {
     return { user, isKnownAddress: (yield* row(KNOWN_ADDRESS, email, addressBlock)) !== undefined };
   },
 
-  /** False where the person signs in otherwise by now: with another password, or with a second factor or without. */
-  *startSession(session: SessionRow, { password, secondFactor }: SignInWay, event: AuditEvent): Script<boolean> {
-    yield* holdUser(session.userId);
-    const user = toUser(yield* row<UserColumns>(USER, session.userId));
-    if (user?.password !== password || user.secondFactor !== secondFactor) return false;
+  /** False where the person signs in otherwise by now than as was judged. */
+  *startSession(session: SessionRow, judged: SignInWay, event: AuditEvent): Script<boolean> {
+    if (!(yield* holdAsJudged(session.userId, judged))) return false;
     yield* insertSession(session);
     yield* rows("UPDATE gateway_user SET sign_in_time_ms = ? WHERE id = ?", session.createTimeMs, session.userId);
     yield* audit(event);

@@ -5,7 +5,10 @@ import {
   SESSION_IDLE_MS,
   SESSION_WHOLE_MS,
   type SessionRow,
+  toUser,
+  type UserColumns,
   type UserRow,
+  USERS,
 } from "./people-rows.js";
 import { lock, row, rows, type Script } from "./script.js";
 
@@ -32,12 +35,21 @@ const INSERT_LINK = `INSERT INTO link
 const END_LINKS = "DELETE FROM link WHERE expire_time_ms <= ?";
 
 /**
- * False where there is no such person. Nobody removes the person, or changes how the person signs in, before the script
- * ends: a script that writes for a person who is there asks this first, and takes no other lock behind it.
+ * The person as it is until the script ends: nobody removes it before, or changes how it signs in. A script that writes
+ * for a person who is there asks this first, and takes no other lock behind it.
  */
-export function* holdUser(userId: string): Script<boolean> {
+export function* holdUser(userId: string): Script<UserRow | undefined> {
   yield* lock(`user ${userId}`);
-  return (yield* row("SELECT id FROM gateway_user WHERE id = ?", userId)) !== undefined;
+  return toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, userId));
+}
+
+/** By what somebody is let in. */
+export type SignInWay = Pick<UserRow, "password" | "secondFactor">;
+
+/** As `holdUser`. False where the person signs in otherwise by now, by another password or with a second factor. */
+export function* holdAsJudged(userId: string, { password, secondFactor }: SignInWay): Script<boolean> {
+  const user = yield* holdUser(userId);
+  return user !== undefined && user.password === password && user.secondFactor === secondFactor;
 }
 
 export function* insertUser(user: UserRow): Script<boolean> {

@@ -20,6 +20,14 @@ import { createDatabase, postgresMissing } from "../support/postgres.js";
 const NOW_MS = 1_000;
 const CODES = 10;
 
+type Of<Result> = (userId: string) => Result;
+
+/** What it does for a person, and what must have been done before. */
+interface Writer {
+  readonly of: Of<Call>;
+  readonly before?: Of<readonly Call[]>;
+}
+
 /** One script with its arguments. */
 interface Call {
   readonly name: PeopleScript;
@@ -51,7 +59,8 @@ function linkOf(userId: string, kind: LinkRow["kind"]): LinkRow {
 }
 
 function signInOf(userId: string, way: OidcEntry["way"]): OidcEntry {
-  const identity = { issuer: "https://issuer.example", subject: way === "bind" ? `new ${userId}` : userId };
+  // A person has one identity at an issuer.
+  const identity = { issuer: way === "bind" ? "https://other.example" : "https://issuer.example", subject: userId };
   const used = { used: digestOf(`sign-in ${userId}`), usedUntilMs: 9_000 };
   return {
     way,
@@ -67,19 +76,24 @@ function signInOf(userId: string, way: OidcEntry["way"]): OidcEntry {
 const codesOf = (userId: string, set: string): Buffer[] =>
   Array.from({ length: CODES }, (_, at) => digestOf(`${userId} ${set} ${at}`));
 
-/** What leaves rows that name a person who is there. */
-const WRITERS: readonly ((userId: string) => Call)[] = [
-  (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT),
-  (id) => call("makeLink", linkOf(id, "password")),
-  (id) => call("acceptInvitation", acceptance(id), TEST_EVENT),
-  (id) => call("playgroundKey", id, "acme", `key_${id}`),
-  (id) => call("oidcSignIn", signInOf(id, "bound"), [TEST_EVENT]),
-  (id) => call("oidcSignIn", signInOf(id, "bind"), [TEST_EVENT]),
-  (id) => call("enrolSecondFactor", factorOf(id), TEST_EVENT),
-  (id) => call("confirmSecondFactor", confirmed(id), codesOf(id, "first"), TEST_EVENT),
-  (id) => call("replaceRecoveryCodes", id, codesOf(id, "other"), TEST_EVENT),
-  (id) => call("changeMember", memberWish(id, "admin"), TEST_EVENT),
-  (id) => call("setPassword", id, "new", null, TEST_EVENT),
+/** A second factor that is confirmed. */
+const confirmedBefore = (id: string): readonly Call[] => [
+  call("confirmSecondFactor", confirmed(id), codesOf(id, "first"), TEST_EVENT),
+];
+
+/** What writes for a person who is there; those that only change rows must not bring any back. */
+const WRITERS: readonly Writer[] = [
+  { of: (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT) },
+  { of: (id) => call("makeLink", linkOf(id, "password")) },
+  { of: (id) => call("acceptInvitation", acceptance(id), TEST_EVENT) },
+  { of: (id) => call("playgroundKey", id, "acme", `key_${id}`) },
+  { of: (id) => call("oidcSignIn", signInOf(id, "bound"), [TEST_EVENT]) },
+  { of: (id) => call("oidcSignIn", signInOf(id, "bind"), [TEST_EVENT]) },
+  { of: (id) => call("enrolSecondFactor", factorOf(id), TEST_EVENT) },
+  { of: (id) => call("confirmSecondFactor", confirmed(id), codesOf(id, "first"), TEST_EVENT) },
+  { of: (id) => call("replaceRecoveryCodes", id, codesOf(id, "other"), TEST_EVENT), before: confirmedBefore },
+  { of: (id) => call("changeMember", memberWish(id, "admin"), TEST_EVENT) },
+  { of: (id) => call("setPassword", id, "new", { password: "old" }, TEST_EVENT) },
 ];
 
 const removal = (id: string): Call => call("removeUser", id, false, NOW_MS, TEST_EVENT);
@@ -107,12 +121,16 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   });
   afterAll(() => world.close());
 
-  test.each(WRITERS.map((of) => ({ of, name: nameOf(of("user")) })))(
-    "$name leaves nothing of a person who is removed meanwhile",
-    async ({ of }) => {
-      await world.everyOrder(of, removal, async (id) => {
+  test.each(WRITERS.map(({ of, before }) => ({ of, before, name: nameOf(of("user")) })))(
+    "$name leaves nothing of a person who is removed meanwhile, and does its work where nobody is",
+    async ({ of, before }) => {
+      const gone = async (id: string): Promise<void> => {
         expect(await world.tablesWith(id)).toEqual([]);
-      });
+      };
+      await world.everyOrder(of, removal, gone, before);
+      expect(await world.alone(of, before)).toSatisfy(
+        (result) => [true, "done"].includes(result) || String(result).startsWith("key_"),
+      );
     },
   );
 
@@ -127,21 +145,33 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
     );
   });
 
-  test("no session is begun with a password that was changed meanwhile", async () => {
-    await world.everyOrder(
-      (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT),
-      (id) => call("setPassword", id, "new", null, TEST_EVENT),
-      async (id) => expect(await world.countOf("session", id)).toBe(0),
-    );
+  const BEGINNINGS: readonly { readonly name: string; readonly of: Of<Call> }[] = [
+    { name: "a sign-in", of: (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT) },
+    { name: "an invitation", of: (id) => call("acceptInvitation", acceptance(id), TEST_EVENT) },
+    { name: "an identity that is bound", of: (id) => call("oidcSignIn", signInOf(id, "bind"), [TEST_EVENT]) },
+  ];
+  const changesPassword = (id: string): Call => call("setPassword", id, "new", { password: "old" }, TEST_EVENT);
+
+  test.each(BEGINNINGS)("$name begins no session by a password that was changed meanwhile", async ({ of }) => {
+    await world.everyOrder(of, changesPassword, async (id) => expect(await world.countOf("session", id)).toBe(0));
   });
 
-  test("no session is begun without a second factor that was confirmed meanwhile", async () => {
+  test.each([
+    ...BEGINNINGS,
+    { name: "an identity that was bound", of: (id: string) => call("oidcSignIn", signInOf(id, "bound"), [TEST_EVENT]) },
+  ])("$name begins no session without a second factor that was confirmed meanwhile", async ({ of }) => {
     await world.everyOrder(
-      (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT),
+      of,
       (id) => call("confirmSecondFactor", confirmed(id), [], TEST_EVENT),
       // The one in which it was confirmed.
       async (id) => expect(await world.countOf("session", id)).toBe(1),
     );
+  });
+
+  test("of two changes from one old password one is made", async () => {
+    await world.everyOrder(changesPassword, changesPassword, async (_id, results) => {
+      expect(results.toSorted()).toEqual([false, true]);
+    });
   });
 
   test("two sets of recovery codes that are made at once leave one", async () => {
@@ -149,10 +179,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
       (id) => call("replaceRecoveryCodes", id, codesOf(id, "one"), TEST_EVENT),
       (id) => call("replaceRecoveryCodes", id, codesOf(id, "other"), TEST_EVENT),
       async (id) => expect(await world.countOf("recovery_code", id)).toBe(CODES),
-      (id) => [
-        call("enrolSecondFactor", factorOf(id), TEST_EVENT),
-        call("confirmSecondFactor", confirmed(id), [], TEST_EVENT),
-      ],
+      confirmedBefore,
     );
   });
 });
@@ -162,7 +189,11 @@ function nameOf({ name, args }: Call): string {
   return way === undefined ? name : `${name} (${way})`;
 }
 
-type Of<Result> = (userId: string) => Result;
+/** Whether the first call had so many statements, and what both answered. */
+interface Held {
+  readonly isHeld: boolean;
+  readonly results: readonly unknown[];
+}
 
 async function openWorld() {
   const { url, drop } = await createDatabase();
@@ -199,8 +230,14 @@ async function openWorld() {
     return id;
   };
 
+  const personAfter = async (before: Of<readonly Call[]> = () => []): Promise<string> => {
+    const id = await person();
+    for (const { name, args } of before(id)) await runPeople(database, name, args);
+    return id;
+  };
+
   /** Runs the one call up to behind a statement, then the other as far as it comes, and then both to their ends. */
-  const held = async (one: Call, other: Call, atStep: number): Promise<boolean> => {
+  const held = async (one: Call, other: Call, atStep: number): Promise<Held> => {
     let step = 0;
     let isHeld = false;
     const gate = new Gate();
@@ -221,8 +258,7 @@ async function openWorld() {
     const second = runPeople(database, other.name, other.args).finally(() => (isOver = true));
     await expect.poll(async () => isOver || (await isWaiting()), { interval: 2 }).toBe(true);
     gate.open();
-    await Promise.all([first, second]);
-    return isHeld;
+    return { isHeld, results: await Promise.all([first, second]) };
   };
 
   const isWaiting = async (): Promise<boolean> =>
@@ -243,21 +279,26 @@ async function openWorld() {
       const counts = await Promise.all(tables.map(({ name }) => countOf(name, userId)));
       return tables.flatMap(({ name }, at) => (counts[at] === 0 ? [] : [name]));
     },
+    /** What it answers where nothing else is done for the person. */
+    alone: async (of: Of<Call>, before?: Of<readonly Call[]>): Promise<unknown> => {
+      const { name, args } = of(await personAfter(before));
+      return runPeople(database, name, args);
+    },
     everyOrder: async (
       one: Of<Call>,
       other: Of<Call>,
-      check: Of<Promise<void>>,
-      before: Of<readonly Call[]> = () => [],
+      check: (userId: string, results: readonly unknown[]) => Promise<void>,
+      before?: Of<readonly Call[]>,
     ): Promise<void> => {
       for (const [first, second] of [
         [one, other],
         [other, one],
       ] as const)
         for (let step = 1, isHeld = true; isHeld; step += 1) {
-          const id = await person();
-          for (const { name, args } of before(id)) await runPeople(database, name, args);
-          isHeld = await held(first(id), second(id), step);
-          await check(id);
+          const id = await personAfter(before);
+          const { results, ...was } = await held(first(id), second(id), step);
+          await check(id, results);
+          ({ isHeld } = was);
         }
     },
   };

@@ -8,6 +8,7 @@ import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerForm, RequestFacts } from "../../src/wire/wire.js";
+import { bySweep } from "../support/sweep.js";
 import { WORST_ANSWERS } from "../bench/worst-answers.mjs";
 
 const FACTS: RequestFacts = {
@@ -24,6 +25,8 @@ const FACTS: RequestFacts = {
 /** What one answer may have read in a turn. */
 const SHARE_BYTES = 16_384;
 const VALUES_MAX = 70_000;
+/** Of none was a later share dearer than those of its first MiB; events of 4 MiB end in a long run alone. */
+const STREAM_BYTES = 1024 * 1024 * bySweep({ short: 1, long: 5, all: 5 });
 
 const parse = JSON.parse;
 afterEach(() => {
@@ -45,8 +48,7 @@ const FORMS: readonly AnswerForm[] = ["source", "events", "fitted"];
 test.each(STREAMS)("$name", ({ wire, body }) => {
   const found = WIRES.find(({ name }) => name === wire);
   if (found === undefined) throw new Error(wire);
-  // Of none a later share is dearer: 5 MiB, as large as a stream may be, gave the same.
-  const bytes = body().subarray(0, 1024 * 1024);
+  const bytes = body().subarray(0, STREAM_BYTES);
   let values = 0;
   // A spy would keep each of half a million calls.
   JSON.parse = (text: string): unknown => {
