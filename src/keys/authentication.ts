@@ -165,8 +165,8 @@ export class Authentication {
 
   async #lookUp(secret: string): Promise<Caller> {
     const changeCount = this.#changes.count;
-    const found = await this.#read(this.#peppers.digestsOf(secret), this.#entries.peek(secret));
-    const { row, digest, standing, readMs } = found;
+    const digests = this.#peppers.digestsOf(secret);
+    const { row, digest, standing, readMs } = await this.#read(digests, this.#entries.peek(secret)?.standing);
     const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
     if (row === undefined || standing === undefined || entryEndMs === undefined) {
       // Any change may have been the one that made its key.
@@ -184,8 +184,8 @@ export class Authentication {
    * be remembered: they are asked before the row is read, of the key that the secret belonged to just before. Where it
    * belongs to another by now, it is read once more.
    */
-  async #read(digests: readonly Buffer[], remembered: Entry | undefined): Promise<Found> {
-    for (let known = remembered?.standing, count = 1; ; count += 1) {
+  async #read(digests: readonly Buffer[], remembered: Standing | undefined): Promise<Found> {
+    for (let known = remembered, count = 1; ; count += 1) {
       const caller = this.#coordination.isShared ? known?.caller : undefined;
       const revisions = caller && (await this.#coordination.revisionsOf(caller.accountId, namesOf(caller)));
       const { row, digest } = await findKey(this.#store.keys, digests);

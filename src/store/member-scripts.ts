@@ -18,6 +18,7 @@ import {
 } from "./people-rows.js";
 import {
   endOldLinks,
+  findUser,
   holdAsJudged,
   holdUser,
   insertLink,
@@ -208,9 +209,7 @@ export const MEMBER_SCRIPTS = {
     return found.flatMap((one) => toUser(one) ?? []);
   },
 
-  *user(id: string): Script<UserRow | undefined> {
-    return toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
-  },
+  user: findUser,
 
   /** Whoever is removed leaves every account; the last operator stays. */
   *removeUser(id: string, keepsKeys: boolean, nowMs: number, event: AuditEvent): Script<Removal> {
@@ -240,7 +239,7 @@ export const MEMBER_SCRIPTS = {
   *setInstallationRole(id: string, role: UserRow["installationRole"], event: AuditEvent): Script<MemberChange> {
     yield* lock("operators");
     const others = "SELECT id FROM gateway_user WHERE installation_role = 'operator' AND id <> ? LIMIT 1";
-    const user = toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
+    const user = yield* findUser(id);
     if (user === undefined) return "unknown";
     if (user.installationRole === "operator" && role !== "operator" && (yield* row(others, id)) === undefined)
       return "last_owner";

@@ -19,7 +19,15 @@ import { FACTOR_SCRIPTS } from "./factor-scripts.js";
 import { JOINED_MAX, MEMBER_SCRIPTS } from "./member-scripts.js";
 import { OIDC_SCRIPTS } from "./oidc-scripts.js";
 import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
-import { holdAsJudged, holdUser, insertLink, insertSession, insertUser, type SignInWay } from "./people-writes.js";
+import {
+  findUser,
+  holdAsJudged,
+  holdUser,
+  insertLink,
+  insertSession,
+  insertUser,
+  type SignInWay,
+} from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
 
 interface MembershipColumns {
@@ -34,7 +42,6 @@ interface MembershipColumns {
 const OPERATORS = "operators";
 const OPERATOR = "SELECT id FROM gateway_user WHERE installation_role = 'operator' LIMIT 1";
 const USER_BY_EMAIL = `${USERS} WHERE email = ?`;
-const USER = `${USERS} WHERE id = ?`;
 const KNOWN_ADDRESS = `SELECT known_address.address FROM known_address
   JOIN gateway_user ON gateway_user.id = known_address.user_id WHERE email = ? AND known_address.address = ?
   LIMIT 1`;
@@ -100,7 +107,7 @@ export const PEOPLE_SCRIPTS = {
   *openSession(digest: Uint8Array, nowMs: number): Script<OpenSession | undefined> {
     const session = toSession(yield* row<SessionColumns>(SESSION, digest));
     if (session === undefined || isOver(session, nowMs)) return undefined;
-    const user = toUser(yield* row<UserColumns>(USER, session.userId));
+    const user = yield* findUser(session.userId);
     if (user === undefined) return undefined;
     return { session, user, memberships: (yield* rows<MembershipColumns>(MEMBERSHIPS, user.id)).map(toMembership) };
   },

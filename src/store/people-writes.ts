@@ -34,13 +34,17 @@ const INSERT_LINK = `INSERT INTO link
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const END_LINKS = "DELETE FROM link WHERE expire_time_ms <= ?";
 
+export function* findUser(id: string): Script<UserRow | undefined> {
+  return toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
+}
+
 /**
  * The person as it is until the script ends: nobody removes it before, or changes how it signs in. A script that writes
  * for a person who is there asks this first, and takes no other lock behind it.
  */
 export function* holdUser(userId: string): Script<UserRow | undefined> {
   yield* lock(`user ${userId}`);
-  return toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, userId));
+  return yield* findUser(userId);
 }
 
 /** By what somebody is let in. */

@@ -5,13 +5,17 @@
 const SWEEPS = ["short", "long", "all"] as const;
 type Sweep = (typeof SWEEPS)[number];
 
-const asked = process.env["TOLLGATE_SWEEP"] ?? "short";
-const sweep = SWEEPS.find((one) => one === asked);
-if (sweep === undefined) throw new Error(`TOLLGATE_SWEEP is one of ${SWEEPS.join(", ")}, not "${asked}"`);
+const sweep = sweepOf(process.env["TOLLGATE_SWEEP"] ?? "short");
+
+function sweepOf(asked: string): Sweep {
+  const found = SWEEPS.find((one) => one === asked);
+  if (found === undefined) throw new Error(`TOLLGATE_SWEEP is one of ${SWEEPS.join(", ")}, not "${asked}"`);
+  return found;
+}
 
 /** The size for this run. */
 export function bySweep<Size>(sizes: Readonly<Record<Sweep, Size>>): Size {
-  return sizes[sweep ?? "short"];
+  return sizes[sweep];
 }
 
 /** How far apart the places are at which a recorded stream is cut in two, each in turn. */
