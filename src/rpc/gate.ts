@@ -87,7 +87,7 @@ export class Gate {
       const origin = { metadata: readMetadata(metadata), peer: peerAddress(peer), local: false };
       from = origin;
       const admitted = (admission: Admitted): void => {
-        if (enter({ ...origin, admission }, connection, metadata)) next(metadata);
+        if (enter({ metadata: origin.metadata, peer: origin.peer, admission }, connection, metadata)) next(metadata);
       };
       try {
         const admission = this.#admit(path, origin);

@@ -4,7 +4,7 @@ import { type Held, heldFile, isRetold, noteHeldName } from "../../request/held-
 import { type FoundTools, scanTool, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
-import type { MediaCounts } from "../../request/scan-facts.js";
+import { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
 import { ADDRESS_HEAD_CHARACTERS, isPicture, mayBePicture } from "../../request/picture.js";
 import { TOOLS } from "./members.js";
@@ -25,13 +25,16 @@ export interface MarkedList {
 }
 
 /** What is found on the way. */
-export interface Found extends MediaCounts {
+export class Found extends MediaCounts {
   /** The first file that is named by its id. */
-  held: Held | undefined;
-  /** Takes the tools that messages bring along. */
-  readonly tools: FoundTools;
+  held: Held | undefined = undefined;
   /** Contents that hold thoughts whose proof we made, for an upstream of another wire. */
-  readonly ourThoughts: MarkedList[];
+  readonly ourThoughts: MarkedList[] = [];
+
+  /** `tools` takes those that messages bring along. */
+  constructor(readonly tools: FoundTools) {
+    super();
+  }
 }
 
 /** One block of a content, as far as the pass looks at it. */

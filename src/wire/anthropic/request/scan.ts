@@ -4,13 +4,13 @@ import { scanBody } from "../../json/body.js";
 import { scanTools } from "../../request/hosted-tools.js";
 import { Steering } from "../../request/steering.js";
 import type { SourceBody } from "../../wire.js";
-import { factsOf, nothingCounted } from "../../request/scan-facts.js";
+import { factsOf } from "../../request/scan-facts.js";
 import type { ScannedBody } from "../../request/scanned-request.js";
 import { checkField, type FieldValue, requireFields } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
 import { FIELDS } from "./scan-fields.js";
 import { MEMBERS, TOOLS } from "./members.js";
-import { type Found, type MarkedList, MessageScan } from "./scan-messages.js";
+import { Found, type MarkedList, MessageScan } from "./scan-messages.js";
 import { VERSION_DEFAULT, VERSION_HEADER, VERSION_STRICT, VERSIONS } from "../facts.js";
 
 /** What the gateway must know of a body. */
@@ -30,7 +30,7 @@ export function scanRequest({ body, headers }: SourceBody, purpose: "generate" |
   const isStrict = version === VERSION_STRICT;
   const values = new Map<string, FieldValue>();
   const steering = new Steering(MEMBERS);
-  const found: Found = { ...nothingCounted(), ourThoughts: [], held: undefined, tools: steering };
+  const found = new Found(steering);
   const { cursor, open, members, refusal } = scanBody(body, (json, key) => {
     const start = json.at;
     let problem: GatewayError | undefined;

@@ -5,17 +5,20 @@ import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { PartMedia } from "../../openai/request/media.js";
 import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
-import type { MediaCounts } from "../../request/scan-facts.js";
+import { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
 import { parsed } from "../../json/value.js";
 import { TOOLS } from "./members.js";
 
 /** What is counted on the way. */
-export interface MessageCounts extends MediaCounts {
+export class MessageCounts extends MediaCounts {
   /** The first file that is named by its id. */
-  held: Held | undefined;
-  /** Takes the tools that messages bring along. */
-  readonly tools: FoundTools;
+  held: Held | undefined = undefined;
+
+  /** `tools` takes those that messages bring along. */
+  constructor(readonly tools: FoundTools) {
+    super();
+  }
 }
 
 /** Reads the array of messages that comes next, all of it. Returns the first thing that is wrong with it. */

@@ -3,13 +3,13 @@ import { scanBody } from "../../json/body.js";
 import { scanTools } from "../../request/hosted-tools.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
 import { Steering } from "../../request/steering.js";
-import { factsOf, nothingCounted } from "../../request/scan-facts.js";
+import { factsOf } from "../../request/scan-facts.js";
 import type { ScannedBody } from "../../request/scanned-request.js";
 import { checkField, type FieldValue, requireFields } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
 import { FIELDS } from "./scan-fields.js";
 import { MEMBERS, TOOLS } from "./members.js";
-import { scanMessages, type MessageCounts } from "./scan-messages.js";
+import { MessageCounts, scanMessages } from "./scan-messages.js";
 
 export type Scan = ScannedBody;
 
@@ -17,7 +17,7 @@ export type Scan = ScannedBody;
 export function scanRequest(body: Buffer): Scan {
   const values = new Map<string, FieldValue>();
   const steering = new Steering(MEMBERS);
-  const counts: MessageCounts = { ...nothingCounted(), held: undefined, tools: steering };
+  const counts = new MessageCounts(steering);
   const { cursor, open, members, refusal } = scanBody(body, (json, key) => {
     const start = json.at;
     if (key === "messages" && json.kind() === "array") {

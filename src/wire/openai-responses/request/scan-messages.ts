@@ -5,7 +5,7 @@ import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { PartMedia } from "../../openai/request/media.js";
 import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
-import { type MediaCounts, nothingCounted } from "../../request/scan-facts.js";
+import { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
 import { parsed, textOf } from "../../json/value.js";
 import { TOOLS } from "./members.js";
@@ -26,25 +26,23 @@ export interface StrangeItem {
 }
 
 /** What is noted on the way. */
-export interface Found extends MediaCounts {
+export class Found extends MediaCounts {
   /** Every item. */
-  items: Span[];
-  /** Takes the tools that items bring along, and what may not go upstream. */
-  readonly tools: FoundTools;
+  items: Span[] = [];
   /**
    * The places of the items that must not go to OpenAI: thoughts that only stand in for another upstream's, and names
    * of items that stand here themselves.
    */
-  ours: Set<number>;
-  readonly strange: StrangeItem[];
+  ours = new Set<number>();
+  readonly strange: StrangeItem[] = [];
   /** The ids of the items, and where each is only named. */
-  readonly ids: Set<string>;
-  readonly named: Map<number, string>;
-}
+  readonly ids = new Set<string>();
+  readonly named = new Map<number, string>();
 
-/** What is noted of an input before it is read. */
-export function nothingFound(tools: FoundTools): Found {
-  return { ...nothingCounted(), items: [], ours: new Set(), strange: [], ids: new Set(), named: new Map(), tools };
+  /** `tools` takes those that items bring along, and what may not go upstream. */
+  constructor(readonly tools: FoundTools) {
+    super();
+  }
 }
 
 /** Items that the typed form has a place for. */

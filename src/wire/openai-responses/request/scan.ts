@@ -8,7 +8,7 @@ import type { ScannedBody } from "../../request/scanned-request.js";
 import { checkField, type FieldValue, requireFields } from "../../json/field.js";
 import { FIELDS } from "./scan-fields.js";
 import { MEMBERS, TOOLS } from "./members.js";
-import { type Found, nothingFound, scanInput } from "./scan-messages.js";
+import { Found, scanInput } from "./scan-messages.js";
 import { keptState } from "./scan-stateless.js";
 
 /** What the gateway must know of a body. */
@@ -21,7 +21,7 @@ export function scanRequest(body: Buffer): Scan {
   const values = new Map<string, FieldValue>();
   const steering = new Steering(MEMBERS);
   const { hosted } = steering;
-  const found = nothingFound(steering);
+  const found = new Found(steering);
   let choice = "";
   const { cursor, open, members, refusal } = scanBody(body, (json, key) => {
     const start = json.at;
