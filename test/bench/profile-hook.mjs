@@ -6,7 +6,8 @@ import threads from "node:worker_threads";
 
 const SAMPLE_BYTES = 16 * 1024;
 // The file comes in the address of this module: the program's own environment and arguments stay as they are.
-const path = new URL(import.meta.url).searchParams.get("out");
+const { searchParams } = new URL(import.meta.url);
+const path = searchParams.get("out");
 
 if (threads.isMainThread) {
   threads.Worker = class extends threads.Worker {
@@ -32,9 +33,9 @@ if (threads.isMainThread && path !== null) {
       running = true;
       session.post("HeapProfiler.startSampling", {
         samplingInterval: SAMPLE_BYTES,
-        // Without these only what is still in use at the end would be told.
+        // Without the first only what is still in use at the end would be told.
         includeObjectsCollectedByMajorGC: true,
-        includeObjectsCollectedByMinorGC: true,
+        includeObjectsCollectedByMinorGC: !searchParams.has("outlived"),
       });
       return;
     }

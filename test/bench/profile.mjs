@@ -1,5 +1,6 @@
 /**
- * Profiles the gateway under one scenario: where its time goes, what it allocates, and how long its event loop is held.
+ * Profiles the gateway under one scenario: where its time goes, what it allocates and what of that lives on, and how
+ * long its event loop is held.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +17,7 @@ import { startSubject } from "./subjects.mjs";
 
 const USAGE = `npm run profile -- [options]
   --scenario NAME   under which load (default whole-1k)
-  --seconds N       how long each of the two profiles is taken (default 8)
+  --seconds N       how long each of the three profiles is taken (default 8)
   --top N           how many functions are printed (default 30)
   --out DIR         keep the profiles there, for a browser's developer tools
 `;
@@ -93,12 +94,15 @@ async function profileCpu(plan, tools) {
 /**
  * @param {Plan} plan
  * @param {Tools & { mockPid: number }} tools
+ * @param {boolean} outlived Only what outlives a collection of the young generation, which should be next to nothing.
  */
-async function profileAllocation(plan, tools) {
-  const path = join(plan.directory, "allocation.heapprofile");
+async function profileAllocation(plan, tools, outlived) {
+  const path = join(plan.directory, `${outlived ? "outlived" : "allocation"}.heapprofile`);
   const hook = new URL(HOOK);
   hook.searchParams.set("out", path);
-  say(`\nAllocation of the main thread, ${plan.scenario.title}`);
+  if (outlived) hook.searchParams.set("outlived", "");
+  const what = outlived ? "What outlives the young generation" : "Allocation";
+  say(`\n${what} of the main thread, ${plan.scenario.title}`);
   await underLoad(plan, tools, ["--import", hook.href], async ({ pids }, run) => {
     // Of a split deployment the front end is watched, which comes last.
     const pid = pids.at(-1) ?? 0;
@@ -151,7 +155,8 @@ async function main() {
   const problems = [];
   const tools = { drivers, mockPort, mockPid: mock.pid, options, problems };
   await profileCpu(plan, tools);
-  await profileAllocation(plan, tools);
+  await profileAllocation(plan, tools, false);
+  await profileAllocation(plan, tools, true);
   Object.values(drivers).forEach((driver) => driver.stop());
   await mock.stop();
   problems.forEach((problem) => say(`problem: ${problem}`));
