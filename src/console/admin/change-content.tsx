@@ -1,9 +1,9 @@
 /** Turns on or off that an account's content is kept, and says by which rules and bounds. */
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { type Account, getAccount, updateAccount } from "../../../gen/console/account_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { contentWords } from "../copy/en-content.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -20,17 +20,14 @@ interface ChangeContentParts {
 export function ChangeContent({ account: { id, settings, etag }, onClose }: ChangeContentParts): ReactNode {
   const [typed, setTyped] = useState(typedContent(settings?.content));
   const isRight = isSize(typed.eachKib) && isSize(typed.allMib);
-  const change = useMutation({
-    mutationFn: async () => {
-      // The etag tells where another person changed the account since it was read.
-      await call(updateAccount, { id, settings: { content: contentOf(typed) }, updateMask: "content", etag });
-      await forget(getAccount);
-    },
-    onSuccess: onClose,
-  });
+  const change = useAct(async () => {
+    // The etag tells where another person changed the account since it was read.
+    await call(updateAccount, { id, settings: { content: contentOf(typed) }, updateMask: "content", etag });
+    await forget(getAccount);
+  }, onClose);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight) change.mutate();
+    if (isRight) change.run();
   };
   const wrong = (text: string): string | undefined => (isSize(text) ? undefined : contentWords.wrongSize);
   return (

@@ -1,9 +1,9 @@
 /** Credits or debits an account, once for each reference. */
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { creditAccount, debitAccount, getBalance } from "../../../gen/console/account_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { parseMoney } from "../format.ts";
@@ -21,19 +21,16 @@ export interface MoveMoneyParts {
 export function MoveMoney({ id, kind, onClose }: MoveMoneyParts): ReactNode {
   const [amount, setAmount] = useState("");
   const amountNanos = parseMoney(amount);
-  const move = useMutation({
-    mutationFn: async ({ reference, reason }: { readonly reference: string; readonly reason: string }) => {
-      if (amountNanos === undefined) return;
-      if (kind === "credit") await call(creditAccount, { id, amountNanos, creditId: reference, reason });
-      else await call(debitAccount, { id, amountNanos, debitId: reference, reason });
-      await forget(getBalance);
-    },
-    onSuccess: onClose,
-  });
+  const move = useAct(async ({ reference, reason }: { readonly reference: string; readonly reason: string }) => {
+    if (amountNanos === undefined) return;
+    if (kind === "credit") await call(creditAccount, { id, amountNanos, creditId: reference, reason });
+    else await call(debitAccount, { id, amountNanos, debitId: reference, reason });
+    await forget(getBalance);
+  }, onClose);
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    move.mutate({ reference: String(form.get("reference")), reason: String(form.get("reason")) });
+    move.run({ reference: String(form.get("reference")), reason: String(form.get("reason")) });
   };
   return (
     <Dialog title={kind === "credit" ? admin.accounts.creditTitle : admin.accounts.debitTitle} onClose={onClose}>

@@ -12,6 +12,7 @@ import {
 } from "../../../gen/console/settings_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { settingsWords } from "../copy/en-settings.ts";
 import { Code } from "../parts/code.tsx";
@@ -72,18 +73,19 @@ function Editor({ file, onClose }: EditorParts): ReactNode {
   const [content, setContent] = useState(before);
   const field = useRef<HTMLDivElement>(null);
   const check = useMutation({ mutationFn: () => call(checkSettings, { content, etag }) });
-  const save = useMutation({
-    mutationFn: async () => {
+  const save = useAct(
+    async () => {
       const { problems } = await check.mutateAsync();
-      if (problems.length > 0) return;
+      if (problems.length > 0) return false;
       await call(updateSettings, { content, etag });
-      onClose();
-      await forget(getSettings, listNodes, listAuditEvents);
+      void forget(getSettings, listNodes, listAuditEvents);
+      return true;
     },
-  });
+    (isSaved) => isSaved && onClose(),
+  );
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    save.mutate();
+    save.run();
   };
   const isBusy = check.isPending || save.isPending;
   return (

@@ -1,10 +1,11 @@
 /** Makes an alert, or changes one. */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { type Alert, createAlert, listAlerts, updateAlert } from "../../../gen/console/alert_service.js";
 import { listWebhooks } from "../../../gen/console/webhook_service.js";
 import { call } from "../api/client.ts";
 import { ask, forget } from "../api/queries.ts";
+import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { alertWords } from "../copy/en-alerts.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -24,21 +25,18 @@ export interface AlertDialogParts {
 
 export function AlertDialog({ owner: { account }, alert, onClose }: AlertDialogParts): ReactNode {
   const [typed, setTyped] = useState(alert?.settings === undefined ? FRESH : typedOf(alert.settings));
-  const save = useMutation({
-    mutationFn: async () => {
-      const settings = settingsOf(typed);
-      if (alert === undefined) await call(createAlert, { accountId: account, settings }, { account });
-      else await call(updateAlert, { id: alert.id, settings, updateMask: MASK, etag: alert.etag }, { account });
-      await forget(listAlerts);
-    },
-    onSuccess: onClose,
-  });
+  const save = useAct(async () => {
+    const settings = settingsOf(typed);
+    if (alert === undefined) await call(createAlert, { accountId: account, settings }, { account });
+    else await call(updateAlert, { id: alert.id, settings, updateMask: MASK, etag: alert.etag }, { account });
+    await forget(listAlerts);
+  }, onClose);
   return (
     <Dialog title={alert === undefined ? alertWords.makeTitle : alertWords.changeTitle} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (isWhole(typed)) save.mutate();
+          if (isWhole(typed)) save.run();
         }}
       >
         <Condition typed={typed} onType={setTyped} isOperators={account === ""} />

@@ -1,8 +1,8 @@
 /** Begins a payment by card, and leads to Stripe's page. */
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { createCheckout, type PaymentOptions } from "../../../gen/console/payment_service.js";
 import { call } from "../api/client.ts";
+import { useAct } from "../api/use-act.ts";
 import { paymentWords } from "../copy/en-billing.ts";
 import { money, parseMoney } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -30,13 +30,13 @@ export function AddFunds({ options, onClose }: AddFundsParts): ReactNode {
     amountNanos >= amountMinNanos &&
     amountNanos <= amountMaxNanos &&
     amountNanos % NANOS_PER_CENT === 0n;
-  const pay = useMutation({
-    mutationFn: () => call(createCheckout, { accountId: account, amountNanos: amountNanos ?? 0n }, { account }),
-    onSuccess: ({ url }) => window.location.assign(url),
-  });
+  const pay = useAct(
+    () => call(createCheckout, { accountId: account, amountNanos: amountNanos ?? 0n }, { account }),
+    ({ url }) => window.location.assign(url),
+  );
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight) pay.mutate();
+    if (isRight) pay.run();
   };
   return (
     <Dialog title={paymentWords.add} onClose={onClose}>

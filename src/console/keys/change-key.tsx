@@ -1,9 +1,9 @@
 /** Changes what a key may do and how much. */
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { getKey, type Key, listKeys, updateKey } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -22,19 +22,16 @@ export function ChangeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
   const { account } = useSignedIn();
   const before = keyShown.settings === undefined ? FRESH : typedOf(keyShown.settings);
   const [typed, setTyped] = useState(before);
-  const change = useMutation({
-    mutationFn: async () => {
-      const { settings, mask } = changesOf(before, typed);
-      if (mask === "") return;
-      // The etag tells where another person changed it since it was read.
-      await call(updateKey, { id: keyShown.id, settings, updateMask: mask, etag: keyShown.etag }, { account });
-      await forget(getKey, listKeys);
-    },
-    onSuccess: onClose,
-  });
+  const change = useAct(async () => {
+    const { settings, mask } = changesOf(before, typed);
+    if (mask === "") return;
+    // The etag tells where another person changed it since it was read.
+    await call(updateKey, { id: keyShown.id, settings, updateMask: mask, etag: keyShown.etag }, { account });
+    await forget(getKey, listKeys);
+  }, onClose);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight(typed)) change.mutate();
+    if (isRight(typed)) change.run();
   };
   return (
     <Dialog title={keyWords.changeTitle} onClose={onClose}>

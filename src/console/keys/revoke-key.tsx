@@ -1,9 +1,9 @@
 /** Ends a key for good, after it said what that does. */
-import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { getKey, listKeys, revokeKey } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useAct } from "../api/use-act.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
@@ -13,13 +13,11 @@ import type { KeyDialogParts } from "./change-key.tsx";
 
 export function RevokeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
   const { account } = useSignedIn();
-  const revoke = useMutation({
-    mutationFn: () => call(revokeKey, { id: keyShown.id }, { account }),
-    onSuccess: async () => {
-      onClose();
-      await forget(getKey, listKeys);
-    },
-  });
+  const revoke = useAct(async () => {
+    await call(revokeKey, { id: keyShown.id }, { account });
+    // The dialog closes first.
+    void forget(getKey, listKeys);
+  }, onClose);
   return (
     <Dialog title={keyWords.revokeTitle} onClose={onClose}>
       <p>
@@ -27,7 +25,7 @@ export function RevokeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
       </p>
       <p>{keyWords.revokeWill}</p>
       {revoke.error !== null && <Problem error={revoke.error} what={keyWords.revokeFailed} />}
-      <DialogFoot onCancel={onClose} disabled={revoke.isPending} danger onGo={() => revoke.mutate()}>
+      <DialogFoot onCancel={onClose} disabled={revoke.isPending} danger onGo={() => revoke.run()}>
         {keyWords.revokeGo}
       </DialogFoot>
     </Dialog>

@@ -1,6 +1,6 @@
 /** Gives a person another role. */
-import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { useAct } from "../api/use-act.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
@@ -15,12 +15,12 @@ export interface ChangeRoleParts<Role extends string> extends Omit<RoleChoicePar
 
 export function ChangeRole<Role extends string>({ title, act, onClose, ...rest }: ChangeRoleParts<Role>): ReactNode {
   const [role, setRole] = useState(rest.role);
-  const change = useMutation({ mutationFn: () => act(role), onSuccess: onClose });
+  const change = useAct(() => act(role), onClose);
   return (
     <Dialog title={title} onClose={onClose}>
       <RoleChoice {...rest} role={role} onChoose={setRole} />
       {change.error !== null && <Problem error={change.error} what={memberWords.changeFailed} />}
-      <DialogFoot onCancel={onClose} disabled={change.isPending || role === rest.role} onGo={() => change.mutate()}>
+      <DialogFoot onCancel={onClose} disabled={change.isPending || role === rest.role} onGo={() => change.run()}>
         {memberWords.changeGo}
       </DialogFoot>
     </Dialog>

@@ -34,7 +34,8 @@ function OpenAccount(): ReactNode {
       return id;
     },
     onSuccess: async (account) => {
-      await navigate({ to: "/", search: { account } });
+      // This stands on every page while there is no account, and another page may have been chosen meanwhile.
+      await navigate({ to: ".", search: (before) => ({ ...before, account }) });
       await forget(getSession, listAccounts);
     },
   });

@@ -1,6 +1,6 @@
 /** Does something after it said what that does. */
-import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { useAct } from "../api/use-act.ts";
 import { Dialog } from "./dialog.tsx";
 import { DialogFoot } from "./dialog-foot.tsx";
 import { Problem } from "./problem.tsx";
@@ -18,12 +18,12 @@ export interface ConfirmParts {
 }
 
 export function Confirm({ title, children, go, failed, act, onClose }: ConfirmParts): ReactNode {
-  const run = useMutation({ mutationFn: act, onSuccess: onClose });
+  const confirmed = useAct(act, onClose);
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
-      {run.error !== null && <Problem error={run.error} what={failed} />}
-      <DialogFoot onCancel={onClose} disabled={run.isPending} danger onGo={() => run.mutate()}>
+      {confirmed.error !== null && <Problem error={confirmed.error} what={failed} />}
+      <DialogFoot onCancel={onClose} disabled={confirmed.isPending} danger onGo={() => confirmed.run()}>
         {go}
       </DialogFoot>
     </Dialog>

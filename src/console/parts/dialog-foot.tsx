@@ -23,8 +23,9 @@ export function DialogFoot({ onCancel, disabled, danger = false, onGo, children 
       <button
         className={danger ? "button danger" : "button main"}
         type={onGo === undefined ? "submit" : "button"}
-        disabled={disabled}
-        onClick={onGo}
+        // Not `disabled`: that would take the focus out of the dialog, and with it Escape, while something is done.
+        aria-disabled={disabled}
+        onClick={disabled ? (event) => event.preventDefault() : onGo}
       >
         {children}
       </button>

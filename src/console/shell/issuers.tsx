@@ -1,9 +1,10 @@
 /** A button for each issuer at which people sign in. It leads there, and the issuer leads back. */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { beginOidcSignIn, getSignIn } from "../../../gen/console/identity_service.js";
 import { call } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
+import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { Problem } from "../parts/problem.tsx";
 import { rememberPlace } from "./returned.ts";
@@ -19,13 +20,13 @@ export interface IssuersParts {
 
 export function Issuers({ label, fresh = false, invitation = "" }: IssuersParts): ReactNode {
   const { data } = useQuery(ask(getSignIn, {}));
-  const begin = useMutation({
-    mutationFn: (name: string) => call(beginOidcSignIn, { name, fresh, invitation }),
-    onSuccess: ({ authorizationUri }) => {
+  const begin = useAct(
+    (name: string) => call(beginOidcSignIn, { name, fresh, invitation }),
+    ({ authorizationUri }) => {
       rememberPlace();
       window.location.assign(authorizationUri);
     },
-  });
+  );
   if (data === undefined || data.issuers.length === 0) return null;
   return (
     <div className="stack">
@@ -35,7 +36,7 @@ export function Issuers({ label, fresh = false, invitation = "" }: IssuersParts)
           className="button"
           type="button"
           disabled={begin.isPending || begin.isSuccess}
-          onClick={() => begin.mutate(name)}
+          onClick={() => begin.run(name)}
         >
           {label(title)}
         </button>

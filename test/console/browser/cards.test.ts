@@ -6,7 +6,7 @@ import { FakeStripe, type SignedEvent } from "../../support/fake-stripe.js";
 import { type GatewayProcess, startGateway } from "../../support/gateway-process.js";
 import { Management } from "../../support/management.js";
 import { violationsOf } from "./axe.js";
-import { contextOf } from "./world.js";
+import { contextOf, storageOf } from "./world.js";
 
 let stripe: FakeStripe;
 let gateway: GatewayProcess;
@@ -22,19 +22,8 @@ beforeAll(async () => {
   gateway = await startGateway({ settings: "accounts: { acme: {} }\n" });
   operator = new Management(gateway);
   const { cookies } = await firstOperator(gateway);
-  const domain = new URL(gateway.url).hostname;
   browser = await chromium.connect(inject("shared").browser);
-  const kept = [...cookies].map(([name, value]) => ({
-    name,
-    value,
-    domain,
-    path: "/",
-    expires: -1,
-    httpOnly: true,
-    secure: false,
-    sameSite: "Lax" as const,
-  }));
-  const storageState = { cookies: kept, origins: [] };
+  const storageState = storageOf(gateway.url, cookies);
   page = await (await contextOf(browser, complaints, { storageState })).newPage();
   stripe.onEvent = (event) => Promise.resolve(void held.push(event));
 });

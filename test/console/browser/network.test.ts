@@ -1,8 +1,8 @@
 /** What a person keeps in sight, and gets in the end, where the network or the gateway is away for a while. */
-import type { Page, Route } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fillPages, PAGES, sees } from "./pages.js";
-import { joinWorld, type World } from "./world.js";
+import { hold, joinWorld, type World } from "./world.js";
 
 let world: World;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ describe("a part of the program that was not loaded yet", () => {
   test("takes nothing away where the network goes while it is on its way", async () => {
     const page = await world.open("/");
     await sees(page, "Spend by model");
-    const onItsWay = new Promise<Route>((resolve) => void page.route("**/assets/dialog-box*.js", resolve));
+    const onItsWay = hold(page, "**/assets/dialog-box*.js");
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByRole("link", { name: "backend" }).waitFor();
     const route = await onItsWay;
@@ -116,7 +116,7 @@ test("a refusal takes away what is shown also where a question before it has a f
 
   const error = { message: "The database is away.", type: "api_error", param: null, code: "unavailable" };
   const refused = { message: "You may not see this.", type: "permission_error", param: null, code: "permission" };
-  const onItsWay = new Promise<Route>((resolve) => void page.route("**/api/v1/accounts/*/balance", resolve));
+  const onItsWay = hold(page, "**/api/v1/accounts/*/balance");
   await page.route(`**/api/v1/accounts/${world.account}`, (route) => route.fulfill({ status: 503, json: { error } }));
   await comeBack(page);
   await sees(page, error.message);

@@ -2,7 +2,14 @@
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Route,
+} from "playwright-core";
 import { inject } from "vitest";
 import { OPERATOR_KEY } from "../../support/gateway-process.js";
 
@@ -10,6 +17,8 @@ import { OPERATOR_KEY } from "../../support/gateway-process.js";
 export const SCRIPT_NAME = '<img src=x onerror="window.ran = true">';
 const NAMES = ["ci", "backend", SCRIPT_NAME];
 const PICTURES = process.env["TOLLGATE_TEST_PICTURES"] ?? join(tmpdir(), "tollgate-console-pictures");
+
+type StorageState = Exclude<BrowserContextOptions["storageState"], string | undefined>;
 
 declare global {
   interface Window {
@@ -48,8 +57,7 @@ export async function joinWorld(account: string, requests: number, name = "Acme 
   const keys = await seed(url, api, account, requests);
   const browser = await chromium.connect(address);
   const complaints: string[] = [];
-  const session = { ...cookie, domain: new URL(url).hostname, path: "/", expires: -1 };
-  const signedIn = { cookies: [{ ...session, httpOnly: true, secure: false, sameSite: "Lax" as const }], origins: [] };
+  const storageState = storageOf(url, [[cookie.name, cookie.value]]);
   const go: World["go"] = async (page, path) => {
     const target = new URL(`${url}/console${path}`);
     target.searchParams.set("account", account);
@@ -64,7 +72,7 @@ export async function joinWorld(account: string, requests: number, name = "Acme 
     api,
     go,
     open: async (path, options = {}) => {
-      const context = await contextOf(browser, complaints, { ...options, storageState: signedIn });
+      const context = await contextOf(browser, complaints, { ...options, storageState });
       const page = await context.newPage();
       await go(page, path);
       return page;
@@ -101,6 +109,27 @@ export async function contextOf(
     Object.defineProperty(window, "ran", { set: tell });
   });
   return context;
+}
+
+/** What a browser keeps of a gateway in which somebody is signed in. */
+export function storageOf(url: string, cookies: Iterable<readonly [string, string]>): StorageState {
+  const { hostname: domain } = new URL(url);
+  const kept = [...cookies].map(([name, value]) => ({
+    name,
+    value,
+    domain,
+    path: "/",
+    expires: -1,
+    httpOnly: true,
+    secure: false,
+    sameSite: "Lax" as const,
+  }));
+  return { cookies: kept, origins: [] };
+}
+
+/** Holds what a page asks of the addresses of a pattern: the first of it, to be answered by the test. */
+export function hold(page: Page, pattern: string): Promise<Route> {
+  return new Promise((resolve) => void page.route(pattern, resolve));
 }
 
 /** One request to a model with a client's key. */
