@@ -3,6 +3,7 @@
  * from each other, with the work on an answer between two of them, they find their reader asleep again each time.
  */
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 interface Leaving {
   readonly response: ServerResponse;
@@ -27,4 +28,19 @@ function writeAll(): void {
       response.destroy();
     }
   }
+}
+
+let held: Socket[] = [];
+
+/** What is written to a connection from now on leaves once all is read that came in this turn. */
+export function holdTurn(socket: Socket): void {
+  if (socket.writableCorked > 0) return;
+  socket.cork();
+  if (held.push(socket) === 1) setImmediate(letGo);
+}
+
+function letGo(): void {
+  const sockets = held;
+  held = [];
+  for (const socket of sockets) socket.uncork();
 }

@@ -1,5 +1,6 @@
 /** The writer of one server-sent stream: one write a batch, back-pressure, heartbeats, and an end to a stuck reader. */
 import type { ServerResponse } from "node:http";
+import { holdTurn } from "./end-of-turn.js";
 import type { AnswerHeaders } from "./headers.js";
 import type { Pulse, Pulsed } from "./pulse.js";
 
@@ -93,11 +94,8 @@ export class StreamReply implements Pulsed {
 
   #sendOrWait(bytes: Buffer): void {
     const { response } = this.#parts;
-    const { socket } = response;
-    // Node writes a chunk in four pieces. Held together here they leave at once, and no turn of a queue waits for them.
-    socket?.cork();
+    if (response.socket !== null) holdTurn(response.socket);
     this.#isFull = !response.write(bytes);
-    socket?.uncork();
     if (this.#isFull) this.#blockedSinceMs ??= this.#parts.pulse.nowMs();
   }
 

@@ -1,4 +1,4 @@
-/** Whole answers leave together, once all is read that came in the same turn of the event loop. */
+/** What is answered leaves together, once all is read that came in the same turn of the event loop. */
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -85,6 +85,33 @@ test("answers of models that come in one turn leave at its end", async () => {
     [true, false],
   ]);
   for (const reader of readers) await until(() => reader.text.endsWith("\r\n\r\n{}"), "the answer");
+  for (const reader of readers) reader.socket.destroy();
+  await front.close();
+});
+
+test("events of streams that come in one turn leave at its end", async () => {
+  const front = await startServer();
+  const sockets: (Socket | null)[] = [];
+  front.server.app.server.on("request", (_message, { socket }: ServerResponse) => sockets.push(socket));
+  const tellers: ((text: string) => void)[] = [];
+  front.channel.streamScript = (_request, sink) =>
+    new Promise((resolve) => {
+      sink.head({ "tollgate-form": "stream" });
+      tellers.push((text) => {
+        sink.data({ source: Buffer.from(text), events: [] });
+        if (text === "last") resolve();
+      });
+    });
+  const readers = [await RawClient.open(front.port), await RawClient.open(front.port)];
+  for (const reader of readers) reader.write(rawPost("/toy/red/say", "toy-1 slowly"));
+  await until(() => tellers.length === 2, "both streams run");
+  for (const text of ["first ", "second "]) for (const tell of tellers) tell(text);
+  expect(sockets.map((socket) => socket?.writableCorked)).toEqual([1, 1]);
+  await nextTurn();
+  expect(sockets.map((socket) => socket?.writableCorked)).toEqual([0, 0]);
+  for (const tell of tellers) tell("last");
+  for (const reader of readers) await until(() => reader.text.endsWith("0\r\n\r\n"), "the end");
+  for (const reader of readers) expect(reader.text).toMatch(/first [^]*second [^]*last/);
   for (const reader of readers) reader.socket.destroy();
   await front.close();
 });
