@@ -187,7 +187,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     this.#stream.onDrain(callback);
   }
 
-  /** A batch of a stream, in one write. The first one takes the head along. */
+  /** A batch of a stream, in one piece. The first one takes the head along. */
   #forward(message: StreamGenerateResponse): boolean {
     if (this.#finished) return true;
     const answer = this.#told();

@@ -1,4 +1,4 @@
-/** The writer of one server-sent stream: one write a batch, back-pressure, heartbeats, and an end to a stuck reader. */
+/** The writer of one server-sent stream: one write a turn, back-pressure, heartbeats, and an end to a stuck reader. */
 import type { ServerResponse } from "node:http";
 import { holdTurn } from "./end-of-turn.js";
 import type { AnswerHeaders } from "./headers.js";

@@ -13,6 +13,7 @@ import { ask, forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { alertWords } from "../copy/en-alerts.ts";
 import { clockTime, count, milliseconds } from "../format.ts";
+import { ActButton } from "../parts/act-button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -121,9 +122,9 @@ function Opened({ id, owner: { account, mayChange }, onClose }: OpenedParts): Re
           {words.form.close}
         </button>
         {mayChange && (
-          <button className="button main" type="button" disabled={resend.isPending} onClick={() => resend.mutate()}>
+          <ActButton className="button main" disabled={resend.isPending} onAct={() => resend.mutate()}>
             {alertWords.resend}
-          </button>
+          </ActButton>
         )}
       </div>
     </Dialog>

@@ -1,9 +1,9 @@
 /** Makes a webhook, and gives one a new secret; both show the secret this once. */
-import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { createWebhook, listWebhooks, rotateWebhookSecret } from "../../../gen/console/webhook_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useMaking } from "../api/use-act.ts";
 import { alertWords } from "../copy/en-alerts.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
@@ -19,25 +19,25 @@ export interface MakeWebhookParts {
 }
 
 export function MakeWebhook({ account, onClose }: MakeWebhookParts): ReactNode {
-  const make = useMutation({
-    mutationFn: (settings: { readonly name: string; readonly url: string }) =>
-      call(createWebhook, { accountId: account, settings }, { account }),
-    onSuccess: () => forget(listWebhooks),
-  });
-  if (make.data !== undefined) return <SecretShown secret={make.data.secret} onClose={onClose} />;
+  const make = useMaking(async (settings: { readonly name: string; readonly url: string }) => {
+    const { secret } = await call(createWebhook, { accountId: account, settings }, { account });
+    void forget(listWebhooks);
+    return secret;
+  }, onClose);
+  if (make.made !== undefined) return <SecretShown secret={make.made} onClose={onClose} />;
   return (
-    <Dialog title={alertWords.makeWebhookTitle} onClose={onClose}>
+    <Dialog title={alertWords.makeWebhookTitle} onClose={make.close}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          make.mutate({ name: String(form.get("name")), url: String(form.get("url")) });
+          make.run({ name: String(form.get("name")), url: String(form.get("url")) });
         }}
       >
         <Field label={alertWords.name} name="name" maxLength={200} autoFocus />
         <Field label={alertWords.url} name="url" type="url" hint={alertWords.urlRule} required />
         {make.error !== null && <Problem error={make.error} what={alertWords.makeWebhookFailed} />}
-        <DialogFoot onCancel={onClose} disabled={make.isPending}>
+        <DialogFoot onCancel={make.close} disabled={make.isPending}>
           {alertWords.makeWebhookGo}
         </DialogFoot>
       </form>
@@ -46,16 +46,17 @@ export function MakeWebhook({ account, onClose }: MakeWebhookParts): ReactNode {
 }
 
 export function RotateWebhook({ id, account, onClose }: MakeWebhookParts & { readonly id: string }): ReactNode {
-  const rotate = useMutation({
-    mutationFn: () => call(rotateWebhookSecret, { id, graceSeconds: GRACE_SECONDS }, { account }),
-    onSuccess: () => forget(listWebhooks),
-  });
-  if (rotate.data !== undefined) return <SecretShown secret={rotate.data.secret} onClose={onClose} />;
+  const rotate = useMaking(async () => {
+    const { secret } = await call(rotateWebhookSecret, { id, graceSeconds: GRACE_SECONDS }, { account });
+    void forget(listWebhooks);
+    return secret;
+  }, onClose);
+  if (rotate.made !== undefined) return <SecretShown secret={rotate.made} onClose={onClose} />;
   return (
-    <Dialog title={alertWords.rotateTitle} onClose={onClose}>
+    <Dialog title={alertWords.rotateTitle} onClose={rotate.close}>
       <p>{alertWords.rotateWill}</p>
       {rotate.error !== null && <Problem error={rotate.error} what={alertWords.rotateFailed} />}
-      <DialogFoot onCancel={onClose} disabled={rotate.isPending} onGo={() => rotate.mutate()}>
+      <DialogFoot onCancel={rotate.close} disabled={rotate.isPending} onGo={() => rotate.run()}>
         {alertWords.rotate}
       </DialogFoot>
     </Dialog>

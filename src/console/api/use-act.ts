@@ -1,4 +1,4 @@
-/** An act of a form or a dialog, and what follows where that is still there. */
+/** What a form or a dialog does, and what follows where that is still there. */
 import { useMutation, type UseMutationResult } from "@tanstack/react-query";
 
 export interface Act<Answer, Asked> extends Omit<UseMutationResult<Answer, Error, Asked>, "mutate" | "mutateAsync"> {
@@ -7,7 +7,7 @@ export interface Act<Answer, Asked> extends Omit<UseMutationResult<Answer, Error
 
 /**
  * `next` closes the dialog or leads to another page. It does not run where the form is gone when the answer comes: who
- * went elsewhere, or opened the dialog anew, is left in peace. What must be done in any case belongs into `act`.
+ * went elsewhere, or opened the dialog anew, is left in peace. What must be done in any case belongs in `act`.
  */
 export function useAct<Answer, Asked = void>(
   act: (asked: Asked) => Promise<Answer>,
@@ -15,4 +15,19 @@ export function useAct<Answer, Asked = void>(
 ): Act<Answer, Asked> {
   const { mutate, ...state } = useMutation<Answer, Error, Asked>({ mutationFn: act });
   return { ...state, run: (asked) => mutate(asked, { onSuccess: next }) };
+}
+
+export interface Making<Answer, Asked> extends Omit<Act<Answer, Asked>, "data"> {
+  readonly made: Answer | undefined;
+  /** Closes the dialog; undefined while it makes something. */
+  readonly close: (() => void) | undefined;
+}
+
+/** Makes what its dialog shows once, such as a secret: it stays open until that is there, or is refused. */
+export function useMaking<Answer, Asked = void>(
+  make: (asked: Asked) => Promise<Answer>,
+  onClose: () => void,
+): Making<Answer, Asked> {
+  const { mutate, data, ...state } = useMutation<Answer, Error, Asked>({ mutationFn: make });
+  return { ...state, run: mutate, made: data, close: state.isPending ? undefined : onClose };
 }

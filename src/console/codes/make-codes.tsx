@@ -1,5 +1,4 @@
 /** Makes a batch of top-up codes, and shows them this once. */
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import {
   createTopUpCodes,
@@ -8,6 +7,7 @@ import {
 } from "../../../gen/console/payment_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useMaking } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { codeWords } from "../copy/en-codes.ts";
 import { parseMoney, typedMoney } from "../format.ts";
@@ -30,26 +30,25 @@ export function MakeCodes({ onClose }: { readonly onClose: () => void }): ReactN
   const amountNanos = parseMoney(typed.amount) ?? 0n;
   const count = countOf(typed);
   const isRight = count !== undefined && amountNanos > 0n;
-  const make = useMutation({
-    mutationFn: () => {
-      const ttlSeconds = Number(typed.days) * DAY_S;
-      return call(createTopUpCodes, { count: count ?? 0, amountNanos, note: typed.note, ttlSeconds });
-    },
-    onSuccess: () => forget(listTopUpBatches),
-  });
-  if (make.data !== undefined)
-    return <Made answer={make.data} amountNanos={amountNanos} note={typed.note} onClose={onClose} />;
+  const make = useMaking(async () => {
+    const ttlSeconds = Number(typed.days) * DAY_S;
+    const answer = await call(createTopUpCodes, { count: count ?? 0, amountNanos, note: typed.note, ttlSeconds });
+    void forget(listTopUpBatches);
+    return answer;
+  }, onClose);
+  if (make.made !== undefined)
+    return <Made answer={make.made} amountNanos={amountNanos} note={typed.note} onClose={onClose} />;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight) make.mutate();
+    if (isRight) make.run();
   };
   return (
-    <Dialog title={codeWords.makeTitle} onClose={onClose}>
+    <Dialog title={codeWords.makeTitle} onClose={make.close}>
       <p className="soft">{codeWords.makeWill}</p>
       <form onSubmit={submit}>
         <BatchFields typed={typed} onType={setTyped} />
         {make.error !== null && <Problem error={make.error} what={codeWords.makeFailed} />}
-        <DialogFoot onCancel={onClose} disabled={make.isPending || !isRight}>
+        <DialogFoot onCancel={make.close} disabled={make.isPending || !isRight}>
           {codeWords.makeGo}
         </DialogFoot>
       </form>

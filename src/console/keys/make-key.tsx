@@ -1,9 +1,9 @@
 /** Makes a key, and shows its secret this once, with code that uses it. */
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { createKey, listKeys } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useMaking } from "../api/use-act.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
@@ -16,17 +16,18 @@ import { FRESH, isRight, settingsOf } from "./settings-form.ts";
 export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { account } = useSignedIn();
   const [typed, setTyped] = useState(FRESH);
-  const make = useMutation({
-    mutationFn: () => call(createKey, { accountId: account, settings: settingsOf(typed) }, { account }),
-    onSuccess: () => forget(listKeys),
-  });
-  if (make.data !== undefined) return <Secret secret={make.data.secret} onClose={onClose} />;
+  const make = useMaking(async () => {
+    const { secret } = await call(createKey, { accountId: account, settings: settingsOf(typed) }, { account });
+    void forget(listKeys);
+    return secret;
+  }, onClose);
+  if (make.made !== undefined) return <Secret secret={make.made} onClose={onClose} />;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight(typed)) make.mutate();
+    if (isRight(typed)) make.run();
   };
   return (
-    <Dialog title={keyWords.make} onClose={onClose}>
+    <Dialog title={keyWords.make} onClose={make.close}>
       <form onSubmit={submit}>
         <NameField typed={typed} onType={setTyped} />
         <ScopeFields typed={typed} onType={setTyped} />
@@ -35,7 +36,7 @@ export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNod
           <LimitFields typed={typed} onType={setTyped} />
         </details>
         {make.error !== null && <Problem error={make.error} what={keyWords.makeFailed} />}
-        <DialogFoot onCancel={onClose} disabled={make.isPending || !isRight(typed)}>
+        <DialogFoot onCancel={make.close} disabled={make.isPending || !isRight(typed)}>
           {keyWords.makeGo}
         </DialogFoot>
       </form>

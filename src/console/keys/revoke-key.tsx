@@ -15,7 +15,7 @@ export function RevokeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
   const { account } = useSignedIn();
   const revoke = useAct(async () => {
     await call(revokeKey, { id: keyShown.id }, { account });
-    // The dialog closes first.
+    // Not waited for: the page takes its buttons away once the key is read anew.
     void forget(getKey, listKeys);
   }, onClose);
   return (

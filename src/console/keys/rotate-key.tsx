@@ -1,9 +1,9 @@
 /** Gives a key a new secret, and lets the old one live on for a while. */
-import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { getKey, listKeys, rotateKey } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useMaking } from "../api/use-act.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
@@ -18,13 +18,14 @@ const A_DAY_SECONDS = 86_400;
 export function RotateKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
   const { account } = useSignedIn();
   const [graceSeconds, setGraceSeconds] = useState(A_DAY_SECONDS);
-  const rotate = useMutation({
-    mutationFn: () => call(rotateKey, { id: keyShown.id, graceSeconds }, { account }),
-    onSuccess: () => forget(getKey, listKeys),
-  });
-  if (rotate.data !== undefined) return <Secret secret={rotate.data.secret} onClose={onClose} />;
+  const rotate = useMaking(async () => {
+    const { secret } = await call(rotateKey, { id: keyShown.id, graceSeconds }, { account });
+    void forget(getKey, listKeys);
+    return secret;
+  }, onClose);
+  if (rotate.made !== undefined) return <Secret secret={rotate.made} onClose={onClose} />;
   return (
-    <Dialog title={keyWords.rotateTitle} onClose={onClose}>
+    <Dialog title={keyWords.rotateTitle} onClose={rotate.close}>
       <p>{keyWords.rotateWill}</p>
       <Choice
         label={keyWords.grace}
@@ -38,7 +39,7 @@ export function RotateKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
         ))}
       </Choice>
       {rotate.error !== null && <Problem error={rotate.error} what={keyWords.rotateFailed} />}
-      <DialogFoot onCancel={onClose} disabled={rotate.isPending} onGo={() => rotate.mutate()}>
+      <DialogFoot onCancel={rotate.close} disabled={rotate.isPending} onGo={() => rotate.run()}>
         {keyWords.rotateGo}
       </DialogFoot>
     </Dialog>

@@ -1,9 +1,9 @@
 /** Invites somebody, to an account or to the gateway, and shows the link this once. */
-import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { createInvitation, inviteUser, listInvitations } from "../../../gen/console/identity_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
+import { useMaking } from "../api/use-act.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
@@ -62,15 +62,15 @@ interface InviteDialogParts {
 function InviteDialog({ title, send, onClose, children }: InviteDialogParts): ReactNode {
   const [email, setEmail] = useState("");
   const [ttlSeconds, setTtlSeconds] = useState(A_WEEK_SECONDS);
-  const invite = useMutation({ mutationFn: () => send({ email: email.trim(), ttlSeconds }) });
-  if (invite.data !== undefined) return <LinkShown path="invitation" token={invite.data} onClose={onClose} />;
+  const invite = useMaking(() => send({ email: email.trim(), ttlSeconds }), onClose);
+  if (invite.made !== undefined) return <LinkShown path="invitation" token={invite.made} onClose={onClose} />;
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={invite.close}>
       <p className="soft">{memberWords.inviteWill}</p>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          invite.mutate();
+          invite.run();
         }}
       >
         <Field
@@ -95,7 +95,7 @@ function InviteDialog({ title, send, onClose, children }: InviteDialogParts): Re
           ))}
         </Choice>
         {invite.error !== null && <Problem error={invite.error} what={memberWords.inviteFailed} />}
-        <DialogFoot onCancel={onClose} disabled={invite.isPending}>
+        <DialogFoot onCancel={invite.close} disabled={invite.isPending}>
           {memberWords.inviteGo}
         </DialogFoot>
       </form>

@@ -1,10 +1,11 @@
 /** Everybody who can sign in to the gateway, for its operators. */
-import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { listUsers, removeUser, resetUser, updateUser, type User } from "../../../gen/console/identity_service.js";
 import { call } from "../api/client.ts";
 import { ask, forget } from "../api/queries.ts";
+import { useMaking } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { clockTime } from "../format.ts";
@@ -119,13 +120,13 @@ interface ResetParts {
 }
 
 function Reset({ id, name, onClose }: ResetParts): ReactNode {
-  const reset = useMutation({ mutationFn: () => call(resetUser, { id }) });
-  if (reset.data !== undefined) return <LinkShown path="password" token={reset.data.token} onClose={onClose} />;
+  const reset = useMaking(() => call(resetUser, { id }), onClose);
+  if (reset.made !== undefined) return <LinkShown path="password" token={reset.made.token} onClose={onClose} />;
   return (
-    <Dialog title={memberWords.people.resetTitle(name)} onClose={onClose}>
+    <Dialog title={memberWords.people.resetTitle(name)} onClose={reset.close}>
       <p>{memberWords.people.resetWill}</p>
       {reset.error !== null && <Problem error={reset.error} what={memberWords.people.resetFailed} />}
-      <DialogFoot onCancel={onClose} disabled={reset.isPending} onGo={() => reset.mutate()}>
+      <DialogFoot onCancel={reset.close} disabled={reset.isPending} onGo={() => reset.run()}>
         {memberWords.people.resetGo}
       </DialogFoot>
     </Dialog>

@@ -18,12 +18,12 @@ export interface ConfirmParts {
 }
 
 export function Confirm({ title, children, go, failed, act, onClose }: ConfirmParts): ReactNode {
-  const confirmed = useAct(act, onClose);
+  const doing = useAct(act, onClose);
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
-      {confirmed.error !== null && <Problem error={confirmed.error} what={failed} />}
-      <DialogFoot onCancel={onClose} disabled={confirmed.isPending} danger onGo={() => confirmed.run()}>
+      {doing.error !== null && <Problem error={doing.error} what={failed} />}
+      <DialogFoot onCancel={onClose} disabled={doing.isPending} danger onGo={() => doing.run()}>
         {go}
       </DialogFoot>
     </Dialog>

@@ -24,7 +24,7 @@ export function DialogBox({ title, onClose, isFirm = false, children }: DialogPa
   useState(noteOpener);
   useEffect(() => () => void setTimeout(giveBack), []);
   return (
-    <ModalOverlay className="veil" isOpen isDismissable={!isFirm} onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <ModalOverlay className="veil" isOpen isDismissable={!isFirm} onOpenChange={(isOpen) => !isOpen && onClose?.()}>
       <Modal className="dialog">
         <Box role={isFirm ? "alertdialog" : "dialog"}>
           <Heading slot="title" level={2}>

@@ -1,9 +1,11 @@
 /** The two ways out of a dialog: not to do it, and to do it. */
 import type { ReactNode } from "react";
 import { words } from "../copy/en.ts";
+import { ActButton } from "./act-button.tsx";
 
 export interface DialogFootParts {
-  readonly onCancel: () => void;
+  /** Undefined while nobody may close it. */
+  readonly onCancel: (() => void) | undefined;
   /** True where it cannot be done yet, or is being done. */
   readonly disabled: boolean;
   /** True where it cannot be undone. */
@@ -17,18 +19,12 @@ export interface DialogFootParts {
 export function DialogFoot({ onCancel, disabled, danger = false, onGo, children }: DialogFootParts): ReactNode {
   return (
     <div className="foot">
-      <button className="button" type="button" onClick={onCancel}>
+      <ActButton className="button" disabled={onCancel === undefined} onAct={() => onCancel?.()}>
         {words.form.cancel}
-      </button>
-      <button
-        className={danger ? "button danger" : "button main"}
-        type={onGo === undefined ? "submit" : "button"}
-        // Not `disabled`: that would take the focus out of the dialog, and with it Escape, while something is done.
-        aria-disabled={disabled}
-        onClick={disabled ? (event) => event.preventDefault() : onGo}
-      >
+      </ActButton>
+      <ActButton className={danger ? "button danger" : "button main"} disabled={disabled} onAct={onGo}>
         {children}
-      </button>
+      </ActButton>
     </div>
   );
 }

@@ -5,7 +5,8 @@ import type { DialogBox } from "./dialog-box.tsx";
 
 export interface DialogParts {
   readonly title: string;
-  readonly onClose: () => void;
+  /** Undefined while nobody may close it. */
+  readonly onClose: (() => void) | undefined;
   /** True where a click beside it must not lose what is in it. */
   readonly isFirm?: boolean;
   readonly children: ReactNode;

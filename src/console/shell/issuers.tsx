@@ -6,6 +6,7 @@ import { call } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
+import { ActButton } from "../parts/act-button.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { rememberPlace } from "./returned.ts";
 
@@ -31,15 +32,14 @@ export function Issuers({ label, fresh = false, invitation = "" }: IssuersParts)
   return (
     <div className="stack">
       {data.issuers.map(({ name, title }) => (
-        <button
+        <ActButton
           key={name}
           className="button"
-          type="button"
           disabled={begin.isPending || begin.isSuccess}
-          onClick={() => begin.run(name)}
+          onAct={() => begin.run(name)}
         >
           {label(title)}
-        </button>
+        </ActButton>
       ))}
       {begin.error !== null && <Problem error={begin.error} what={words.signIn.failed} />}
     </div>

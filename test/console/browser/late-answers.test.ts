@@ -105,6 +105,22 @@ test("a dialog that was opened anew stays, with what is typed in it", async () =
   await page.context().close();
 });
 
+test("a dialog that makes a secret stays until the secret is there", async () => {
+  const made = await world.operator.call("POST", "/keys", { account_id: "acme", settings: { name: "kept" } });
+  const { id } = made.body["key"] as { id: string };
+  const page = await openPage(`${world.gateway.url}/console/keys/${id}?account=acme`, world.operator.cookies);
+  const rotated = hold(page, "**/api/v1/keys/*:rotate");
+  await page.getByRole("button", { name: "Rotate" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Make a new secret" }).click();
+  const held = await rotated;
+  await page.keyboard.press("Escape");
+  expect(await dialog.getByRole("button", { name: "Cancel" }).isDisabled()).toBe(true);
+  await held.continue();
+  await page.getByText(/^sk-/).waitFor();
+  await page.context().close();
+});
+
 /** That a page goes nowhere by the answer that it waited for, and somewhere when it is led. */
 async function stays(page: Page, answer: () => Promise<void>): Promise<void> {
   const places = placesOf(page);
