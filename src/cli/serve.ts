@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import { readEnvironment } from "../config/environment.js";
 import { beginThread } from "../threads.js";
 import { announceServing, leaveWorkers, serveByWorkers, stopSignal, workerPart } from "../workers.js";
-import { keepTick } from "./kept-tick.js";
 import { readVersion } from "./version.js";
 
 export function addServeCommand(program: Command): void {
@@ -32,7 +31,6 @@ Example:
   TOLLGATE_HTTP=0.0.0.0:8080 tollgate serve`;
 
 async function serve(options: { demo?: true; acceptLoss?: true }): Promise<void> {
-  keepTick();
   if (await serveByWorkers()) return;
   const { demo = false, acceptLoss = false } = options;
   beginThreads();
