@@ -20,7 +20,7 @@ export function writeAtEndOfTurn(response: ServerResponse, write: (response: Ser
   leave({ to: response, write: () => write(response) });
 }
 
-/** What is written to a connection from now on leaves once all is read that came in this turn. */
+/** What is written to a connection, such as a chunk's four pieces, leaves once all is read that came in this turn. */
 export function holdTurn(socket: Socket): void {
   if (socket.writableCorked > 0) return;
   socket.cork();

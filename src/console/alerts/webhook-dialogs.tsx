@@ -24,7 +24,7 @@ export function MakeWebhook({ account, onClose }: MakeWebhookParts): ReactNode {
     void forget(listWebhooks);
     return secret;
   }, onClose);
-  if (make.made !== undefined) return <SecretShown secret={make.made} onClose={onClose} />;
+  if (make.data !== undefined) return <SecretShown secret={make.data} onClose={onClose} />;
   return (
     <Dialog title={alertWords.makeWebhookTitle} onClose={make.close}>
       <form
@@ -51,7 +51,7 @@ export function RotateWebhook({ id, account, onClose }: MakeWebhookParts & { rea
     void forget(listWebhooks);
     return secret;
   }, onClose);
-  if (rotate.made !== undefined) return <SecretShown secret={rotate.made} onClose={onClose} />;
+  if (rotate.data !== undefined) return <SecretShown secret={rotate.data} onClose={onClose} />;
   return (
     <Dialog title={alertWords.rotateTitle} onClose={rotate.close}>
       <p>{alertWords.rotateWill}</p>

@@ -17,8 +17,7 @@ export function useAct<Answer, Asked = void>(
   return { ...state, run: (asked) => mutate(asked, { onSuccess: next }) };
 }
 
-export interface Making<Answer, Asked> extends Omit<Act<Answer, Asked>, "data"> {
-  readonly made: Answer | undefined;
+export interface Making<Answer, Asked> extends Act<Answer, Asked> {
   /** Closes the dialog; undefined while it makes something. */
   readonly close: (() => void) | undefined;
 }
@@ -28,6 +27,6 @@ export function useMaking<Answer, Asked = void>(
   make: (asked: Asked) => Promise<Answer>,
   onClose: () => void,
 ): Making<Answer, Asked> {
-  const { mutate, data, ...state } = useMutation<Answer, Error, Asked>({ mutationFn: make });
-  return { ...state, run: mutate, made: data, close: state.isPending ? undefined : onClose };
+  const { mutate, ...state } = useMutation<Answer, Error, Asked>({ mutationFn: make });
+  return { ...state, run: mutate, close: state.isPending ? undefined : onClose };
 }

@@ -36,8 +36,8 @@ export function MakeCodes({ onClose }: { readonly onClose: () => void }): ReactN
     void forget(listTopUpBatches);
     return answer;
   }, onClose);
-  if (make.made !== undefined)
-    return <Made answer={make.made} amountNanos={amountNanos} note={typed.note} onClose={onClose} />;
+  if (make.data !== undefined)
+    return <Made answer={make.data} amountNanos={amountNanos} note={typed.note} onClose={onClose} />;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (isRight) make.run();

@@ -21,7 +21,7 @@ export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNod
     void forget(listKeys);
     return secret;
   }, onClose);
-  if (make.made !== undefined) return <Secret secret={make.made} onClose={onClose} />;
+  if (make.data !== undefined) return <Secret secret={make.data} onClose={onClose} />;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (isRight(typed)) make.run();

@@ -63,7 +63,7 @@ function InviteDialog({ title, send, onClose, children }: InviteDialogParts): Re
   const [email, setEmail] = useState("");
   const [ttlSeconds, setTtlSeconds] = useState(A_WEEK_SECONDS);
   const invite = useMaking(() => send({ email: email.trim(), ttlSeconds }), onClose);
-  if (invite.made !== undefined) return <LinkShown path="invitation" token={invite.made} onClose={onClose} />;
+  if (invite.data !== undefined) return <LinkShown path="invitation" token={invite.data} onClose={onClose} />;
   return (
     <Dialog title={title} onClose={invite.close}>
       <p className="soft">{memberWords.inviteWill}</p>

@@ -121,7 +121,7 @@ interface ResetParts {
 
 function Reset({ id, name, onClose }: ResetParts): ReactNode {
   const reset = useMaking(() => call(resetUser, { id }), onClose);
-  if (reset.made !== undefined) return <LinkShown path="password" token={reset.made.token} onClose={onClose} />;
+  if (reset.data !== undefined) return <LinkShown path="password" token={reset.data.token} onClose={onClose} />;
   return (
     <Dialog title={memberWords.people.resetTitle(name)} onClose={reset.close}>
       <p>{memberWords.people.resetWill}</p>
