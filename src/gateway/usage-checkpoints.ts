@@ -12,8 +12,6 @@ const NOTE_MS = 2_000;
 const NOTE_BYTES = 1_000;
 // Where the least that a text can be leaves nearly as much open, a count follows so soon that it may as well be made.
 const COUNT_BYTES = 900;
-// A character of UTF-16 has three bytes at most. The least that must come before bytes are counted again.
-const CHARACTER_BYTES_MAX = 3;
 // A cut inside a word may make some tokens of one; a note must not say more than was generated.
 const CROSSED_TOKENS_MAX = 4;
 const COUNT_WAIT_MS = 50;
@@ -44,15 +42,11 @@ export class Notes {
   #certain = 0;
   /** Settles once every piece so far is counted. */
   #counting: Promise<void> = Promise.resolve();
-  /** Where the text ends that is counted, that is noted at all, and whose bytes are known. */
+  /** Where the text ends that is counted, and so is not kept any more; and that is noted at all. */
   #counted = 0;
   #noted = 0;
-  #looked = 0;
-  /** Of what is not counted: its bytes, and the fewest tokens of what is noted of it. */
-  #bytes = 0;
+  /** The fewest tokens of what is noted and not counted. */
   #least = 0;
-  /** How long the text must be before there can be enough to note. */
-  #lookAt = NOTE_BYTES / CHARACTER_BYTES_MAX;
   #noteMs: number;
   /** An estimate of what came and is no text. */
   #wordless = 0;
@@ -67,11 +61,9 @@ export class Notes {
   see(report: AnswerReport | undefined, nowMs: number): void {
     const text = report?.grown;
     if (report === undefined || text === undefined) return;
-    const isTime = nowMs - this.#noteMs >= NOTE_MS;
-    if (!isTime && text.length < this.#lookAt) return;
-    if (isTime && text.length === this.#noted) return this.#seeWordless(report, nowMs);
-    this.#look(text);
-    if (!isTime && this.#open < NOTE_BYTES && text.keptLength < KEPT_CHARACTERS_MAX) return;
+    if (nowMs - this.#noteMs < NOTE_MS) {
+      if (this.#open(text) < NOTE_BYTES && text.keptLength < KEPT_CHARACTERS_MAX) return;
+    } else if (text.length === this.#noted) return this.#seeWordless(report, nowMs);
     this.#noteMs = nowMs;
     this.#wordless = report.wordlessTokens ?? 0;
     // Once it is older than what a crash may lose; so a short stream never pays for reading its input again.
@@ -108,19 +100,8 @@ export class Notes {
   }
 
   /** The most tokens that may have come and are not noted. */
-  get #open(): number {
-    return this.#bytes - this.#least;
-  }
-
-  #look(text: GrownText): void {
-    this.#bytes += Buffer.byteLength(text.from(this.#looked));
-    this.#looked = text.length;
-    this.#lookLater();
-  }
-
-  /** Says how many characters must follow before there can be enough. */
-  #lookLater(): void {
-    this.#lookAt = this.#looked + Math.max(1, Math.floor((NOTE_BYTES - this.#open) / CHARACTER_BYTES_MAX));
+  #open(text: GrownText): number {
+    return text.keptBytes - this.#least;
   }
 
   /** Notes what came, up to a place that no token crosses. */
@@ -132,7 +113,7 @@ export class Notes {
     this.#noted += end ?? fresh.length;
     this.#least += least;
     this.#certain += least;
-    if (this.#open < COUNT_BYTES && text.keptLength < KEPT_CHARACTERS_MAX) {
+    if (this.#open(text) < COUNT_BYTES && text.keptLength < KEPT_CHARACTERS_MAX) {
       this.#tokens += least;
       this.#note();
     } else {
@@ -142,10 +123,8 @@ export class Notes {
       this.#counting.catch(() => undefined);
       this.#counted = this.#noted;
       text.drop(this.#counted);
-      this.#bytes = Buffer.byteLength(text.from(this.#counted));
       this.#least = 0;
     }
-    this.#lookLater();
   }
 
   /**

@@ -263,12 +263,9 @@ export interface AnswerReport {
   readonly usageEarly?: boolean;
   /** True once the upstream said that the answer is whole. */
   readonly complete: boolean;
-  /**
-   * Everything generated that reached us: text, thinking, refusals, tool names and arguments, of all candidates. Of an
-   * answer that grows, only what `grown` did not drop.
-   */
+  /** Everything generated that reached us: text, thinking, refusals, tool names and arguments, of all candidates. */
   readonly text: string;
-  /** The same while it grows; absent of an answer that is read whole. */
+  /** The same while it grows, and of which `text` is what was not dropped; absent of an answer that is read whole. */
   readonly grown?: GrownText | undefined;
   /** An estimate of the tokens that came and are no text, for an answer that never tells its usage. Absent: none. */
   readonly wordlessTokens?: number;
@@ -292,9 +289,10 @@ export interface AnswerReport {
 /** A text that still grows, as who follows it sees it. */
 export interface GrownText {
   readonly length: number;
-  /** How much of it is in memory. */
+  /** How much of it is in memory; `keptBytes` in UTF-8. */
   readonly keptLength: number;
-  /** What stands from a place on, which is not before what was dropped. */
+  readonly keptBytes: number;
+  /** What stands from a place on, which was not dropped. */
   from(place: number): string;
   /** Forgets what stands before this place, since it was counted. */
   drop(place: number): void;

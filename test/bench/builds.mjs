@@ -1,6 +1,8 @@
 /**
- * Two builds of the gateway under the same load at the same time: what a change is worth, to one part in a hundred.
- * Run: `npm run bench:builds -- --other DIST [--only SCENARIO] [--rounds N] [--seconds S]`.
+ * Two builds of the gateway under the same load at the same time: what a change is worth, to some parts in a hundred.
+ * Run: `npm run bench:builds -- --other DIST [--only SCENARIO] [--pairs N] [--rounds N] [--seconds S]`.
+ * What V8 optimises in a process, and when it collects that one's whole heap, is luck that lasts as long as the
+ * process, up to a tenth of the CPU. So several pairs of processes are measured, and each build comes first in turn.
  * With `--traces SHARE`, such as 0.01, this build sends traces of that share of requests to a sink, and the other,
  * which may be left out and is then the same build, sends none: what traces cost. With `--records` the other one, this
  * build as well, keeps no records of requests: what records cost. With `--node-options="--one --two"` this build is
@@ -12,17 +14,18 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { start } from "./child.mjs";
 import { Driver } from "./driver.mjs";
-import { Charges, takeTurn, warmUp } from "./measure-load.mjs";
+import { Charges, settle, takeTurn } from "./measure-load.mjs";
 import { SCENARIOS } from "./scenarios.mjs";
 import { startSubject } from "./subjects.mjs";
 
-const WARM_SECONDS = 6;
+const WARM_SECONDS = 12;
 
 /**
  * @typedef {object} Side
  * @property {string} name
  * @property {import("./subjects.mjs").Subject} subject
  * @property {import("./measure-load.mjs").Tools} tools
+ * @property {() => Promise<void>} stop
  */
 
 const { values: asked } = parseArgs({
@@ -33,11 +36,12 @@ const { values: asked } = parseArgs({
     "node-options": { type: "string", default: "" },
     "at-most": { type: "string" },
     only: { type: "string", default: "whole-1k" },
-    rounds: { type: "string", default: "8" },
+    pairs: { type: "string", default: "4" },
+    rounds: { type: "string", default: "4" },
     seconds: { type: "string", default: "4" },
   },
 });
-const [rounds, seconds] = [Number(asked.rounds), Number(asked.seconds)];
+const [pairs, rounds, seconds] = [Number(asked.pairs), Number(asked.rounds), Number(asked.seconds)];
 const here = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.meta.url));
 const say = (/** @type {string} */ line) => void process.stdout.write(`${line}\n`);
 
@@ -116,12 +120,67 @@ async function startSide(name, entry, scenario, problems, { variables = {}, node
   const subject = await startSubject(scenario.judged, { mockPort, mockPid: mock.pid, options });
   if ("skipped" in subject) throw new Error(subject.skipped);
   const drivers = { http: new Driver("load.mjs"), grpc: new Driver("load-grpc.mjs") };
-  return { name, subject, tools: { drivers, mockPort, options, problems } };
+  const stop = async () => {
+    for (const driver of Object.values(drivers)) driver.stop();
+    await subject.stop();
+    await mock.stop();
+  };
+  return { name, subject, tools: { drivers, mockPort, options, problems }, stop };
 }
 
 /** @param {readonly number[]} values */
 function median(values) {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+  const sorted = values.toSorted((a, b) => a - b);
+  const [below = Number.NaN, above = Number.NaN] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return (below + above) / 2;
+}
+
+/** Of a pair: each round's, this build to the other, and those of rounds in which both collected as often. */
+/** @typedef {{ ratios: number[], even: number[] }} Pair */
+
+/**
+ * @param {readonly Side[]} sides In the order in which they were started.
+ * @param {import("./scenarios.mjs").Scenario} scenario
+ * @param {string[]} problems
+ * @returns {Promise<Pair>}
+ */
+async function measurePair(sides, scenario, problems) {
+  const charges = new Charges();
+  const both = (/** @type {(side: Side) => Promise<any>} */ run) => Promise.all(sides.map(run));
+  // As long for both, and not as many requests: whoever had to wait would serve more, or drop what it had optimised.
+  const warming = { ...scenario, ...scenario.warmUp, each: undefined };
+  await both((side) => takeTurn(warming, side.subject, charges, side.tools, WARM_SECONDS));
+  await both((side) => settle(scenario, side.subject, charges, side.tools, seconds));
+  /** @type {Pair} */
+  const pair = { ratios: [], even: [] };
+  for (let round = 0; round < rounds; round++) {
+    /** @type {Map<string, any>} */
+    const turns = new Map();
+    await both(async ({ name, subject, tools }) => {
+      turns.set(name, await takeTurn(scenario, subject, charges, tools, seconds));
+    });
+    const [own, other] = [turns.get("this"), turns.get("other")];
+    const ratio = own.cpuUs / other.cpuUs;
+    pair.ratios.push(ratio);
+    if (own.collections === other.collections) pair.even.push(ratio);
+    say(`  other ${described(other)}   this ${described(own)}   this to other ${ratio.toFixed(3)}`);
+  }
+  for (const { name, subject } of sides)
+    problems.push(...(await subject.prove(charges.of(subject))).map((problem) => `${name}: ${problem}`));
+  problems.push(...(await recordProblems(sides)));
+  return pair;
+}
+
+/** @param {{ cpuUs: number, otherCpuUs: number, collections: number }} turn */
+function described({ cpuUs, otherCpuUs, collections }) {
+  const often = collections === 0 ? "" : `, ${collections} full collections`;
+  return `${cpuUs.toFixed(1)} (${otherCpuUs.toFixed(1)})${often}`;
+}
+
+/** @param {readonly number[]} ratios */
+function inShort(ratios) {
+  if (ratios.length === 0) return "none";
+  return `${median(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(3)}-${Math.max(...ratios).toFixed(3)})`;
 }
 
 async function main() {
@@ -134,44 +193,30 @@ async function main() {
   const own = here("../../dist");
   const other = asked.other ?? own;
   const ownOptions = asked["node-options"].split(" ").filter((option) => option !== "");
-  const sides = [
-    await startSide("other", entryOf(other), scenario, problems, { nodeOptions: otherOptions(other) }),
-    await startSide("this", entryOf(own), scenario, problems, { variables: sink?.variables, nodeOptions: ownOptions }),
+  const starts = [
+    () => startSide("other", entryOf(other), scenario, problems, { nodeOptions: otherOptions(other) }),
+    () => startSide("this", entryOf(own), scenario, problems, { variables: sink?.variables, nodeOptions: ownOptions }),
   ];
-  const charges = new Charges();
-  const both = (/** @type {(side: Side) => Promise<any>} */ run) => Promise.all(sides.map(run));
-  const cold = new Set(sides);
-  await both(async (side) => {
-    await warmUp(scenario, side.subject, charges, side.tools, WARM_SECONDS);
-    cold.delete(side);
-    // A warm-up is so many requests. Whoever idled until the other's is done would drop the code that it made fast.
-    while (cold.size > 0) await takeTurn(scenario, side.subject, charges, side.tools, 1);
-  });
   say(`${scenario.title}: both builds at once, CPU µs a request, in brackets that of other threads`);
-  const ratios = [];
-  // Of the rounds in which both collected their whole heap as often: when V8 does is luck, and a twentieth of the CPU.
-  const even = [];
-  for (let round = 0; round < rounds; round++) {
-    const turns = await both(({ subject, tools }) => takeTurn(scenario, subject, charges, tools, seconds));
-    const told = turns.map(({ cpuUs, otherCpuUs, collections }) => {
-      const often = collections === 0 ? "" : `, ${collections} full collections`;
-      return `${cpuUs.toFixed(1)} (${otherCpuUs.toFixed(1)})${often}`;
-    });
-    const ratio = turns[1].cpuUs / turns[0].cpuUs;
-    ratios.push(ratio);
-    if (turns[0].collections === turns[1].collections) even.push(ratio);
-    say(`other ${told[0]}   this ${told[1]}   this to other ${ratio.toFixed(3)}`);
+  /** @type {Pair} */
+  const all = { ratios: [], even: [] };
+  const medians = [];
+  for (let pair = 0; pair < pairs; pair++) {
+    const sides = [];
+    for (const begin of pair % 2 === 0 ? starts : starts.toReversed()) sides.push(await begin());
+    say(`pair ${pair + 1}, ${sides[0]?.name} first`);
+    const { ratios, even } = await measurePair(sides, scenario, problems);
+    for (const side of sides) await side.stop();
+    medians.push(median(ratios));
+    all.ratios.push(...ratios);
+    all.even.push(...even);
   }
-  say(
-    `this to other: ${median(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(3)}-${Math.max(...ratios).toFixed(3)})`,
-  );
-  const told = even.length === 0 ? "none" : median(even).toFixed(3);
-  say(`of the ${even.length} rounds in which both collected their whole heap as often: ${told}`);
-  for (const { name, subject } of sides)
-    problems.push(...(await subject.prove(charges.of(subject))).map((problem) => `${name}: ${problem}`));
-  problems.push(...(await sinkProblems(sink)), ...(await recordProblems(sides)));
+  say(`this to other, by pairs: ${inShort(medians)}`);
+  say(`this to other, by rounds: ${inShort(all.ratios)}`);
+  say(`of the ${all.even.length} rounds in which both collected their whole heap as often: ${inShort(all.even)}`);
+  problems.push(...(await sinkProblems(sink)));
   const most = Number(asked["at-most"] ?? Infinity);
-  if (median(ratios) > most) problems.push(`${median(ratios).toFixed(3)} is above ${most}`);
+  if (median(medians) > most) problems.push(`${median(medians).toFixed(3)} is above ${most}`);
   say(`${problems.length} problems`);
   problems.forEach((problem) => say(`- ${problem}`));
   process.exit(problems.length > 0 ? 1 : 0);

@@ -10,7 +10,9 @@ export class Driver {
   /** @param {string} file Beside this file, such as load.mjs. */
   constructor(file) {
     this.child = fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ["--max-semi-space-size=64"] });
-    process.on("exit", () => this.child.kill("SIGKILL"));
+    const kill = () => void this.child.kill("SIGKILL");
+    process.on("exit", kill);
+    this.child.once("exit", () => process.off("exit", kill));
     this.ready = once(this.child, "message");
     this.ended = once(this.child, "exit").then(() => Promise.reject(new Error("the load driver ended")));
     this.ended.catch(() => {});

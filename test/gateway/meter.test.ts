@@ -23,6 +23,9 @@ class Text implements GrownText {
   get keptLength(): number {
     return this.kept.length;
   }
+  get keptBytes(): number {
+    return Buffer.byteLength(this.kept);
+  }
   from(place: number): string {
     return this.kept.slice(place - this.#dropped);
   }

@@ -21,7 +21,7 @@ interface Told {
 }
 
 function reportOf({ usage, text = "", grownLength, made = "content", broken = false }: Told): AnswerReport {
-  const grown = { length: grownLength ?? 0, keptLength: 0, from: () => "", drop: () => undefined };
+  const grown = { length: grownLength ?? 0, keptLength: 0, keptBytes: 0, from: () => "", drop: () => undefined };
   return {
     made,
     usage: usage === undefined ? undefined : { ...NO_USAGE, ...usage },
