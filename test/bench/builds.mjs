@@ -135,8 +135,11 @@ function median(values) {
   return (below + above) / 2;
 }
 
-/** Of a pair: each round's, this build to the other, and those of rounds in which both collected as often. */
-/** @typedef {{ ratios: number[], even: number[] }} Pair */
+/**
+ * @typedef {object} Pair
+ * @property {number[]} ratios This build's CPU to the other's, of each round.
+ * @property {number[]} even Of rounds in which both collected their whole heap as often.
+ */
 
 /**
  * @param {readonly Side[]} sides In the order in which they were started.

@@ -85,6 +85,7 @@ export async function measureLoad(scenario, subjects, charges, tools) {
     const shift = round % subjects.length;
     for (const subject of [...subjects.slice(shift), ...subjects.slice(0, shift)]) {
       const idleMs = performance.now() - (workedMs.get(subject) ?? 0);
+      // Before the first round even who was warmed up last has not settled.
       if (round === 0 || idleMs > IDLE_MS_MAX) await leadIn(scenario, subject, charges, tools);
       turns.get(subject.name)?.push(await takeTurn(scenario, subject, charges, tools, options.seconds));
       workedMs.set(subject, performance.now());
