@@ -14,6 +14,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { start } from "./child.mjs";
 import { Driver } from "./driver.mjs";
+import { median } from "./latency.mjs";
 import { Charges, settle, takeTurn } from "./measure-load.mjs";
 import { SCENARIOS } from "./scenarios.mjs";
 import { startSubject } from "./subjects.mjs";
@@ -126,13 +127,6 @@ async function startSide(name, entry, scenario, problems, { variables = {}, node
     await mock.stop();
   };
   return { name, subject, tools: { drivers, mockPort, options, problems }, stop };
-}
-
-/** @param {readonly number[]} values */
-function median(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [below = Number.NaN, above = Number.NaN] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
-  return (below + above) / 2;
 }
 
 /**

@@ -71,12 +71,9 @@ export async function measureLoad(scenario, subjects, charges, tools) {
   const { options } = tools;
   /** When each subject last worked. @type {Map<Subject, number>} */
   const workedMs = new Map();
-  if (scenario.warm !== false) {
-    for (const subject of subjects) {
-      await warmUp(scenario, subject, charges, tools, options.warmSeconds);
-      workedMs.set(subject, performance.now());
-    }
-  }
+  // Where a scenario has a warm-up of its own, it leads in each subject's first turn as well.
+  if (scenario.warm !== false && scenario.warmUp === undefined)
+    for (const subject of subjects) await warmUp(scenario, subject, charges, tools, options.warmSeconds);
   /** @type {Map<string, Turn[]>} */
   const turns = new Map(subjects.map(({ name }) => [name, []]));
   const rounds = Math.min(options.rounds, scenario.rounds ?? Infinity);
@@ -84,9 +81,8 @@ export async function measureLoad(scenario, subjects, charges, tools) {
     // Each round begins with another subject: none always runs on what the same neighbour left behind.
     const shift = round % subjects.length;
     for (const subject of [...subjects.slice(shift), ...subjects.slice(0, shift)]) {
-      const idleMs = performance.now() - (workedMs.get(subject) ?? 0);
-      // Before the first round even who was warmed up last has not settled.
-      if (round === 0 || idleMs > IDLE_MS_MAX) await leadIn(scenario, subject, charges, tools);
+      const idleMs = performance.now() - (workedMs.get(subject) ?? -Infinity);
+      if (idleMs > IDLE_MS_MAX) await leadIn(scenario, subject, charges, tools);
       turns.get(subject.name)?.push(await takeTurn(scenario, subject, charges, tools, options.seconds));
       workedMs.set(subject, performance.now());
     }

@@ -6,7 +6,7 @@ const ROOM_BYTES = 512;
 /** Of a character of UTF-16. */
 const CHARACTER_BYTES_MAX = 3;
 
-/** Halves of signs that belong together are joined, wherever they were cut. One without its other half has no bytes. */
+/** Halves of signs are joined, wherever they were cut; one whose other half never comes becomes U+FFFD. */
 export class GrowingText implements GrownText {
   #droppedLength = 0;
   /**
