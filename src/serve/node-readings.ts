@@ -14,6 +14,8 @@ const ACCOUNTS_AGE_MS = 10_000;
 const ACCOUNTS_WAIT_MS = 2_000;
 const FIRST_DAY = "1970-01-01";
 
+type Committing = Pick<Store["ledger"], "commit">;
+
 export interface NodeReadingParts {
   readonly ledger: Ledger;
   readonly store: Pick<Store, "ledger" | "accounts">;
@@ -49,15 +51,15 @@ export function nodeReadings(parts: NodeReadingParts): NodeReadings {
   };
 }
 
-/** The database as the ledger writes to it, with each commit measured. */
-export function measured<Kind extends Store>(store: Kind, { node }: Metrics): Kind {
+/** The database as the ledger writes to it, with each commit measured: its size and its time are told together. */
+export function measured<Kind extends { readonly ledger: Committing }>(store: Kind, { node }: Metrics): Kind {
   const { ledger } = store;
-  const commit: Store["ledger"]["commit"] = async (operations) => {
+  const commit: Committing["commit"] = async (operations) => {
     const startMs = performance.now();
-    node.ledgerBatch.note(operations.length);
     try {
       return await ledger.commit(operations);
     } finally {
+      node.ledgerBatch.note(operations.length);
       node.ledgerCommitSeconds.note((performance.now() - startMs) / 1_000);
     }
   };

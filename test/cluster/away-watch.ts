@@ -1,4 +1,5 @@
 /** Knows when nodes went by their own share of what Redis holds: then a change may reach them up to 30 s later. */
+import { readMetrics } from "../support/metrics-reading.js";
 import type { GatewayNode } from "./node.js";
 
 const LOOK_MS = 200;
@@ -28,13 +29,9 @@ export class AwayWatch {
   }
 
   async #lookAt({ name, admin }: GatewayNode): Promise<void> {
-    const text = await (await fetch(`http://${admin}/metrics`)).text();
-    const sum = (metric: string): number => {
-      const lines = text.split("\n").filter((line) => line.startsWith(metric));
-      return lines.reduce((all, line) => all + Number(line.slice(line.lastIndexOf(" "))), 0);
-    };
-    const troubles = sum("tollgate_redis_troubles_total");
-    if (sum("tollgate_redis_away") > 0 || troubles > (this.#troubles.get(name) ?? 0))
+    const metrics = await readMetrics({ admin });
+    const troubles = metrics.sum("tollgate_redis_troubles_total") ?? 0;
+    if ((metrics.sum("tollgate_redis_away") ?? 0) > 0 || troubles > (this.#troubles.get(name) ?? 0))
       this.#awayUntilMs = performance.now();
     this.#troubles.set(name, troubles);
   }

@@ -8,6 +8,7 @@ import { tollgate } from "../support/command.js";
 import { FakeStripe, SECRET_KEY, type SignedEvent, WEBHOOK_SECRET } from "../support/fake-stripe.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { randomOf } from "../support/random.js";
 
 const CENT = 10_000_000n;
@@ -99,7 +100,7 @@ test("what is not signed by Stripe is refused, counted, and left in the audit lo
   expect(await post({ payload, signature: "" })).toBe(400);
   expect(await post(stripe.signed("x".repeat(70_000)))).toBe(413);
   expect(await operator.balance("acme")).toEqual(before);
-  const metrics = async (): Promise<string> => (await fetch(`http://${gateway.admin}/metrics`)).text();
+  const metrics = async (): Promise<string> => (await readMetrics(gateway)).text;
   await expect.poll(metrics).toMatch(/tollgate_stripe_events_total\{outcome="refused"\} [23]\b/);
   const query = "/audit_events?method=PaymentService.HandleStripeEvent&result=refused";
   // Strangers have so many records a minute, which the storm above may have used up: of a next one the log tells.

@@ -5,6 +5,7 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import {
   PROMPT_TOKENS,
   startSteppedUpstream,
@@ -314,7 +315,5 @@ function drains(upstream: string, result = "begun"): Promise<number> {
 
 /** A metric's value; 0 before it was ever counted. */
 async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`http://${gateway.admin}/metrics`)).text();
-  const line = text.split("\n").find((candidate) => candidate.startsWith(`${name} `));
-  return Number(line?.split(" ").at(-1) ?? 0);
+  return (await readMetrics(gateway)).value(name) ?? 0;
 }

@@ -7,6 +7,7 @@ import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { testStore } from "../support/test-store.js";
 import { settingsFor } from "../support/world.js";
 
@@ -134,8 +135,7 @@ describe("an Idempotency-Key over a restart", { timeout: TIMEOUT_MS }, () => {
 /** True once the answer comes from the disk: nothing of it is in memory any more. */
 async function storedBytes(gateway: GatewayProcess, secret: string, body: unknown): Promise<boolean> {
   await postChat(gateway, secret, body, { headers: { "idempotency-key": "order 1" } }).then(readAll);
-  const text = await fetch(`http://${gateway.admin}/metrics`).then((response) => response.text());
-  return /^tollgate_kept_answer_bytes\{place="memory"\} 0$/m.test(text);
+  return (await readMetrics(gateway)).value('tollgate_kept_answer_bytes{place="memory"}') === 0;
 }
 
 function readOrNothing(path: string): Buffer {

@@ -5,6 +5,7 @@ import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropi
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { says } from "../support/world.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -52,7 +53,7 @@ test("a member that nobody knows passes, and is counted and logged once", async 
     await readAll(response);
   }
   expect(fake.requests.at(-1)?.body).toMatchObject({ of_tomorrow: 1 });
-  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  const { text: metrics } = await readMetrics(gateway);
   expect(metrics).toMatch(/^tollgate_unknown_members_total\{upstream="open",member="of_tomorrow"\} 2$/m);
   await expect.poll(() => gateway.log.filter((line) => line.includes('"of_tomorrow"')).length).toBe(1);
 });
@@ -73,7 +74,7 @@ test("names that a tenant makes up without end leave the names of others their r
     await readAll(response);
   }
   await readAll(await postChat(gateway, secret, { model: "open-1", messages: says("Hello"), of_another_day: 1 }));
-  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  const { text: metrics } = await readMetrics(gateway);
   expect(metrics).toMatch(/^tollgate_unknown_members_total\{upstream="open",member="of_another_day"\} 1$/m);
   expect(metrics.match(/member="made_up_/g)).toHaveLength(32);
   expect(metrics).toMatch(/^tollgate_unknown_members_total\{upstream="open",member="\(others\)"\} 1168$/m);
@@ -114,7 +115,7 @@ test("a beta that nobody knows passes, and is counted each time and logged at fi
     });
   expect(anthropic.requests.at(-1)?.headers["anthropic-beta"]).toBe("context-1m-2025-08-07,tomorrow-2031-01-01");
   const name = "anthropic-beta: tomorrow-2031-01-01";
-  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  const { text: metrics } = await readMetrics(gateway);
   expect(metrics).toContain(`tollgate_unknown_members_total{upstream="claude",member="${name}"} 2\n`);
   expect(metrics).not.toContain("context-1m");
   await gateway.logged(name);

@@ -5,6 +5,7 @@ import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { metricsProblems, panelQueries, promtool, type Prometheus, startPrometheus } from "../support/prometheus.js";
 import { testStore } from "../support/test-store.js";
 import { settingsFor } from "../support/world.js";
@@ -48,15 +49,7 @@ async function makeCalls(): Promise<void> {
   await readAll(await postChat(gateway, "sk-of-nobody-0123456789abcdef0123456789", chat("Hello")));
 }
 
-async function metrics(): Promise<string> {
-  return (await fetch(`http://${gateway.admin}/metrics`)).text();
-}
-
-/** The value of the series whose line begins so; undefined where there is none. */
-async function value(series: string): Promise<number | undefined> {
-  const line = (await metrics()).split("\n").find((text) => text.startsWith(`${series} `));
-  return line === undefined ? undefined : Number(line.slice(series.length + 1));
-}
+const value = async (series: string): Promise<number | undefined> => (await readMetrics(gateway)).value(series);
 
 const FIRST_TOKEN = 'tollgate_first_token_seconds_count{model="fake-1",upstream="fake"}';
 
@@ -80,17 +73,18 @@ test.each([
 test("tells the balance and the budget of an account that the settings name, and of no other", async () => {
   await expect.poll(() => value('tollgate_account_available_usd{account="acme"}'), PATIENT).toBeGreaterThan(1.99);
   expect(await value('tollgate_account_budget_used_ratio{account="acme",period="day"}')).toBeGreaterThanOrEqual(0);
-  const text = await metrics();
+  const { text } = await readMetrics(gateway);
   expect(text).not.toContain('account="nobody"');
   expect(text).not.toContain('period="month"');
 });
 
 test("tells each commit of the ledger with its size, and each sync of the disk", async () => {
-  const [batches, commits] = ["tollgate_ledger_batch_operations_count", "tollgate_ledger_commit_seconds_count"];
-  expect(await value(batches)).toBeGreaterThan(0);
-  expect(await value(commits)).toBe(await value(batches));
-  if (testStore === "sqlite") expect(await value("tollgate_ledger_sync_seconds_count")).toBeGreaterThan(0);
-  expect(await metrics()).toMatch(/^tollgate_build_info\{version="[\d.]+",node="\d+\.\d+\.\d+"\} 1$/m);
+  const reading = await readMetrics(gateway);
+  const batches = reading.value("tollgate_ledger_batch_operations_count");
+  expect(batches).toBeGreaterThan(0);
+  expect(reading.value("tollgate_ledger_commit_seconds_count")).toBe(batches);
+  if (testStore === "sqlite") expect(reading.value("tollgate_ledger_sync_seconds_count")).toBeGreaterThan(0);
+  expect(reading.text).toMatch(/^tollgate_build_info\{version="[\d.]+",node="\d+\.\d+\.\d+"\} 1$/m);
 });
 
 test("tells that a settings file was refused, until one is in force again", async () => {
@@ -110,7 +104,7 @@ describe.runIf(isInstalled)(`with Prometheus${note}`, () => {
   afterAll(() => prometheus.stop());
 
   test("promtool finds nothing wrong with the metrics' names and form", async () => {
-    expect(metricsProblems(await metrics())).toEqual([]);
+    expect(metricsProblems((await readMetrics(gateway)).text)).toEqual([]);
   });
 
   test("promtool takes the configuration and the alert rules", () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 
 const PATIENT = { timeout: 60_000, interval: 50 };
 const FIRST = "accounts:\n  acme: {}\n";
@@ -51,7 +52,7 @@ test("settings have another version once a changed file is accepted, and none by
   expect(Date.parse(String(after?.["settings_accept_time"]))).toBeGreaterThan(
     Date.parse(String(before?.["settings_accept_time"])),
   );
-  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  const { text: metrics } = await readMetrics(gateway);
   expect(metrics).toContain(`tollgate_settings_accept_seconds{version="${versionOf(SECOND)}"} `);
 });
 

@@ -6,6 +6,7 @@ import { writtenBy } from "../support/database-behind.js";
 import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { searchingModel, settingsFor } from "../support/world.js";
 
 let upstream: FakeUpstream;
@@ -150,17 +151,16 @@ test("metrics name what happened, with no account and no key in a label", async 
   const poor = (await management.makeKey("poor")).secret;
   const search = { model: "searching-1", max_tokens: 5, web_search_options: {} };
   await readAll(await postChat(gateway, poor, chat(script({ usageIs: { prompt_tokens: 9_000 } }), search)));
-  const metrics = async (): Promise<string> => (await fetch(`http://${gateway.admin}/metrics`)).text();
-  await expect.poll(metrics).toMatch(/tollgate_overage_usd_total 0\.0*[1-9]/);
-  const text = await metrics();
+  await expect.poll(async () => (await readMetrics(gateway)).value("tollgate_overage_usd_total")).toBeGreaterThan(0);
+  const metrics = await readMetrics(gateway);
+  const { text } = metrics;
   for (const name of METRICS) expect(text, name).toMatch(new RegExp(`^# TYPE ${name.replace(/_bucket$/, "")} `, "m"));
-  const value = (line: RegExp): number => Number(line.exec(text)?.[1] ?? "NaN");
-  expect(value(/^tollgate_generations_total\{model="fake-1",reason="finished"\} (\d+)$/m)).toBe(1);
-  expect(value(/^tollgate_generations_total\{model="fake-1",reason="UPSTREAM_REJECTED"\} (\d+)$/m)).toBe(1);
-  expect(value(/^tollgate_tokens_total\{model="fake-1",component="output"\} (\d+)$/m)).toBe(4);
-  expect(value(/^tollgate_upstream_attempts_total\{upstream="fake",result="ok"\} (\d+)$/m)).toBe(2);
-  expect(value(/^tollgate_generations_running (\d+)$/m)).toBe(0);
-  expect(value(/^tollgate_settles_queued (\d+)$/m)).toBe(0);
+  expect(metrics.value('tollgate_generations_total{model="fake-1",reason="finished"}')).toBe(1);
+  expect(metrics.value('tollgate_generations_total{model="fake-1",reason="UPSTREAM_REJECTED"}')).toBe(1);
+  expect(metrics.value('tollgate_tokens_total{model="fake-1",component="output"}')).toBe(4);
+  expect(metrics.value('tollgate_upstream_attempts_total{upstream="fake",result="ok"}')).toBe(2);
+  expect(metrics.value("tollgate_generations_running")).toBe(0);
+  expect(metrics.value("tollgate_settles_queued")).toBe(0);
   for (const hidden of ["acme", id, secret]) expect(text).not.toContain(hidden);
 });
 
@@ -220,7 +220,7 @@ describe("secrets", () => {
       true,
     );
 
-    const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+    const { text: metrics } = await readMetrics(gateway);
     const upstreams = JSON.stringify((await management.call("GET", "/upstreams")).body);
     const keys = JSON.stringify((await management.call("GET", "/keys")).body);
     await gateway.stop();

@@ -8,6 +8,7 @@ import { clientOf, type DynamicStream, type Json } from "../support/dynamic-clie
 import { AWS_REGION, messagesOf } from "../support/fake-bedrock.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { SocketClient, textOf } from "../support/websocket-client.js";
 
 const LIMIT_TOKENS = 100;
@@ -391,7 +392,7 @@ test.each(["chat-1", "claude-sonnet-4-5", "bedrock-1"])(
 );
 
 test("nobody but the account pays for it, and the books are right", async () => {
-  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  const { text: metrics } = await readMetrics(gateway);
   expect(metrics).toMatch(/^tollgate_overage_usd_total 0$/m);
   expect(metrics).toMatch(/doubt="above_limit"/);
   expect(await management.verify()).toMatchObject({ open_hold_count: "0" });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { makeDatabase, postgresMissing } from "../support/postgres.js";
 import { OWN_REDIS_MISSING, startRedis } from "../support/redis-server.js";
 
@@ -15,11 +16,9 @@ const PATIENT = { timeout: 60_000, interval: 200 };
 /** Nodes whose files differ are named by the command, in the log and by a metric, until the files are one. */
 async function expectDiffering([first, second]: readonly GatewayProcess[]): Promise<void> {
   if (first === undefined || second === undefined) throw new Error("there are two nodes");
-  const differing = async (gateway: GatewayProcess): Promise<string | undefined> => {
-    const text = await (await fetch(`http://${gateway.admin}/metrics`)).text();
-    return /^tollgate_nodes_differing (\d+)$/m.exec(text)?.[1];
-  };
-  for (const gateway of [first, second]) await expect.poll(() => differing(gateway), PATIENT).toBe("1");
+  const differing = async (gateway: GatewayProcess): Promise<number | undefined> =>
+    (await readMetrics(gateway)).value("tollgate_nodes_differing");
+  for (const gateway of [first, second]) await expect.poll(() => differing(gateway), PATIENT).toBe(1);
   const { body } = await new Management(first).call("GET", "/nodes");
   const nodes = body["nodes"] as { id: string; answering: boolean; http_address: string }[];
   expect(nodes.map((node) => `http://${node.http_address}`).sort()).toEqual([first.url, second.url].sort());
@@ -30,7 +29,7 @@ async function expectDiffering([first, second]: readonly GatewayProcess[]): Prom
   );
   for (const gateway of [first, second]) await gateway.logged("nodes serve by different settings", own);
   first.writeSettings(SECOND_FILE);
-  for (const gateway of [first, second]) await expect.poll(() => differing(gateway), PATIENT).toBe("0");
+  for (const gateway of [first, second]) await expect.poll(() => differing(gateway), PATIENT).toBe(0);
 }
 
 test.skipIf(postgresMissing !== undefined || OWN_REDIS_MISSING !== undefined)(

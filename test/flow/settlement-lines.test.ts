@@ -5,6 +5,7 @@ import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { searchingModel, settingsFor } from "../support/world.js";
 
 const PATIENT = { timeout: 60_000, interval: 50 };
@@ -22,16 +23,6 @@ afterAll(() => upstream.close());
 
 function linesOf(gateway: GatewayProcess): Line[] {
   return gateway.log.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as Line);
-}
-
-/** All values of a metric, added up. */
-async function metric(gateway: GatewayProcess, name: string): Promise<number> {
-  const text = await (await fetch(`http://${gateway.admin}/metrics`)).text();
-  const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "gm"))].map(([, value]) =>
-    Number(value),
-  );
-  expect(values.length, name).toBeGreaterThan(0);
-  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** The ids of requests that a line holds, wherever they stand in it, by the name that they stand under. */
@@ -90,8 +81,9 @@ test("holds that a killed process left are one line of the next one, and counted
   const countIn = ({ settled, voided }: Line): number => Number(settled) + Number(voided);
   const sum = (): number => recovered().reduce((all, line) => all + countIn(line), 0);
   await expect.poll(sum, PATIENT).toBe(STREAMS);
-  expect(await metric(gateway, "tollgate_orphans_total")).toBe(STREAMS);
-  expect(await metric(gateway, "tollgate_settles_lost_total")).toBe(0);
+  const metrics = await readMetrics(gateway);
+  expect(metrics.sum("tollgate_orphans_total")).toBe(STREAMS);
+  expect(metrics.sum("tollgate_settles_lost_total")).toBe(0);
   await readAll(await postChat(gateway, secret, chat("Hello")));
   await management.verify();
   expect(await gateway.stop()).toBe(0);

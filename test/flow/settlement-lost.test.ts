@@ -10,6 +10,7 @@ import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { administer, makeDatabase } from "../support/postgres.js";
 import { onEachStore, STORE_DRIVERS } from "../support/stores.js";
 import { testStore } from "../support/test-store.js";
@@ -36,11 +37,6 @@ type Line = Readonly<Record<string, unknown>>;
 
 function linesOf(gateway: GatewayProcess, requestId: string): Line[] {
   return gateway.log.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line) as Line);
-}
-
-async function metric(gateway: GatewayProcess, name: string): Promise<string | undefined> {
-  const text = await (await fetch(`http://${gateway.admin}/metrics`)).text();
-  return new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1];
 }
 
 /** From now on no settlement of the account comes in: the database itself refuses the row. */
@@ -113,7 +109,7 @@ onEachStore(({ id: driver }) => {
         "a settlement waits: the ledger cannot be written",
         "a settlement is lost; recovery resolves its hold",
       ]);
-      expect(await metric(gateway, "tollgate_settles_lost_total")).toBe("1");
+      expect((await readMetrics(gateway)).value("tollgate_settles_lost_total")).toBe(1);
       await management.verify();
       // Its account goes on to be served nothing for free, and the restart finds nothing to do.
       expect(await gateway.stop()).toBe(0);

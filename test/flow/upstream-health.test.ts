@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { says } from "../support/world.js";
 import { WAIT_MS_MAX } from "../../src/wire/error/retry-after.js";
 
@@ -55,7 +56,7 @@ test("a credential that is refused in words alone is told to the operator, and s
   await expect.poll(() => lines().length).toBe(1);
   expect(JSON.parse(lines()[0] ?? "")).toMatchObject({ upstream: "fake", status: 400, said: expect.any(String) });
   expect(lines()[0]).toMatch(/look at its credential/);
-  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  const { text: metrics } = await readMetrics(gateway);
   expect(metrics).toMatch(/^tollgate_upstream_refused_as_ours_total\{upstream="fake",model="alone"\} 3$/m);
   expect(metrics).not.toMatch(/^tollgate_upstream_set_aside_total\{upstream="fake"/m);
 });

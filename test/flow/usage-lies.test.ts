@@ -7,6 +7,7 @@ import { type FakeGemini, startFakeGemini, steer as steerGemini } from "../suppo
 import { type FakeUpstream, script as steerOpenAi, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { PRICE, says } from "../support/world.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -189,7 +190,7 @@ function doubtLogged(requestId: string): unknown {
 }
 
 test("each doubt is counted by its upstream, and no lie costs the operator anything", async () => {
-  const text = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  const { text } = await readMetrics(gateway);
   for (const { wire } of WIRES) {
     for (const doubt of ["missing", "zero", "broken", "absurd", "above_limit", "above_input"]) {
       const count = CASES.filter((lie) => lie.wire === wire && lie.doubt === doubt).length;

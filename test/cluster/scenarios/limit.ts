@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Cluster, FREE_MODEL } from "../cluster.js";
 import { Load, type Outcome, tallyOf } from "../load.js";
 import type { Scenario } from "../scenario.js";
+import { readMetrics } from "../../support/metrics-reading.js";
 
 const NODES = 4;
 const LIMIT = 240;
@@ -52,8 +53,8 @@ export const limit: Scenario = {
 /** Resolves once each node knows of all: until then its share of a limit is too large. */
 async function everyNodeCounts(cluster: Cluster): Promise<void> {
   const endMs = performance.now() + COUNTED_MS_MAX;
-  for (const { admin } of cluster.nodes) {
-    while (!new RegExp(`^tollgate_nodes ${NODES}$`, "m").test(await (await fetch(`http://${admin}/metrics`)).text())) {
+  for (const node of cluster.nodes) {
+    while ((await readMetrics(node)).value("tollgate_nodes") !== NODES) {
       if (performance.now() > endMs) throw new Error("a node does not know how many there are");
       await pause(200);
     }
