@@ -34,9 +34,9 @@ export function typedRequest(
   checkPrompt(prompt);
   // First, since it is also the bound of what the others go through.
   const textBytes = textBytesIn(prompt, 0) + framesOf(prompt);
-  const media = new MediaCounts();
+  const counts = new PartCounts();
   for (const [index, { parts, extraJson }] of prompt.messages.entries()) {
-    for (const part of parts) media.add(part, `${PROMPT}.messages[${index}]`);
+    for (const part of parts) counts.add(part, `${PROMPT}.messages[${index}]`);
     if (extraJson !== undefined) checkPart(extraJson, `${PROMPT}.messages[${index}].extra_json`);
   }
   const hosted = hostedTools(prompt, wires);
@@ -47,16 +47,16 @@ export function typedRequest(
     candidateCount: prompt.candidateCount ?? 1,
     outputTokensMax: undefined,
     textBytes,
-    imageCount: media.imageCount,
-    fileCount: media.fileCount + (hosted.length > 0 ? 1 : 0),
-    audioCount: media.audioCount,
+    imageCount: counts.imageCount,
+    fileCount: counts.fileCount + (hosted.length > 0 ? 1 : 0),
+    audioCount: counts.audioCount,
     toolCount: prompt.tools.length,
     definedToolCount: prompt.tools.filter(({ kind }) => kind?.$case === "opaque").length,
     serviceTier: prompt.serviceTier,
     toolCallsMax: callsMaxOf(hosted),
     roundsMax: mayBeSummedUp(prompt) ? (roundsMaxOf(hosted) ?? 1) + 1 : roundsMaxOf(hosted),
   };
-  return { facts, source: undefined, hosted, isPlain: media.isPlain && isPlain(prompt), prompt: () => prompt };
+  return { facts, source: undefined, hosted, isPlain: counts.isPlain && isPlain(prompt), prompt: () => prompt };
 }
 
 /** Tools that only their own wire knows, as far as the upstream would run them. */
@@ -116,7 +116,7 @@ function isPlain({ extra, messages, tools }: Prompt): boolean {
   return extra === undefined && isSaidPlainly && tools.every(({ kind }) => kind?.$case !== "opaque");
 }
 
-class MediaCounts {
+class PartCounts {
   imageCount = 0;
   fileCount = 0;
   audioCount = 0;

@@ -42,9 +42,22 @@ const { values: asked } = parseArgs({
     seconds: { type: "string", default: "4" },
   },
 });
-const [pairs, rounds, seconds] = [Number(asked.pairs), Number(asked.rounds), Number(asked.seconds)];
 const here = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.meta.url));
 const say = (/** @type {string} */ line) => void process.stdout.write(`${line}\n`);
+
+const COUNT = {
+  what: "a whole number, 1 or more",
+  isOne: (/** @type {number} */ value) => Number.isInteger(value) && value >= 1,
+};
+const SECONDS = { what: "seconds above 0", isOne: (/** @type {number} */ value) => value > 0 && value < Infinity };
+const RATIO = { what: "a ratio above 0", isOne: (/** @type {number} */ value) => value > 0 };
+
+/** @param {"pairs" | "rounds" | "seconds" | "at-most"} name @param {typeof COUNT} kind */
+function numberOf(name, { what, isOne }) {
+  const value = Number(asked[name] ?? Infinity);
+  if (!isOne(value)) throw new Error(`--${name} ${asked[name]}: name ${what}`);
+  return value;
+}
 
 function scenarioOf() {
   const scenario = SCENARIOS.find(({ name, kind }) => name === asked.only && kind === "load");
@@ -139,9 +152,10 @@ async function startSide(name, entry, scenario, problems, { variables = {}, node
  * @param {readonly Side[]} sides In the order in which they were started.
  * @param {import("./scenarios.mjs").Scenario} scenario
  * @param {string[]} problems
+ * @param {{ rounds: number, seconds: number }} lengths
  * @returns {Promise<Pair>}
  */
-async function measurePair(sides, scenario, problems) {
+async function measurePair(sides, scenario, problems, { rounds, seconds }) {
   const charges = new Charges();
   const both = (/** @type {(side: Side) => Promise<any>} */ run) => Promise.all(sides.map(run));
   // As long for both, and not as many requests: whoever had to wait would serve more, or drop what it had optimised.
@@ -184,6 +198,9 @@ async function main() {
   if (asked.other === undefined && asked.traces === undefined && !asked.records)
     throw new Error("--other: name the folder of another build, such as ../before/dist");
   const scenario = scenarioOf();
+  const pairs = numberOf("pairs", COUNT);
+  const lengths = { rounds: numberOf("rounds", COUNT), seconds: numberOf("seconds", SECONDS) };
+  const most = numberOf("at-most", RATIO);
   /** @type {string[]} */
   const problems = [];
   const sink = await startSink();
@@ -202,7 +219,7 @@ async function main() {
     const sides = [];
     for (const begin of pair % 2 === 0 ? starts : starts.toReversed()) sides.push(await begin());
     say(`pair ${pair + 1}, ${sides[0]?.name} first`);
-    const { ratios, even } = await measurePair(sides, scenario, problems);
+    const { ratios, even } = await measurePair(sides, scenario, problems, lengths);
     for (const side of sides) await side.stop();
     medians.push(median(ratios));
     all.ratios.push(...ratios);
@@ -212,7 +229,6 @@ async function main() {
   say(`this to other, by rounds: ${inShort(all.ratios)}`);
   say(`of the ${all.even.length} rounds in which both collected their whole heap as often: ${inShort(all.even)}`);
   problems.push(...(await sinkProblems(sink)));
-  const most = Number(asked["at-most"] ?? Infinity);
   if (median(medians) > most) problems.push(`${median(medians).toFixed(3)} is above ${most}`);
   say(`${problems.length} problems`);
   problems.forEach((problem) => say(`- ${problem}`));
