@@ -1,5 +1,6 @@
 /** The arguments of the benchmark. */
 import { parseArgs } from "node:util";
+import { number, wholeNumber } from "./numbers.mjs";
 import { SCENARIOS } from "./scenarios.mjs";
 import { WORST_REQUESTS } from "./worst-cases.mjs";
 import { WORST_MESSAGES } from "./worst-messages.mjs";
@@ -99,14 +100,14 @@ export function readArguments(args) {
     quick,
     only,
     cases,
-    rounds: number("--rounds", values.rounds, quick ? 2 : 5, 1, 100),
-    seconds: number("--seconds", values.seconds, quick ? 0.6 : 3, 0.1, 60),
+    rounds: wholeNumber("--rounds", values.rounds ?? (quick ? "2" : "5"), 1, 100),
+    seconds: number("--seconds", values.seconds ?? (quick ? "0.6" : "3"), 0.1, 60),
     warmSeconds: quick ? 0.5 : 2,
     soakSeconds: values.soak ? 600 : quick ? 3 : 30,
     json: values.json,
     writeDocs: values["write-docs"],
     strict: values.strict,
-    mockPort: number("--mock-port", values["mock-port"], 0, 0, 65_535),
+    mockPort: wholeNumber("--mock-port", values["mock-port"], 0, 65_535),
     peer: values.peer === undefined ? undefined : readPeer(values.peer, values),
     nodeOptions: [],
   };
@@ -125,20 +126,7 @@ function readPeer(url, values) {
     url,
     key: values["peer-key"],
     model: values["peer-model"],
-    pid: pid === undefined ? undefined : number("--peer-pid", pid, 0, 1, 2 ** 31),
+    pid: pid === undefined ? undefined : wholeNumber("--peer-pid", pid, 1, 2 ** 31),
     name: values["peer-name"],
   };
-}
-
-/**
- * @param {string} name
- * @param {string | undefined} text
- * @param {number} otherwise
- * @param {number} min
- * @param {number} max
- */
-function number(name, text, otherwise, min, max) {
-  const value = text === undefined ? otherwise : Number(text);
-  if (Number.isFinite(value) && value >= min && value <= max) return value;
-  throw new Error(`${name} ${text}: it must be a number from ${min} to ${max}`);
 }

@@ -16,6 +16,7 @@ import { start } from "./child.mjs";
 import { Driver } from "./driver.mjs";
 import { median } from "./latency.mjs";
 import { Charges, settle, takeTurn } from "./measure-load.mjs";
+import { number, wholeNumber } from "./numbers.mjs";
 import { SCENARIOS } from "./scenarios.mjs";
 import { startSubject } from "./subjects.mjs";
 
@@ -44,20 +45,6 @@ const { values: asked } = parseArgs({
 });
 const here = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.meta.url));
 const say = (/** @type {string} */ line) => void process.stdout.write(`${line}\n`);
-
-const COUNT = {
-  what: "a whole number, 1 or more",
-  isOne: (/** @type {number} */ value) => Number.isInteger(value) && value >= 1,
-};
-const SECONDS = { what: "seconds above 0", isOne: (/** @type {number} */ value) => value > 0 && value < Infinity };
-const RATIO = { what: "a ratio above 0", isOne: (/** @type {number} */ value) => value > 0 };
-
-/** @param {"pairs" | "rounds" | "seconds" | "at-most"} name @param {typeof COUNT} kind */
-function numberOf(name, { what, isOne }) {
-  const value = Number(asked[name] ?? Infinity);
-  if (!isOne(value)) throw new Error(`--${name} ${asked[name]}: name ${what}`);
-  return value;
-}
 
 function scenarioOf() {
   const scenario = SCENARIOS.find(({ name, kind }) => name === asked.only && kind === "load");
@@ -98,8 +85,7 @@ async function recordProblems(sides) {
 /** Takes the traces of one side. */
 async function startSink() {
   if (asked.traces === undefined) return undefined;
-  const share = Number(asked.traces);
-  if (!(share >= 0 && share <= 1)) throw new Error("--traces: name a share from 0 to 1, such as 0.01");
+  const share = number("--traces", asked.traces, 0, 1);
   const { ready } = await start("trace-sink", [process.execPath, here("trace-sink.mjs")]);
   const url = `http://127.0.0.1:${Number(ready["port"])}`;
   const variables = {
@@ -198,9 +184,10 @@ async function main() {
   if (asked.other === undefined && asked.traces === undefined && !asked.records)
     throw new Error("--other: name the folder of another build, such as ../before/dist");
   const scenario = scenarioOf();
-  const pairs = numberOf("pairs", COUNT);
-  const lengths = { rounds: numberOf("rounds", COUNT), seconds: numberOf("seconds", SECONDS) };
-  const most = numberOf("at-most", RATIO);
+  const pairs = wholeNumber("--pairs", asked.pairs, 1, 100);
+  const rounds = wholeNumber("--rounds", asked.rounds, 1, 100);
+  const lengths = { rounds, seconds: number("--seconds", asked.seconds, 0.1, 60) };
+  const most = asked["at-most"] === undefined ? Infinity : number("--at-most", asked["at-most"], 0.01, 100);
   /** @type {string[]} */
   const problems = [];
   const sink = await startSink();

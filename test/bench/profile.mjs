@@ -11,6 +11,7 @@ import { readArguments } from "./arguments.mjs";
 import { runDirectory, start } from "./child.mjs";
 import { Driver } from "./driver.mjs";
 import { Charges, takeTurn, warmUp } from "./measure-load.mjs";
+import { number, wholeNumber } from "./numbers.mjs";
 import { summarizeCpu, summarizeHeap } from "./profile-summary.mjs";
 import { SCENARIOS } from "./scenarios.mjs";
 import { startSubject } from "./subjects.mjs";
@@ -145,7 +146,9 @@ async function main() {
   if (scenario === undefined) throw new Error(`--scenario ${values.scenario}: there is no such load`);
   mkdirSync(values.out, { recursive: true });
   if (readdirSync(values.out).length > 0) throw new Error(`--out ${values.out}: it must be empty`);
-  const plan = { scenario, seconds: Number(values.seconds), top: Number(values.top), directory: values.out };
+  const seconds = number("--seconds", values.seconds, 0.1, 600);
+  const top = wholeNumber("--top", values.top, 1, 1_000);
+  const plan = { scenario, seconds, top, directory: values.out };
   const options = readArguments([]);
   if (options === "help") return;
   const mock = await start("mock", [process.execPath, fileURLToPath(new URL("mock-upstream.mjs", import.meta.url))]);

@@ -31,7 +31,7 @@ export class AwayWatch {
   async #lookAt({ name, admin }: GatewayNode): Promise<void> {
     const metrics = await readMetrics({ admin });
     const troubles = metrics.sum("tollgate_redis_troubles_total") ?? 0;
-    if ((metrics.sum("tollgate_redis_away") ?? 0) > 0 || troubles > (this.#troubles.get(name) ?? 0))
+    if ((metrics.value("tollgate_redis_away") ?? 0) > 0 || troubles > (this.#troubles.get(name) ?? 0))
       this.#awayUntilMs = performance.now();
     this.#troubles.set(name, troubles);
   }

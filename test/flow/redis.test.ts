@@ -41,7 +41,7 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`a gateway with Redis ${OWN_RED
       headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "sim-1", messages: [{ role: "user", content: "hi" }] }),
     });
-  const sum = async (metric: string): Promise<number | undefined> => (await readMetrics(gateway)).sum(metric);
+  const value = async (series: string): Promise<number | undefined> => (await readMetrics(gateway)).value(series);
 
   test("says limits as one without it does, and refuses in the same order", async () => {
     const { secret } = await management.makeKey("acme", { requests_per_minute: 2, tokens_per_minute: 1_000_000 });
@@ -74,15 +74,15 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`a gateway with Redis ${OWN_RED
     const said = answers.map(({ status, headers }) => [status, headers.get("x-tollgate-degraded")]);
     expect(said.at(-1)).toEqual([429, "limits"]);
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
-    expect(await sum("tollgate_redis_away")).toBe(1);
-    expect(await sum("tollgate_decided_alone_total")).toBeGreaterThanOrEqual(20);
+    expect(await value("tollgate_redis_away")).toBe(1);
+    expect(await value("tollgate_decided_alone_total")).toBeGreaterThanOrEqual(20);
     const pending = await fetch(`${gateway.url}/api/v1/keys/${(await management.makeKey("acme")).id}`, {
       method: "DELETE",
       headers: { authorization: `Bearer ${OPERATOR_KEY}` },
     });
     expect([pending.status, pending.headers.get("x-tollgate-pending-seconds")]).toEqual([200, "30"]);
     await redis.restart();
-    await expect.poll(() => sum("tollgate_redis_away"), WAIT).toBe(0);
+    await expect.poll(() => value("tollgate_redis_away"), WAIT).toBe(0);
     expect((await ask(secret)).headers.get("x-tollgate-degraded")).toBeNull();
   });
 
