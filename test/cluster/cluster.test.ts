@@ -42,6 +42,11 @@ describe("what the scenarios measure with", () => {
   });
 });
 
+test("every scenario that is asked for is there", () => {
+  const known = new Set(["", "all", ...SCENARIOS.map(({ name }) => name)]);
+  expect([...NAMES].filter((name) => !known.has(name))).toEqual([]);
+});
+
 const asked = SCENARIOS.filter(({ name }) => NAMES.has(name) || NAMES.has("all"));
 test.each(asked)("$name: $claim", async (scenario) => {
   expect(postgresMissing).toBeUndefined();
