@@ -21,9 +21,12 @@ const STEPS = {
   start: ["install the packages", "compile", "serve"],
   test: ["install the packages", "compile", "look for tools", "run the tests"],
   browser: ["install the packages", "compile", "look for tools", "run the tests"],
+  prove: ["install the packages", "compile", "look for tools", "run the proofs"],
   release: ["install the packages", "make and check what a release needs"],
 };
-/** What the tests of foreign clients use, and the Debian packages it comes from. */
+/** How long each further attempt of apt-get waits: most outages of a mirror last for seconds. */
+const APT_PAUSES_SECONDS = [5, 20];
+/** What the tests use, and the Debian packages it comes from. */
 const TOOLS = [
   { name: "nginx", packages: ["nginx-light"], probes: [["nginx", "-v"]] },
   {
@@ -45,8 +48,12 @@ const TOOLS = [
       ["redis-server", "--version"],
     ],
   },
-  { name: "Prometheus", packages: ["prometheus"], probes: [["prometheus", "--version"]] },
   { name: "curl", packages: ["curl"], probes: [["curl", "--version"]] },
+];
+
+/** What `npm run prove` uses beside: Prometheus, and what clients in other languages are made of. */
+const PROVE_TOOLS = [
+  { name: "Prometheus", packages: ["prometheus"], probes: [["prometheus", "--version"]] },
   { name: "protoc", packages: ["protobuf-compiler"], probes: [["protoc", "--version"]] },
   {
     name: "google/protobuf/*.proto",
@@ -175,7 +182,7 @@ async function install(purpose) {
   }
   sayStep(purpose, "install the packages", "half a minute with an empty cache; nothing is compiled");
   // The compiler is a development dependency, whatever NODE_ENV or the person's own settings leave out.
-  const args = ["ci", "--include=dev", "--ignore-scripts=false", "--no-audit", "--no-fund"];
+  const args = ["ci", "--include=dev", "--ignore-scripts=false", "--no-audit", "--no-fund", "--fetch-retries=4"];
   // npm tells where it is, so that the one that runs us is the one that we run.
   const npm = process.env["npm_execpath"];
   const command = npm === undefined ? ["npm"] : [process.execPath, npm];
@@ -224,21 +231,33 @@ function link() {
   symlinkSync(program, command);
 }
 
-/** @param {typeof TOOLS} tools */
-function installTools(tools) {
+/** @param {keyof typeof STEPS} purpose @param {typeof TOOLS} tools */
+function installTools(purpose, tools) {
   let missing = tools.filter(isMissing);
   if (missing.length === 0) return;
-  const packages = missing.flatMap((tool) => tool.packages);
   if (process.getuid?.() === 0 && works(["apt-get", "--version"])) {
-    sayStep("test", "look for tools", `installs what tests of foreign clients use: ${packages.join(" ")}`);
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    const quiet = ["-q", "-o", "Dpkg::Use-Pty=0", "-o", "Acquire::Retries=2"];
-    const updated = run("apt-get", [...quiet, "update"], env);
-    if (updated) run("apt-get", [...quiet, "install", "--yes", "--no-install-recommends", ...packages], env);
+    const packages = missing.flatMap((tool) => tool.packages);
+    sayStep(purpose, "look for tools", `installs what the tests use: ${packages.join(" ")}`);
+    installPackages(packages);
     missing = missing.filter(isMissing);
   }
   for (const tool of missing)
     say(`${tool.name} is missing, so tests that use it will not run; install ${tool.packages.join(" ")} to run them`);
+}
+
+/** Asks apt-get again where it fails, since a mirror may be away for a moment. @param {readonly string[]} packages */
+function installPackages(packages) {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const quiet = ["-q", "-o", "Dpkg::Use-Pty=0", "-o", "Acquire::Retries=2"];
+  const succeeds = () =>
+    run("apt-get", [...quiet, "update"], env) &&
+    run("apt-get", [...quiet, "install", "--yes", "--no-install-recommends", ...packages], env);
+  for (const seconds of APT_PAUSES_SECONDS) {
+    if (succeeds()) return;
+    say(`apt-get failed, for the reason above; once more in ${seconds} s`);
+    run("sleep", [String(seconds)]);
+  }
+  succeeds();
 }
 
 /** One hash of the names and bytes of files, and of all files in folders. @param {readonly string[]} paths */
@@ -271,9 +290,13 @@ function readOr(path, otherwise) {
   return existsSync(path) ? readFileSync(path, "utf8") : otherwise;
 }
 
+/** @param {string | undefined} text @returns {text is keyof typeof STEPS} */
+function isPurpose(text) {
+  return text !== undefined && Object.hasOwn(STEPS, text);
+}
+
 const [purpose] = process.argv.slice(2);
-if (purpose !== "start" && purpose !== "test" && purpose !== "browser" && purpose !== "release")
-  fail("usage: node src/prepare.mjs start|test|browser|release");
+if (!isPurpose(purpose)) fail(`usage: node src/prepare.mjs ${Object.keys(STEPS).join("|")}`);
 checkNode();
 await install(purpose);
 // A release compiles apart, from nothing but what it is made of.
@@ -282,5 +305,6 @@ if (purpose !== "release") {
   link();
 }
 if (purpose === "start") buildConsoleBehind();
-if (purpose === "test") installTools(TOOLS);
-if (purpose === "browser") installTools(BROWSER_TOOLS);
+if (purpose === "test") installTools(purpose, TOOLS);
+if (purpose === "browser") installTools(purpose, BROWSER_TOOLS);
+if (purpose === "prove") installTools(purpose, [...TOOLS, ...BROWSER_TOOLS, ...PROVE_TOOLS]);

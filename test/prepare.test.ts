@@ -1,9 +1,18 @@
 /** What makes a clone ready: it compiles what changed, once, and stops where that fails. */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 // Each test compiles, which takes as long as the machine needs for it.
 vi.setConfig({ testTimeout: 600_000 });
@@ -64,6 +73,52 @@ test("stops where the sources cannot be compiled, each time until they are put r
   expect(command()).toBe("third\n");
 });
 
+describe.skipIf(process.getuid?.() !== 0)("tools, which root installs (not run: this is not root)", () => {
+  const bin = mkdtempSync(join(tmpdir(), "tollgate-tools-"));
+  const calls = join(bin, "calls");
+  afterAll(() => rmSync(bin, { recursive: true }));
+  const program = (name: string, text: string): void =>
+    writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  /** No tool is there but the fakes. */
+  const prepareAlone = (purpose: string): { code: number | null; stdout: string; said: string[] } => {
+    rmSync(calls, { force: true });
+    const found = prepare(purpose, { PATH: bin, TOLLGATE_TEST_DATABASE_URL: "", TOLLGATE_TEST_REDIS_URL: "" });
+    return { ...found, said: existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : [] };
+  };
+
+  beforeAll(() => {
+    symlinkSync("/bin/sh", join(bin, "sh"));
+    program("sleep", `echo "sleep $1" >> ${calls}`);
+  });
+
+  test("are asked for again where apt-get fails, and no more than twice", () => {
+    program("apt-get", `[ "$1" = --version ] && exit 0\necho "$6" >> ${calls}\nexit 100`);
+    const { code, stdout, said } = prepareAlone("test");
+    expect(said).toEqual(["update", "sleep 5", "update", "sleep 20", "update"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("prepare: curl is missing, so tests that use it will not run; install curl to run them\n");
+  });
+
+  test.each([
+    { purpose: "test", other: /protobuf|golang|jdk|python|prometheus|chromium/ },
+    { purpose: "browser", other: /protobuf|golang|jdk|python|prometheus|nginx/ },
+    { purpose: "prove", other: /never/ },
+  ])("of $purpose are what its tests use", ({ purpose, other }) => {
+    // The second attempt to install succeeds.
+    program(
+      "apt-get",
+      `[ "$1" = --version ] && exit 0\necho "$*" >> ${calls}\n[ "$6" = update ] || [ -e ${bin}/again ]`,
+    );
+    program("sleep", `echo > ${bin}/again`);
+    const { said } = prepareAlone(purpose);
+    rmSync(join(bin, "again"));
+    expect(said).toHaveLength(4);
+    expect(said[3]).toBe(said[1]);
+    expect(said[3]).not.toMatch(other);
+    if (purpose === "prove") for (const one of ["nginx-light", "chromium", "golang-go"]) expect(said[3]).toContain(one);
+  });
+});
+
 test("a failed install says what is missing on Debian, Alpine and macOS, and what is left is said before it", () => {
   write("package-lock.json", "{ }");
   write("npm.mjs", "process.exit(1);\n");
@@ -82,7 +137,7 @@ test("says how it is used", () => {
   expect(prepare("nothing")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "prepare: usage: node src/prepare.mjs start|test|browser|release\n",
+    stderr: "prepare: usage: node src/prepare.mjs start|test|browser|prove|release\n",
   });
 });
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { install } from "../agents/installation.js";
+import { install } from "../agents/installation.mjs";
 import { GREETING, REPORT } from "./saying.js";
 import { type FrameworkWorld, MODELS, startFrameworkWorld, type UpstreamWire, VECTORS } from "./world.js";
 

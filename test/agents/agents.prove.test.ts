@@ -1,7 +1,7 @@
 /** Coding agents as people install them, unmodified and without a person, over upstreams of every wire. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AGENTS } from "./agent.js";
-import { install } from "./installation.js";
+import { install } from "./installation.mjs";
 import { runAgent } from "./run.js";
 import { CASES, type Case, LAST_WORDS, REFUSAL, Scenario } from "./scenario.js";
 import { type AgentWorld, MODELS, startAgentWorld, type UpstreamWire } from "./world.js";

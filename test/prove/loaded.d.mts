@@ -1,0 +1,3 @@
+/** What `loaded.mjs` finds, for TypeScript. */
+
+export function loadedBy(root: string, files: readonly string[]): readonly string[];
