@@ -1,9 +1,11 @@
 /** How the tests run. */
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { FailedReporter } from "./test/support/failed-reporter.js";
 import { LongestFirst } from "./test/support/longest-first.js";
 import { NotRunReporter } from "./test/support/not-run-reporter.js";
+import { tiersOf } from "./test/support/tiers.mjs";
 
 /**
  * Those that need a process of their own: they arm failpoints, tell of secrets that no text may hold from then on, or
@@ -37,21 +39,24 @@ const ALL = {
   pool: "forks",
 } as const;
 
+/** Starts with the build, for tests that start what a user starts. */
+const BUILT = { ...ALL, globalSetup: ["test/support/build.ts"] };
+/** One process runs many files. */
+const SHARED = { isolate: false, setupFiles: ["test/support/leaves-nothing.ts"] };
+
+const { unit, prove } = tiersOf(fileURLToPath(new URL(".", import.meta.url)));
+const ELSEWHERE = [...BROWSER, ...prove, "node_modules/**"];
+
+/** The tiers are in CONTRIBUTING.md: `npm test` runs all projects but `prove`. */
 export const PROJECTS = [
-  { ...ALL, name: "apart", include: APART },
-  {
-    ...ALL,
-    name: "together",
-    include: ["test/**/*.test.ts"],
-    exclude: [...APART, ...BROWSER, "node_modules/**"],
-    isolate: false,
-    setupFiles: ["test/support/leaves-nothing.ts"],
-  },
+  { ...ALL, ...SHARED, name: "unit", include: unit, exclude: APART, globalSetup: ["test/support/unit-setup.ts"] },
+  { ...BUILT, name: "apart", include: APART, exclude: ELSEWHERE },
+  { ...BUILT, ...SHARED, name: "together", include: ["test/**/*.test.ts"], exclude: [...APART, ...unit, ...ELSEWHERE] },
+  { ...BUILT, name: "prove", include: prove },
 ];
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/build.ts"],
     reporters: ["default", new NotRunReporter(), new FailedReporter()],
     // Three more than can run: more than half of its time a file waits.
     maxWorkers: Math.min(availableParallelism() + 3, 7),

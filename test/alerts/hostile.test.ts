@@ -1,12 +1,12 @@
 /** Endpoints that mean harm: each attempt ends in its bounds, stands in the log, and holds up nobody else. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer as createTlsServer } from "node:https";
 import { createServer, type Server as TcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { Alerts } from "../../src/alerts/alerts.js";
+import type { Alerts, AlertsOptions } from "../../src/alerts/alerts.js";
 import type { FoundAddress } from "../../src/alerts/names.js";
 import type { AttemptRow } from "../../src/alerts/rows.js";
 import type { Store } from "../../src/store/store.js";
@@ -16,23 +16,32 @@ import { makeCertificate } from "../support/certificate.js";
 import { startReceiver } from "../support/webhook-receiver.js";
 import { openTestStore } from "../support/open-test-store.js";
 
-const ATTEMPT_MS = 600;
+/** For an endpoint that never ends; the others have as long as in production. */
+const ENDLESS_MS = 1_500;
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-"));
-let store: Store;
+const stores: Store[] = [];
 let alerts: Alerts;
+let impatient: Alerts;
 /** What the name rebinds.example leads to, one look-up after the other. */
 let found: FoundAddress[][] = [];
 
 beforeAll(async () => {
-  store = await openTestStore(directory);
   const resolve = (): Promise<FoundAddress[]> => Promise.resolve(found.shift() ?? []);
-  alerts = alertsOver(store, { networks: ["127.0.0.0/8"], attemptMs: ATTEMPT_MS, everyMs: 3_600_000, resolve });
-  alerts.start();
+  const started = async (name: string, more: Partial<AlertsOptions>): Promise<Alerts> => {
+    mkdirSync(join(directory, name));
+    const store = await openTestStore(join(directory, name));
+    stores.push(store);
+    const made = alertsOver(store, { networks: ["127.0.0.0/8"], everyMs: 3_600_000, resolve, ...more });
+    made.start();
+    return made;
+  };
+  alerts = await started("patient", {});
+  impatient = await started("impatient", { attemptMs: ENDLESS_MS });
 });
 afterAll(async () => {
-  await alerts.close();
-  await store.close();
+  await Promise.all([alerts.close(), impatient.close()]);
+  for (const store of stores) await store.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -58,12 +67,12 @@ async function listen(server: TcpServer): Promise<{ readonly port: number; reado
 }
 
 /** What is written down of the one attempt that a test of this webhook makes. */
-async function attemptAt(url: string): Promise<AttemptRow> {
-  const { webhook } = await alerts.webhooks.create("", { name: "", url, paused: false }, TEST_ACT);
-  const delivery = await alerts.maker.test(webhook, TEST_ACT);
-  const logged = (): Promise<readonly AttemptRow[]> => alerts.deliveries.attempts(delivery?.id ?? "");
+async function attemptAt(url: string, by = alerts): Promise<AttemptRow> {
+  const { webhook } = await by.webhooks.create("", { name: "", url, paused: false }, TEST_ACT);
+  const delivery = await by.maker.test(webhook, TEST_ACT);
+  const logged = (): Promise<readonly AttemptRow[]> => by.deliveries.attempts(delivery?.id ?? "");
   await expect.poll(async () => (await logged()).length, { interval: 20 }).toBe(1);
-  await alerts.webhooks.delete(webhook, TEST_ACT);
+  await by.webhooks.delete(webhook, TEST_ACT);
   const [attempt] = await logged();
   if (attempt === undefined) throw new Error("no attempt was written down");
   return attempt;
@@ -89,7 +98,7 @@ function pour(socket: Socket): void {
   more();
 }
 
-test.each<{ name: string; how: (socket: Socket) => void; want: object }>([
+test.each<{ name: string; how: (socket: Socket) => void; want: object; isEndless?: true }>([
   {
     name: "redirects to a private address",
     how: (socket) => socket.end("HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n"),
@@ -120,7 +129,7 @@ test.each<{ name: string; how: (socket: Socket) => void; want: object }>([
     // It is not inflated.
     want: { status: 200, problem: "", answer: expect.not.stringContaining("\u0000") },
   },
-  { name: "never answers", how: () => undefined, want: TOO_LONG },
+  { name: "never answers", how: () => undefined, want: TOO_LONG, isEndless: true },
   {
     name: "sends its headers a letter at a time",
     how: (socket) => {
@@ -128,11 +137,13 @@ test.each<{ name: string; how: (socket: Socket) => void; want: object }>([
       drip(socket, "x", 20);
     },
     want: TOO_LONG,
+    isEndless: true,
   },
   {
     name: "sends provisional answers without end",
     how: (socket) => drip(socket, "HTTP/1.1 102 Processing\r\n\r\n", 5),
     want: { status: 0 },
+    isEndless: true,
   },
   {
     name: "sends headers without end",
@@ -149,6 +160,7 @@ test.each<{ name: string; how: (socket: Socket) => void; want: object }>([
       drip(socket, "x", 20);
     },
     want: { status: 200, problem: "", answer: expect.stringMatching(/^x+$/) },
+    isEndless: true,
   },
   { name: "resets the connection at once", how: (socket) => void socket.resetAndDestroy(), want: FAILED },
   {
@@ -166,10 +178,10 @@ test.each<{ name: string; how: (socket: Socket) => void; want: object }>([
     how: (socket) => void socket.end("HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n"),
     want: { status: 410, problem: "it answered with status 410" },
   },
-])("one that $name is left in time, with its attempt in the log", async ({ how, want }) => {
+])("one that $name is left in time, with its attempt in the log", async ({ how, want, isEndless }) => {
   const server = createServer((socket) => how(socket));
   const { port, open } = await listen(server);
-  const attempt = await attemptAt(`http://127.0.0.1:${port}/hook`);
+  const attempt = await attemptAt(`http://127.0.0.1:${port}/hook`, isEndless ? impatient : alerts);
   expect(attempt).toMatchObject(want);
   expect(attempt.answer.length).toBeLessThanOrEqual(1_024);
   await expect.poll(open).toBe(0);
@@ -207,10 +219,10 @@ test("while many never answer, another one has its event at once, and a slow one
   const slow = await startReceiver();
   slow.answer(() => undefined);
   const settings = { name: "", url: slow.url, paused: false };
-  const made = await Promise.all([1, 2, 3, 4].map(() => alerts.webhooks.create("", settings, TEST_ACT)));
-  for (const { webhook } of made) for (let each = 0; each < 5; each += 1) await alerts.maker.test(webhook, TEST_ACT);
+  const made = await Promise.all([1, 2, 3, 4].map(() => impatient.webhooks.create("", settings, TEST_ACT)));
+  for (const { webhook } of made) for (let each = 0; each < 5; each += 1) await impatient.maker.test(webhook, TEST_ACT);
   const quick = await startReceiver();
-  expect(await attemptAt(quick.url)).toMatchObject({ status: 204 });
+  expect(await attemptAt(quick.url, impatient)).toMatchObject({ status: 204 });
   expect(slow.openMost).toBeLessThanOrEqual(8);
-  for (const { webhook } of made) await alerts.webhooks.delete(webhook, TEST_ACT);
+  for (const { webhook } of made) await impatient.webhooks.delete(webhook, TEST_ACT);
 });

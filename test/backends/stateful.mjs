@@ -1,7 +1,7 @@
 /** Which test files keep state in a database, and whose choice the database is: the run's or their own. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { importsOf, testFiles } from "../nodes/touching.mjs";
+import { importsOf, testFiles } from "../support/tiers.mjs";
 
 /** Whoever reaches it keeps its state where `TOLLGATE_TEST_STORE` says. */
 const CHOICE = "test/support/test-store.ts";
@@ -11,15 +11,13 @@ const DRIVER = /^src\/store\/(sqlite|postgres)\//;
 const OWN_DATABASE = /\bTOLLGATE_DATABASE_URL\b/;
 /** Whoever asks both drivers in any run may open each by itself. */
 const OF_EACH = /\b(onEachStore|STORE_DRIVERS)\b/;
-/** They need a browser, and have commands of their own, on both backends. */
-const OF_BROWSERS = /^test\/console\/(browser|bounds)\//;
 
 /**
  * The test files that keep state: `chosen` by the run, and `own` with the file by which they choose for themselves.
  * @param {string} root
  */
 export function statefulTests(root) {
-  const files = testFiles(root).filter((file) => !OF_BROWSERS.test(file));
+  const files = testFiles(root);
   const reached = files.map((file) => ({ file, reaches: reachedFrom(root, file) }));
   const isOwn = (/** @type {string} */ path) => !EITHER.has(path) && choosesItself(root, path);
   return {

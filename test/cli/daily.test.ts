@@ -6,6 +6,7 @@ import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type CommandResult, tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { PATIENCE_MS } from "../support/patience.js";
 
 const SETTINGS = `upstreams: { sim: { family: sim } }
 models:
@@ -18,6 +19,8 @@ models:
 `;
 
 let gateway: GatewayProcess;
+/** The script for bash, which is the same for all. */
+let completion: Promise<string[]> | undefined;
 let keyId: string;
 let requestId: string;
 const today = new Date().toISOString().slice(0, 10);
@@ -111,10 +114,11 @@ test.each([
   { typed: "upstreams reset sim", begins: "--js", want: ["--json"] },
   { typed: "export usage", begins: "--form", want: ["--format"] },
 ])("bash completes 'tollgate $typed $begins'", async ({ typed, begins, want }) => {
-  const script = (await lines("completion", "bash")).join("\n");
+  completion ??= lines("completion", "bash");
+  const script = (await completion).join("\n");
   const words = ["tollgate", ...typed.split(" ").filter((word) => word !== ""), begins];
   const ask = `${script}
 COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _tollgate; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout, stderr } = spawnSync("bash", ["-c", ask], { encoding: "utf8", timeout: 20_000 });
+  const { stdout, stderr } = spawnSync("bash", ["-c", ask], { encoding: "utf8", timeout: PATIENCE_MS });
   expect({ words: stdout.trim().split("\n"), stderr }).toEqual({ words: want, stderr: "" });
 });

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CommandResult, tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
-import { freePort } from "../support/nginx-process.js";
+import { freePort } from "../support/free-port.mjs";
 
 let gateway: GatewayProcess;
 let started: GatewayProcess | undefined;

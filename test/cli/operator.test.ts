@@ -63,8 +63,7 @@ describe("an upstream", () => {
   });
 
   test("that is drained lets those end that run, and gets no new ones until undrain or reset", async () => {
-    // Longer than commands take to start on a machine with other work.
-    const slow = chat(script({ words: 60, eventDelayMs: 100 }), { stream: true });
+    const slow = chat(script({ words: 60, held: "drained", heldAfter: 10 }), { stream: true });
     const running = await postChat(world.front, secret, slow);
     expect(await text("upstreams", "drain", "fake")).toMatch(
       /^fake gets no new requests; 1 run there, at the node that answers.\n$/,
@@ -73,6 +72,7 @@ describe("an upstream", () => {
     const refused = await postChat(world.front, secret, chat("x"));
     await refused.text();
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
+    world.upstream.release("drained");
     expect((await readAll(running)).trimEnd()).toMatch(/data: \[DONE\]$/);
     expect(await text("upstreams", "undrain", "fake")).toBe("fake gets requests again.\n");
     expect(await ask(chat("x"))).toBe(200);

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { GatewayNode } from "./node.js";
-import { freePort } from "./processes.js";
+import { freePort } from "../support/free-port.mjs";
 
 const EXAMPLE = new URL("../../examples/compose/nginx.conf", import.meta.url);
-const START_MS = 30_000;
+const START_MS = 100_000;
 
 export interface Balancer {
   readonly url: string;

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../support/free-port.mjs";
 import { postgresPrograms } from "../support/postgres.js";
 
 const START_MS = 60_000;
@@ -21,15 +21,6 @@ export interface Backend {
 export interface Database extends Backend {
   /** PostgreSQL's immediate shutdown: no checkpoint, recovery at the next start. */
   stopImmediately(): Promise<void>;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 /** Makes and starts a PostgreSQL in a directory, with what it acknowledges synced. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { readTlsFiles, type TlsFiles, type TlsWatch, watchTlsFiles } from "../../src/config/tls.js";
 import { makeCertificate } from "../support/certificate.js";
+import { allowTimeToFail } from "../support/pauses.js";
 
 const base = mkdtempSync(join(tmpdir(), "tollgate-tls-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -37,7 +38,7 @@ test("files that are written again as they were change nothing, and the next tha
   for (let time = 1; time <= 5; time++) {
     write(pair);
     utimesSync(paths.cert, time, time);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await allowTimeToFail(10);
   }
   expect(taken).toEqual([]);
   const renewed = makeCertificate();

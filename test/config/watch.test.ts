@@ -7,6 +7,7 @@ import { ConfigError } from "../../src/config/config-error.js";
 import { readSettingsFile } from "../../src/config/file.js";
 import type { Settings } from "../../src/config/settings.js";
 import { type SettingsWatch, watchSettings } from "../../src/config/watch.js";
+import { allowTimeToFail } from "../support/pauses.js";
 
 const base = mkdtempSync(join(tmpdir(), "tollgate-watch-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -112,7 +113,7 @@ test("after the close nothing is read", async () => {
   start();
   await watching?.close();
   writeFileSync(path, account("second"));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await allowTimeToFail(100);
   expect(inForce).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ const HEAD = `# Conformance
 Every client format on every model family, feature by feature. This page is written by the run of \`test/conformance\`
 itself, which fails where the page says something else than it found:
 
-    ${WRITE_VARIABLE}=1 npx vitest run test/conformance/matrix.test.ts
+    ${WRITE_VARIABLE}=1 npx vitest run test/conformance/matrix.prove.test.ts
 
 Each cell is a real conversation, whole and streamed, through the official packages that the section names, through a
 real gateway, with an upstream that refuses what the real one refuses. It passes where the upstream understood

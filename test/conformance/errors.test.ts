@@ -74,7 +74,7 @@ beforeAll(async () => {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-}, 120_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await new Promise((resolve) => server.close(resolve));

@@ -185,5 +185,5 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on a network that loses ${RE
     );
     expect(alone).toBeGreaterThan(RUNS);
     expect(shared).toBeGreaterThan(RUNS);
-  }, 120_000);
+  });
 });

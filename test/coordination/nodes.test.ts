@@ -9,9 +9,10 @@ import { mostInAnyMinute } from "./reference.js";
 import { openWorld, settingsOf } from "../keys/key-world.js";
 import { hearingNothing } from "./steered-client.js";
 import { TEST_ACT } from "../support/acts.js";
+import { bySweep } from "../support/sweep.js";
 
 /** 10,000 are tried by `npm run revocation`. */
-const TRIALS = Number(process.env["TOLLGATE_REVOCATION_TRIALS"] ?? 300);
+const TRIALS = Number(process.env["TOLLGATE_REVOCATION_TRIALS"] ?? bySweep({ short: 60, long: 300, all: 300 }));
 
 describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING ?? ""}`, () => {
   let server: Awaited<ReturnType<typeof sharedRedis>>;
@@ -177,7 +178,7 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING
       for (const { coordination } of cores.nodes) coordination.tick();
       await setImmediate();
       await expect.poll(() => cores.nodes.map(({ coordination }) => coordination.state().nodeCount)).toEqual([3, 3, 3]);
-    }, 60_000);
+    });
   });
 });
 

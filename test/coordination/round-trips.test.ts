@@ -1,9 +1,9 @@
 /** How often a request asks Redis: once before its upstream is asked, and what it tells afterwards nobody waits for. */
-import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Breaker } from "../../src/coordination/redis-breaker.js";
 import { connect, createClient, type Client } from "../../src/coordination/redis-client.js";
 import { type Answer, RedisPipe } from "../../src/coordination/redis-pipe.js";
+import { pace } from "../support/pauses.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { TEST_ACT } from "../support/acts.js";
 import { type NodeCores, openNodeCores } from "./node-cores.js";
@@ -103,7 +103,7 @@ describe.skipIf(REDIS_MISSING !== undefined)(`round trips ${REDIS_MISSING ?? ""}
 
     acts.length = 0;
     const late = await node.enter(secret);
-    await pause(100);
+    await pace(100);
     expect(await late()).toHaveProperty("head");
     expect(acts, "a message that took long is asked about as if nothing had been").toEqual(["MGET", "MGET"]);
 
@@ -126,7 +126,7 @@ describe.skipIf(REDIS_MISSING !== undefined)(`round trips ${REDIS_MISSING ?? ""}
       expect(await other?.generate(secret)).toHaveProperty("head");
       const send = await other?.enter(secret);
       await one?.keys.revoke(key.id, TEST_ACT);
-      await pause(100);
+      await pace(100);
       expect(await send?.()).toHaveProperty("error.reason", "ERROR_REASON_KEY_REVOKED");
     },
   );

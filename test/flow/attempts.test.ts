@@ -269,15 +269,8 @@ describe("over a restart", () => {
     management = new Management(gateway);
   };
 
-  test("what was kept of the attempts stays as it was", async () => {
+  test("what was kept stays as it was, and what recovery charges shows what was noted, and no more", async () => {
     const failed = await ended(await ask(CASES[3]!));
-    await gateway.kill();
-    await restart();
-    expect(await requestOf(String(failed["id"]))).toEqual(failed);
-    await management.verify();
-  });
-
-  test("a request that recovery charges shows what was noted of it, and no more", async () => {
     first.override = SILENT;
     const fake = { words: 600, eventDelayMs: 2, stallAfter: 500 };
     const response = await postChat(gateway, secret, { model: "pair", stream: true, messages: says(script(fake)) });
@@ -290,6 +283,7 @@ describe("over a restart", () => {
     await restart();
     const recovered = { state: "settled", usage_source: "recovered", attempts: 2, upstream: "second" };
     expect(await ended(id)).toMatchObject({ ...recovered, attempt_log: [{ ...noted, end: "unknown" }] });
+    expect(await requestOf(String(failed["id"]))).toEqual(failed);
     await management.verify();
   });
 

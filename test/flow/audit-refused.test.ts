@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { methods } from "../../src/api/descriptors.js";
 import { methodName } from "../../src/rpc/call-audit.js";
 import { isChange } from "../../src/rpc/call-log.js";
-import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
+import { SWEPT_TOPOLOGIES } from "../support/topologies.js";
+import { startWorld, type World } from "../support/world.js";
 
 /** So many refusals of one caller are recorded in a minute. */
 const OF_ONE = 25;
@@ -22,7 +23,7 @@ const CHANGES = methods().filter(
   (method) => isChange(method) && method.http?.body === "*" && method.permission?.open !== true,
 );
 
-describe.each(TOPOLOGIES)("%s", (topology) => {
+describe.each(SWEPT_TOPOLOGIES)("%s", (topology) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld(topology);

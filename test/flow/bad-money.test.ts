@@ -9,6 +9,7 @@ import { Management } from "../support/management.js";
 import { startWorld, type World } from "../support/world.js";
 import { AccountServiceClient, UsageServiceClient } from "../support/grpc-clients.js";
 
+const WAIT = { timeout: 60_000, interval: 50 };
 let world: World;
 let accounts: AccountServiceClient;
 let usage: UsageServiceClient;
@@ -31,7 +32,7 @@ beforeAll(async () => {
   usage = new UsageServiceClient(world.core.grpc, credentials.createInsecure());
   const answer = await postChat(world.front, world.secret, chat("Hello"));
   requestId = answer.headers.get("x-request-id") ?? "";
-  await vi.waitFor(async () => expect((await world.management.balance("acme")).heldNanos).toBe(0n), 10_000);
+  await vi.waitFor(async () => expect((await world.management.balance("acme")).heldNanos).toBe(0n), WAIT);
   before = await trace();
 });
 afterAll(async () => {

@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chat, readAll } from "../support/chat-call.js";
+import { freePort } from "../support/free-port.mjs";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
-import { freePort, startNginx } from "../support/nginx-process.js";
+import { startNginx } from "../support/nginx-process.js";
 
 const PATIENT = { timeout: 60_000, interval: 50 };
 const isInstalled = spawnSync("nginx", ["-v"]).status === 0;

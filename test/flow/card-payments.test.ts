@@ -10,9 +10,10 @@ import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gate
 import { Management } from "../support/management.js";
 import { readMetrics } from "../support/metrics-reading.js";
 import { randomOf } from "../support/random.js";
+import { bySweep } from "../support/sweep.js";
 
 const CENT = 10_000_000n;
-const KILLS = 3;
+const KILLS = bySweep({ short: 2, long: 3, all: 3 });
 
 let stripe: FakeStripe;
 let gateway: GatewayProcess;

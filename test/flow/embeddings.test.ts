@@ -6,7 +6,7 @@ import { clientOf, type DynamicUnary, type Json } from "../support/dynamic-clien
 import { type FakeVectors, startFakeVectors, TOKENS_EACH, vectorOf } from "../support/fake-vectors.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
-import { TOPOLOGIES } from "../support/world.js";
+import { SWEPT_TOPOLOGIES } from "../support/topologies.js";
 
 const SECRET = "a root secret of this test, long enough";
 /** Nano-USD for a token of input, and for each request. */
@@ -79,7 +79,7 @@ function single(values: readonly number[]): number[] {
   return values.map(Math.fround);
 }
 
-describe.each(TOPOLOGIES)("the official client's vectors, %s", (topology) => {
+describe.each(SWEPT_TOPOLOGIES)("the official client's vectors, %s", (topology) => {
   let front: GatewayProcess;
   beforeAll(async () => {
     front =

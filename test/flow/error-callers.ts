@@ -31,19 +31,28 @@ export async function openCallers(world: World, keys: Record<string, string>): P
   await key("scopeless", { scopes: ["models"] });
   await key("elsewhere", { addresses: ["203.0.113.0/24"] });
   await key("narrow", { models: ["other-*"] });
-  await key("hasty", { requests_per_minute: "1" });
-  await key("wordy", { tokens_per_minute: "1000" });
-  // The limits are used up by one good call each.
-  for (const name of ["hasty", "wordy"]) {
-    const used = await world.client({ apiKey: keys[name]! }).chat.completions.create({
-      model: "fake-1",
-      messages: says(name === "wordy" ? script({ usageIs: { prompt_tokens: 100, completion_tokens: 900 } }) : "x"),
-    });
-    expect(used.choices).toHaveLength(1);
-  }
+}
+
+/** Of keys whose limit of a minute is used up by one good call. */
+const LIMITED: Readonly<Record<string, object>> = {
+  hasty: { requests_per_minute: "1" },
+  wordy: { tokens_per_minute: "1000" },
+};
+
+/** Makes such a key where the caller has that name, and uses it up: right before the test that needs it. */
+export async function useUp(world: World, keys: Record<string, string>, name = ""): Promise<void> {
+  const settings = LIMITED[name];
+  if (settings === undefined) return;
+  const { secret } = await world.management.makeKey("acme", { name, ...settings });
+  keys[name] = secret;
+  const used = await world.client({ apiKey: secret }).chat.completions.create({
+    model: "fake-1",
+    messages: says(name === "wordy" ? script({ usageIs: { prompt_tokens: 100, completion_tokens: 900 } }) : "x"),
+  });
+  expect(used.choices).toHaveLength(1);
 }
 
 /** Nothing that an earlier row set aside is left so. */
 export async function resetUpstreams({ management }: World): Promise<void> {
-  for (const id of ["fake", "gone"]) await management.call("POST", `/upstreams/${id}:reset`, {});
+  await Promise.all(["fake", "gone"].map((id) => management.call("POST", `/upstreams/${id}:reset`, {})));
 }

@@ -5,7 +5,7 @@ import OpenAI from "openai";
 import { script } from "../support/fake-upstream.js";
 import { generateOverGrpc } from "../support/grpc-refusal.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
-import { openCallers, resetUpstreams } from "./error-callers.js";
+import { openCallers, resetUpstreams, useUp } from "./error-callers.js";
 import { chat, NO_HEALTHY_UPSTREAM, type Row, ROWS } from "./error-rows.js";
 import { settingsFor, startWorld, type World } from "../support/world.js";
 import { InferenceServiceClient } from "../support/grpc-clients.js";
@@ -30,6 +30,7 @@ describe.each(ROWS)("$name", (row) => {
   beforeEach(async () => {
     // Every row meets a healthy upstream, but for the one that is about an unhealthy one.
     await resetUpstreams(world);
+    await useUp(world, keys, row.key);
     if (row.name !== NO_HEALTHY_UPSTREAM) return;
     // It fails until it is set aside, and is probed once; for a second or two nobody asks it then.
     const ask = async (): Promise<number> => (await post(row.body, world.secret)).status;
@@ -147,9 +148,10 @@ describe("rows that stand apart", () => {
   test("a key at its concurrency is 429 while the other call runs", async () => {
     const { secret } = await world.management.makeKey("acme", { concurrency: "1" });
     await world.management.call("POST", "/upstreams/fake:reset", {});
-    const running = post(chat(script({ headDelayMs: 500, text: "slow" })), secret);
+    const running = post(chat(script({ held: "slow" })), secret);
     await world.upstream.waitFor((request) => request.raw.includes("slow"));
     const refused = await post(chat("x"), secret);
+    world.upstream.release("slow");
     expect(refused.status).toBe(429);
     expect(await refused.json()).toMatchObject({ error: { type: "requests", code: "rate_limit_exceeded" } });
     expect((await running).status).toBe(200);

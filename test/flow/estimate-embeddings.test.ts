@@ -6,8 +6,8 @@ import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.j
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { embedOverGrpc } from "../support/grpc-refusal.js";
 import { Management } from "../support/management.js";
-import { TOPOLOGIES } from "../support/world.js";
 import { InferenceServiceClient } from "../support/grpc-clients.js";
+import { SWEPT_TOPOLOGIES } from "../support/topologies.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,6 @@ function settings(vectorsUrl: string, chatUrl: string): string {
 let fake: FakeVectors;
 let chats: FakeUpstream;
 let core: GatewayProcess;
-let apart: GatewayProcess;
 let management: Management;
 let client: InferenceServiceClient;
 
@@ -49,7 +48,6 @@ beforeAll(async () => {
   fake = await startFakeVectors();
   chats = await startFakeUpstream();
   core = await startGateway({ settings: settings(fake.url, chats.url), env: { TOLLGATE_SECRET: SECRET } });
-  apart = await startGateway({ env: { TOLLGATE_CORE: core.grpc, TOLLGATE_SECRET: SECRET } });
   management = new Management(core);
   client = new InferenceServiceClient(core.grpc, credentials.createInsecure());
 });
@@ -58,7 +56,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   client.close();
-  await apart.stop();
   await core.stop();
   await fake.close();
   await chats.close();
@@ -96,8 +93,15 @@ async function requestOf(accountId: string): Promise<Json> {
 
 const MANY = Array.from({ length: 10 }, () => "x".repeat(90));
 
-describe.each(TOPOLOGIES)("a request for vectors, %s", (topology) => {
-  const url = (): string => (topology === "one process" ? core.url : apart.url);
+describe.each(SWEPT_TOPOLOGIES)("a request for vectors, %s", (topology) => {
+  let front: GatewayProcess;
+  beforeAll(async () => {
+    const apart = { TOLLGATE_CORE: core.grpc, TOLLGATE_SECRET: SECRET };
+    front = topology === "one process" ? core : await startGateway({ env: apart });
+  });
+  afterAll(async () => {
+    if (front !== core) await front.stop();
+  });
 
   test.each([
     { name: "a text", model: "text-embedding-3-small", input: "hello", tokens: 1n, source: "TOKENIZER" },
@@ -109,7 +113,7 @@ describe.each(TOPOLOGIES)("a request for vectors, %s", (topology) => {
   ])("of $name is held for as estimated", async ({ model, input, tokens, source }) => {
     const { id, secret } = await openAccount(1_000_000_000n);
     const body = { model, input };
-    const told = await estimate("/v1/embeddings", body, secret, url());
+    const told = await estimate("/v1/embeddings", body, secret, front.url);
     // Nobody was asked anything for it.
     expect(fake.requests).toHaveLength(0);
     expect(told).toMatchObject({
@@ -125,7 +129,7 @@ describe.each(TOPOLOGIES)("a request for vectors, %s", (topology) => {
     expect(told).toMatchObject({ least_cost_nanos: String(counted), expected_cost_nanos: String(counted) });
     expect(counted <= BigInt(String(told["most_cost_nanos"]))).toBe(true);
 
-    const answer = await post("/v1/embeddings", body, secret, url());
+    const answer = await post("/v1/embeddings", body, secret, front.url);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("x-tollgate-upstream")).toBe(told["upstream"]);
     expect((await requestOf(id))["hold_nanos"]).toBe(told["most_cost_nanos"]);

@@ -5,7 +5,8 @@ import { chat, postChat } from "../support/chat-call.js";
 import { expectEnvelope } from "../support/envelope.js";
 import { script } from "../support/fake-upstream.js";
 import { generateOverGrpc } from "../support/grpc-refusal.js";
-import { PRICE, startWorld, TOPOLOGIES, type World } from "../support/world.js";
+import { SWEPT_TOPOLOGIES } from "../support/topologies.js";
+import { PRICE, startWorld, type World } from "../support/world.js";
 import { InferenceServiceClient } from "../support/grpc-clients.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -320,7 +321,7 @@ const SENT: readonly Sent[] = [
   },
 ];
 
-describe.each(TOPOLOGIES)("in %s", (topology) => {
+describe.each(SWEPT_TOPOLOGIES)("in %s", (topology) => {
   let here: World;
   beforeAll(async () => {
     here = topology === "one process" ? world : await startWorld(topology);

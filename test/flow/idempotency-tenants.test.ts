@@ -134,25 +134,21 @@ describe.each(drivers)("on $name", ({ id: driver, missing }) => {
     expect(texts.map(({ size }) => size)).toEqual(secrets.map(() => 1));
     expect(new Set(asked.map(({ text }) => text)).size).toBe(secrets.length);
   });
-});
 
-test("a person's is the person's in one account", async () => {
-  const gateway = await startGateway();
-  const person = await firstOperator(gateway);
-  const management = new Management(gateway);
-  for (const account of ["acme", "bolt"]) await management.account(account, 0n);
-  const make = async (account: string): Promise<{ readonly of: unknown; readonly secret: unknown }> => {
-    person.account = account;
-    const settings = { name: "child", scopes: ["chat"] };
-    const { status, body } = await person.call("POST", "/keys", { settings }, { "idempotency-key": IDEMPOTENCY_KEY });
-    expect(status, JSON.stringify(body)).toBe(200);
-    return { of: (body["key"] as { account_id: string }).account_id, secret: body["secret"] };
-  };
-  const [acme, bolt] = [await make("acme"), await make("bolt")];
-  expect([acme.of, bolt.of]).toEqual(["acme", "bolt"]);
-  expect(await make("acme")).toEqual(acme);
-  expect(await make("bolt")).toEqual(bolt);
-  await gateway.stop();
+  test.skipIf(missing !== undefined)("a person's is the person's in one account", async () => {
+    const person = await firstOperator(gateway);
+    const make = async (account: string): Promise<{ readonly of: unknown; readonly secret: unknown }> => {
+      person.account = account;
+      const settings = { name: "child", scopes: ["chat"] };
+      const { status, body } = await person.call("POST", "/keys", { settings }, { "idempotency-key": IDEMPOTENCY_KEY });
+      expect(status, JSON.stringify(body)).toBe(200);
+      return { of: (body["key"] as { account_id: string }).account_id, secret: body["secret"] };
+    };
+    const [acme, bolt] = [await make("acme"), await make("bolt")];
+    expect([acme.of, bolt.of]).toEqual(["acme", "bolt"]);
+    expect(await make("acme")).toEqual(acme);
+    expect(await make("bolt")).toEqual(bolt);
+  });
 });
 
 const SCOPES = { scopes: ["chat", "keys"] };

@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { script } from "../support/fake-upstream.js";
 import { OPERATOR_KEY } from "../support/gateway-process.js";
-import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
+import { SWEPT_TOPOLOGIES } from "../support/topologies.js";
+import { startWorld, type World } from "../support/world.js";
 
 /** Ten tokens read at ten nano-USD, four answered at a hundred. */
 const COST_NANOS = 500n;
 
-describe.each(TOPOLOGIES)("an Idempotency-Key, %s", (topology) => {
+describe.each(SWEPT_TOPOLOGIES)("an Idempotency-Key, %s", (topology) => {
   let world: World;
   let lastKey = 0;
 

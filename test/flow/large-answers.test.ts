@@ -2,9 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { formatMoney } from "../../src/money.js";
 import { chat, postChat } from "../support/chat-call.js";
-import { type DroppingProxy, startDroppingProxy } from "../support/dropping-proxy.js";
+import { type DroppingProxy, lossesHeard, startDroppingProxy } from "../support/dropping-proxy.js";
 import type { FakeScript } from "../support/fake-upstream.js";
-import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
+import { allowTimeToFail } from "../support/pauses.js";
+import { readSoFar } from "../support/read-so-far.js";
+import { bySweep } from "../support/sweep.js";
+import { SWEPT_TOPOLOGIES } from "../support/topologies.js";
+import { startWorld, type World } from "../support/world.js";
 
 const MIB = 1_048_576;
 /** More than any answer here has, so that none is stopped at its limit. */
@@ -48,7 +52,7 @@ const FORMS = [
 
 type Headers = Readonly<Record<string, string>>;
 
-describe.each(TOPOLOGIES)("a large answer, %s", (topology) => {
+describe.each(SWEPT_TOPOLOGIES)("a large answer, %s", (topology) => {
   let world: World;
   let proxy: DroppingProxy;
   let lastName = 0;
@@ -111,7 +115,11 @@ describe.each(TOPOLOGIES)("a large answer, %s", (topology) => {
     expect(made).toEqual(ONCE);
   });
 
-  const BEYOND = [...FORMS.map((row) => ({ ...row, mib: 17 })), { ...FORMS[0]!, mib: 45 }];
+  const larger = [{ ...FORMS[0]!, mib: 45 }];
+  const BEYOND = [
+    ...FORMS.map((row) => ({ ...row, mib: 17 })),
+    ...bySweep({ short: [], long: larger, all: larger }),
+  ];
   test.each(BEYOND)("of $mib MiB is served, and its key then tells what it cost, $form", async (row) => {
     const { answer, more, mib } = row;
     world.upstream.override = answer(mib * MIB);
@@ -128,12 +136,16 @@ describe.each(TOPOLOGIES)("a large answer, %s", (topology) => {
   });
 
   test("of 17 MiB goes to all who asked with its key before it came", async () => {
-    world.upstream.override = { ...whole(17 * MIB), headDelayMs: 500 };
-    const headers = { "idempotency-key": nextName() };
+    const name = nextName();
+    world.upstream.override = { ...whole(17 * MIB), held: name };
+    const headers = { "idempotency-key": name };
     const made = await bill(async () => {
-      const answers = await Promise.all(
-        Array.from({ length: 3 }, async () => bytesOf(await post(chat("Hello"), headers))),
-      );
+      const asked = Array.from({ length: 3 }, async () => bytesOf(await post(chat("Hello"), headers)));
+      // They are read, and wait for the first.
+      await readSoFar(world.front, world.secret);
+      await allowTimeToFail(500);
+      world.upstream.release(name);
+      const answers = await Promise.all(asked);
       for (const answer of answers) expect(answer.equals(answers[0]!)).toBe(true);
     });
     expect(made).toEqual(ONCE);
@@ -175,8 +187,7 @@ describe.each(TOPOLOGIES)("a large answer, %s", (topology) => {
       const first = await retry(body, 0);
       const lostId = first.headers.get("x-request-id");
       await expect(first.arrayBuffer()).rejects.toThrow();
-      // The gateway hears of it a moment later, of which nothing tells.
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await lossesHeard(world.front, world.secret);
       const again = await retry(body, 1);
       expectWhole(await bytesOf(again), {});
       expect(again.headers.get("x-tollgate-original-request")).toBe(calls === 1 ? lostId : null);
@@ -185,8 +196,9 @@ describe.each(TOPOLOGIES)("a large answer, %s", (topology) => {
     expect(made).toEqual({ spent: COST_NANOS * BigInt(calls), calls });
   });
 
-  test("of 17 MiB that an SDK did not wait for: the retry pays, and is told of the first", async () => {
-    world.upstream.override = { ...whole(17 * MIB), headDelayMs: 300 };
+  test("beyond what is kept that an SDK did not wait for: the retry pays, and is told of the first", async () => {
+    const mib = bySweep({ short: 5, long: 17, all: 17 });
+    world.upstream.override = { ...whole(mib * MIB), headDelayMs: 300 };
     const body = chat("Hello", { user: nextName() });
     const isOurs = (raw: Buffer): boolean => raw.includes(String(body["user"]));
     const made = await bill(async () => {

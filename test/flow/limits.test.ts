@@ -165,10 +165,11 @@ describe("tokens of a minute", () => {
   test("are held while a request runs, and refused with what remains", async () => {
     const secret = await keyWith({ tokens_per_minute: String(reserved + 500) });
     const marker = "slow tokens";
-    const slow = JSON.stringify(chat(script({ headDelayMs: 1_000 }), { max_tokens: 800, user: marker }));
+    const slow = JSON.stringify(chat(script({ held: marker }), { max_tokens: 800 }));
     const running = postChat(world.front, secret, slow);
     await world.upstream.waitFor((request) => request.raw.includes(marker));
     const refused = await postChat(world.front, secret, body);
+    world.upstream.release(marker);
     expect(refused.status).toBe(429);
     expect(JSON.parse(await refused.text())).toMatchObject({ error: { type: "tokens", code: "rate_limit_exceeded" } });
     expect(refused.headers.get("x-ratelimit-remaining-tokens")).toBe(String(reserved + 500 - slow.length - 800));
@@ -195,8 +196,14 @@ describe("requests at once", () => {
 
   test.each([false, true])("of 20 let 3 pass, and others after they finished, streamed: %s", async (stream) => {
     const secret = await keyWith({ concurrency: "3" });
-    const body = marked(newMarker(), { headDelayMs: 1_500 }, stream);
-    const responses = await Promise.all(Array.from({ length: 20 }, () => postChat(world.front, secret, body)));
+    const marker = newMarker();
+    const body = marked(marker, { held: marker }, stream);
+    const asked = Array.from({ length: 20 }, () => postChat(world.front, secret, body));
+    let refusals = 0;
+    for (const response of asked) void response.then(({ status }) => (refusals += status === 429 ? 1 : 0));
+    await expect.poll(() => refusals).toBe(17);
+    world.upstream.release(marker);
+    const responses = await Promise.all(asked);
     expect(responses.filter((response) => response.status === 200)).toHaveLength(3);
     const refused = responses.filter((response) => response.status === 429);
     expect(refused).toHaveLength(17);

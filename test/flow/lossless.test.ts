@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postChat } from "../support/chat-call.js";
-import { startWorld, type World } from "../support/world.js";
 import { escapedBreaks } from "../support/escaped-breaks.js";
+import { bySweep } from "../support/sweep.js";
+import { startWorld, type World } from "../support/world.js";
 import { jsonText } from "../wire/openai-chat/bodies.js";
 
 let world: World;
@@ -16,7 +17,7 @@ afterAll(async () => {
   await world.close();
 });
 
-const RUNS = 150;
+const RUNS = bySweep({ short: 50, long: 150, all: 150 });
 const OUTPUT_TOKENS_MAX = 1_000;
 const DONE = "data: [DONE]\n\n";
 

@@ -21,6 +21,7 @@ import { type CommandResult, tollgate } from "../support/command.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { makeDatabase, postgresMissing } from "../support/postgres.js";
+import { bySweep } from "../support/sweep.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 const base = mkdtempSync(join(tmpdir(), "tollgate-lost-"));
@@ -28,6 +29,8 @@ const base = mkdtempSync(join(tmpdir(), "tollgate-lost-"));
 const stopped = join(base, "stopped");
 const killed = join(base, "killed");
 const foreign = join(base, "foreign");
+/** What the very first process said, whose witness lies beside its database. */
+let firstLog: readonly string[];
 const CREDITS = 40;
 const FAST = { TOLLGATE_HTTP: "127.0.0.1:0", TOLLGATE_GRPC: "127.0.0.1:0" };
 
@@ -52,6 +55,7 @@ function witnessedSequence(directory: string): number {
 
 beforeAll(async () => {
   const first = await startGateway();
+  firstLog = first.log;
   await new Management(first).account("acme", 1_000n);
   expect(await first.stop()).toBe(0);
   cpSync(first.dataDirectory, stopped, { recursive: true });
@@ -164,7 +168,7 @@ function expectRefusal({ code, stderr, stdout }: CommandResult, says: RegExp): v
 }
 
 describe.each(DAMAGES)("where $name", ({ damage, says, from = killed, final, program }) => {
-  test("the start is refused and says what to do, each time", { timeout: 60_000 }, async () => {
+  test("the start is refused and says what to do, each time", async () => {
     const directory = copyOf(from);
     damage(directory);
     const remedy = final === true ? /Restore it/ : /tollgate serve --accept-loss/;
@@ -193,16 +197,24 @@ function refusalOf(directory: string): string {
   }
 }
 
-test.each([
+/** A loss of each part: of the ledger, and of the secret. */
+const ACCEPTED = [
   { name: "an older backup", damage: putBack(stopped), granted: 1_000n },
+  { name: "a removed root secret", damage: remove("secret"), granted: 1_000n + 7n * BigInt(CREDITS) },
+];
+const ALL_ACCEPTED = [
+  ...ACCEPTED,
   { name: "a removed database", damage: remove("tollgate.db", WAL), granted: undefined },
   {
     name: "a database removed with its witness",
     damage: remove("tollgate.db", WAL, "witness.json"),
     granted: undefined,
   },
-  { name: "a removed root secret", damage: remove("secret"), granted: 1_000n + 7n * BigInt(CREDITS) },
-])("$name is accepted with --accept-loss, which is written down", { timeout: 60_000 }, async ({ damage, granted }) => {
+];
+
+test.each(
+  bySweep<readonly (typeof ALL_ACCEPTED)[number][]>({ short: ACCEPTED, long: ALL_ACCEPTED, all: ALL_ACCEPTED }),
+)("$name is accepted with --accept-loss, which is written down", async ({ damage, granted }) => {
   const dataDirectory = copyOf(killed);
   damage(dataDirectory);
   const gateway = await startGateway({ dataDirectory, args: ["--accept-loss"] });
@@ -225,7 +237,6 @@ test.each([
 
 test.skipIf(postgresMissing !== undefined)(
   "a lost PostgreSQL refuses the start, and is accepted with --accept-loss, which is written down",
-  { timeout: 120_000 },
   async () => {
     const witness = join(mkdtempSync(join(base, "w-")), "witness.json");
     const secret = { TOLLGATE_SECRET: "a root secret of this test, long enough" };
@@ -262,9 +273,7 @@ test("a first start that was killed at any moment is a first start again", () =>
 
 test("a start says that its witness could be lost with its database, unless it is elsewhere", async () => {
   const told = "set TOLLGATE_WITNESS to a file on another disk";
-  const beside = await startGateway();
-  await beside.stop();
-  expect(beside.log.filter((line) => line.includes(told))).toHaveLength(1);
+  expect(firstLog.filter((line) => line.includes(told))).toHaveLength(1);
   const elsewhere = await startGateway({
     env: { TOLLGATE_WITNESS: join(mkdtempSync(join(base, "w-")), "witness.json") },
   });
@@ -272,7 +281,7 @@ test("a start says that its witness could be lost with its database, unless it i
   expect(elsewhere.log.join("\n")).not.toContain(told);
 });
 
-test("a database whose witness alone is gone starts, says so, and has one again", { timeout: 60_000 }, async () => {
+test("a database whose witness alone is gone starts, says so, and has one again", async () => {
   const dataDirectory = copyOf(killed);
   remove("witness.json")(dataDirectory);
   const gateway = await startGateway({ dataDirectory });
@@ -355,7 +364,6 @@ test.each(UNUSABLE)("a data directory $name is refused in one line", ({ make, sa
 
 test.each(UNUSABLE.filter(({ name }) => /nothing can be made|pipe for secret|damaged lock/.test(name)))(
   "a gateway whose data directory is $name says so in one line, and ends",
-  { timeout: 60_000 },
   async ({ make, says }) => {
     const directory = make(mkdtempSync(join(base, "case-")));
     expectRefusal(await tollgate(["serve"], { ...FAST, TOLLGATE_DATA: directory }), says);

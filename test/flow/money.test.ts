@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chat, deliveredText, postChat, readAll } from "../support/chat-call.js";
 import { type FakeScript, script } from "../support/fake-upstream.js";
 import type { Balance } from "../support/management.js";
+import { bySweep } from "../support/sweep.js";
 import { searchingModel, PRICE, startWorld, type World } from "../support/world.js";
 import { InferenceServiceClient } from "../support/grpc-clients.js";
 
@@ -50,7 +51,7 @@ function expectSums(balance: Balance): void {
   expect(balance.availableNanos + balance.heldNanos + balance.spentNanos).toBe(balance.grantedNanos);
 }
 
-const CALLS = 1_000;
+const CALLS = bySweep({ short: 250, long: 1_000, all: 1_000 });
 const COVERED = 10;
 
 /** What covers no more: the balance itself, or the account's budget of a day, with plenty of balance. */
@@ -61,7 +62,7 @@ const COVERS = [
 
 describe.each(COVERS)("a $what that covers 10 calls", ({ timesCredit, budget, code }) => {
   test.each([false, true])(
-    "serves 10 of 1,000 at once, refuses 990, and is never exceeded; streamed: %s",
+    `serves ${COVERED} of ${CALLS} at once, refuses the others, and is never exceeded; streamed: %s`,
     async (stream) => {
       // The upstream reports that each call used its whole hold, so nothing comes back that an 11th could use.
       const outputTokens = 50;

@@ -14,7 +14,7 @@ import { chat } from "../support/chat-call.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { AccountServiceClient } from "../support/grpc-clients.js";
 import { Management } from "../support/management.js";
-import { freePort } from "../support/nginx-process.js";
+import { freePort } from "../support/free-port.mjs";
 
 const NAME = "llm.example.com";
 const PATIENT = { timeout: 60_000, interval: 50 };

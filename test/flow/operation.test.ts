@@ -1,6 +1,6 @@
 /** What an operator relies on: hot reload, a graceful end, metrics, and that no secret is ever written down. */
 import { rmSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { writtenBy } from "../support/database-behind.js";
 import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
@@ -14,20 +14,31 @@ let gateway: GatewayProcess;
 let management: Management;
 let secret: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   upstream = await startFakeUpstream();
 });
-afterEach(async () => {
-  await gateway.stop();
-  await upstream.close();
-  rmSync(gateway.dataDirectory, { recursive: true });
-});
+afterAll(() => upstream.close());
 
+/** A gateway of the test's own, until the test is over. */
 async function start(settings: string, env: Record<string, string> = {}): Promise<void> {
+  await serve(settings, env);
+  onTestFinished(end);
+  await open("acme");
+}
+
+async function serve(settings: string, env: Record<string, string> = {}): Promise<void> {
   gateway = await startGateway({ settings, env });
   management = new Management(gateway);
-  await management.account("acme", 1_000_000_000n);
-  secret = (await management.makeKey("acme")).secret;
+}
+
+async function end(): Promise<void> {
+  await gateway.stop();
+  rmSync(gateway.dataDirectory, { recursive: true });
+}
+
+async function open(account: string): Promise<void> {
+  await management.account(account, 1_000_000_000n);
+  secret = (await management.makeKey(account)).secret;
 }
 
 async function modelIds(): Promise<string[]> {
@@ -41,8 +52,21 @@ describe("a settings file that changes", () => {
   const model = (id: string, price = "free"): string =>
     `  ${id}: { targets: [{ upstream: fake }], context_tokens: 9000, output_tokens_max: 50, price: ${price} }\n`;
 
+  let account = "";
+  let accounts = 0;
+
+  beforeAll(() => serve(settingsFor(upstream.url)));
+  afterAll(end);
+  beforeEach(async () => {
+    await open((account = `case-${(accounts += 1)}`));
+    const lines = gateway.log.length;
+    gateway.writeSettings(settingsFor(upstream.url));
+    process.kill(gateway.pid, "SIGHUP");
+    const isInForce = (): boolean => gateway.log.slice(lines).some((line) => line.includes("settings reloaded"));
+    await vi.waitFor(() => expect(isInForce()).toBe(true), PATIENT);
+  });
+
   test("comes into force whole: a new model is served, one that is gone is not, a new price holds", async () => {
-    await start(settingsFor(upstream.url));
     expect(await modelIds()).toContain("gone-1");
     const changed = settingsFor(upstream.url)
       .replace(/ {2}gone-1:.*\n/, "")
@@ -57,15 +81,14 @@ describe("a settings file that changes", () => {
   });
 
   test("leaves a running stream alone, at the price that it was admitted at", async () => {
-    await start(settingsFor(upstream.url));
     const body = chat(script({ words: 100, eventDelayMs: 20 }), { stream: true });
     const running = await postChat(gateway, secret, body);
     const without = settingsFor(upstream.url).replace(/ {2}fake-1:.*\n/, "");
     gateway.writeSettings(without);
     await expect.poll(modelIds, PATIENT).not.toContain("fake-1");
     expect(await readAll(running)).toContain("data: [DONE]");
-    await expect.poll(async () => (await management.balance("acme")).heldNanos).toBe(0n);
-    expect((await management.balance("acme")).spentNanos).toBe(500n);
+    await expect.poll(async () => (await management.balance(account)).heldNanos).toBe(0n);
+    expect((await management.balance(account)).spentNanos).toBe(500n);
   });
 
   test.each([
@@ -74,12 +97,14 @@ describe("a settings file that changes", () => {
     { name: "a price that is none", bad: model("bad-1", '{ input: "cheap", output: "1" }') },
     { name: "broken YAML", bad: "  bad-1: { targets: [\n" },
   ])("is refused whole for $name, names the line, and the old one stays in force", async ({ bad }) => {
-    await start(settingsFor(upstream.url));
     const before = await modelIds();
+    const lines = gateway.log.length;
     const text = settingsFor(upstream.url) + model("good-1") + bad;
     const line = text.slice(0, text.indexOf("bad-1")).split("\n").length;
     gateway.writeSettings(text);
-    const entry = await gateway.logged("refused");
+    const refusal = (): string | undefined => gateway.log.slice(lines).find((text) => text.includes("refused"));
+    await expect.poll(refusal, PATIENT).toBeDefined();
+    const entry = refusal() ?? "";
     // Broken YAML is noticed where the file ends, which is a line later.
     expect(entry).toMatch(new RegExp(`tollgate\\.yaml:(${line}|${line + 1})\\b`));
     expect(JSON.parse(entry)).toMatchObject({ level: expect.stringMatching(/warn|error/) });

@@ -47,7 +47,7 @@ describe.skipIf(missing !== undefined)(`on two nodes ${missing ?? ""}`, () => {
     operator = await firstOperator(here);
     await new Management(here).account("acme", 100_000_000_000n);
     await person("olga", "owner");
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all([here?.kill(), there?.kill()]);
     await Promise.all([redis.close(), upstream.close(), database.drop()]);

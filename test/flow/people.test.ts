@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { SESSION_HEADER } from "../../src/api/session-headers.js";
 import { Browser, FIRST, firstOperator, welcomeToken } from "../support/browser.js";
 import { OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
-import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
+import { SWEPT_TOPOLOGIES } from "../support/topologies.js";
+import { startWorld, type World } from "../support/world.js";
 
-describe.each(TOPOLOGIES)("people, %s", (topology) => {
+describe.each(SWEPT_TOPOLOGIES)("people, %s", (topology) => {
   let world: World;
   let operator: Browser;
   beforeAll(async () => {

@@ -3,14 +3,16 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { chat, postChat } from "../support/chat-call.js";
-import { type DroppingProxy, type Loss, startDroppingProxy } from "../support/dropping-proxy.js";
+import { type DroppingProxy, type Loss, lossesHeard, startDroppingProxy } from "../support/dropping-proxy.js";
 import { script } from "../support/fake-upstream.js";
-import { says, startWorld, TOPOLOGIES, type World } from "../support/world.js";
+import { pace } from "../support/pauses.js";
+import { SWEPT_TOPOLOGIES } from "../support/topologies.js";
+import { says, startWorld, type World } from "../support/world.js";
 
 /** Ten tokens read at ten nano-USD, four answered at a hundred. */
 const COST_NANOS = 500n;
 
-describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
+describe.each(SWEPT_TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
   let world: World;
   let proxy: DroppingProxy;
   let lastId = 0;
@@ -42,7 +44,8 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
     return (await world.management.balance("acme")).spentNanos - before.spentNanos;
   };
 
-  const openai = (apiKey = world.secret): OpenAI => new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey, maxRetries: 2 });
+  const openai = (apiKey = world.secret, through: typeof fetch = fetch): OpenAI =>
+    new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey, maxRetries: 2, fetch: through });
   const anthropic = (): Anthropic => new Anthropic({ baseURL: proxy.url, apiKey: world.secret, maxRetries: 2 });
   const ASKS: readonly { name: string; ask: (text: string) => Promise<string> }[] = [
     {
@@ -81,7 +84,7 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
   test.each(asks)("$name: two lost connections are one upstream call and one charge", async ({ ask }) => {
     const text = nextText({ headDelayMs: 2_000 });
     const retried = proxy.requests();
-    proxy.lose(lost(text), { kind: "before the head", when: () => pause(200) });
+    proxy.lose(lost(text), { kind: "before the head", when: () => pace(200) });
     const spent = await spentBy(async () => expect((await ask(text)).length).toBeGreaterThan(0));
     expect(proxy.requests() - retried).toBe(3);
     expect(callsOf(text)).toBe(1);
@@ -111,7 +114,7 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
       for (const bytes of [400, before.length]) {
         proxy.lose({ kind: "in the answer", bytes });
         await expect(proxied(lossy, bytes === 400 ? "0" : "1").then((response) => response.text())).rejects.toThrow();
-        await pause(400);
+        await lossesHeard(world.front, world.secret);
       }
       const response = await proxied(lossy, "2");
       expect(response.headers.get("x-tollgate-original-request")).toMatch(/^req_/);
@@ -128,7 +131,15 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
   test("runs anew where the first attempt failed meanwhile", async () => {
     const text = nextText({ headDelayMs: 100, status: 400, times: 1 });
     proxy.lose(lost(text));
-    const answer = await openai().chat.completions.create({ model: "fake-1", messages: says(text) });
+    let calls = 0;
+    const client = openai(world.secret, async (url, init) => {
+      if ((calls += 1) > 1) {
+        await world.upstream.waitFor(({ raw, done }) => done && raw.includes(JSON.stringify(text).slice(1, -1)));
+        await expect.poll(async () => (await world.management.balance("acme")).heldNanos).toBe(0n);
+      }
+      return fetch(url, init);
+    });
+    const answer = await client.chat.completions.create({ model: "fake-1", messages: says(text) });
     expect(answer.choices[0]?.message.content).not.toBe("");
     expect(callsOf(text)).toBe(2);
   });
@@ -217,7 +228,3 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
     await world.management.verify();
   });
 });
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

@@ -17,7 +17,7 @@ import { testStore } from "../support/test-store.js";
 import { settingsFor } from "../support/world.js";
 
 /** It is tried again after pauses of up to five seconds, several times. */
-const TRIES = { timeout: 300_000, interval: 100 };
+const TRIES = { timeout: 300_000, interval: 500 };
 const PATIENT = { timeout: 60_000, interval: 50 };
 const CREDIT_NANOS = 1_000_000_000n;
 /** Several seconds of words, so that what came is noted before the end. */
@@ -66,22 +66,19 @@ onEachStore(({ id: driver }) => {
       const settings = settingsFor(upstream.url).replaceAll("{ upstream: fake }", COSTING);
       const url = driver === "postgres" ? await makeDatabase() : "";
       const env: Record<string, string> = url === "" ? {} : { TOLLGATE_DATABASE_URL: url, TOLLGATE_SECRET: SECRET };
-      const first = await startGateway({ settings, env });
-      const { dataDirectory } = first;
+      const gateway = await startGateway({ settings, env });
+      const { dataDirectory } = gateway;
       onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
-      const operator = new Management(first);
+      const management = new Management(gateway);
       const keys: string[] = [];
       for (const account of ["poisoned", "well"]) {
-        await operator.account(account, CREDIT_NANOS);
-        keys.push((await operator.makeKey(account)).secret);
+        await management.account(account, CREDIT_NANOS);
+        keys.push((await management.makeKey(account)).secret);
       }
       const [poisoned = "", well = ""] = keys;
-      expect(await first.stop()).toBe(0);
       if (driver === "sqlite") refuseInSqlite(dataDirectory);
       else await refuseInPostgres(url);
 
-      const gateway = await startGateway({ settings, dataDirectory, env });
-      const management = new Management(gateway);
       const answer = await postChat(gateway, poisoned, chat(LONG, { stream: true }));
       const id = answer.headers.get("x-request-id") ?? "";
       expect(await readAll(answer)).toContain("[DONE]");

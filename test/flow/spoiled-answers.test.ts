@@ -1,11 +1,11 @@
 /** A failed attempt of which nothing went out is free, whatever was read of it; what went out is charged. */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { postChat } from "../support/chat-call.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { pace } from "../support/pauses.js";
 import { says } from "../support/world.js";
 
 const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
@@ -14,7 +14,7 @@ const USAGE = event({ choices: [], usage: { prompt_tokens: 5, completion_tokens:
 const ERROR = event({ error: { message: "boom", type: "server_error" } });
 const WHOLE = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "word ".repeat(500) } }] });
 
-/** How an answer is spoiled; `pauses` between its writes. */
+/** How an answer is spoiled. What is charged was passed on: its writes go on once the client has the head. */
 interface Spoiled {
   readonly name: string;
   readonly type?: string;
@@ -49,13 +49,16 @@ let server: Server;
 let gateway: GatewayProcess;
 let management: Management;
 let told: Spoiled | undefined;
+/** Resolves once the client has the head of its answer. */
+let begun: Promise<unknown> = Promise.resolve();
 
 async function spoil(response: ServerResponse): Promise<void> {
   if (told === undefined) return void response.destroy();
   response.writeHead(200, { "content-type": told.type ?? "text/event-stream" });
   for (const write of told.writes) {
-    if (write !== "") response.write(write);
-    await sleep(100);
+    if (write !== "") await new Promise((resolve) => response.write(write, resolve));
+    if (told.isCharged) await begun;
+    else await pace(100);
   }
   response.destroy();
 }
@@ -93,7 +96,9 @@ test.each(SPOILED)("$name: charged is $isCharged", async (spoiled) => {
   const { secret } = await management.makeKey(account);
   told = spoiled;
   const body = { model: spoiled.model ?? "spoiled-1", messages: says("hi"), stream: spoiled.stream };
-  const response = await postChat(gateway, secret, body);
+  const asked = postChat(gateway, secret, body);
+  begun = asked;
+  const response = await asked;
   const answer = await response.text().catch(String);
   expect(answer).not.toContain("[DONE]");
   expect(response.status === 200).toBe(spoiled.isCharged);

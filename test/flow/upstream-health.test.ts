@@ -141,11 +141,14 @@ test("a wait of minutes is told as one to whoever met it; with nobody else, othe
 
 test("a client's own deadline, or its leaving, takes no upstream from others", async () => {
   const slow = script({ hang: true });
-  const leave = async (): Promise<void> => {
-    const signal = AbortSignal.timeout(100);
-    await ask(victim, slow, "alone", signal).catch(() => undefined);
-  };
-  for (let round = 0; round < 2; round += 1) await Promise.all(Array.from({ length: 6 }, leave));
+  for (let round = 0; round < 2; round += 1) {
+    const before = fake.requests.length;
+    const leaving = new AbortController();
+    const asked = Array.from({ length: 6 }, () => ask(victim, slow, "alone", leaving.signal).catch(() => undefined));
+    await expect.poll(() => fake.requests.length).toBe(before + 6);
+    leaving.abort();
+    await Promise.all(asked);
+  }
   expect((await ask(hostile, "Hello", "alone")).status).toBe(200);
   expect((await ask(victim, "Hello", "alone")).status).toBe(200);
 });

@@ -8,6 +8,7 @@ import { type FakeUpstream, script as steerOpenAi, startFakeUpstream } from "../
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { readMetrics } from "../support/metrics-reading.js";
+import { bySweep } from "../support/sweep.js";
 import { PRICE, says } from "../support/world.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -98,13 +99,18 @@ interface Case extends Lie, Omit<WireRow, "steer" | "late"> {
   readonly content: string;
 }
 
-function* casesOf({ wire, model, steer, late }: WireRow): Generator<Case, void> {
+const FORMS = [false, true];
+/** In the short form a lie is told in one of the two, in turn. */
+const formsOf = (place: number): readonly boolean[] =>
+  bySweep({ short: FORMS.slice(place % 2, (place % 2) + 1), long: FORMS, all: FORMS });
+
+function* casesOf({ wire, model, steer, late }: WireRow, turn: number): Generator<Case, void> {
   const behind: Lie = { name: "the truth too late", input: 10, output: 17, when: "late", streamOnly: true, ...late };
-  for (const lie of [...LIES, behind])
-    for (const stream of lie.streamOnly ? [true] : [false, true])
+  for (const [place, lie] of [...LIES, behind].entries())
+    for (const stream of lie.streamOnly ? [true] : formsOf(place + turn))
       yield { ...lie, wire, model, stream, content: steer(lie) };
 }
-const CASES = WIRES.flatMap((row) => [...casesOf(row)]);
+const CASES = WIRES.flatMap((row, turn) => [...casesOf(row, turn)]);
 
 let openai: FakeUpstream;
 let anthropic: FakeAnthropic;

@@ -1,4 +1,5 @@
 /** Requests that come slowly, in numbers, or with too many bytes: none is waited for, or holds memory, for long. */
+import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ByteBudget } from "../../src/api/byte-budget.js";
 import { type Event, UsageSource } from "../../src/api/index.js";
@@ -7,6 +8,8 @@ import { KEY, startServer, type TestServer, until } from "../support/http-server
 import { RawClient, rawPost } from "../support/raw-http.js";
 
 const MIB = 1024 * 1024;
+/** A little more than a body must bring in a second. */
+const RATE_BYTES = 17 * 1024;
 const FINISH: Event = {
   kind: { $case: "finish", value: { usage: undefined, usageSource: UsageSource.USAGE_SOURCE_NONE, costNanos: 0n } },
 };
@@ -26,26 +29,72 @@ test.each([
   expect(client.text).toMatch(/^(?:HTTP\/1.1 408 |$)/);
 });
 
-test.each([
-  { name: "stops", every: 0 },
-  { name: "comes byte by byte", every: 20 },
-])("a body that $name is cut with 408, and the service never hears of it", async ({ every }) => {
-  it = await startServer({ slowMs: 100 });
-  const client = await RawClient.open(it.port);
-  client.write(rawPost("/toy/red/say", "", { "content-length": "100000" }));
-  const drip = every === 0 ? undefined : setInterval(() => client.write("x"), every);
-  await until(() => client.closed, "the cut");
-  clearInterval(drip);
-  expect(client.text).toContain("HTTP/1.1 408");
-  expect(client.text).toContain("it did not arrive in time");
-  expect(it.channel.called).toEqual([]);
-});
-
-describe("by default", () => {
+describe("by a clock of the test's own", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test("headers and a body may stand still for 15 s", async () => {
+  test.each([
+    { name: "stops", drip: "" },
+    { name: "comes byte by byte", drip: "x" },
+  ])("a body that $name is cut with 408, and the service never hears of it", async ({ drip }) => {
+    it = await startServer();
+    const client = await RawClient.open(it.port);
+    client.write(rawPost("/toy/red/say", "", { "content-length": "100000" }));
+    await until(() => it?.channel.admissions.length === 1, "the headers are read");
+    const passSecond = (): void => {
+      client.write(drip);
+      vi.advanceTimersByTime(1_000);
+    };
+    await until(() => (passSecond(), client.closed), "the cut");
+    expect(client.text).toContain("HTTP/1.1 408");
+    expect(client.text).toContain("it did not arrive in time");
+    expect(it.channel.called).toEqual([]);
+  });
+
+  test("a body that comes at the least rate is waited for", async () => {
+    it = await startServer();
+    it.channel.streamScript = (_request, sink) => {
+      sink.head({ "tollgate-form": "whole" });
+      sink.data({ source: Buffer.from("{}"), events: [FINISH] });
+    };
+    const sockets: Socket[] = [];
+    it.server.app.server.on("connection", (socket: Socket) => sockets.push(socket));
+    const client = await RawClient.open(it.port);
+    const seconds = 60;
+    client.write(rawPost("/toy/red/say", "", { "content-length": String(6 + seconds * RATE_BYTES) }) + "toy-1 ");
+    for (let second = 1; second <= seconds; second++) {
+      client.write("x".repeat(RATE_BYTES));
+      await until(() => (sockets[0]?.bytesRead ?? 0) > second * RATE_BYTES, "the server has read it");
+      vi.advanceTimersByTime(1_000);
+    }
+    await until(() => client.text.includes("\r\n\r\n"), "the answer");
+    expect(client.text).toContain("HTTP/1.1 200");
+    client.socket.destroy();
+  });
+
+  test.each([
+    { name: "no key", headers: { authorization: "" }, status: 401 },
+    { name: "an unknown key", headers: { authorization: "Bearer sk-bad" }, status: 401 },
+    {
+      name: "an unknown key that is looked up",
+      headers: { authorization: "Bearer sk-bad" },
+      status: 401,
+      isLookedUp: true,
+    },
+  ])(
+    "with $name the answer comes before the body, and the connection goes",
+    async ({ headers, status, isLookedUp }) => {
+      it = await startServer();
+      it.channel.looksUp = isLookedUp === true;
+      const client = await RawClient.open(it.port);
+      client.write(rawPost("/toy/red/say", "", { ...headers, "content-length": "30" }));
+      await until(() => client.text.includes("\r\n\r\n"), "the refusal");
+      expect(client.text).toContain(`HTTP/1.1 ${status}`);
+      await until(() => (vi.advanceTimersByTime(1_000), client.closed), "the cut");
+    },
+  );
+
+  test("headers and a body may stand still for 15 s by default", async () => {
     it = await startServer();
     expect(it.server.app.server.headersTimeout).toBe(15_000);
     const client = await RawClient.open(it.port);
@@ -60,43 +109,6 @@ describe("by default", () => {
     await until(() => client.closed, "the cut");
     expect(client.text).toContain("HTTP/1.1 408");
   });
-});
-
-test("a body that comes at the least rate is waited for", async () => {
-  it = await startServer({ slowMs: 100 });
-  it.channel.streamScript = (_request, sink) => {
-    sink.head({ "tollgate-form": "whole" });
-    sink.data({ source: Buffer.from("{}"), events: [FINISH] });
-  };
-  const client = await RawClient.open(it.port);
-  const pieces = 20;
-  client.write(rawPost("/toy/red/say", "", { "content-length": String(6 + pieces * 20_000) }) + "toy-1 ");
-  for (let count = 0; count < pieces; count++) {
-    client.write("x".repeat(20_000));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await until(() => client.text.includes("\r\n\r\n"), "the answer");
-  expect(client.text).toContain("HTTP/1.1 200");
-  client.socket.destroy();
-});
-
-test.each([
-  { name: "no key", headers: { authorization: "" }, status: 401 },
-  { name: "an unknown key", headers: { authorization: "Bearer sk-bad" }, status: 401 },
-  {
-    name: "an unknown key that is looked up",
-    headers: { authorization: "Bearer sk-bad" },
-    status: 401,
-    isLookedUp: true,
-  },
-])("with $name the answer comes before the body, and the connection goes", async ({ headers, status, isLookedUp }) => {
-  it = await startServer({ slowMs: 2_000 });
-  it.channel.looksUp = isLookedUp === true;
-  const client = await RawClient.open(it.port);
-  client.write(rawPost("/toy/red/say", "", { ...headers, "content-length": "30" }));
-  await until(() => client.text.includes("\r\n\r\n"), "the refusal");
-  expect(client.text).toContain(`HTTP/1.1 ${status}`);
-  await until(() => client.closed, "the cut");
 });
 
 test.each([

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { type Event, UsageSource } from "../../src/api/index.js";
 import type { HttpServerOptions } from "../../src/http/server.js";
 import { startServer, type TestServer, until } from "../support/http-server.js";
+import { allowTimeToFail } from "../support/pauses.js";
 import { RawClient, rawPost } from "../support/raw-http.js";
 
 const STREAM = { "tollgate-form": "stream", "x-request-id": "req_1" };
@@ -60,7 +61,7 @@ test("an idle stream is kept alive, but not before its first batch", async () =>
   let held = false;
   server.channel.streamScript = async (_request, sink) => {
     sink.head(STREAM);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await allowTimeToFail(60);
     held = client?.reads.length === 0;
     sink.data({ source: Buffer.from("data: a\n\n") });
     await new Promise<void>((resolve) => (go = resolve));
@@ -103,7 +104,7 @@ test.each([
   let before = -1;
   while (before !== sent) {
     before = sent;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await allowTimeToFail(50);
   }
   expect(sent).toBeLessThan(wanted);
   reader.socket.resume();

@@ -1,18 +1,20 @@
 /** A whole answer is cut where its reader takes nothing of it for too long, as a stream is; a slow reader gets it. */
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ListModelsResponse, Model, ModelServiceService } from "../../src/api/index.js";
-import { startServer, type TestServer } from "../support/http-server.js";
+import { startServer, type TestServer, until } from "../support/http-server.js";
 import { RawClient, rawPost } from "../support/raw-http.js";
 
-const BLOCKED_MS = 1_000;
+/** A slow reader takes several times the bound in all, which is 30 s, and never as long at once. */
+const SECONDS = 75;
 /** Far more than two sockets hold. */
 const ANSWER = Buffer.alloc(24 * 1024 * 1024, "x");
 
 let server: TestServer;
 beforeEach(async () => {
-  server = await startServer({ blockedMsMax: BLOCKED_MS });
+  // Time passes for the server as the test says, and each second it looks for readers that take nothing.
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  server = await startServer();
   server.channel.streamScript = (_request, sink) => {
     sink.head({ "tollgate-form": "whole" });
     sink.data({ source: ANSWER, events: [{ kind: { $case: "finish", value: FINISH } }] });
@@ -22,7 +24,10 @@ beforeEach(async () => {
   const list = ListModelsResponse.encode({ models, nextPageToken: "" }).finish();
   server.channel.unaryScripts.set(ModelServiceService.listModels.path, () => list);
 });
-afterEach(() => server.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await server.close();
+});
 
 const FINISH = { usage: undefined, usageSource: 0, costNanos: 1n };
 const ASKS = [
@@ -39,7 +44,7 @@ async function ask(text: string): Promise<RawClient> {
 
 test.each(ASKS)("$name that nobody reads is cut", async ({ ask: text }) => {
   const { socket } = await ask(text);
-  await expect.poll(() => server.samples.length).toBe(1);
+  await until(() => (vi.advanceTimersByTime(1_000), server.samples.length === 1), "the cut");
   socket.resume();
   await once(socket, "close");
   expect(socket.bytesRead).toBeLessThan(ANSWER.length);
@@ -47,14 +52,17 @@ test.each(ASKS)("$name that nobody reads is cut", async ({ ask: text }) => {
 
 test.each(ASKS)("$name that is read slowly comes whole", async ({ ask: text }) => {
   const { socket } = await ask(text);
-  const startMs = performance.now();
-  // Several times the bound in all, and never as long at once.
-  const isAhead = (): boolean => socket.bytesRead / ANSWER.length > (performance.now() - startMs) / (2.5 * BLOCKED_MS);
-  socket.on("data", () => isAhead() && socket.pause());
-  while (socket.bytesRead < ANSWER.length && !socket.destroyed) {
-    if (!isAhead()) socket.resume();
-    await sleep(5);
+  let due = 0;
+  socket.on("data", () => socket.bytesRead >= due && socket.pause());
+  for (let second = 1; second <= SECONDS; second++) {
+    due = (second / SECONDS) * ANSWER.length;
+    socket.resume();
+    await until(() => socket.bytesRead >= due || socket.destroyed, "what comes in a second");
+    vi.advanceTimersByTime(1_000);
   }
+  due = Infinity;
+  socket.resume();
+  await until(() => socket.bytesRead > ANSWER.length || socket.destroyed, "the end");
   expect(socket.bytesRead).toBeGreaterThan(ANSWER.length);
   socket.destroy();
 });

@@ -1,5 +1,6 @@
 /** WebSockets at the edge: how many, how long, how slow, and how they end, over a scripted service. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { once } from "node:events";
+import type { Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { ByteBudget } from "../../src/api/byte-budget.js";
 import { type Event, UsageSource } from "../../src/api/index.js";
@@ -9,6 +10,7 @@ import { openaiResponses } from "../../src/formats/openai-responses.js";
 import type { FrontRefusal } from "../../src/http/front.js";
 import type { HttpServerOptions } from "../../src/http/server.js";
 import { startServer, type TestServer, until } from "../support/http-server.js";
+import { pace } from "../support/pauses.js";
 import { RawClient } from "../support/raw-http.js";
 import { SocketClient } from "../support/websocket-client.js";
 
@@ -22,9 +24,16 @@ const event = (data: object): Buffer => Buffer.from(`data: ${JSON.stringify(data
 const ASK = { model: "toy-1", input: "hello" };
 const MIB = 1024 * 1024;
 
+/** How long a message may take. */
+const SLOW_MS = 15_000;
+
 let it: TestServer;
+/** A clock for the servers that are given it. They look at it each few milliseconds. */
+let nowMs = 0;
+const TIMED: Partial<HttpServerOptions> = { nowMs: () => nowMs, heartbeatMs: 20 };
 const clients: SocketClient[] = [];
 afterEach(async () => {
+  nowMs = 0;
   for (const client of clients.splice(0)) client.close();
   await it.close();
 });
@@ -37,6 +46,13 @@ async function open(): Promise<SocketClient> {
   const client = await SocketClient.open(it.url, "sk-good");
   clients.push(client);
   return client;
+}
+
+/** Resolves once the server has read what came before. */
+async function readBefore({ webSocket }: SocketClient): Promise<void> {
+  const answered = once(webSocket, "pong");
+  webSocket.ping();
+  await answered;
 }
 
 /** Answers with one event, waits for `go`, and ends well. */
@@ -60,13 +76,11 @@ test("a key has so many and no more, and has room again once one closes", async 
   expect(refusal.error["message"]).toContain("websockets of the key is 2");
   first.close();
   await expect
-    .poll(
-      () =>
-        open().then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 60_000 },
+    .poll(() =>
+      open().then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
 });
@@ -79,13 +93,16 @@ test("all have so many together", async () => {
 
 test("an old one says so in the way that clients know, and closes; what runs ends well first", async () => {
   const refusals: FrontRefusal[] = [];
-  await start({ socketAgeMsMax: 60, heartbeatMs: 400, onRefused: (refusal) => refusals.push(refusal) });
+  await start({ ...TIMED, socketAgeMsMax: 60_000, onRefused: (refusal) => refusals.push(refusal) });
   const steps = { go: () => undefined };
   answerIn(steps);
   const client = await open();
   client.create(ASK);
   await client.until(({ type }) => type === DELTA.type);
-  await sleep(300);
+  // It asks whether the client lives whenever it looks how old the connection is.
+  const looked = once(client.webSocket, "ping");
+  nowMs = 60_000;
+  await looked;
   expect(client.closed).toBeUndefined();
   steps.go();
   expect((await client.answer()).at(-1)).toMatchObject({ type: "response.completed" });
@@ -140,7 +157,7 @@ test.each([
   client.create(ASK);
   await client.until(({ type }) => type === DELTA.type);
   end();
-  await sleep(50);
+  await readBefore(client);
   expect(client.closed).toBeUndefined();
   steps.go();
   expect((await client.answer()).at(-1)).toMatchObject({ type: "response.completed" });
@@ -204,7 +221,7 @@ test("a reader that takes nothing is waited for, then cut; one that goes on has 
   slow.create(ASK);
   await until(() => pushed > 1, "it began");
   slow.webSocket.pause();
-  await sleep(50);
+  await pace(50);
   slow.webSocket.resume();
   const events = await slow.answer();
   expect(events).toHaveLength(25);
@@ -212,15 +229,21 @@ test("a reader that takes nothing is waited for, then cut; one that goes on has 
 });
 
 test("a message that comes too slowly, and a client that answers no ping, are cut", async () => {
-  await start({ slowMs: 100, heartbeatMs: 100 });
-  const dribbling = await raw();
+  await start(TIMED);
+  const sockets: Socket[] = [];
+  it.server.app.server.on("connection", (socket: Socket) => sockets.push(socket));
+  const [dribbling, silent] = [await raw(), await raw()];
+  const before = sockets[0]?.bytesRead ?? 0;
   dribbling.socket.write(Buffer.from([0x81, 0xfe, 0x40, 0x00, 0, 0, 0, 0, 0x7b]));
-  const silent = await raw();
-  await until(() => dribbling.closed && silent.closed, "both are cut");
+  await until(() => (sockets[0]?.bytesRead ?? 0) > before, "the begin of the message");
+  nowMs = SLOW_MS + 100;
+  await until(() => dribbling.closed, "the slow one is cut");
+  expect(silent.closed).toBe(false);
+  await until(() => ((nowMs += 20), silent.closed), "the silent one is cut");
 });
 
 test("a client at rest is not slow, before its first message, behind pongs and between messages", async () => {
-  await start({ slowMs: 100, heartbeatMs: 50 });
+  await start(TIMED);
   it.channel.streamScript = (_request, sink) => {
     sink.head(STREAM);
     sink.data({ source: event(DONE), events: [FINISH] });
@@ -228,8 +251,13 @@ test("a client at rest is not slow, before its first message, behind pongs and b
   };
   const client = await open();
   for (let round = 0; round < 3; round += 1) {
-    // Several pongs, and several times as long as a message may take.
-    await sleep(700);
+    // Many pongs, and several times as long as a message may take.
+    for (let endMs = nowMs + 3 * SLOW_MS; nowMs < endMs;) {
+      const asked = once(client.webSocket, "ping");
+      nowMs += 1_000;
+      await asked;
+      await readBefore(client);
+    }
     expect(await client.ask(ASK)).toHaveLength(1);
   }
 });

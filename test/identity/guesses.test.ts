@@ -1,16 +1,21 @@
 /** Guessing: slowed for strangers, the same for addresses that nobody has, and never at the cost of the person. */
-import * as argon2 from "@node-rs/argon2";
 import { expect, test } from "vitest";
-import type { Hashing } from "../../src/identity/passwords.js";
+import { type Hashing, Passwords } from "../../src/identity/passwords.js";
+import { quickHashing } from "../support/quick-hashing.js";
 import { openStore, SQLITE } from "../support/stores.js";
+import { bySweep } from "../support/sweep.js";
 import { act, openPeople, PASSWORD, type PeopleWorld, reasonOf } from "./people-world.js";
 
-/** The real one, which counts its work. */
+/** Within some three hours, however many they are. */
+const GUESSING_MS = 10_000_000;
+const GUESSES = bySweep({ short: 2_000, long: 10_000, all: 10_000 });
+
+/** Counts its work. */
 function countedHashing(): Hashing & { runs: number } {
-  const counted = {
+  const counted: Hashing & { runs: number } = {
     runs: 0,
-    hash: (password: string, cost: argon2.Options) => ((counted.runs += 1), argon2.hash(password, cost)),
-    verify: (stored: string, password: string) => ((counted.runs += 1), argon2.verify(stored, password)),
+    hash: (...asked) => ((counted.runs += 1), quickHashing.hash(...asked)),
+    verify: (...asked) => ((counted.runs += 1), quickHashing.verify(...asked)),
   };
   return counted;
 }
@@ -25,17 +30,17 @@ async function open(): Promise<PeopleWorld & { readonly hashing: ReturnType<type
 /** Addresses of strangers, each used a few times. */
 const stranger = (count: number): string => `198.18.${Math.floor(count / 256) % 256}.${count % 256}`;
 
-test("10,000 guesses open no account, cost next to no hashing, and keep the person out of nothing", async () => {
+test(`${GUESSES} guesses open no account, cost next to no hashing, and keep the person out of nothing`, async () => {
   const { hashing, clock, signIn } = await open();
   const before = hashing.runs;
   const reasons = new Map<string, number>();
-  for (let count = 0; count < 10_000; count++) {
-    clock.nowMs += 1_000;
+  for (let count = 0; count < GUESSES; count++) {
+    clock.nowMs += GUESSING_MS / GUESSES;
     const reason = await reasonOf(() => signIn("ada@example.com", `guess ${count}`, "", stranger(count)));
     reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   }
   expect([...reasons.keys()].sort()).toEqual(["RATE_LIMITED", "SIGN_IN_REFUSED"]);
-  // Within some three hours: ten at once, and then one at each doubled wait, up to one in 15 minutes.
+  // Ten at once, and then one at each doubled wait, up to one in 15 minutes.
   expect(reasons.get("SIGN_IN_REFUSED")).toBeLessThan(50);
   expect(hashing.runs - before).toBeLessThan(50);
   // The person, where she signed in before, while the guessing goes on.
@@ -92,4 +97,13 @@ test("whoever is signed in may change the password while strangers guess", async
     await reasonOf(() => world.signIn("ada@example.com", "x", "", stranger(count)));
   const { open: session } = await world.caller(ada);
   await world.identity.prove(session, PASSWORD, "", act());
+});
+
+test("a password is kept as OWASP asks: argon2id with 19 MiB and two passes", async () => {
+  const passwords = new Passwords();
+  const kept = await passwords.hash(PASSWORD);
+  expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  expect(await passwords.verify(kept, PASSWORD)).toBe(true);
+  expect(await passwords.verify(kept, `${PASSWORD}.`)).toBe(false);
+  expect(await passwords.verify(undefined, PASSWORD)).toBe(false);
 });

@@ -240,6 +240,32 @@ describe("the cache", () => {
     expect((await refusalOf(() => node.authenticate(first.secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
   });
 
+  test("knows the other keys of an account after one of them is forgotten", async () => {
+    const [one, other] = [await make(), await make()];
+    for (const { secret } of [one, other]) await world.keys.authenticate(secret);
+    await world.keys.update(one.key.id, settingsOf({ name: "changed" }), ["name"], { act: TEST_ACT });
+    await world.store.accounts.setSettings("acme", { tokensPerMinute: 7n }, "", TEST_ACT);
+    await world.keys.publishAccount("acme");
+    expect((await world.keys.authenticate(other.secret)).accountLimits).toMatchObject({ tokensPerMinute: 7n });
+  });
+
+  test("reads a secret that goes from key to key three times, and then under no revision", async () => {
+    const [one, other] = [await make(), await make()];
+    const rows = [await world.store.keys.get(one.key.id), await world.store.keys.get(other.key.id)];
+    const [first, second] = rows;
+    if (first === undefined || second === undefined) throw new Error("no key was made");
+    second.digest.set(first.digest);
+    let reads = 0;
+    const keys = { ...world.store.keys, findByDigest: async () => rows[reads++ % 2] };
+    const shared = { isShared: true, onRevision: () => undefined, revisionsOf: async () => undefined };
+    const node = world.node({
+      store: { ...world.store, keys },
+      coordination: { ...world.coordination, ...shared },
+    });
+    const { keyId, revisions } = await node.authenticate(one.secret);
+    expect([keyId, revisions, reads]).toEqual([one.key.id, undefined, 3]);
+  });
+
   test("does not keep secrets that are no longer used", async () => {
     for (let count = 0; count < 5; count++) await world.keys.authenticate((await make()).secret);
     await refusalOf(() => world.keys.authenticate(FOREIGN));

@@ -12,6 +12,7 @@ import {
 } from "../../src/keys/grant.js";
 import { callerOf } from "../../src/keys/key-caller.js";
 import { MAKERS_MAX } from "../../src/keys/standing.js";
+import { isWithin } from "../../src/keys/within.js";
 import { FOREIGN, refusalOf, settingsOf } from "./key-world.js";
 
 function callerWith(settings: Partial<KeySettings>, id = "key_1", maker?: Caller): Caller {
@@ -123,6 +124,20 @@ test.each([
   else expect((await refusalOf(call)).reason).toBe(`ERROR_REASON_${want}`);
 });
 
+test.each([
+  { name: "an owner makes a key of the account", role: "owner", given: {}, want: "" },
+  { name: "an owner makes no key of another account", role: "owner", given: { accountId: "other" }, want: "UNKNOWN" },
+  { name: "a member makes no key that makes keys", role: "member", given: { scopes: ["keys"] }, want: "ROLE_MISSING" },
+  { name: "an operator makes a key of any account", role: "operator", given: { accountId: "other" }, want: "" },
+] as const)("$name, and is named as who made it", async ({ role, given, want }) => {
+  const user = { id: "user_1", sessionId: "s", role, lacksSecondFactor: false, isFresh: true };
+  const caller: Caller = Object.assign(callerWith({}), { user });
+  const { accountId = "acme", scopes = ["chat"] } = given as { accountId?: string; scopes?: string[] };
+  const grant = () => grantedWish(caller, { accountId, settings: settingsOf({ scopes: [...scopes] }) });
+  if (want === "") expect(grant()).toMatchObject({ accountId, settings: { scopes }, makerUserId: "user_1" });
+  else expect((await refusalOf(grant)).reason).toContain(want);
+});
+
 test("an operator may do all of it, and is nobody's maker", () => {
   const wish = { accountId: "other", settings: settingsOf({ scopes: ["operator"] }), secret: FOREIGN };
   expect(grantedWish(operator, wish).makerId).toBeUndefined();
@@ -193,8 +208,32 @@ describe("a key that a key made", () => {
     const wish = { accountId: "acme", settings: settingsOf({ scopes: ["chat"], models: ["gpt-5"] }) };
     expect(grantedWish(child, wish).settings).toMatchObject({ requestsPerMinute: 5n, concurrency: 2n });
     let last = limited;
-    for (let count = 0; count < MAKERS_MAX; count += 1) last = callerWith({ scopes: ["keys"] }, `key_${count}`, last);
+    for (let count = 0; count < MAKERS_MAX; count += 1)
+      last = callerWith({ scopes: ["keys", "chat"] }, `key_${count}`, last);
     expect((await refusalOf(() => grantedWish(last, wish))).reason).toBe("ERROR_REASON_KEY_TOO_WIDE");
+    expect(grantedWish(last.maker ?? last, wish).makerId).toBe(`key_${MAKERS_MAX - 2}`);
+  });
+
+  test.each([
+    { count: 1, want: "must be among m0" },
+    { count: 8, want: "must be among m0, m1, m2, m3, m4, m5, m6, m7" },
+    { count: 9, want: "must be among m0, m1, m2, m3, m4, m5, m6, m7, ..." },
+  ])("that asks for another model is told of $count, or of the first eight", async ({ count, want }) => {
+    const models = Array.from({ length: count }, (_, index) => `m${index}`);
+    const maker = callerWith({ scopes: ["keys", "chat"], models });
+    const wish = { accountId: "acme", settings: settingsOf({ scopes: ["chat"], models: ["o4"] }) };
+    const { metadata } = await refusalOf(() => grantedWish(maker, wish));
+    expect(metadata["problem"]).toContain(want);
+    expect(metadata["problem"]?.endsWith("...")).toBe(count > 8);
+  });
+
+  test.each([
+    { name: "that names its models need not deny others", models: ["gpt-5"], want: true },
+    { name: "that names the denied one must deny it", models: ["gpt-5", "o4"], want: false },
+    { name: "that names a glob must deny it", models: ["o*"], want: false },
+    { name: "that names no model must deny it", models: [], want: false },
+  ])("whose maker is denied a model, $name", ({ models, want }) => {
+    expect(isWithin(settingsOf({ models }), settingsOf({ modelsDenied: ["o4"] }))).toBe(want);
   });
 
   test("is seen by its maker, and by who may do all that it may", () => {

@@ -1,7 +1,6 @@
 /** How keys are made, changed and ended. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Coordination } from "../../src/coordination/coordination.js";
-import { makeKeyId } from "../../src/keys/key-id.js";
+import { CallerChanged, type Coordination } from "../../src/coordination/coordination.js";
 import { FOREIGN, openWorld, refusalOf, seededBytes, settingsOf, START_MS, type World } from "./key-world.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 
@@ -364,9 +363,27 @@ test("a key is found by what its name, hint and id are now", async () => {
   expect(await Promise.all(["weekly", rotated.key.hint, key.id].map(isFoundBy))).toEqual([true, true, true]);
 });
 
-test("ids sort by the time at which they were made", () => {
-  const bytes = seededBytes("ids");
-  const ids = [0, 1, 999, 1_000, START_MS, START_MS + 1, START_MS * 2].map((ms) => makeKeyId(ms, bytes));
-  expect([...ids].sort()).toEqual(ids);
-  expect(new Set(Array.from({ length: 1_000 }, () => makeKeyId(START_MS, bytes))).size).toBe(1_000);
+test("the keys in the line that made a key are named, its maker first", async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 3; count++)
+    ids.unshift(
+      (await world.keys.create({ accountId: "acme", settings: undefined, makerId: ids[0] }, TEST_ACT)).key.id,
+    );
+  expect(await world.keys.makersOf(ids[0] ?? "")).toEqual(ids.slice(1));
+  expect(await world.keys.makersOf(ids[2] ?? "")).toEqual([]);
+});
+
+test("a hidden key that changes whenever it is read lets nobody in", async () => {
+  const { id } = await world.keys.createHidden({ accountId: "acme", settings: undefined });
+  expect((await world.keys.hiddenCaller(id)).keyId).toBe(id);
+  let reads = 0;
+  const { keys } = world.store;
+  const read: typeof keys.get = async (asked) => {
+    reads += 1;
+    await node.publishAccount("acme");
+    return keys.get(asked);
+  };
+  const node = world.node({ store: { ...world.store, keys: { ...keys, get: read } } });
+  await expect(node.hiddenCaller(id)).rejects.toBeInstanceOf(CallerChanged);
+  expect(reads).toBe(16);
 });

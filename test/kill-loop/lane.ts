@@ -11,8 +11,8 @@ import { type HonestUpstream, startHonestUpstream } from "./upstream.js";
 
 const ACCOUNT = "acme";
 const CREDIT_NANOS = 1_000_000_000_000n;
-/** How long a hold may outlive its process. */
-const RESOLVE_MS_MAX = 20_000;
+/** How long a hold may outlive its process, ten times over: the machine has other work. */
+const RESOLVE_MS_MAX = 200_000;
 
 /** A failpoint is given this long to act before the process is killed all the same. */
 const PATIENCE_MS = 5_000;
@@ -135,7 +135,8 @@ export class Lane {
     const management = new Management(gateway);
     const startMs = performance.now();
     while ((await management.balance(ACCOUNT)).heldNanos > 0n) {
-      if (performance.now() - startMs > RESOLVE_MS_MAX) throw new Error(`${this.#name}: a hold is left after 20 s`);
+      if (performance.now() - startMs > RESOLVE_MS_MAX)
+        throw new Error(`${this.#name}: a hold is left after ${RESOLVE_MS_MAX / 1_000} s`);
       await pause(20);
     }
     this.#tally.resolveMsMost = Math.max(this.#tally.resolveMsMost, Math.round(performance.now() - startMs));

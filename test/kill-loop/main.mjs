@@ -21,6 +21,6 @@ const env = {
   TOLLGATE_KILL_LANES: values.lanes,
   ...(values.seed === undefined ? {} : { TOLLGATE_KILL_SEED: values.seed }),
 };
-const runner = ["node_modules/vitest/vitest.mjs", "run", "test/kill-loop/kill-loop.test.ts"];
+const runner = ["node_modules/vitest/vitest.mjs", "run", "test/kill-loop/kill-loop.prove.test.ts"];
 const child = spawn(process.execPath, runner, { stdio: "inherit", env });
 child.on("exit", (code) => process.exit(code ?? 1));

@@ -73,7 +73,7 @@ function problemOfRequests({ rows, requests, told }: World): string | undefined 
 
 /** Late charges may pass a budget whose money others were given meanwhile. */
 function problemOfBudgets({ rows, requests, nodes, lowered, mustEnd }: World): string | undefined {
-  for (const { owner, ownerId, period, pendingNanos, spentNanos } of rows.counters) {
+  for (const { owner, ownerId, period, pendingNanos, spentNanos } of rows.counters.values()) {
     const used = pendingNanos + spentNanos - rows.lateNanos;
     const own = owner === "key" ? requests.filter(({ asked }) => asked.keyId === ownerId) : [];
     const limits = own.flatMap(({ asked }) => asked.budgets);

@@ -3,15 +3,18 @@
  * the protocol is found. `npm run leases:check` goes deeper, with more accidents, and beside that as far as it goes.
  */
 import { describe, expect, test } from "vitest";
+import type { World } from "./model-world.js";
 import { MUTATIONS } from "./mutations.js";
 import { REAL, SCENARIOS, startOf } from "./scenarios.js";
-import { exhaust, search } from "./search.js";
+import { after, exhaust, search } from "./search.js";
 import { bySweep } from "../support/sweep.js";
 
 const IS_LARGE = process.env["TOLLGATE_LEASES"] === "large";
 const DEPTH_MAX = Number(
-  process.env["TOLLGATE_LEASES_DEPTH"] ?? (IS_LARGE ? 6 : bySweep({ short: 4, long: 5, all: 5 })),
+  process.env["TOLLGATE_LEASES_DEPTH"] ?? (IS_LARGE ? 6 : bySweep({ short: 3, long: 5, all: 5 })),
 );
+/** Whether a search for a mistake goes the whole way to it, or begins after its first steps. */
+const IS_WHOLE_WAY = IS_LARGE || bySweep({ short: false, long: true, all: true });
 /** How many worlds the large check sees of a beginning without a bound on the steps. */
 const WORLDS_MAX = 500_000;
 const TIMEOUT_MS = IS_LARGE ? 7_200_000 : 120_000;
@@ -36,11 +39,28 @@ if (IS_LARGE) {
   });
 }
 
+describe("every way on, where a mistake would show soon", () => {
+  test.each(MUTATIONS.filter(({ after: first = [] }) => first.length > 0))(
+    "$name",
+    ({ scenario, after: first = [] }) => {
+      const start = after(beginningOf(scenario), first, REAL);
+      const { problem, steps, worlds } = search(start, REAL, { depthMax: 3 });
+      expect(problem, steps.join("\n")).toBeUndefined();
+      expect(worlds).toBeGreaterThan(50);
+    },
+  );
+});
+
 describe("a mistake is found:", () => {
-  test.each(MUTATIONS)("$name", { timeout: TIMEOUT_MS }, ({ scenario: name, protocol, finds }) => {
-    const scenario = SCENARIOS.find((one) => one.name === name);
-    if (scenario === undefined) throw new Error(`no scenario is called ${name}`);
-    const { problem, worlds } = search(startOf(scenario, false), protocol, { worldsMax: 20_000 });
+  test.each(MUTATIONS)("$name", { timeout: TIMEOUT_MS }, ({ scenario, after: first = [], protocol, finds }) => {
+    const start = after(beginningOf(scenario), IS_WHOLE_WAY ? [] : first, protocol);
+    const { problem, worlds } = search(start, protocol, { worldsMax: 20_000 });
     expect(problem, `after ${worlds} worlds`).toMatch(finds);
   });
 });
+
+function beginningOf(name: string): World {
+  const scenario = SCENARIOS.find((one) => one.name === name);
+  if (scenario === undefined) throw new Error(`no scenario is called ${name}`);
+  return startOf(scenario, false);
+}

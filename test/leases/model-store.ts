@@ -8,12 +8,15 @@ export type Decide = (book: Book, operation: LedgerOperation) => LedgerResult;
 
 type Counter = Pick<BudgetRow, "owner" | "ownerId" | "period" | "bucket" | "pendingNanos" | "spentNanos">;
 
+/** Counters by what each counts, as text. */
+type Counters = ReadonlyMap<string, Counter>;
+
 /** What is durable. Nothing in it is changed: a batch makes another one. */
 export interface Rows {
   readonly accounts: readonly Account[];
   readonly leases: readonly LeaseRow[];
   readonly holds: readonly HoldRow[];
-  readonly counters: readonly Counter[];
+  readonly counters: Counters;
   readonly beats: ReadonlyMap<string, number>;
   /** How often each request was charged, and what, whatever its row says. */
   readonly charges: ReadonlyMap<string, { readonly count: number; readonly nanos: bigint }>;
@@ -24,7 +27,7 @@ export interface Rows {
 }
 
 export function emptyRows(accounts: readonly Account[]): Rows {
-  const none = { leases: [], holds: [], counters: [], beats: new Map(), charges: new Map() };
+  const none = { leases: [], holds: [], counters: new Map(), beats: new Map(), charges: new Map() };
   return { accounts, ...none, lateNanos: 0n, granted: new Set() };
 }
 
@@ -62,15 +65,15 @@ export function change(rows: Rows, accountId: string, to: Partial<Account>, deci
 
 /** One book for all batches, filled anew for each: a new one would cost more than all that is decided over it. */
 const book = new Book();
-const counterRows = new Set<BudgetRow>();
+const counterRows = new Map<string, BudgetRow>();
 
 function bookOf(rows: Rows): Book {
   book.forgetChanges(0);
   book.accounts.clear();
   book.beats.clear();
   book.leases.clear();
-  for (const row of counterRows) {
-    const known = rows.counters.find((counter) => isSame(counter, row));
+  for (const [name, row] of counterRows) {
+    const known = rows.counters.get(name);
     row.pendingNanos = known?.pendingNanos ?? 0n;
     row.spentNanos = known?.spentNanos ?? 0n;
   }
@@ -92,21 +95,17 @@ function countersOf({ keyId, accountId, createTimeMs }: Counted, rows: Rows): re
   return book.counters(keyId, accountId, createTimeMs, {
     makersOf: () => [],
     load: (row) => {
-      const known = rows.counters.find((counter) => isSame(counter, row));
+      const name = nameOf(row);
+      const known = rows.counters.get(name);
       row.pendingNanos = known?.pendingNanos ?? 0n;
       row.spentNanos = known?.spentNanos ?? 0n;
-      counterRows.add(row);
+      counterRows.set(name, row);
     },
   });
 }
 
-function isSame(one: Omit<Counter, "pendingNanos" | "spentNanos">, other: typeof one): boolean {
-  return (
-    one.ownerId === other.ownerId &&
-    one.period === other.period &&
-    one.bucket === other.bucket &&
-    one.owner === other.owner
-  );
+function nameOf({ owner, ownerId, period, bucket }: Counter): string {
+  return `${owner} ${ownerId} ${period} ${bucket}`;
 }
 
 function loadCounters(operation: LedgerOperation, rows: Rows): void {
@@ -136,16 +135,13 @@ function rowsOf(before: Rows, grants: readonly string[]): Rows {
     charges.set(causeId, { count: known.count + 1, nanos: known.nanos + postedNanos });
     if (pendingNanos === 0n) lateNanos += postedNanos;
   }
-  const counters = new Map<BudgetRow, Counter>();
-  const told = before.counters.filter(
-    (counter) => ![...book.changedBudgets].some((changed) => isSame(changed, counter)),
-  );
-  for (const row of book.changedBudgets) counters.set(row, { ...row });
+  const counters = new Map(before.counters);
+  for (const row of book.changedBudgets) counters.set(nameOf(row), { ...row });
   return {
     accounts: [...book.accounts.values()].map(withoutChain),
     leases: [...book.leases.values()].map(leaseOnly),
     holds: [...book.holds.values()].map(holdOnly),
-    counters: [...told, ...counters.values()],
+    counters,
     beats: new Map(book.beats),
     charges,
     lateNanos,

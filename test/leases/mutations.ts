@@ -10,6 +10,8 @@ export interface Mutation {
   readonly name: string;
   /** In which scenario it is found. */
   readonly scenario: string;
+  /** The first steps of a way of more than four: the short search begins after them. */
+  readonly after?: readonly string[];
   readonly protocol: Protocol;
   /** What is found. */
   readonly finds: RegExp;
@@ -67,6 +69,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "what was charged before is charged once more from a journal",
     scenario: JOURNALED,
+    after: ["node 0 is cut off", "node 0 is asked r1", "node 0 is asked r2", "r1 ends"],
     protocol: deciding("settle", (book, operation) => {
       const hold = book.holds.get(operation.requestId);
       if (hold === undefined || hold.state !== "settled") return decide(book, operation);
@@ -104,6 +107,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a node that was suspended trusts its clock of durations",
     scenario: SUSPENDED,
+    after: ["tick", "node 0 is suspended", "tick"],
     protocol: {
       ...REAL,
       draw: (node, request, { monotonicMs, wallMs }) => {
@@ -117,6 +121,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a reclaimed node goes on under its id",
     scenario: RECLAIMED,
+    after: ["tick", "tick", "node 0 beats"],
     protocol: deciding("beat", (book, operation) => decide(book, { ...operation, isFirst: true })),
     finds: /lease that has ended/,
   },
@@ -153,6 +158,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "settlements do not carry their hold's terms",
     scenario: RECLAIMED,
+    after: ["tick", "node 0 is asked r1"],
     protocol: { ...REAL, carriesTerms: false },
     finds: /settlement of .* is refused/,
   },
@@ -190,6 +196,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a frozen account is granted leases",
     scenario: CHANGED,
+    after: ["node 0 asks for a lease", "a is frozen"],
     protocol: deciding("lease", (book, operation) => {
       const account = book.account(operation.accountId);
       book.accounts.set(account.id, { ...account, frozen: false });
@@ -219,12 +226,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a node goes on while a batch of it is on its way",
     scenario: UNKNOWN,
+    after: ["node 0 asks for a lease", "node 0 sends a batch that stays on its way"],
     protocol: { ...REAL, waitsForLate: false },
     finds: /never ends/,
   },
   {
     name: "a node is reclaimed, and stays on the list of nodes",
     scenario: RECLAIMED,
+    after: ["tick", "tick", "node 0 beats", "node 1 reclaims"],
     protocol: deciding("recover", (book, operation) => {
       const before = new Map(book.beats);
       const result = decide(book, operation);

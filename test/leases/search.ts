@@ -56,6 +56,17 @@ export function search(start: World, given: Protocol, { depthMax = Infinity, wor
   return { problem: undefined, steps: [], worlds: seen.size };
 }
 
+/** The world after these steps, each by its name. */
+export function after(start: World, steps: readonly string[], protocol: Protocol): World {
+  const world = copyOf(start);
+  for (const name of steps) {
+    const step = stepsOf(world, protocol).find((one) => one.name === name);
+    if (step === undefined) throw new Error(`"${name}" cannot happen here`);
+    step.take(world);
+  }
+  return world;
+}
+
 /**
  * Every world that can be reached by any number of steps, deep first: of a world nothing is kept but its digest, so
  * that all that its accidents allow fits in memory. `isWhole` is false where there were more than `worldsMax`.
@@ -122,7 +133,9 @@ function textOf(world: World): string {
     (row) => `${row.requestId} ${row.state} ${row.recovered} ${row.leaseId} ${row.nodeId} ${row.amountNanos}`,
   );
   const charges = [...rows.charges].map(([id, { count, nanos }]) => `${id} ${count} ${nanos}`);
-  const counters = rows.counters.map((row) => `${row.ownerId}${row.bucket} ${row.pendingNanos} ${row.spentNanos}`);
+  const counters = [...rows.counters.values()].map(
+    (row) => `${row.ownerId}${row.bucket} ${row.pendingNanos} ${row.spentNanos}`,
+  );
   const asked = requests.map(
     ({ state, node, isLate, recalls, createTimeMs }) => `${state} ${node} ${isLate} ${recalls} ${createTimeMs}`,
   );

@@ -112,7 +112,7 @@ function next(key: number, requestId: string, amountNanos = 10n): ReturnType<typ
   return request({ requestId, keyId: `key_${key}`, amountNanos });
 }
 
-test(`each request is charged once, for what it cost (TOLLGATE_SEED=${SEED})`, { timeout: 60_000 }, async () => {
+test(`each request is charged once, for what it cost (TOLLGATE_SEED=${SEED})`, async () => {
   const made = await bench({ beatEveryMs: 20 });
   await made.ledger.credit({ creditId: "c2", accountId: "acme", amountNanos: CREDIT, act: TEST_ACT });
   const life = new Life(made, randomOf(SEED));

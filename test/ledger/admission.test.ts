@@ -5,6 +5,7 @@ import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import type { Hold, HoldRequest, Ledger, LedgerOptions } from "../../src/ledger/ledger.js";
 import type { LeaseName } from "../../src/ledger/operation.js";
 import { TEST_ACT } from "../support/acts.js";
+import { pace } from "../support/pauses.js";
 import { type Bench, WAIT, bench, request, settlement } from "./bench.js";
 import { NOON_MS } from "./operations.js";
 
@@ -303,7 +304,7 @@ describe("where the database does not take a hold", () => {
     made.away = true;
     // The lease is used up, and the next is asked for.
     for (let left = 0; left < 20; left += 1) void reasonOf(made.ledger.hold(next()));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pace(20);
     made.away = false;
     await vi.waitFor(async () => expect(await made.ledger.balance("acme")).toBeDefined(), WAIT);
   });

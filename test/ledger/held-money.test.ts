@@ -1,5 +1,6 @@
 /** A hold that is refused knows whether running calls alone hold what it lacks. */
 import { describe, expect, test } from "vitest";
+import { balanceHeld } from "../../src/ledger/hold-refusal.js";
 import { isHeldByOthers, type Shortage } from "../../src/ledger/operation.js";
 import type { Budget } from "../../src/ledger/rows.js";
 import { run } from "./cases.js";
@@ -44,6 +45,17 @@ describe("what running calls hold", () => {
       limits: account(10n),
       passes: false,
     },
+    {
+      name: "of a key's budget is of no use where the account's is spent",
+      operations: [
+        holdOf({ requestId: "r0", keyId: "key_2", amountNanos: 4n }),
+        settleOf({ requestId: "r0", costNanos: 4n }),
+        heldOf100(5n),
+        wanted(7n, [day(8n)]),
+      ],
+      limits: account(10n),
+      passes: false,
+    },
   ])("$name", ({ operations, limits, passes }) => {
     const refusal = run(operations, limits).results.at(-1);
     expect(refusal?.kind).toMatch(/^(balance_too_low|budget_exceeded)$/);
@@ -54,4 +66,29 @@ describe("what running calls hold", () => {
     );
     expect(run(ended, limits).results.at(-1)?.kind === "held").toBe(passes);
   });
+});
+
+test.each<{ name: string; shortage: Shortage; want: object }>([
+  {
+    name: "the balance, without a budget",
+    shortage: { kind: "balance_too_low", availableNanos: 1n, heldNanos: 2n, neededNanos: 3n },
+    want: { available_nanos: "1" },
+  },
+  {
+    name: "a budget",
+    shortage: {
+      kind: "budget_exceeded",
+      owner: "key",
+      period: "day",
+      limitNanos: 9n,
+      remainingNanos: 1n,
+      heldNanos: 2n,
+      neededNanos: 3n,
+    },
+    want: { available_nanos: "1", budget: "day" },
+  },
+])("the refusal for what running calls hold names $name", ({ shortage, want }) => {
+  const { metadata } = balanceHeld(shortage, "key key_1");
+  const more = { owner: "key key_1", held_nanos: "2", needed_nanos: "3", retry_after_ms: "1000" };
+  expect(metadata).toStrictEqual({ ...more, ...want });
 });

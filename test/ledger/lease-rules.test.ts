@@ -155,12 +155,25 @@ describe("before a refusal", () => {
     const book = funded();
     decide(book, leaseOf());
     const wanted = holdOf({ requestId: "r2", amountNanos: 200n, leastNanos: 10n });
-    expect(decide(book, wanted).kind).toBe("recalling");
+    expect(decide(book, wanted)).toEqual({
+      kind: "recalling",
+      leases: [{ leaseId: "l1", nodeId: "node_1" }],
+      shortage: { kind: "balance_too_low", availableNanos: 80n, heldNanos: 20n, neededNanos: 10n },
+    });
     expect(decide(book, wanted)).toEqual({ kind: "held", amountNanos: 80n });
   });
 });
 
 describe("leases end", () => {
+  test("once: what is given back again frees nothing", () => {
+    const book = funded();
+    decide(book, leaseOf());
+    const back = { kind: "return", leaseId: "l1", nowMs: NOON_MS } as const;
+    const amounts = [decide(book, back), decide(book, back)];
+    expect(amounts).toEqual([20n, 0n].map((amountNanos) => ({ kind: "returned", amountNanos })));
+    expect(acme(book)).toEqual({ available: 100n, pending: 0n, counted: 0n });
+  });
+
   test("with the last beat of their node", () => {
     const book = funded();
     decide(book, leaseOf());
@@ -193,6 +206,10 @@ test("a recall names all leases of an account, and no other's", () => {
   decide(book, leaseOf({ leaseId: "l2", keyId: "key_2" }));
   const recalled = decide(book, { kind: "recall", accountId: "acme", nowMs: NOON_MS });
   expect(recalled).toMatchObject({ leases: [{ leaseId: "l1" }, { leaseId: "l2" }] });
+  book.changedLeases.clear();
+  expect(decide(book, { kind: "recall", accountId: "acme", nowMs: NOON_MS })).toEqual(recalled);
+  // Nothing is written of what is asked back already.
+  expect([...book.changedLeases]).toEqual([]);
   expect(decide(book, { kind: "recall", accountId: "other", nowMs: NOON_MS })).toEqual({
     kind: "recalled",
     leases: [],

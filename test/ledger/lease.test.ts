@@ -53,3 +53,33 @@ test.each([0, 1, 7])("wherever between two beats it died, where a write takes %i
     expect(tookMs, `dead at ${phase} ms`).toBeLessThanOrEqual(DEAD_MS_MAX);
   }
 });
+
+test("who asks after a recovery hears of it at once, and of each that resolves something", async () => {
+  const found = [0, 2, 0, 3];
+  const submit = async (operation: LedgerOperation): Promise<LedgerResult> =>
+    operation.kind === "recover"
+      ? { kind: "recovered", settled: found.shift() ?? 0, voided: 0 }
+      : { kind: "beaten", others: [] };
+  const lease = new Lease({
+    writer: { submit } as unknown as LeaseOptions["writer"],
+    nodeId: "node_1",
+    live: new LiveHolds(),
+    nowMs: Date.now,
+    monotonicMs: () => performance.now(),
+    log: { warn: () => expect.unreachable(), error: () => expect.unreachable() },
+    onRecovered: () => {},
+    leases: { beaten: () => {}, endWhere: () => {} },
+  });
+  let calls = 0;
+  await lease.start();
+  lease.afterRecovery(() => (calls += 1));
+  expect(calls).toBe(0);
+  await vi.advanceTimersByTimeAsync(3_100);
+  expect(calls).toBe(1);
+  let late = 0;
+  lease.afterRecovery(() => (late += 1));
+  expect(late).toBe(1);
+  await vi.advanceTimersByTimeAsync(6_100);
+  expect([calls, late]).toEqual([1, 2]);
+  await lease.end();
+});

@@ -14,8 +14,8 @@ import { holdOf, settleOf, usage } from "./operations.js";
 type Told = (requestId: string, overageNanos: bigint, unkeptNanos: bigint) => void;
 
 /** For all tries of one that never succeeds, and how often they are made. */
-const TRIES = { timeout: 60_000, interval: 50 };
-const OFTEN = { settlesRetryMsMax: 200 };
+const TRIES = { timeout: 60_000, interval: 10 };
+const OFTEN = { settlesRetryMsMax: 20 };
 
 /** Settles one after the other of the others, each at once, until something is so. Returns how many. */
 async function settleUntil(state: Bench, isSo: () => boolean | Promise<boolean>): Promise<number> {
@@ -38,7 +38,7 @@ const isItsEnd = (operation: LedgerOperation): boolean =>
   operation.kind === "settle" && operation.requestId === "poison";
 
 onEachStore((driver) => {
-  test("what no try can write is lost once, told, and resolved by its checkpoint", { timeout: 60_000 }, async () => {
+  test("what no try can write is lost once, told, and resolved by its checkpoint", async () => {
     const onSettleLost = vi.fn<(lost: LostSettlement) => void>();
     const counts: number[] = [];
     const state = await bench({ ...OFTEN, onSettleLost, onSettlesWaiting: (count) => counts.push(count) }, driver);
@@ -51,7 +51,7 @@ onEachStore((driver) => {
     await expect.poll(() => state.ledger.balance("acme"), WAIT).toMatchObject({ heldNanos: 0n, spentNanos });
   });
 
-  test("what is refused for its figures is charged without them", { timeout: 60_000 }, async () => {
+  test("what is refused for its figures is charged without them", async () => {
     const onSettleLost = vi.fn<(lost: LostSettlement) => void>();
     const state = await bench({ ...OFTEN, onSettleLost }, driver);
     state.refuses = (operation) => isItsEnd(operation) && operation.kind === "settle" && operation.attempts > 0;
@@ -63,22 +63,18 @@ onEachStore((driver) => {
     expect(onSettleLost).not.toHaveBeenCalled();
   });
 
-  test(
-    "what is refused for its figures is charged without them though nothing else is settled",
-    { timeout: 60_000 },
-    async () => {
-      const onSettleLost = vi.fn<(lost: LostSettlement) => void>();
-      const state = await bench({ ...OFTEN, onSettleLost }, driver);
-      state.refuses = (operation) => isItsEnd(operation) && operation.kind === "settle" && operation.attempts > 0;
-      const poisoned = await state.ledger.hold(request({ requestId: "poison" }));
-      expect(await poisoned.settle(settlement(4n))).toBeUndefined();
-      await expect.poll(() => state.ledger.balance("acme"), TRIES).toMatchObject({ heldNanos: 0n, spentNanos: 4n });
-      expect(await state.store.requests.get("poison")).toMatchObject({ state: "settled", usage: NO_USAGE });
-      expect(onSettleLost).not.toHaveBeenCalled();
-    },
-  );
+  test("what is refused for its figures is charged without them though nothing else is settled", async () => {
+    const onSettleLost = vi.fn<(lost: LostSettlement) => void>();
+    const state = await bench({ ...OFTEN, onSettleLost }, driver);
+    state.refuses = (operation) => isItsEnd(operation) && operation.kind === "settle" && operation.attempts > 0;
+    const poisoned = await state.ledger.hold(request({ requestId: "poison" }));
+    expect(await poisoned.settle(settlement(4n))).toBeUndefined();
+    await expect.poll(() => state.ledger.balance("acme"), TRIES).toMatchObject({ heldNanos: 0n, spentNanos: 4n });
+    expect(await state.store.requests.get("poison")).toMatchObject({ state: "settled", usage: NO_USAGE });
+    expect(onSettleLost).not.toHaveBeenCalled();
+  });
 
-  test("a table that nobody may write for long costs no settlement its figures", { timeout: 60_000 }, async () => {
+  test("a table that nobody may write for long costs no settlement its figures", async () => {
     const state = await bench(OFTEN, driver);
     let plain = 0;
     state.refuses = (operation) => {
@@ -94,24 +90,20 @@ onEachStore((driver) => {
     expect(await state.store.requests.get("locked")).toMatchObject({ state: "settled", usage: usage(3n) });
   });
 
-  test(
-    "a database that takes no settlement at all is waited for, however often it refuses",
-    { timeout: 60_000 },
-    async () => {
-      const onSettleLost = vi.fn<(lost: LostSettlement) => void>();
-      let tries = 0;
-      const state = await bench({ ...OFTEN, onSettleLost }, driver);
-      state.refuses = (operation) => operation.kind === "settle" && ++tries > 0;
-      const holds = await Promise.all([1, 2, 3].map((id) => state.ledger.hold(request({ requestId: `r${id}` }))));
-      for (const hold of holds) void hold.settle(settlement(4n));
-      // More often than a single one may be refused.
-      await expect.poll(() => tries, TRIES).toBeGreaterThan(40);
-      state.refuses = () => false;
-      const spentNanos = 12n;
-      await expect.poll(() => state.ledger.balance("acme"), WAIT).toMatchObject({ heldNanos: 0n, spentNanos });
-      expect(onSettleLost).not.toHaveBeenCalled();
-    },
-  );
+  test("a database that takes no settlement at all is waited for, however often it refuses", async () => {
+    const onSettleLost = vi.fn<(lost: LostSettlement) => void>();
+    let tries = 0;
+    const state = await bench({ ...OFTEN, onSettleLost }, driver);
+    state.refuses = (operation) => operation.kind === "settle" && ++tries > 0;
+    const holds = await Promise.all([1, 2, 3].map((id) => state.ledger.hold(request({ requestId: `r${id}` }))));
+    for (const hold of holds) void hold.settle(settlement(4n));
+    // More often than a single one may be refused.
+    await expect.poll(() => tries, TRIES).toBeGreaterThan(40);
+    state.refuses = () => false;
+    const spentNanos = 12n;
+    await expect.poll(() => state.ledger.balance("acme"), WAIT).toMatchObject({ heldNanos: 0n, spentNanos });
+    expect(onSettleLost).not.toHaveBeenCalled();
+  });
 
   test("recovery resolves what it found without the figures that nobody can write", async () => {
     const log = { warn: vi.fn(), error: vi.fn<(fields: object, message: string) => void>() };

@@ -1,10 +1,11 @@
 /** Holds and credits, case by case. */
 import { describe, expect, test } from "vitest";
-import type { LedgerResult } from "../../src/ledger/operation.js";
+import type { DebitOperation, LedgerResult } from "../../src/ledger/operation.js";
 import type { Period } from "../../src/ledger/rows.js";
 import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import { type Row, run, check, refused, held } from "./cases.js";
-import { type Limits, NO_LIMITS, creditOf, holdOf, settleOf, voidOf } from "./operations.js";
+import { type Limits, NO_LIMITS, NOON_MS, creditOf, holdOf, settleOf, voidOf } from "./operations.js";
+import { TEST_ACT } from "../support/acts.js";
 
 describe("a hold", () => {
   const day = (limitNanos: bigint) => ({ period: "day" as const, limitNanos });
@@ -331,4 +332,61 @@ describe("a credit", () => {
     expect(results.at(-1)).toEqual(refused("amount_invalid"));
     expect(results.at(-2)).toMatchObject({ kind: "credited" });
   });
+});
+
+describe("a debit", () => {
+  const debitOf = (amountNanos: bigint, debitId = "d1"): DebitOperation => ({
+    kind: "debit",
+    debitId,
+    accountId: "acme",
+    amountNanos,
+    reason: "x",
+    actor: "y",
+    nowMs: NOON_MS,
+    act: TEST_ACT,
+  });
+  const debited = (debitedNanos: bigint, receivableNanos: bigint, repeated = false): LedgerResult => ({
+    kind: "debited",
+    debitedNanos,
+    receivableNanos,
+    availableNanos: 100n - debitedNanos,
+    repeated,
+  });
+  test.each<Row>([
+    {
+      name: "takes what the account has, and leaves nothing to receive",
+      operations: [debitOf(100n)],
+      want: debited(100n, 0n),
+      transfers: "d:d1",
+      balance: [0n, 0n, 100n],
+    },
+    {
+      name: "of more is the operator's to receive for the rest",
+      operations: [debitOf(101n)],
+      want: debited(100n, 1n),
+      transfers: "d:d1 y:d1",
+      balance: [0n, 0n, 100n],
+    },
+    {
+      name: "repeated takes nothing",
+      operations: [debitOf(101n), debitOf(101n)],
+      want: debited(100n, 1n, true),
+      transfers: "d:d1 y:d1",
+      balance: [0n, 0n, 100n],
+    },
+    {
+      name: "repeated with another amount is refused",
+      operations: [debitOf(101n), debitOf(100n)],
+      want: refused("id_taken"),
+      transfers: "d:d1 y:d1",
+      balance: [0n, 0n, 100n],
+    },
+    {
+      name: "of nothing is refused",
+      operations: [debitOf(0n)],
+      want: refused("amount_invalid"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+  ])("$name", check);
 });

@@ -55,6 +55,14 @@ describe("the writer", () => {
     expect(batches).toHaveLength(1);
   });
 
+  test("waits for nothing once all is written", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const writer = new LedgerWriter(grantAll().commit);
+    await writer.submit(holdOf());
+    await turns();
+    expect([writer.waiting, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
   test("commits together what one turn brings, in order", async () => {
     const { commit, batches } = grantAll();
     const writer = new LedgerWriter(commit);
@@ -80,14 +88,13 @@ describe("the writer", () => {
       if (sizes.length === 1) await new Promise<void>((resolve) => (release = resolve));
       return operations.map((): LedgerResult => ({ kind: "held", amountNanos: 1n }));
     });
-    const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
     const all = [writer.submit(holdOf())];
-    await turn();
+    await turns();
     all.push(...holds(FOLLOWING_OPERATIONS_MIN - 1).map((operation) => writer.submit(operation)));
-    await turn();
+    await turns();
     expect(sizes).toEqual([1]);
     all.push(writer.submit(holdOf()));
-    await turn();
+    await turns();
     expect(sizes).toEqual([1, FOLLOWING_OPERATIONS_MIN]);
     release();
     await Promise.all(all);

@@ -60,6 +60,7 @@ test("a key without limits is admitted without a trace", () => {
   const caller = callerWith({});
   const admission = admit(caller, 1_000_000_000);
   expect(admission.head).toEqual({});
+  expect(admission.enter()).toBeUndefined();
   admission.correct(5);
   admission.release();
   expect(coordination.subjectCount).toBe(0);
@@ -167,6 +168,12 @@ describe("tokens", () => {
     const second = admit(caller, 70);
     second.correct(71);
     expect(refusal(() => admit(caller, 1)).metadata["remaining"]).toBe("0");
+  });
+
+  test("of a limit of one are one", () => {
+    const caller = callerWith({ tokensPerMinute: 1n });
+    admit(caller, 1);
+    expect(refusal(() => admit(caller, 1)).metadata["limit"]).toBe("tokens_per_minute");
   });
 
   test("can be corrected again, each time to what was used in all", () => {
@@ -309,6 +316,7 @@ test.each([
   [60_000, "1m0s"],
   [360_000, "6m0s"],
   [61_500, "1m1.5s"],
+  [3_599_999, "59m59.999s"],
   [3_600_000, "1h0m0s"],
   [3_723_004, "1h2m3.004s"],
 ])("%s ms are written %s", (ms, want) => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { installNode, run, VERSIONS } from "./install.mjs";
-import { splitTests } from "./touching.mjs";
+import { tiersOf } from "../support/tiers.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const say = (/** @type {string} */ line) => void process.stdout.write(`${line}\n`);
@@ -31,17 +31,16 @@ const lineOf = (/** @type {string} */ version) => version.split(".")[0];
 const isAsked = (/** @type {string} */ version) =>
   (values.node.length === 0 && lineOf(version) !== lineOf(process.versions.node)) ||
   values.node.some((asked) => version === asked || version.startsWith(`${asked}.`));
-const { touching, other } = splitTests(root);
-const files = positionals.length > 0 ? positionals : touching;
+const { platform, unit, prove } = tiersOf(root);
+const files = positionals.length > 0 ? positionals : platform;
 try {
   const results = VERSIONS.filter(isAsked).map((version) => testOn(version, files));
   if (positionals.length > 0) {
     const isAskedFor = (/** @type {string} */ file) => positionals.some((asked) => file.includes(asked));
-    const count = touching.filter((file) => !isAskedFor(file)).length;
-    say(`\nNOT RUN: ${count} of the ${touching.length} test files that touch the platform: they were not asked for.`);
+    const count = platform.filter((file) => !isAskedFor(file)).length;
+    say(`\nNOT RUN: ${count} of the ${platform.length} test files that touch the platform: they were not asked for.`);
   } else {
-    say(`\nNOT RUN: ${other.length} of ${touching.length + other.length} test files reach nothing of the platform:`);
-    other.forEach((file) => say(`  ${file}`));
+    say(`\nNOT RUN: the ${unit.length} unit tests and the ${prove.length} files of the prove tier.`);
   }
   say(`\n${results.map(({ line }) => line).join("\n")}`);
   process.exitCode = results.length > 0 && results.every(({ isGreen }) => isGreen) ? 0 : 1;

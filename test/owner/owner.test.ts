@@ -1,7 +1,6 @@
 /** The socket between the owner of a database and its workers: answers in order, whole, and an end that is heard of. */
 import { connect } from "node:net";
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { OwnerCoordination } from "../../src/coordination/owner.js";
 import { createOwnedCoordination } from "../../src/coordination/owned.js";
@@ -12,6 +11,7 @@ import type { Part, Visitor } from "../../src/owner/owner-desk.js";
 import { Claims } from "../../src/store/claims.js";
 import { callsOf } from "../coordination/drivers.js";
 import { startOwner, type TestOwner } from "../support/owner.js";
+import { pace } from "../support/pauses.js";
 
 async function ownerOf(
   parts: Readonly<Record<string, Part>>,
@@ -23,7 +23,7 @@ async function ownerOf(
 }
 
 test("what threads can pass comes back as it was sent, of any size, and each call has its own answer", async () => {
-  const owner = await ownerOf({ echo: (_name, [value, waitMs]) => sleep(Number(waitMs)).then(() => value) });
+  const owner = await ownerOf({ echo: (_name, [value, waitMs]) => pace(Number(waitMs)).then(() => value) });
   const worker = await owner.come();
   const bytes = randomBytes(3_000_000);
   const values = [1n << 80n, undefined, null, -0, { deep: [new Date(7)] }, bytes, new Float64Array(3)];
@@ -57,7 +57,7 @@ test("a worker whose owner ends is told once, and refused whatever it asks", asy
   let lost = 0;
   const worker = await owner.come(() => (lost += 1));
   const waiting = worker.call("hang", "", []);
-  await sleep(20);
+  await pace(20);
   await owner.close();
   await expect(waiting).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
   await expect(worker.call("hang", "", [])).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });

@@ -192,7 +192,7 @@ describe.each(wires)("of a body in the wire %s", (wire) => {
     expectTaken(wire, python, [join(FOLDER, "decode.py")]);
   });
 
-  test("Go's, which minds no letter's case, takes ours", { timeout: 120_000 }, (context) => {
+  test("Go's, which minds no letter's case, takes ours", (context) => {
     if (!hasGo) return context.skip("Go is not there");
     const program = join(built, "decode");
     const made = spawnSync("go", ["build", "-o", program, join(FOLDER, "decode.go")], { encoding: "utf8" });

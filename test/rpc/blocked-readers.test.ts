@@ -1,8 +1,6 @@
 /** A reader that takes nothing for too long is cut over gRPC and through tunnels, as over HTTP; a slow one is not. */
-import { once } from "node:events";
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { StreamGenerateRequest, TunnelFrameKind } from "../../src/api/index.js";
 import { BlockedReaders } from "../../src/rpc/blocked-readers.js";
 import { type Running, serve } from "./dynamic-client.js";
@@ -11,7 +9,6 @@ import { FLOOD_COUNT } from "./steered-gateway.js";
 import { HandTunnel } from "./tunnel-peer.js";
 
 const PATH = "/tollgate.v1.InferenceService/StreamGenerate";
-const BLOCKED_MS = 1_500;
 const FLOOD = StreamGenerateRequest.encode({
   generation: { model: "flood", input: undefined, outputTokensMax: undefined, clamp: undefined },
   acceptWire: "",
@@ -24,9 +21,12 @@ const sessions: ClientHttp2Session[] = [];
 beforeEach(async () => {
   core = await openCore();
   ({ secret } = await core.makeKey("acme"));
-  running = await serve(core, { blockedMsMax: BLOCKED_MS });
+  // Time passes as the tests say: a reader may take nothing for 30 s.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  running = await serve(core);
 });
 afterEach(async () => {
+  vi.useRealTimers();
   for (const session of sessions.splice(0)) session.destroy();
   await running.drain(0);
   await core.close();
@@ -55,20 +55,18 @@ test("a gRPC stream that nobody reads ends its call, and its connection where no
   const session = open();
   flood(session);
   const { signal } = await core.gateway.nextCall();
-  await expect.poll(() => signal.aborted).toBe(true);
+  await expect.poll(() => (vi.advanceTimersByTime(5_000), signal.aborted)).toBe(true);
   expect(core.gateway.pushedCount).toBeLessThan(20);
-  if (!session.destroyed) await once(session, "close");
+  await expect.poll(() => (vi.advanceTimersByTime(5_000), session.destroyed)).toBe(true);
 });
 
 test("a gRPC stream that is read slowly goes on to its end", async () => {
   const stream = flood(open());
   const { signal } = await core.gateway.nextCall();
-  let bytes = 0;
-  for await (const chunk of stream) {
-    bytes += (chunk as Buffer).length;
-    // Many times the bound in all, and never as long at once.
-    if (bytes < 2 * 1024 * 1024) await sleep(30);
-  }
+  const begunMs = performance.now();
+  // Many times the bound in all, and never as long at once.
+  for await (const _ of stream) vi.advanceTimersByTime(250);
+  expect(performance.now() - begunMs).toBeGreaterThan(300_000);
   expect(signal.aborted).toBe(false);
   expect(core.gateway.pushedCount).toBe(FLOOD_COUNT);
 });
@@ -85,7 +83,7 @@ test("a call through a tunnel whose front end takes nothing is ended, and the tu
   });
   hand.send(head(1, 100_000));
   const { signal } = await core.gateway.nextCall();
-  await expect.poll(() => signal.aborted).toBe(true);
+  await expect.poll(() => (vi.advanceTimersByTime(5_000), signal.aborted)).toBe(true);
   const isError = ({ kind }: { kind: TunnelFrameKind }): boolean => kind === TunnelFrameKind.TUNNEL_FRAME_KIND_ERROR;
   await hand.until((frames) => frames.some(isError));
   hand.send(head(2, 100_000));
@@ -93,21 +91,27 @@ test("a call through a tunnel whose front end takes nothing is ended, and the tu
   hand.close();
 });
 
-test("only those are cut that took nothing for the whole time, the longest first", async () => {
+test("only those are cut that took nothing for the whole time, the longest first", () => {
   const readers = new BlockedReaders(200);
   const cut: string[] = [];
   const reader = (name: string) => ({ cut: () => void cut.push(name) });
   const [stuck, slow, later] = [reader("stuck"), reader("slow"), reader("later")];
+  const pass = (ms: number): void => {
+    for (let passedMs = 0; passedMs < ms; passedMs += 20) {
+      readers.moved(slow);
+      readers.behind(slow);
+      vi.advanceTimersByTime(20);
+    }
+  };
   readers.behind(stuck);
-  readers.behind(slow);
-  const steps = setInterval(() => {
-    readers.moved(slow);
-    readers.behind(slow);
-  }, 20);
-  await sleep(100);
+  pass(100);
   readers.behind(later);
-  await expect.poll(() => cut).toEqual(["stuck", "later"]);
-  clearInterval(steps);
+  pass(80);
+  expect(cut).toEqual([]);
+  pass(40);
+  expect(cut).toEqual(["stuck"]);
+  pass(200);
+  expect(cut).toEqual(["stuck", "later"]);
   readers.moved(slow);
   expect(readers.size).toBe(0);
 });

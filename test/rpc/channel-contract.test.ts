@@ -9,6 +9,7 @@ import {
   type StreamGenerateResponse,
 } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
+import { allowTimeToFail } from "../support/pauses.js";
 import { EDGES, type Edge, KeepingSink, openEdge, withKey } from "./edges.js";
 import { FLOOD_COUNT, LIMIT_FACTS } from "./steered-gateway.js";
 
@@ -164,7 +165,8 @@ describe.each(EDGES)("a channel %s", (name) => {
 
   test.each(forms)("$form: a deadline ends the call and the handler's signal", async ({ call }) => {
     const arrived = edge.core.gateway.nextCall();
-    const ended = refusal(call("hang", { timeoutMs: 200 }));
+    // Long enough for the call to come to the handler first.
+    const ended = refusal(call("hang", { timeoutMs: 1_000 }));
     const { signal } = await arrived;
     const told = new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
     const error = await ended;
@@ -244,6 +246,6 @@ describe.each(EDGES)("a channel %s", (name) => {
 async function settled(count: () => number): Promise<void> {
   for (let before = -1; before !== count();) {
     before = count();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await allowTimeToFail(100);
   }
 }

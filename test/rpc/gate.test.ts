@@ -2,7 +2,7 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import { once } from "node:events";
 import { status } from "@grpc/grpc-js";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ByteBudget } from "../../src/api/byte-budget.js";
 import { InferenceServiceService } from "../../src/api/index.js";
 import { createRemoteChannel } from "../../src/rpc/remote-channel.js";
@@ -25,10 +25,16 @@ beforeEach(async () => {
   ({ secret } = await core.makeKey("acme"));
 });
 afterEach(async () => {
+  vi.useRealTimers();
   for (const session of sessions.splice(0)) session.destroy();
   await running.drain(0);
   await core.close();
 });
+
+/** From now on time passes as the test says. */
+function stopClock(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+}
 
 async function start(options: Partial<GrpcServerOptions> = {}): Promise<void> {
   running = await serve(core, options);
@@ -70,20 +76,22 @@ test.each([
   { name: "no key", key: undefined },
   { name: "an unknown key", key: `sk-${"0".repeat(40)}` },
 ])("with $name a call ends before its message is there, and its connection soon after", async ({ key }) => {
-  await start({ connections: { strangerMs: 3_000 } });
+  stopClock();
+  await start();
   const session = open();
   expect(await statusOf(begin(session, key, 30 * MIB, Buffer.alloc(1024)))).toBe(status.UNAUTHENTICATED);
-  if (!session.destroyed) await once(session, "close");
+  await expect.poll(() => (vi.advanceTimersByTime(1_000), session.destroyed)).toBe(true);
 });
 
 test("a connection that says nothing is cut, and one that showed a key is not", async () => {
-  await start({ connections: { strangerMs: 3_000 } });
+  stopClock();
+  await start();
   const channel = createRemoteChannel({ address: running.address });
   const model = { generation: { model: "echo", input: undefined, outputTokensMax: undefined, clamp: false } };
   const ask = () => channel.unary(InferenceServiceService.generate, { ...model, acceptWire: "" }, withKey(secret));
   await ask();
   const session = open();
-  await once(session, "close");
+  await expect.poll(() => (vi.advanceTimersByTime(1_000), session.destroyed)).toBe(true);
   await ask();
   await channel.close();
 });

@@ -69,7 +69,6 @@ async function untilRefused(
 
 test.each(TENANT_METHODS.map((method) => ({ path: method.path, isChange: isChange(method) })))(
   "$path is refused to a key that calls it too often, and to no other",
-  { timeout: 60_000 },
   async ({ path, isChange }) => {
     const dispatcher = answering(path);
     const most = isChange ? OF_KEY_MAX.changes : OF_KEY_MAX.calls;
@@ -82,7 +81,7 @@ test.each(TENANT_METHODS.map((method) => ({ path: method.path, isChange: isChang
   },
 );
 
-test("all keys of an account together have a few times as much", { timeout: 60_000 }, async () => {
+test("all keys of an account together have a few times as much", async () => {
   const { path } = KeyServiceService.createKey;
   const dispatcher = answering(path);
   let all = 0;
@@ -97,7 +96,7 @@ test("all keys of an account together have a few times as much", { timeout: 60_0
   expect(await ask(dispatcher, path, secrets.quiet)).toBeUndefined();
 });
 
-test("an operator, and a front end of ours, are held to no pace", { timeout: 60_000 }, async () => {
+test("an operator, and a front end of ours, are held to no pace", async () => {
   const { path } = KeyServiceService.listKeys;
   const most = 2 * OF_KEY_MAX.calls;
   expect(await untilRefused(answering(path), path, secrets.operator, most)).toMatchObject({ refusal: undefined });

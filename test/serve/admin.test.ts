@@ -3,6 +3,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { HealthCheckResponse_ServingStatus as ServingStatus } from "../../gen/grpc/health/v1/health.js";
 import { afterEach, expect, test } from "vitest";
 import { type Admin, listenAdmin } from "../../src/serve/admin.js";
+import { pace } from "../support/pauses.js";
 import { RawClient } from "../support/raw-http.js";
 import { HealthClient } from "../support/grpc-clients.js";
 import { until } from "../support/http-server.js";
@@ -46,7 +47,7 @@ test("a preface that comes in pieces is still read whole", async () => {
   await start();
   const client = await RawClient.open(admin.port);
   client.write("G");
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await pace(20);
   client.write("ET /livez HTTP/1.1\r\nhost: x\r\n\r\n");
   await until(() => client.text.includes("live"), "the answer");
   client.socket.destroy();

@@ -1,6 +1,7 @@
 /** The ids of requests: none comes again, and later ones are greater. */
 import { expect, test } from "vitest";
 import { makeRequestId } from "../../src/serve/request-id.js";
+import { pace } from "../support/pauses.js";
 
 test("ids beyond what is drawn at once differ, and grow with time", async () => {
   const first = Array.from({ length: 600 }, makeRequestId);
@@ -8,7 +9,7 @@ test("ids beyond what is drawn at once differ, and grow with time", async () => 
   expect(new Set(first).size).toBe(600);
   expect(new Set(first.map((id) => id.slice(12))).size).toBe(600);
   const begun = Date.now();
-  while (Date.now() === begun) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (Date.now() <= begun) await pace(1);
   const later = makeRequestId();
   for (const id of first) expect(later > id).toBe(true);
 });

@@ -7,7 +7,8 @@ import { openPostgresStore, type PostgresOptions, type PostgresStore } from "../
 import { readWitness } from "../../src/store/witness.js";
 import { creditOf } from "../ledger/operations.js";
 import { TEST_ACT } from "../support/acts.js";
-import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
+import { administer, postgresMissing } from "../support/postgres.js";
+import { makeStoreDatabase } from "../support/stores.js";
 
 interface World {
   readonly url: string;
@@ -20,7 +21,7 @@ interface World {
 async function world(): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-anchors-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const [url, witnessPath] = [await makeDatabase(), join(directory, "witness.json")];
+  const [url, witnessPath] = [await makeStoreDatabase(), join(directory, "witness.json")];
   return {
     url,
     witnessPath,

@@ -6,7 +6,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../../src/store/answer-rows.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { openAnswerFile, SqliteAnswers } from "../../src/store/sqlite/answer-file.js";
-import { makeDatabase, postgresMissing } from "../support/postgres.js";
+import { postgresMissing } from "../support/postgres.js";
+import { makeStoreDatabase } from "../support/stores.js";
 import { quickDirectory } from "../support/quick-directory.js";
 
 const HOUR_MS = 3_600_000;
@@ -36,7 +37,7 @@ function sqlite(): Promise<Place> {
 }
 
 async function postgres(): Promise<Place> {
-  const store = await openPostgresStore({ url: await makeDatabase(), nodeId: "node_1" });
+  const store = await openPostgresStore({ url: await makeStoreDatabase(), nodeId: "node_1" });
   onTestFinished(() => store.close());
   const open = (bounds?: AnswerBounds, onSwept: (totals: AnswerTotals) => void = () => undefined) =>
     store.answers({ nowMs: () => 0, onSwept, onError: () => undefined, ...(bounds && { bounds }) });

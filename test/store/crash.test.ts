@@ -12,8 +12,9 @@ import { javascriptOf } from "../support/javascript-of.js";
 import { openForTest } from "./directory.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { TEST_ACT } from "../support/acts.js";
+import { bySweep } from "../support/sweep.js";
 
-const ROUNDS = 3;
+const ROUNDS = bySweep({ short: 2, long: 3, all: 3 });
 /** A child is killed after so many acknowledgements. */
 const LINES = 200;
 

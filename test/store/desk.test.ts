@@ -7,6 +7,7 @@ import { SqliteDesk } from "../../src/store/sqlite/desk.js";
 import { openSqliteFile } from "../../src/store/sqlite/file.js";
 import { LogSyncError, SqliteLog } from "../../src/store/sqlite/wal.js";
 import { readWitness } from "../../src/store/witness.js";
+import { allowTimeToFail } from "../support/pauses.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 /** A log whose syncs the test counts, holds back, and lets fail. */
@@ -90,7 +91,7 @@ function send(port: MessagePort, name: string, ...args: readonly unknown[]): num
   return lastId;
 }
 
-const turns = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+const turns = (): Promise<void> => allowTimeToFail(20);
 const idsOf = (answers: readonly WorkerMessage[]): unknown[] => answers.map((one) => "id" in one && one.id);
 
 describe("the desk", () => {

@@ -21,7 +21,7 @@ const marksOf = (home: string): string[] => {
   return existsSync(directory) ? readdirSync(directory) : [];
 };
 
-test("the start is refused, says what to do, and goes on where the loss is accepted", { timeout: 60_000 }, async () => {
+test("the start is refused, says what to do, and goes on where the loss is accepted", async () => {
   const { home, data, env } = user();
   const first = await startGateway({ dataDirectory: data, env });
   await first.stop();
@@ -39,7 +39,7 @@ test("the start is refused, says what to do, and goes on where the loss is accep
   await after.stop();
 });
 
-test("demonstrations leave none, and a witness elsewhere needs none", { timeout: 60_000 }, async () => {
+test("demonstrations leave none, and a witness elsewhere needs none", async () => {
   const { home, data, env } = user();
   for (const options of [
     { args: ["--demo"], env },
@@ -53,7 +53,7 @@ test("demonstrations leave none, and a witness elsewhere needs none", { timeout:
   expect(marksOf(home)).toEqual([]);
 });
 
-test("where none can be kept the start goes on, and says so once", { timeout: 60_000 }, async () => {
+test("where none can be kept the start goes on, and says so once", async () => {
   const { home, data, env } = user();
   writeFileSync(join(home, ".local"), "no directory");
   const gateway = await startGateway({ dataDirectory: data, env });

@@ -3,7 +3,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../../src/store/answer-rows.js";
 import type { PostgresAnswers } from "../../src/store/postgres/answers.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
-import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
+import { administer, postgresMissing } from "../support/postgres.js";
+import { makeStoreDatabase } from "../support/stores.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -26,7 +27,7 @@ interface Kept {
 
 /** The answers of two nodes, of which the first lives. */
 async function kept(bounds?: AnswerBounds): Promise<Kept> {
-  const url = await makeDatabase();
+  const url = await makeStoreDatabase();
   const made = { url, swept: [] as AnswerTotals[], nodes: [] as PostgresAnswers[], nowMs: 0 };
   for (const nodeId of ["node_1", "node_2"]) {
     const store = await openPostgresStore({ url, nodeId });

@@ -5,12 +5,13 @@ import { sql } from "../../src/store/postgres/sql.js";
 import { verifyDatabase } from "../../src/store/postgres/verify.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { recover, refused } from "../ledger/cases.js";
-import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
+import { administer, postgresMissing } from "../support/postgres.js";
+import { makeStoreDatabase } from "../support/stores.js";
 import { makeLedger, type NodeWriter, openWriter } from "../support/postgres-ledger.js";
 import { TEST_ACT } from "../support/acts.js";
 
 async function writers(count: number, ...accounts: readonly string[]): Promise<{ url: string; all: NodeWriter[] }> {
-  const url = await makeDatabase();
+  const url = await makeStoreDatabase();
   await makeLedger(url, accounts);
   const names = Array.from({ length: count }, (_, index) => `node_${index + 1}`);
   return { url, all: await Promise.all(names.map((name) => openWriter(url, name))) };

@@ -12,6 +12,7 @@ import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { NOON_MS, creditOf, holdOf, settleOf } from "../ledger/operations.js";
 import { pgbouncerMissing, startPgbouncer } from "../support/pgbouncer.js";
 import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
+import { makeStoreDatabase } from "../support/stores.js";
 import { TEST_ACT } from "../support/acts.js";
 
 async function opened<Result>(url: string, work: (database: Postgres) => Promise<Result>): Promise<Result> {
@@ -168,7 +169,7 @@ describe.skipIf(postgresMissing)("PostgreSQL", () => {
 
 describe.skipIf(postgresMissing ?? pgbouncerMissing)("behind PgBouncer in transaction mode", () => {
   test("a store holds, settles and is proven, with more calls at once than the server has sessions", async () => {
-    const store = await openPostgresStore({ url: await startPgbouncer(await makeDatabase()), nodeId: "node_1" });
+    const store = await openPostgresStore({ url: await startPgbouncer(await makeStoreDatabase()), nodeId: "node_1" });
     await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
     await store.ledger.commit([creditOf(1_000n)]);
     const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);

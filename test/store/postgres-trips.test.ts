@@ -1,12 +1,17 @@
 /** How often a batch on PostgreSQL goes there and back, and that what it takes to be known costs no truth. */
 import net from "node:net";
 import { once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { verifyDatabase } from "../../src/store/postgres/verify.js";
 import { refused } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf } from "../ledger/operations.js";
-import { makeDatabase, postgresMissing } from "../support/postgres.js";
+import { postgresMissing } from "../support/postgres.js";
+import { makeStoreDatabase } from "../support/stores.js";
 import { makeLedger, openWriter } from "../support/postgres-ledger.js";
+
+/** Turns of the event loop after which all is sent that waits for nothing. */
+const TURNS = 20;
 
 interface Way {
   readonly url: string;
@@ -25,12 +30,14 @@ async function wayTo(url: string): Promise<Way> {
       isAnswered = false;
       upstream.write(data);
     });
-    // Late enough that all that does not wait for it was sent before.
+    // Late enough that all that does not wait for it was sent before: its sender shares this event loop.
+    let answered = Promise.resolve();
     upstream.on("data", (data) => {
-      setTimeout(() => {
+      answered = answered.then(async () => {
+        for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
         isAnswered = true;
         client.write(data);
-      }, 20);
+      });
     });
     for (const [socket, other] of [
       [client, upstream],
@@ -65,7 +72,7 @@ const leaseOf = (leaseId: string) =>
 
 describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
   test("goes there and back three times: to read under its locks, to write, and to commit", async () => {
-    const url = await makeDatabase();
+    const url = await makeStoreDatabase();
     await makeLedger(url, ["acme"], [["key_1", "none"]]);
     const way = await wayTo(url);
     const { batches } = await openWriter(way.url, "node_1");
@@ -84,7 +91,7 @@ describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
   });
 
   test("of a request that turns out to be of another account, key or day answers as the ledger has it", async () => {
-    const url = await makeDatabase();
+    const url = await makeStoreDatabase();
     await makeLedger(url, ["acme", "other"]);
     const one = await openWriter(url, "node_1");
     const other = await openWriter(url, "node_2");
@@ -114,7 +121,7 @@ describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
   });
 
   test("is written whole or not at all where it is refused at its first statement", async () => {
-    const url = await makeDatabase();
+    const url = await makeStoreDatabase();
     await makeLedger(url, ["acme"]);
     const { batches, database } = await openWriter(url, "node_1");
     await batches.commit([creditOf(100n), holdOf()]);

@@ -5,7 +5,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { verifyDatabase } from "../../src/store/postgres/verify.js";
 import { NOON_MS, creditOf, holdOf, settleOf } from "../ledger/operations.js";
 import { startOwnPostgres } from "../support/own-postgres.js";
-import { administer, makeDatabase, postgresMissing, postgresPrograms } from "../support/postgres.js";
+import { pace } from "../support/pauses.js";
+import { administer, postgresMissing, postgresPrograms } from "../support/postgres.js";
+import { makeStoreDatabase } from "../support/stores.js";
 import { makeLedger, openWriter } from "../support/postgres-ledger.js";
 
 type Loss = "before the server heard of it" | "after the server did it" | "with the commit on its way";
@@ -88,7 +90,7 @@ async function waiting(url: string): Promise<unknown> {
 
 describe.skipIf(postgresMissing)("a commit whose answer is lost", () => {
   test.each([[[BEFORE]], [[AFTER]], [[BEFORE, BEFORE]], [[BEFORE, AFTER]]])("%s is done once", async (losses) => {
-    const url = await makeDatabase();
+    const url = await makeStoreDatabase();
     await makeLedger(url, ["acme"]);
     const wire = await wireTo(url);
     const { batches, database } = await openWriter(wire.url, "node_1");
@@ -111,7 +113,7 @@ describe.skipIf(postgresMissing)("a commit whose answer is lost", () => {
     { which: "a writer's first", earlier: 0 },
     { which: "a later one", earlier: 1 },
   ])("is waited for while it is on its way: $which", async ({ earlier }) => {
-    const url = await makeDatabase();
+    const url = await makeStoreDatabase();
     await makeLedger(url, ["acme"]);
     const wire = await wireTo(url);
     const { batches, database } = await openWriter(wire.url, "node_1");
@@ -127,8 +129,8 @@ describe.skipIf(postgresMissing)("a commit whose answer is lost", () => {
     expect((await verifyDatabase(database)).problems).toEqual([]);
   });
 
-  test("lets its writer return no lease before the grant that is on its way", { timeout: 60_000 }, async () => {
-    const url = await makeDatabase();
+  test("lets its writer return no lease before the grant that is on its way", async () => {
+    const url = await makeStoreDatabase();
     await makeLedger(url, ["acme"]);
     const wire = await wireTo(url, { lockMs: 200 });
     const { batches, database } = await openWriter(wire.url, "node_1");
@@ -170,7 +172,7 @@ describe.skipIf(postgresMissing !== undefined || postgresPrograms === undefined)
           if (result?.kind === "held") held.push(requestId);
         } catch (error) {
           expect(error).toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
-          await new Promise((resolve) => setTimeout(resolve, 20));
+          await pace(20);
         }
       }
     };
@@ -178,7 +180,7 @@ describe.skipIf(postgresMissing !== undefined || postgresPrograms === undefined)
     await expect.poll(() => held.length).toBeGreaterThan(5);
     await server.crash();
     const before = held.length;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pace(50);
     await server.start();
     await expect.poll(() => held.length).toBeGreaterThan(before + 5);
     over.abort();

@@ -1,7 +1,6 @@
 /** Builds the program once before the tests, so that those which start it start what a user starts. */
 import { spawnSync } from "node:child_process";
-import { useQuickDirectory } from "./quick-directory.js";
-import { sdkShapes } from "./sdk-shapes.js";
+import { setup as setupUnit } from "./unit-setup.js";
 
 /** @returns What ends with the run. */
 export function setup(): () => void {
@@ -9,6 +8,5 @@ export function setup(): () => void {
     const { status } = spawnSync(process.execPath, [program], { stdio: "inherit" });
     if (status !== 0) throw new Error(`${program} failed`);
   }
-  sdkShapes();
-  return useQuickDirectory();
+  return setupUnit();
 }

@@ -1,6 +1,7 @@
 /** The command `tollgate` as a person runs it: a process of its own, from the built program. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { PATIENCE_MS } from "./patience.js";
 import { programOf } from "./program.js";
 
 const THIS_BUILD = new URL("../../", import.meta.url).pathname;
@@ -16,7 +17,7 @@ export async function tollgate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   directory?: string,
-  timeoutMs = 60_000,
+  timeoutMs = PATIENCE_MS,
   build = THIS_BUILD,
 ): Promise<CommandResult> {
   const program = programOf(build);

@@ -1,8 +1,7 @@
 /** What a file offers to others and none of them takes: a door that nobody uses, or code that nobody runs. */
-import { dirname, join, normalize } from "node:path";
 import ts from "typescript";
 import { ENTRIES } from "./import-table.js";
-import { moduleOf, type SourceFile, visit } from "./source-file.js";
+import { type SourceFile, visit } from "./source-file.js";
 
 /** All names of a file, where it is taken as a whole. */
 const ALL = "*";
@@ -19,9 +18,10 @@ export function deadExports(program: readonly SourceFile[], tests: readonly Sour
     .flatMap((file) => {
       const isTaken = (taken: ReadonlySet<string>, name: string): boolean =>
         taken.has(`${file.path} ${name}`) || taken.has(`${file.path} ${ALL}`);
-      return offered(file.syntax).flatMap(({ name, isType }) => {
-        if (isTaken(byProgram, name)) return [];
-        const usesItself = namings(file.syntax, name) > 1;
+      const untaken = offered(file.syntax).filter(({ name }) => !isTaken(byProgram, name));
+      const said = untaken.length === 0 ? undefined : identifiersIn(file.syntax);
+      return untaken.flatMap(({ name, isType }) => {
+        const usesItself = (said?.get(name) ?? 0) > 1;
         if (isType) return usesItself || isTaken(byTests, name) ? [] : [`${file.path}: nobody names ${name}`];
         if (isTaken(byTests, name)) return usesItself ? [] : [`${file.path}: tests alone use ${name}`];
         return [`${file.path}: ${usesItself ? "nobody else uses" : "nobody uses"} ${name}`];
@@ -57,13 +57,8 @@ function namesIn(name: ts.BindingName): Offered[] {
 /** What files take of others, as `<path> <name>`. */
 function takenBy(files: readonly SourceFile[]): Set<string> {
   const taken = new Set<string>();
-  for (const { path, syntax } of files)
-    visit(syntax, (node) => {
-      const target = moduleOf(node);
-      if (target?.startsWith(".") !== true) return;
-      const file = normalize(join(dirname(path), target)).replace(/\.js$/, ".ts");
-      for (const name of takenIn(node)) taken.add(`${file} ${name}`);
-    });
+  for (const { namings } of files)
+    for (const { node, target } of namings) for (const name of takenIn(node)) taken.add(`${target} ${name}`);
   return taken;
 }
 
@@ -77,11 +72,11 @@ function takenIn(node: ts.Node): string[] {
   return named.elements.map(({ name, propertyName }) => (propertyName ?? name).text);
 }
 
-/** How often a file says a name. */
-function namings(syntax: ts.SourceFile, name: string): number {
-  let count = 0;
+/** How often a file says each name. */
+function identifiersIn(syntax: ts.SourceFile): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
   visit(syntax, (node) => {
-    if (ts.isIdentifier(node) && node.text === name) count++;
+    if (ts.isIdentifier(node)) counts.set(node.text, (counts.get(node.text) ?? 0) + 1);
   });
-  return count;
+  return counts;
 }

@@ -1,6 +1,8 @@
 /** A TCP proxy between a client and a gateway that loses connections on purpose. */
 import net from "node:net";
 import type { AddressInfo } from "node:net";
+import { pace } from "./pauses.js";
+import { readSoFar } from "./read-so-far.js";
 
 /** Loses the connection of one request: at once when `when` says so, or after so many bytes of its answer. */
 export type Loss = { readonly kind: "before the head"; readonly when: () => Promise<unknown> } | AfterBytes;
@@ -17,6 +19,12 @@ export interface DroppingProxy {
   /** Requests that were sent through it. */
   readonly requests: () => number;
   close(): Promise<void>;
+}
+
+/** Resolves once a gateway knows of the connections that were lost; the pause is for what it then tells its core. */
+export async function lossesHeard(gateway: { readonly url: string }, secret: string): Promise<void> {
+  await readSoFar(gateway, secret);
+  await pace(200);
 }
 
 export async function startDroppingProxy(target: string): Promise<DroppingProxy> {

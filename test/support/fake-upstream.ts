@@ -17,6 +17,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerJson, streamEvents, type AnswerScript } from "./fake-answer.js";
 import { compactionJson, responseEvents, responseJson } from "./fake-response.js";
+import { PATIENCE_MS } from "./patience.js";
 
 /** What one request asks the server to do. All members are optional. */
 export interface FakeScript extends AnswerScript {
@@ -33,6 +34,9 @@ export interface FakeScript extends AnswerScript {
   /** Wait before the head; before each event. */
   readonly headDelayMs?: number;
   readonly eventDelayMs?: number;
+  /** Wait until the test calls `release` with this name: before the head, or after so many events of a stream. */
+  readonly held?: string;
+  readonly heldAfter?: number;
   /** Never answer: hold the connection until the other side leaves. */
   readonly hang?: boolean;
   /** Destroy the socket: 0 before the head, else after so many events (of a whole answer: after half its bytes). */
@@ -78,13 +82,14 @@ export interface FakeUpstream {
   decide: ((body: unknown) => FakeScript) | undefined;
   /** Connections that were opened so far: kept ones count once. */
   readonly connections: () => number;
-  /** Resolves when a request that fits has come, or changed so that it fits; rejects after 10 s. */
+  /** Resolves when a request that fits has come, or changed so that it fits; rejects before a test is over. */
   waitFor(fits: (request: FakeRequest) => boolean): Promise<FakeRequest>;
+  /** Lets go on what is held by this name, and what will be. */
+  release(name: string): void;
   close(): Promise<void>;
 }
 
 const REQUESTS_KEPT = 1_000;
-const WAIT_MS_MAX = 10_000;
 
 /** The text of a user message that steers the server. */
 export function script(fake: FakeScript): string {
@@ -94,9 +99,12 @@ export function script(fake: FakeScript): string {
 export async function startFakeUpstream(): Promise<FakeUpstream> {
   const requests: FakeRequest[] = [];
   const uses = new Map<string, number>();
+  const gates = new Gates();
   let connections = 0;
   const server: Server = createServer((request, response) => {
-    serve(request, response, requests, uses, upstream).catch((error: unknown) => response.destroy(asError(error)));
+    serve(request, response, { requests, uses, gates, upstream }).catch((error: unknown) =>
+      response.destroy(asError(error)),
+    );
   });
   server.keepAliveTimeout = 30_000;
   server.on("connection", () => connections++);
@@ -109,6 +117,7 @@ export async function startFakeUpstream(): Promise<FakeUpstream> {
     decide: undefined,
     connections: () => connections,
     waitFor: (fits) => waitFor(requests, fits),
+    release: (name) => gates.open(name),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -122,7 +131,8 @@ async function waitFor(
   requests: readonly FakeRequest[],
   fits: (request: FakeRequest) => boolean,
 ): Promise<FakeRequest> {
-  for (let waitedMs = 0; waitedMs < WAIT_MS_MAX; waitedMs += 5) {
+  const endMs = performance.now() + PATIENCE_MS;
+  while (performance.now() < endMs) {
     const found = requests.find(fits);
     if (found !== undefined) return found;
     await sleep(5);
@@ -130,13 +140,36 @@ async function waitFor(
   throw new Error(`none of ${requests.length} requests fits`);
 }
 
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  requests: FakeRequest[],
-  uses: Map<string, number>,
-  upstream: Pick<FakeUpstream, "override" | "decide">,
-): Promise<void> {
+/** What scripts wait for by name until a test opens it. */
+class Gates {
+  readonly #gates = new Map<string, { readonly opened: Promise<void>; readonly open: () => void }>();
+
+  opened(name: string): Promise<void> {
+    return this.#gateOf(name).opened;
+  }
+
+  open(name: string): void {
+    this.#gateOf(name).open();
+  }
+
+  #gateOf(name: string): { readonly opened: Promise<void>; readonly open: () => void } {
+    let open = (): void => undefined;
+    const gate = this.#gates.get(name) ?? { opened: new Promise<void>((resolve) => (open = resolve)), open };
+    this.#gates.set(name, gate);
+    return gate;
+  }
+}
+
+/** What all requests share. */
+interface Shared {
+  readonly requests: FakeRequest[];
+  readonly uses: Map<string, number>;
+  readonly gates: Gates;
+  readonly upstream: Pick<FakeUpstream, "override" | "decide">;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, shared: Shared): Promise<void> {
+  const { requests, uses, gates, upstream } = shared;
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const raw = Buffer.concat(chunks);
@@ -152,13 +185,15 @@ async function serve(
   const told = limitUses(upstream.override ?? upstream.decide?.(seen.body) ?? readScript(seen), uses);
   if (told.hang) return;
   if (told.headDelayMs !== undefined) await sleep(told.headDelayMs);
+  if (told.held !== undefined && told.heldAfter === undefined) await gates.opened(told.held);
   if (told.cutAfter === 0) return void response.destroy();
   const fake: FakeScript = told.echo ? { ...told, text: JSON.stringify({ ...seen, raw: undefined }) } : told;
   if (fake.status !== undefined) return refuse(response, fake.status, fake);
   const endpoint = ENDPOINTS.find(({ path }) => url.split("?")[0]?.endsWith(path));
   if (endpoint === undefined) return refuse(response, 404, {});
   const { body } = seen;
-  return isStream(body) ? sendStream(response, fake, body, endpoint) : sendAnswer(response, fake, body, endpoint);
+  if (!isStream(body)) return sendAnswer(response, fake, body, endpoint);
+  return sendStream(response, fake, eventsOf(fake, body, endpoint.events), gates);
 }
 
 /** What the server answers at one address. */
@@ -197,14 +232,15 @@ function sendAnswer(response: ServerResponse, fake: FakeScript, body: unknown, {
 async function sendStream(
   response: ServerResponse,
   fake: FakeScript,
-  body: unknown,
-  { events }: FakeEndpoint,
+  events: Iterable<string>,
+  gates: Gates,
 ): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", ...fake.headers });
   response.flushHeaders();
   let sent = 0;
-  for (const event of eventsOf(fake, body, events)) {
+  for (const event of events) {
     if (sent === fake.stallAfter) return;
+    if (sent === fake.heldAfter) await gates.opened(fake.held ?? "");
     if (sent === fake.endAfter) break;
     if (sent === fake.cutAfter) return void response.destroy();
     if (sent === fake.errorAfter) {

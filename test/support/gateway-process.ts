@@ -7,13 +7,12 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { misfitsIn, statusesIn } from "./answer-check.js";
+import { PATIENCE_MS } from "./patience.js";
 import { programOf } from "./program.js";
 import { backendOf } from "./test-store.js";
 
 /** A key for a test's operator; it is no secret, since each test has its own gateway. */
 export const OPERATOR_KEY = "sk-operator-of-this-test-0123456789";
-const START_TIMEOUT_MS = 90_000;
-const LINE_TIMEOUT_MS = 30_000;
 /** For the last words of a process that is gone. */
 const OUTPUT_MS = 5_000;
 const TAP = new URL("./answer-tap.mjs", import.meta.url).href;
@@ -120,7 +119,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
 }
 
 async function lineOf(log: readonly string[], words: readonly string[]): Promise<string> {
-  const deadlineMs = performance.now() + LINE_TIMEOUT_MS;
+  const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const line = log.find((told) => words.every((word) => told.includes(word)));
     if (line !== undefined) return line;
@@ -145,7 +144,7 @@ interface Ready {
 async function readReady(child: ChildProcess, log: string[], errors: string[]): Promise<Ready> {
   if (child.stdout === null || child.stderr === null) throw new Error("the gateway's output is not read");
   createInterface({ input: child.stderr }).on("line", (line) => errors.push(line));
-  const timer = setTimeout(() => child.kill("SIGKILL"), START_TIMEOUT_MS);
+  const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
   const ready = await new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on("line", (line) => {
       log.push(line);

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { SecretSeal } from "../../src/alerts/seal.js";
 import { Identity, type IdentityOptions } from "../../src/identity/identity.js";
 import type { Store } from "../../src/store/store.js";
+import { quickHashing } from "./quick-hashing.js";
 
 type Parts = Pick<IdentityOptions, "coordination" | "keys" | "nowMs"> & Partial<IdentityOptions>;
 
@@ -16,6 +17,7 @@ export function identityOver({ people, accounts }: Pick<Store, "people" | "accou
     issuers: () => [],
     onIssuerFailed: () => undefined,
     secondFactorFor: "nobody",
+    hashing: () => Promise.resolve(quickHashing),
     ...parts,
   });
 }

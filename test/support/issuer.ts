@@ -40,6 +40,9 @@ export interface TestIssuer {
 }
 
 const KEY_ID = "signs";
+/** An RSA key takes long to make: the next issuer has those of one that is closed. Two that are open share none. */
+const unusedKeys: { readonly own: KeyObject; readonly other: KeyObject }[] = [];
+const newKey = (): KeyObject => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
 /** The package brings no types; these are of what is used of it. */
 const PACKAGE: string = "oidc-provider";
 
@@ -67,8 +70,8 @@ export async function startIssuer(host: "127.0.0.1" | "localhost" = "127.0.0.1")
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://${host}:${(server.address() as AddressInfo).port}`;
-  const [own, other] = [1, 2].map(() => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey);
-  if (own === undefined || other === undefined) throw new Error("there are no keys");
+  const keys = unusedKeys.pop() ?? { own: newKey(), other: newKey() };
+  const { own, other } = keys;
   const { default: Providers } = (await import(PACKAGE)) as { readonly default: Providers };
   const issuer: TestIssuer = {
     url,
@@ -86,6 +89,7 @@ export async function startIssuer(host: "127.0.0.1" | "localhost" = "127.0.0.1")
     signIn,
     close: () =>
       new Promise((resolve) => {
+        unusedKeys.push(keys);
         server.closeAllConnections();
         server.close(() => resolve());
       }),

@@ -2,10 +2,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import net from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import { freePort } from "./free-port.mjs";
+import { PATIENCE_MS } from "./patience.js";
 import { postgresPrograms } from "./postgres.js";
 import { quickDirectory } from "./quick-directory.js";
 
@@ -38,11 +39,12 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     const settings = [`port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${directory}`];
     const options = [...settings, "max_connections=100", "fsync=on"].flatMap((setting) => ["-c", setting]);
     server = spawn(join(bin, "postgres"), ["-D", data, ...options], { ...owner, stdio: "ignore", cwd: "/" });
-    for (let left = 600; left > 0; left -= 1) {
-      if (spawnSync(join(bin, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)]).status === 0) return;
+    const endMs = performance.now() + PATIENCE_MS;
+    const asked = ["-q", "-h", "127.0.0.1", "-p", String(port)];
+    while (spawnSync(join(bin, "pg_isready"), asked).status !== 0) {
+      if (performance.now() > endMs) throw new Error("PostgreSQL did not start in time");
       await sleep(50);
     }
-    throw new Error("PostgreSQL did not start in time");
   };
   onTestFinished(async () => {
     await crash();
@@ -60,12 +62,4 @@ function unprivileged(): { readonly uid?: number; readonly gid?: number } {
     .map((line) => line.split(":"));
   const [, , uid, gid] = ["postgres", "nobody"].flatMap((name) => users.filter(([one]) => one === name))[0] ?? [];
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { freePort } from "./nginx-process.js";
+import { freePort } from "./free-port.mjs";
+import { PATIENCE_MS } from "./patience.js";
 
 export const pgbouncerMissing: string | undefined =
   spawnSync("pgbouncer", ["--version"]).status === 0 ? undefined : "PgBouncer is not installed (Debian: pgbouncer)";
@@ -44,7 +45,11 @@ max_client_conn = 100
     await exited;
     rmSync(directory, { recursive: true, force: true });
   });
-  for (let left = 200; left > 0 && !(await listens(listen)); left -= 1) await sleep(50);
+  const endMs = performance.now() + PATIENCE_MS;
+  while (!(await listens(listen))) {
+    if (performance.now() > endMs) throw new Error("PgBouncer did not start in time");
+    await sleep(50);
+  }
   const pooled = new URL(url);
   pooled.hostname = "127.0.0.1";
   pooled.port = String(listen);

@@ -4,8 +4,8 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "./free-port.mjs";
 
 const [directory = "", runPid = "", bin = ""] = process.argv.slice(2);
 const PASSWORD = "a-password-of-the-tests";
@@ -28,16 +28,6 @@ function run(name, args) {
   const { status, stdout, stderr, error } = spawnSync(join(bin, name), args, { ...owner, encoding: "utf8", cwd: "/" });
   if (status !== 0) throw new Error(`${name}: ${error?.message ?? `${stdout}${stderr}`}`);
   return stdout;
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 function make() {
@@ -77,7 +67,7 @@ async function serve() {
   });
   process.once("SIGTERM", end);
   setInterval(() => isAlive() || end(), 500);
-  for (let left = 300; left > 0; left -= 1) {
+  for (let left = 1_000; left > 0; left -= 1) {
     if (spawnSync(join(bin, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)]).status === 0) break;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

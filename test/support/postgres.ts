@@ -8,10 +8,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { onTestFinished } from "vitest";
+import { PATIENCE_MS } from "./patience.js";
 import { quickDirectory } from "./quick-directory.js";
 
-const START_MS = 60_000;
 const VERSION_LEAST = 14;
+const TEMPLATE = "tollgate_template";
+const UNFILLED = "tollgate_template_unfilled";
 
 /** The newest that is installed, off the path or on it; undefined where there is none that will do. */
 function programs(): string | undefined {
@@ -52,11 +54,13 @@ export function postgresServer(): Promise<string> {
   return server;
 }
 
-/** A new and empty database, until it is dropped. */
-export async function createDatabase(): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
+/** A new database, until it is dropped: a copy of the template, or empty without one. */
+export async function createDatabase(
+  template?: string,
+): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
   const url = new URL(await postgresServer());
   const name = `tollgate_${randomBytes(8).toString("hex")}`;
-  await administer(`CREATE DATABASE ${name}`);
+  await administer(`CREATE DATABASE ${name}${template === undefined ? "" : ` TEMPLATE ${template}`}`);
   url.pathname = `/${name}`;
   const drop = async (): Promise<void> => {
     await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
@@ -65,10 +69,35 @@ export async function createDatabase(): Promise<{ readonly url: string; readonly
 }
 
 /** The address of one that is gone when the test ends. */
-export async function makeDatabase(): Promise<string> {
-  const { url, drop } = await createDatabase();
+export async function makeDatabase(template?: string): Promise<string> {
+  const { url, drop } = await createDatabase(template);
   onTestFinished(drop);
   return url;
+}
+
+/**
+ * The name of a database that `fill` fills once for all tests of a run. None on a server that outlives the run, since
+ * another build may have filled it.
+ */
+export async function templateOf(fill: (url: string) => Promise<void>): Promise<string | undefined> {
+  if (named !== undefined) return undefined;
+  const url = new URL(await postgresServer());
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    // The first worker of the run that asks fills it, and the others wait. The lock ends with the connection.
+    await client.query("SELECT pg_advisory_lock(1)");
+    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [TEMPLATE]);
+    if (rowCount === 1) return TEMPLATE;
+    await client.query(`DROP DATABASE IF EXISTS ${UNFILLED}`);
+    await client.query(`CREATE DATABASE ${UNFILLED}`);
+    url.pathname = `/${UNFILLED}`;
+    await fill(url.href);
+    await client.query(`ALTER DATABASE ${UNFILLED} RENAME TO ${TEMPLATE}`);
+    return TEMPLATE;
+  } finally {
+    await client.end();
+  }
 }
 
 /** Runs a statement as one who may do all, in the database of the address; without one in none that a test has. */
@@ -104,7 +133,7 @@ function isFirst(directory: string): boolean {
 }
 
 async function told(directory: string): Promise<string> {
-  for (let leftMs = START_MS; leftMs > 0; leftMs -= 50) {
+  for (let leftMs = PATIENCE_MS; leftMs > 0; leftMs -= 50) {
     if (existsSync(join(directory, "url"))) return readFileSync(join(directory, "url"), "utf8");
     if (existsSync(join(directory, "error"))) throw new Error(readFileSync(join(directory, "error"), "utf8"));
     await new Promise((resolve) => setTimeout(resolve, 50));

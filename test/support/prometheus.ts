@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { vi } from "vitest";
 import { z } from "zod";
-import { freePort } from "./nginx-process.js";
+import { freePort } from "./free-port.mjs";
 
 const SCRAPE_MS = 200;
 const RATE_WINDOW = "5s";

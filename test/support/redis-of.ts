@@ -3,8 +3,9 @@ import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { freePort } from "./free-port.mjs";
 import { quickDirectory } from "./quick-directory.js";
-import { freePort, REDIS_MISSING } from "./redis-server.js";
+import { REDIS_MISSING } from "./redis-server.js";
 
 const STARTS_MAX = 5;
 

@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { freePort } from "./free-port.mjs";
+import { PATIENCE_MS } from "./patience.js";
 
-const START_MS = 30_000;
 const STARTS_MAX = 5;
 
 /** Looked for, and not started: most files of tests ask. */
@@ -102,7 +102,7 @@ export async function startRedis({ args = [], sentinel, tls }: RedisServerOption
 /** False where it ended instead. */
 function isReady(child: ChildProcess): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error("redis-server is not ready in time")), START_MS);
+    const timer = setTimeout(() => reject(new Error("redis-server is not ready in time")), PATIENCE_MS);
     const over = (ready: boolean): void => {
       clearTimeout(timer);
       resolve(ready);
@@ -113,20 +113,4 @@ function isReady(child: ChildProcess): Promise<boolean> {
       if (line.includes("Ready to accept connections") || line.includes("Sentinel ID is")) over(true);
     });
   });
-}
-
-/** A free port whose neighbour 10,000 above is a port too, which a cluster's nodes use. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = await anyFreePort();
-    if (port < 55_000) return port;
-  }
-}
-
-async function anyFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -1,7 +1,9 @@
 /** What the official SDKs can send: the members, tools and betas of their requests, read from the SDKs themselves. */
 import { readFileSync } from "node:fs";
-import ts from "typescript";
-import { SDK_ROOT, sdkDeclarations } from "./sdk-declarations.js";
+import type ts from "typescript";
+import { keptReading } from "./kept-reading.js";
+import { DECLARATIONS_URL, SDK_ROOT, sdkDeclarations } from "./sdk-declarations.js";
+import { typescript } from "./typescript.js";
 
 /** Members by the wire that they are sent on, types of tools by their wire, and values of a header. */
 const SUBJECTS = `
@@ -42,7 +44,18 @@ export interface SdkRequests {
   readonly betas: readonly string[];
 }
 
+/** Reads the declarations anew where a package has changed since they were last read. */
 export function sdkRequests(): SdkRequests {
+  const { members, tools, ...rest } = keptReading("sdk-requests", [import.meta.url, DECLARATIONS_URL], readRequests);
+  return { members: new Map(members), tools: new Map(tools), ...rest };
+}
+
+interface KeptRequests extends Pick<SdkRequests, "generationConfig" | "betas"> {
+  readonly members: readonly (readonly [string, readonly string[]])[];
+  readonly tools: readonly (readonly [string, readonly string[]])[];
+}
+
+function readRequests(): KeptRequests {
   const { checker, declared } = sdkDeclarations(SUBJECTS);
   const google = googleRequests();
   const members = new Map([["gemini", google.members]]);
@@ -54,7 +67,7 @@ export function sdkRequests(): SdkRequests {
     else if (subject.name.startsWith("tools of ")) tools.set(subject.name.slice(9), typesOf(checker, type));
     else members.set(subject.name, bodyMembers(checker, type));
   }
-  return { members, tools, betas, generationConfig: google.generationConfig };
+  return { members: [...members], tools: [...tools], betas, generationConfig: google.generationConfig };
 }
 
 function alternativesOf(type: ts.Type): readonly ts.Type[] {
@@ -70,7 +83,7 @@ function bodyMembers(checker: ts.TypeChecker, type: ts.Type): string[] {
   const names = new Set<string>();
   for (const one of alternativesOf(type))
     for (const property of checker.getPropertiesOfType(one)) {
-      const comment = ts.displayPartsToString(property.getDocumentationComment(checker));
+      const comment = typescript().displayPartsToString(property.getDocumentationComment(checker));
       if (!comment.startsWith("Header param")) names.add(property.name);
     }
   return [...names].toSorted();
@@ -97,10 +110,11 @@ interface GoogleRequests {
  */
 function googleRequests(): GoogleRequests {
   const path = `${SDK_ROOT}node_modules/@google/genai/dist/node/index.mjs`;
-  const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.ES2023);
+  const { createSourceFile, isFunctionDeclaration, ScriptTarget } = typescript();
+  const source = createSourceFile(path, readFileSync(path, "utf8"), ScriptTarget.ES2023);
   const found = { members: new Set<string>(), generationConfig: new Set<string>(), tools: new Set<string>() };
   for (const statement of source.statements) {
-    if (!ts.isFunctionDeclaration(statement) || statement.name === undefined) continue;
+    if (!isFunctionDeclaration(statement) || statement.name === undefined) continue;
     const [, writer] = GOOGLE.exec(statement.name.text) ?? [];
     if (writer === undefined) continue;
     const own = { generateContentConfig: found.generationConfig, tool: found.tools }[writer] ?? found.members;
@@ -115,15 +129,25 @@ function googleRequests(): GoogleRequests {
 
 /** The first step of each path that a function writes at, and the object it writes to. */
 function placesIn(writer: ts.Node): { readonly object: string; readonly name: string }[] {
+  const compiler = typescript();
   const places: { object: string; name: string }[] = [];
   const look = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "setValueByPath") {
+    if (
+      compiler.isCallExpression(node) &&
+      compiler.isIdentifier(node.expression) &&
+      node.expression.text === "setValueByPath"
+    ) {
       const [object, path] = node.arguments;
-      const first = path !== undefined && ts.isArrayLiteralExpression(path) ? path.elements[0] : undefined;
-      if (object !== undefined && ts.isIdentifier(object) && first !== undefined && ts.isStringLiteral(first))
+      const first = path !== undefined && compiler.isArrayLiteralExpression(path) ? path.elements[0] : undefined;
+      if (
+        object !== undefined &&
+        compiler.isIdentifier(object) &&
+        first !== undefined &&
+        compiler.isStringLiteral(first)
+      )
         places.push({ object: object.text, name: first.text });
     }
-    ts.forEachChild(node, look);
+    compiler.forEachChild(node, look);
   };
   look(writer);
   return places;

@@ -1,12 +1,9 @@
 /** What the official SDKs declare of answers and events, read from their declarations by the TypeScript compiler. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
-import ts from "typescript";
-import { SDK_ROOT, sdkDeclarations } from "./sdk-declarations.js";
+import type ts from "typescript";
+import { keptReading } from "./kept-reading.js";
+import { DECLARATIONS_URL, sdkDeclarations } from "./sdk-declarations.js";
 import type { Shape, ShapeBook } from "./shape.js";
-
-const KEPT_IN = `${SDK_ROOT}node_modules/.cache/tollgate/sdk-shapes.json`;
-const PACKAGES = ["openai", "@anthropic-ai/sdk", "@google/genai", "typescript"];
+import { typescript } from "./typescript.js";
 
 /** Each member is a subject that an answer is checked against. */
 const SUBJECTS = `
@@ -58,28 +55,10 @@ export interface Subjects {
 
 /** Reads the declarations anew where a package has changed since they were last read. */
 export function sdkShapes(): ShapeBook {
-  const versions = `${PACKAGES.map(versionOf).join(" ")} ${SUBJECTS}`;
-  if (existsSync(KEPT_IN)) {
-    const kept = JSON.parse(readFileSync(KEPT_IN, "utf8")) as ShapeBook;
-    if (kept.versions === versions) return kept;
-  }
-  const book = { ...readDeclarations(), versions };
-  mkdirSync(dirname(KEPT_IN), { recursive: true });
-  writeFileSync(`${KEPT_IN}.${process.pid}`, JSON.stringify(book));
-  renameSync(`${KEPT_IN}.${process.pid}`, KEPT_IN);
-  return book;
-}
-
-function versionOf(name: string): string {
-  const { version } = JSON.parse(readFileSync(`${SDK_ROOT}node_modules/${name}/package.json`, "utf8")) as {
-    version: string;
-  };
-  return `${name}@${version}`;
-}
-
-function readDeclarations(): Omit<ShapeBook, "versions"> {
-  const { checker, declared } = sdkDeclarations(SUBJECTS);
-  return new Declarations(checker).read(declared);
+  return keptReading("sdk-shapes", [import.meta.url, DECLARATIONS_URL], () => {
+    const { checker, declared } = sdkDeclarations(SUBJECTS);
+    return new Declarations(checker).read(declared);
+  });
 }
 
 class Declarations {
@@ -91,7 +70,7 @@ class Declarations {
     this.#checker = checker;
   }
 
-  read(declared: ts.InterfaceDeclaration): Omit<ShapeBook, "versions"> {
+  read(declared: ts.InterfaceDeclaration): ShapeBook {
     const type = this.#checker.getTypeAtLocation(declared);
     const subjects = type.getProperties().map((property) => {
       const shape = this.#place(this.#checker.getTypeOfSymbol(property));
@@ -111,35 +90,38 @@ class Declarations {
   }
 
   #shapeOf(type: ts.Type): Shape {
+    const { IndexKind, TypeFlags } = typescript();
     if (type.isStringLiteral() || type.isNumberLiteral()) return { kind: "literal", value: type.value };
-    if (type.flags & ts.TypeFlags.BooleanLiteral)
+    if (type.flags & TypeFlags.BooleanLiteral)
       return { kind: "literal", value: this.#checker.typeToString(type) === "true" };
-    if (type.flags & ts.TypeFlags.Null) return { kind: "literal", value: null };
+    if (type.flags & TypeFlags.Null) return { kind: "literal", value: null };
     if (type.isUnion()) return this.#unionOf(type.types);
-    if (type.flags & ts.TypeFlags.StringLike || isOpenString(type)) return { kind: "string" };
-    if (type.flags & ts.TypeFlags.NumberLike) return { kind: "number" };
-    if (type.flags & ts.TypeFlags.BooleanLike) return { kind: "boolean" };
-    if (!(type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection))) return { kind: "anything" };
+    if (type.flags & TypeFlags.StringLike || isOpenString(type)) return { kind: "string" };
+    if (type.flags & TypeFlags.NumberLike) return { kind: "number" };
+    if (type.flags & TypeFlags.BooleanLike) return { kind: "boolean" };
+    if (!(type.flags & (TypeFlags.Object | TypeFlags.Intersection))) return { kind: "anything" };
     if (this.#checker.isArrayLikeType(type)) {
-      const element = this.#checker.getIndexTypeOfType(type, ts.IndexKind.Number);
+      const element = this.#checker.getIndexTypeOfType(type, IndexKind.Number);
       return element === undefined ? { kind: "anything" } : { kind: "array", of: this.#place(element) };
     }
     return this.#objectOf(type);
   }
 
   #unionOf(types: readonly ts.Type[]): Shape {
-    const present = types.filter(({ flags }) => !(flags & ts.TypeFlags.Undefined));
+    const { TypeFlags } = typescript();
+    const present = types.filter(({ flags }) => !(flags & TypeFlags.Undefined));
     return { kind: "union", of: present.map((one) => this.#place(one)) };
   }
 
   #objectOf(type: ts.Type): Shape {
+    const { IndexKind, SymbolFlags } = typescript();
     // What a class does is no part of what is sent.
-    const behaviour = ts.SymbolFlags.Accessor | ts.SymbolFlags.Method;
+    const behaviour = SymbolFlags.Accessor | SymbolFlags.Method;
     const properties = this.#checker.getPropertiesOfType(type).filter(({ flags }) => !(flags & behaviour));
-    const rest = this.#checker.getIndexTypeOfType(type, ts.IndexKind.String);
+    const rest = this.#checker.getIndexTypeOfType(type, IndexKind.String);
     if (properties.length === 0 && rest === undefined) return { kind: "anything" };
     const members = properties.map((property) => {
-      const isOptional = (property.flags & ts.SymbolFlags.Optional) !== 0;
+      const isOptional = (property.flags & SymbolFlags.Optional) !== 0;
       const of = this.#place(this.#checker.getTypeOfSymbol(property));
       return [property.name, isOptional ? { of, isOptional } : { of }] as const;
     });
@@ -156,5 +138,6 @@ class Declarations {
 
 /** `string & {}`: any text, beside the known ones that an editor offers. */
 function isOpenString(type: ts.Type): boolean {
-  return type.isIntersection() && type.types.some(({ flags }) => (flags & ts.TypeFlags.String) !== 0);
+  const { TypeFlags } = typescript();
+  return type.isIntersection() && type.types.some(({ flags }) => (flags & TypeFlags.String) !== 0);
 }

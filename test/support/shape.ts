@@ -18,7 +18,6 @@ export interface ObjectShape {
 }
 
 export interface ShapeBook {
-  readonly versions: string;
   readonly shapes: readonly Shape[];
   /** Where the shape of each subject is. */
   readonly subjects: Readonly<Record<string, number>>;

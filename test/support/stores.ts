@@ -6,12 +6,15 @@ import { ownedStore } from "../../src/serve/owned-storage.js";
 import type { CallName, SqliteCalls } from "../../src/store/sqlite/calls.js";
 import type { ArchiveDatabase } from "../../src/store/archive/database.js";
 import { openPostgresArchive } from "../../src/store/postgres/archive.js";
+import { Postgres } from "../../src/store/postgres/connection.js";
+import { migrate } from "../../src/store/postgres/migration.js";
+import { MIGRATIONS } from "../../src/store/postgres/schema.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { openSqliteArchive } from "../../src/store/sqlite/archive.js";
 import { openSqliteStore, openSqliteThread, verifierOf } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 import { startOwner } from "./owner.js";
-import { administer, makeDatabase, postgresMissing } from "./postgres.js";
+import { administer, makeDatabase, postgresMissing, templateOf } from "./postgres.js";
 import { quickDirectory } from "./quick-directory.js";
 import { tamperSqlite } from "./tamper-sqlite.js";
 
@@ -102,8 +105,26 @@ function ownedPlace(): StorePlace {
   return { ...place, open };
 }
 
+/** By which a witness knows its database. */
+const NEW_IDENTITY = `SET session_replication_role = replica;
+  UPDATE identity SET database_id = md5(gen_random_uuid()::text)`;
+
+let template: Promise<string | undefined> | undefined;
+
+/** The address of a database with the newest schema, gone when the test ends. A copy is made faster than a schema. */
+export async function makeStoreDatabase(): Promise<string> {
+  template ??= templateOf(async (url) => {
+    const database = await Postgres.open(url);
+    await migrate(database, MIGRATIONS, []).finally(() => database.close());
+  });
+  const copied = await template;
+  const url = await makeDatabase(copied);
+  if (copied !== undefined) await administer(NEW_IDENTITY, url);
+  return url;
+}
+
 async function postgresPlace(): Promise<StorePlace> {
-  const url = await makeDatabase();
+  const url = await makeStoreDatabase();
   return {
     env: { TOLLGATE_DATABASE_URL: url },
     open: async (nodeId = "node_1") => closedAtEnd(await openPostgresStore({ url, nodeId })),

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import WebSocket, { type ClientOptions } from "ws";
+import { PATIENCE_MS } from "./patience.js";
 
 export type SocketEvent = Readonly<Record<string, unknown>>;
 
-const WAIT_MS_MAX = 10_000;
 const ENDS: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete", "response.failed", "error"]);
 
 export interface Refusal {
@@ -83,7 +83,7 @@ export class SocketClient {
   }
 
   async #until(find: () => number): Promise<number> {
-    const endMs = Date.now() + WAIT_MS_MAX;
+    const endMs = Date.now() + PATIENCE_MS;
     for (;;) {
       const place = find();
       if (place >= 0) return place;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createHttpUpstream } from "../../src/upstream/http.js";
 import type { Exchange, Upstream } from "../../src/upstream/upstream.js";
 import { makeCertificate } from "../support/certificate.js";
+import { allowTimeToFail } from "../support/pauses.js";
 import { Listener } from "./listener.js";
 import { closeOpened, connect, get, listen } from "./outbound.js";
 
@@ -160,8 +161,7 @@ describe.each(["http", "https"] as const)("over %s", (protocol) => {
     heard.on("head", () => exchange.pause());
     await heard.until("head");
     // The kernel's buffers fill up; then nothing moves any more.
-    for (let before = -1; before !== flooded; await new Promise((resolve) => setTimeout(resolve, 200)))
-      before = flooded;
+    for (let before = -1; before !== flooded; await allowTimeToFail(200)) before = flooded;
     expect(flooded).toBeLessThan(FLOOD_BYTES / 3);
     exchange.abort();
   });

@@ -1,5 +1,6 @@
 /** Who waits for a connection, and what waits for its reader. */
 import { afterEach, describe, expect, test } from "vitest";
+import { allowTimeToFail } from "../support/pauses.js";
 import { Listener } from "./listener.js";
 import { closeOpened, connect, fakeText, get, post, serveBytes, serveFake, serveHttp } from "./outbound.js";
 
@@ -131,7 +132,7 @@ describe("a pause", () => {
     // The kernel's buffers fill up; then nothing moves any more.
     while (before !== written) {
       before = written;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await allowTimeToFail(100);
     }
     expect(written).toBeLessThan(BODY_BYTES / 3);
     expect(heard.bytes).toBe(0);
@@ -163,9 +164,10 @@ describe("a pause", () => {
   test("before the head lets the head through", async () => {
     const fake = await serveFake();
     const heard = new Listener();
-    const exchange = connect(fake.url).send(post(fakeText({ headDelayMs: 30 })), heard);
+    const exchange = connect(fake.url).send(post(fakeText({ held: "until it is paused" })), heard);
     await fake.waitFor(() => true);
     exchange.pause();
+    fake.release("until it is paused");
     await heard.until("head");
     expect(heard.calls).toEqual(["head"]);
     exchange.resume();
@@ -199,7 +201,7 @@ describe("a pause", () => {
     const exchange = upstream.send(post(fakeText({ words: 20_000 }), true), heard);
     exchange.pause();
     await heard.until("head");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await allowTimeToFail(50);
     expect(heard.calls).toEqual(["head"]);
     exchange.abort();
     const later = new Listener();

@@ -11,6 +11,7 @@ let world: IssuerGateway;
 let stripe: FakeStripe;
 let browser: Browser;
 const complaints: string[] = [];
+const WAIT = { timeout: 60_000, interval: 50 };
 
 beforeAll(async () => {
   stripe = await FakeStripe.start();
@@ -20,7 +21,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     const { body } = await operator.call("GET", "/payments");
     expect(body["options"]).toMatchObject({ cards: true });
-  });
+  }, WAIT);
   browser = await chromium.connect(inject("shared").browser);
 });
 afterAll(async () => {

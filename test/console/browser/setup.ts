@@ -125,7 +125,7 @@ async function startTwoNodes(settings: string): Promise<Served> {
 
 /** What the gateway tells a person comes on another way than that it is ready, and may come later. */
 async function operatorOf({ url, told }: GatewayProcess): Promise<Shared["cookie"]> {
-  for (let triesLeft = 600; triesLeft > 0; triesLeft--) {
+  for (let triesLeft = 2_400; triesLeft > 0; triesLeft--) {
     const [, token] = /\/console\/welcome#(\S+)/.exec(told.join("\n")) ?? [];
     if (token !== undefined) return firstOperator(url, token);
     await sleep(50);

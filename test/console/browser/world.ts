@@ -98,7 +98,7 @@ export async function contextOf(
   options: BrowserContextOptions,
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1_440, height: 900 }, ...options });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(100_000);
   context.on("weberror", (error) => complaints.push(`${error.page()?.url()}: ${error.error().message}`));
   await context.exposeBinding("tellTest", ({ page }, what: string) => void complaints.push(`${page.url()}: ${what}`));
   await context.addInitScript(() => {

@@ -1,10 +1,10 @@
 /** A gateway that is killed under load: records are lost for its last moments alone, and no event that it listed. */
 import { rmSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { pace } from "../support/pauses.js";
 import { startReceiver } from "../support/webhook-receiver.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -74,7 +74,7 @@ const WHOLE =
 test(WHOLE, { timeout: 400_000 }, async () => {
   const receiver = await startReceiver();
   // Slowly, so that some posts are over, some run and some wait when it dies.
-  receiver.answer((response) => void sleep(200).then(() => response.writeHead(204).end()));
+  receiver.answer((response) => void pace(200).then(() => response.writeHead(204).end()));
   const first = await startGateway({ settings: SETTINGS, env: ENV });
   const { dataDirectory } = first;
   onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));

@@ -1,5 +1,4 @@
 /** Two versions of the program on one database: both serve while one follows the other, and one too old is refused. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chat, postChat } from "../support/chat-call.js";
 import { tollgate } from "../support/command.js";
@@ -7,6 +6,7 @@ import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.j
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { type OtherBuild, otherBuild, type SchemaStep } from "../support/other-build.js";
+import { pace } from "../support/pauses.js";
 import { administer, createDatabase, postgresMissing } from "../support/postgres.js";
 import { OWN_REDIS_MISSING, type RedisServer, startRedis } from "../support/redis-server.js";
 import { settingsFor } from "../support/world.js";
@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing
       TOLLGATE_REDIS_URL: `redis://127.0.0.1:${redis.port}`,
       TOLLGATE_SECRET: "a root secret of this test, long enough",
     };
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const gateway of running) await gateway.kill();
     for (const build of builds) build.remove();
@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing
     const caller = (async () => {
       while (!load.signal.aborted) {
         statuses.push((await postChat(first, secret, chat("Is it so?"))).status);
-        await sleep(10);
+        await pace(10);
       }
     })();
     const second = await start(newer);

@@ -11,6 +11,7 @@ import { verifyDatabase } from "../../src/store/postgres/verify.js";
 import { recover } from "../ledger/cases.js";
 import { NOON_MS, creditOf } from "../ledger/operations.js";
 import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.js";
+import { pace } from "../support/pauses.js";
 import { administer, postgresMissing, postgresPrograms } from "../support/postgres.js";
 import { makeLedger, type NodeWriter, openWriter } from "../support/postgres-ledger.js";
 import { MADE_KEYS } from "./key-line.js";
@@ -127,7 +128,7 @@ class Run {
     this.tally.cuts += 1;
     const { id } = this.#nodes[this.#life.whole(NODES)]!;
     for (let count = 0; count < 5; count += 1) {
-      await new Promise((resolve) => setTimeout(resolve, this.#life.whole(20)));
+      await pace(this.#life.whole(20));
       await this.#terminate(id);
     }
   }
@@ -148,7 +149,7 @@ class Run {
 
   async #crashServer(): Promise<void> {
     this.tally.serverCrashes += 1;
-    await new Promise((resolve) => setTimeout(resolve, this.#life.whole(50)));
+    await pace(this.#life.whole(50));
     await this.#server.crash();
     await this.#server.start();
   }

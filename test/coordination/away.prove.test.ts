@@ -1,8 +1,8 @@
 /** A Redis that is slow, away, killed or emptied: nodes go by their own shares, and no command has its effect twice. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { AdmissionResult } from "../../src/coordination/coordination.js";
 import type { RedisCoordination, RedisOptions } from "../../src/coordination/redis.js";
+import { allowTimeToFail, pace } from "../support/pauses.js";
 import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.js";
 import { OWN_REDIS_MISSING, type RedisServer, startRedis } from "../support/redis-server.js";
 import { flush, newPrefix, openRedis } from "./drivers.js";
@@ -112,7 +112,7 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`Redis ${OWN_REDIS_MISSING ?? "
       proxy.cut();
       await expect.poll(degradedAt(node), WAIT).toBeDefined();
       // Long enough for some attempts of each connection.
-      await sleep(300);
+      await pace(300);
       expect(await admit(node, { requestsPerMinute: 1_000 })).toMatchObject({ admitted: true });
       proxy.commandsMax = Infinity;
       await expect.poll(degradedAt(node), WAIT).toBeUndefined();
@@ -127,7 +127,7 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`Redis ${OWN_REDIS_MISSING ?? "
     const before = proxy.commands();
     proxy.cut(true);
     expect(await admit(node, { requestsPerMinute: 10 })).toMatchObject({ admitted: true, degraded: true });
-    await sleep(500);
+    await allowTimeToFail(500);
     expect(proxy.commands() - before).toBe(1);
     // The one effect counts, though its answer never came.
     expect((await admit(direct, { requestsPerMinute: 10 })).requests?.remaining).toBe(8);
@@ -197,9 +197,9 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`Redis ${OWN_REDIS_MISSING ?? "
       }),
     );
     for (let round = 0; round < 3; round++) {
-      await sleep(300);
+      await pace(300);
       await server.kill();
-      await sleep(300);
+      await pace(300);
       await server.restart();
       proxy.cut();
     }

@@ -112,7 +112,7 @@ onEachStore((driver) => {
     const beside = await run("store", "verify", "--archive", directory);
     expect(beside.stdout).toContain(`${note}2 transfers that are archived were proven too.`);
     expect((await run("store", "verify")).stdout).toContain("--archive DIR proves them too");
-  }, 120_000);
+  });
 });
 
 function refundByRpc(address: string, id: string): Promise<ServiceError> {

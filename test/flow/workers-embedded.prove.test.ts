@@ -1,11 +1,11 @@
 /** Workers beside the embedded store: one balance, one limit, one key, and an end of any process is survived. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Callers } from "../cluster/callers.js";
 import { type CountingUpstream, startCountingUpstream } from "../cluster/upstream.js";
 import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { pace } from "../support/pauses.js";
 import { testStore } from "../support/test-store.js";
 
 const PATIENT = { timeout: 60_000, interval: 50 };
@@ -46,7 +46,7 @@ describe.skipIf(testStore !== "sqlite")("two workers beside the embedded store",
     // The upstream counts, and says no more than it must.
     gateway.expectOddAnswers();
     management = new Management(gateway);
-  }, 120_000);
+  });
   afterAll(async () => {
     await callers.close();
     await gateway.kill();
@@ -81,7 +81,7 @@ describe.skipIf(testStore !== "sqlite")("two workers beside the embedded store",
     for (;;) {
       const { status, retryMs } = await callers.chat(gateway.url, secret, user);
       if (status === 200 || (status >= 400 && retryMs === 0)) return status;
-      await sleep(Math.max(retryMs, 20));
+      await pace(Math.max(retryMs, 20));
     }
   }
 
@@ -99,7 +99,7 @@ describe.skipIf(testStore !== "sqlite")("two workers beside the embedded store",
     expect(balance.spentNanos).toBe(CALL_NANOS * BigInt(PAID + before));
     expect(balance).toMatchObject({ availableNanos: 0n, heldNanos: 0n });
     expect([...upstream.served.keys()].filter((user) => user.startsWith("ten-"))).toHaveLength(PAID);
-  }, 120_000);
+  });
 
   test("both are listed, a limit is one limit, and a revoked key is refused by each at once", async () => {
     // Each worker learns of the other with a beat of its own.
@@ -218,7 +218,7 @@ describe.skipIf(testStore !== "sqlite")("two workers beside the embedded store",
     const spentNanos = CALL_NANOS * 6n + LONG_NANOS * BigInt(served);
     await expect.poll(() => management.balance("orphans"), PATIENT).toMatchObject({ heldNanos: 0n, spentNanos });
     await management.verify();
-  }, 120_000);
+  });
 
   test("all begin anew where the owner of the database is killed, and the ledger holds", async () => {
     const { secret } = await management.makeKey("orphans");
@@ -232,7 +232,7 @@ describe.skipIf(testStore !== "sqlite")("two workers beside the embedded store",
     management = new Management(gateway);
     for (let call = 0; call < 4; call += 1) expect((await chat(secret, `after-${call}`)).status).toBe(200);
     await management.verify();
-  }, 120_000);
+  });
 
   test("a signal to the first process ends all, the owner last", async () => {
     const running = [
@@ -244,5 +244,5 @@ describe.skipIf(testStore !== "sqlite")("two workers beside the embedded store",
     const again = await startGateway({ dataDirectory: gateway.dataDirectory, settings: settingsFor(upstream.url) });
     await new Management(again).verify();
     await again.stop();
-  }, 120_000);
+  });
 });

@@ -73,7 +73,7 @@ onEachStore((driver) => {
       sum + receivable.reduce((total, nanos) => total + nanos, 0n),
     );
     expect(await world.store.ledger.verify()).toMatchObject({ holds: true, problems: [] });
-  }, 120_000);
+  });
 });
 
 /** What happens to one payment, as events in the order in which they were made. */

@@ -7,7 +7,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
 import type { Store } from "../../src/store/store.js";
@@ -19,6 +18,7 @@ import { TEST_ACT } from "../support/acts.js";
 import { startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { pace } from "../support/pauses.js";
 import { programOf } from "../support/program.js";
 import { quickDirectory } from "../support/quick-directory.js";
 import { OWN_REDIS_MISSING, startRedis } from "../support/redis-server.js";
@@ -97,7 +97,7 @@ class Traffic {
       const startMs = performance.now();
       const { status, code } = await this.#callers.chat(url, key, `caller ${at}`, { model: "fake-1" });
       this.calls.push({ tookMs: performance.now() - startMs, status, code });
-      await pause(PAUSE_MS);
+      await pace(PAUSE_MS);
     }
   }
 }

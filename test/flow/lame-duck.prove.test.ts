@@ -2,7 +2,6 @@
  * How a process leaves a load balancer: SIGTERM says on its probes that it is not ready, it serves whoever comes
  * meanwhile, and a second one, or the end of the time, closes its ports to new requests and lets the running ones end.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { credentials } from "@grpc/grpc-js";
 import { afterEach, expect, test } from "vitest";
 import { HealthCheckResponse_ServingStatus as ServingStatus } from "../../gen/grpc/health/v1/health.js";
@@ -11,6 +10,7 @@ import { tollgate } from "../support/command.js";
 import { startGateway, type GatewayProcess } from "../support/gateway-process.js";
 import { HealthClient } from "../support/grpc-clients.js";
 import { Management } from "../support/management.js";
+import { pace } from "../support/pauses.js";
 import { RawClient } from "../support/raw-http.js";
 import { startSteppedUpstream, type SteppedUpstream, stopAfter } from "../support/stepped-upstream.js";
 import { settingsFor } from "../support/world.js";
@@ -82,7 +82,7 @@ async function newcomer(gateway: GatewayProcess, secret: string): Promise<number
   if (typeof client === "string") return client;
   client.write(`GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\n\r\n`);
   const deadlineMs = performance.now() + WAIT_MS;
-  while (!client.closed && !client.text.includes("\r\n\r\n") && performance.now() < deadlineMs) await sleep(10);
+  while (!client.closed && !client.text.includes("\r\n\r\n") && performance.now() < deadlineMs) await pace(10);
   const isLeft = !client.closed && client.text === "";
   client.socket.destroy();
   return isLeft ? LEFT : Number(client.text.split(" ")[1]);

@@ -6,6 +6,7 @@ import { chat, postChat, readAll } from "../support/chat-call.js";
 import { tamperDatabase } from "../support/database-behind.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { allowTimeToFail } from "../support/pauses.js";
 import { testStore } from "../support/test-store.js";
 
 const SETTINGS = `upstreams: { sim: { family: sim } }
@@ -18,8 +19,6 @@ models:
 `;
 const REQUESTS = 1_200;
 const CALLERS = 24;
-/** What ended just now may still be on its way here. */
-const SETTLED_MS = 5_500;
 /** A list looks through so many of the ledger's newest for those without a record. */
 const NEWEST_ROWS = 100;
 /** Records are on the disk within a second; of one that is not a list would find the gap, and prove less. */
@@ -55,7 +54,7 @@ test("a thousand requests whose records a kill took have records again, and sums
   onTestFinished(async () => void (await second.stop()));
   const management = new Management(second);
   // What was not settled when it died is settled or freed by recovery.
-  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  await expect.poll(async () => (await management.balance("acme")).heldNanos).toBe(0n);
   const { body } = await management.call("GET", "/usage");
   const { total } = body as unknown as { total: { cost_nanos: string; request_count: string } };
   const charged = Number(total.request_count);
@@ -65,6 +64,8 @@ test("a thousand requests whose records a kill took have records again, and sums
     const sums = answer.body["sums"] as { cost_nanos: string }[];
     return String(sums.reduce((sum, one) => sum + BigInt(one.cost_nanos), 0n));
   };
+  // What ended in the last seconds may still be on its way.
+  await expect.poll(() => cost("day"), { timeout: 60_000, interval: 250 }).toBe(total.cost_nanos);
   for (const by of ["day", "user", "key", "reason"]) expect([by, await cost(by)]).toEqual([by, total.cost_nanos]);
   // And those that were freed, which cost nothing.
   const adopted = async (): Promise<number> => {
@@ -97,7 +98,7 @@ test("a request that a kill cut is in the list again, though nobody asked and ma
   const management = new Management(first);
   const ends = (): Promise<readonly unknown[]> => listed(management, "/requests?http_status=200&page_size=1000");
   await expect.poll(async () => (await ends()).length, { timeout: 60_000 }).toBe(NEWEST_ROWS + 10);
-  await new Promise((resolve) => setTimeout(resolve, STORED_MS));
+  await allowTimeToFail(STORED_MS);
   await first.kill();
   await ended;
 

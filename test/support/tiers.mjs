@@ -1,4 +1,7 @@
-/** Which test files depend on their Node: those that reach sockets, threads, SQLite, streams or processes. */
+/**
+ * Which tier a test file belongs to. A `unit` test reaches no server, no process and no socket; a `platform` test does;
+ * a file named `*.prove.test.ts` runs in `npm run prove` alone. docs/tests.md says which command runs which tier.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -8,25 +11,35 @@ const PLATFORM =
 const PLATFORM_FOLDERS = /^src\/(cli|http|reading|rpc|serve|store|upstream)\//;
 /** Types are gone when it runs. */
 const IMPORTS = /^(?!import type\b)(?:import|export|\} from)\b[^"']*["']([^"']+)["']|\bimport\(["']([^"']+)["']/gm;
+const PROVE = /\.prove\.test\.ts$/;
+/** They need a browser, and run under a configuration of their own. */
+const BROWSER = /^test\/console\/(browser|bounds)\//;
 
-/** @param {string} root */
+/** The test files of vitest.config.ts, as paths from the root. @param {string} root */
 export function testFiles(root) {
   return readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".test.ts"))
     .map((path) => join("test", path))
+    .filter((path) => !BROWSER.test(path))
     .toSorted();
 }
 
 /**
- * Splits the test files under a root: `touching` lean on the platform, by themselves or by test files they import.
+ * Each test file under a root in exactly one tier. A file is of the platform by what it imports itself and by what the
+ * files of test/ import that it reaches.
  * @param {string} root
  */
-export function splitTests(root) {
+export function tiersOf(root) {
   /** @type {Map<string, boolean>} */
   const known = new Map();
-  const files = testFiles(root);
-  const touches = (/** @type {string} */ file) => reaches(root, file, known);
-  return { touching: files.filter(touches), other: files.filter((file) => !touches(file)) };
+  const [prove, rest] = split(testFiles(root), (file) => PROVE.test(file));
+  const [platform, unit] = split(rest, (file) => reachesPlatform(root, file, known));
+  return { unit, platform, prove };
+}
+
+/** @param {readonly string[]} files @param {(file: string) => boolean} isFirst */
+function split(files, isFirst) {
+  return [files.filter(isFirst), files.filter((file) => !isFirst(file))];
 }
 
 /**
@@ -48,16 +61,16 @@ export function importsOf(root, path) {
  * @param {Map<string, boolean>} known
  * @returns {boolean}
  */
-function reaches(root, path, known) {
+function reachesPlatform(root, path, known) {
   const answer = known.get(path);
   if (answer !== undefined) return answer;
   // A circle adds nothing to what the rest of it reaches.
   known.set(path, false);
-  const isTouching = importsOf(root, path).some((name) => {
+  const isReaching = importsOf(root, path).some((name) => {
     if (!/^(src|test|gen)\//.test(name)) return PLATFORM.test(name);
     if (name.startsWith("src/")) return PLATFORM_FOLDERS.test(name);
-    return /^test\/.*\.(ts|mjs)$/.test(name) && existsSync(join(root, name)) && reaches(root, name, known);
+    return /^test\/.*\.(ts|mjs)$/.test(name) && existsSync(join(root, name)) && reachesPlatform(root, name, known);
   });
-  known.set(path, isTouching);
-  return isTouching;
+  known.set(path, isReaching);
+  return isReaching;
 }

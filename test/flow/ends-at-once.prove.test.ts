@@ -3,7 +3,6 @@
  * before the next one was read: a gateway that is slow to read is not given less time. So it is over HTTP, over gRPC
  * and over a WebSocket.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { chat, deliveredText, postChat } from "../support/chat-call.js";
@@ -11,6 +10,7 @@ import { clientOf, type DynamicStream } from "../support/dynamic-client.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { type PacedUpstream, startPacedUpstream, WORD } from "../support/paced-upstream.js";
+import { pace } from "../support/pauses.js";
 import { createDatabase, postgresMissing } from "../support/postgres.js";
 import { OWN_REDIS_MISSING, startRedis } from "../support/redis-server.js";
 import { SocketClient, type SocketEvent } from "../support/websocket-client.js";
@@ -199,7 +199,7 @@ describe.each(PLACES)("a stream $where", ({ where, open, missing }) => {
     beforeAll(async () => {
       upstream = await startPacedUpstream();
       place = await open(settingsFor(upstream.url));
-    }, 120_000);
+    });
     afterAll(async () => {
       await place.close();
       await upstream.close();
@@ -230,7 +230,7 @@ describe.each(PLACES)("a stream $where", ({ where, open, missing }) => {
       let events = 0;
       const most = ends === undefined ? EVENTS_AFTER : place.eventsMax + 1;
       while (!client.ended() && events < most) {
-        await sleep(PACE_MS);
+        await pace(PACE_MS);
         if (client.ended()) break;
         events += 1;
         await step();

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chat } from "../support/chat-call.js";
 import { script } from "../support/fake-upstream.js";
-import { freePort, startNginx } from "../support/nginx-process.js";
+import { freePort } from "../support/free-port.mjs";
+import { startNginx } from "../support/nginx-process.js";
 import { startWorld, type World } from "../support/world.js";
 
 /** For each client and pace: six times as many in all. */

@@ -4,13 +4,13 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { startOwnPostgres } from "../support/own-postgres.js";
+import { pace } from "../support/pauses.js";
 import { postgresMissing, postgresPrograms } from "../support/postgres.js";
 import { OWN_REDIS_MISSING, startRedis } from "../support/redis-server.js";
 import { settingsFor } from "../support/world.js";
@@ -35,7 +35,7 @@ async function callUntil(
 ): Promise<Told> {
   const told: Told = { served: 0, refused: new Set() };
   for (let refused = 0; told.served < served && refused < refusedMax;) {
-    if (isPaced) await sleep(100);
+    if (isPaced) await pace(100);
     const response = await postChat(gateway, secret, chat("hello"));
     const body = await response.text();
     if (response.status === 200) told.served += 1;
@@ -75,7 +75,7 @@ test.skipIf(missing !== undefined || postgresPrograms === undefined)(
     const stream = await postChat(first, secret, slow);
 
     await server.crash();
-    const away = await callUntil(first, secret, 6, 40, true);
+    const away = await callUntil(first, secret, 6, 600, true);
     expect(away.served, [...away.refused].join()).toBe(6);
     await first.logged("are written to the journal");
     const others = await callUntil(first, cold, 1, 3);
@@ -94,7 +94,7 @@ test.skipIf(missing !== undefined || postgresPrograms === undefined)(
     served += (await callUntil(first, secret, 40, 1_000)).served;
     await expect.poll(spent, PATIENT).toBe(BigInt(served) * COST_NANOS + streamNanos);
     await server.crash();
-    const last = await callUntil(first, secret, 6, 40, true);
+    const last = await callUntil(first, secret, 6, 600, true);
     expect(last.served).toBe(6);
     served += last.served;
     // An answer is told before its settlement is on the disk: what a kill takes of that is not what this is about.
@@ -111,7 +111,7 @@ test.skipIf(missing !== undefined || postgresPrograms === undefined)(
     await redis.close();
     await upstream.close();
   },
-  180_000,
+  400_000,
 );
 
 /** The requests in the journal whose hold is there, and what they came to is not. */

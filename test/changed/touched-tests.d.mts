@@ -1,0 +1,3 @@
+/** The types of touched-tests.mjs. */
+
+export function touchedTests(root: string, changed: readonly string[]): string[];
