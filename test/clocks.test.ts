@@ -81,7 +81,7 @@ test("a gateway whose clock is set by an hour holds, limits, cools down and ends
 
   // Two streams are under way: their holds live through all that follows.
   const open = (): Promise<Response> =>
-    postChat(gateway, secret, chat(script({ words: 150, eventDelayMs: 40 }), { stream: true }));
+    postChat(gateway, secret, chat(script({ words: 150, held: "all is seen", heldAfter: 20 }), { stream: true }));
   const streams = await Promise.all([open(), open()]);
   expect(await statusWith(limited)).toBe(200);
   expect(await statusWith(limited)).toBe(429);
@@ -105,6 +105,7 @@ test("a gateway whose clock is set by an hour holds, limits, cools down and ends
     await expectCooling();
     expect((await management.balance("acme")).heldNanos).toBeGreaterThan(0n);
   }
+  upstream.release("all is seen");
   for (const text of await Promise.all(streams.map(readAll))) expect(text).toContain("[DONE]");
   await expect.poll(async () => (await management.balance("acme")).heldNanos).toBe(0n);
   for (const stream of streams) {

@@ -12,7 +12,7 @@ const ONE_AGENT = "@google/gemini-cli";
 /** Pauses of 10 and 30 seconds, in each of the attempts. */
 const PATIENT = ["--fetch-retries=2", "--fetch-retry-factor=3"];
 
-/** The parts of a package.json that say what is installed. @typedef {{ dependencies: Record<string, string> }} Manifest */
+/** What a package.json says of the packages. @typedef {{ dependencies: Record<string, string> }} Manifest */
 
 /** @typedef {import("./installation.mjs").Installation} Installation */
 
@@ -35,7 +35,8 @@ export function install(name, manifests) {
 }
 
 /**
- * Installs one agent, for `TOLLGATE_AGENTS=one`, where neither it nor all of them are there. Throws where npm could not.
+ * Installs one agent, for `TOLLGATE_AGENTS=one`, where neither it nor all of them are there. Throws where npm could
+ * not.
  * @param {URL} manifests
  */
 export function installOneAgent(manifests) {

@@ -1,14 +1,15 @@
 /** Recordings of real upstreams mean the same to clients of every format, whole and streamed, however they are cut. */
 import { describe, expect, test } from "vitest";
+import { bySweep } from "../support/sweep.js";
 import { clientWires, meant, recordedWires, recordingsNote, toldAnswers, toldCut, toldStreams } from "./recorded.js";
 
 const STREAMS = recordedWires.flatMap((from) => from.streams.map(({ name, body }) => ({ from, name, body })));
 const ANSWERS = recordedWires.flatMap((from) => from.answers.map(({ name, body }) => ({ from, name, body })));
 
 /** Streams up to here are cut in two at every byte; longer ones at a sample. */
-const BYTES_OF_EVERY_CUT_MAX = 5_000;
-const SAMPLED_EVENTS = 24;
-const SAMPLED_BYTES = 24;
+const BYTES_OF_EVERY_CUT_MAX = bySweep({ short: 0, long: 5_000, all: 5_000 });
+const SAMPLED_EVENTS = bySweep({ short: 4, long: 24, all: 24 });
+const SAMPLED_BYTES = bySweep({ short: 4, long: 24, all: 24 });
 
 /** Where a long stream is cut in two: around the ends of events, evenly spread, and at bytes evenly spread. */
 function sampledCuts(bytes: Buffer): number[] {

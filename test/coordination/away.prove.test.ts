@@ -196,10 +196,14 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`Redis ${OWN_REDIS_MISSING ?? "
         }
       }),
     );
+    const serves = async (): Promise<void> => {
+      const before = served;
+      await expect.poll(() => served - before, WAIT).toBeGreaterThan(20);
+    };
     for (let round = 0; round < 3; round++) {
-      await pace(300);
+      await serves();
       await server.kill();
-      await pace(300);
+      await serves();
       await server.restart();
       proxy.cut();
     }
@@ -207,7 +211,6 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`Redis ${OWN_REDIS_MISSING ?? "
     over.abort();
     await Promise.all(load);
     expect(refusals).toEqual([]);
-    expect(served).toBeGreaterThan(50);
     await cores.close();
   });
 });

@@ -44,11 +44,14 @@ afterAll(async () => {
   rmSync(gateway.dataDirectory, { recursive: true });
   await Promise.all([first.close(), second.close()]);
 });
-beforeEach(async () => {
+beforeEach(() => makeWell());
+
+/** The upstreams answer plainly, and none is set aside. */
+async function makeWell(): Promise<void> {
   first.override = undefined;
   second.override = undefined;
   for (const id of ["first", "second", "gone"]) await management.call("POST", `/upstreams/${id}:reset`, {});
-});
+}
 
 async function requestOf(id: string): Promise<Json> {
   const { status, body } = await management.call("GET", `/requests/${id}`);
@@ -271,6 +274,7 @@ describe("over a restart", () => {
 
   test("what was kept stays as it was, and what recovery charges shows what was noted, and no more", async () => {
     const failed = await ended(await ask(CASES[3]!));
+    await makeWell();
     first.override = SILENT;
     const fake = { words: 600, eventDelayMs: 2, stallAfter: 500 };
     const response = await postChat(gateway, secret, { model: "pair", stream: true, messages: says(script(fake)) });

@@ -15,7 +15,8 @@ const MIB = 1_048_576;
 const OUTPUT_TOKENS_MAX = 20_000_000;
 /** Ten tokens read at ten nano-USD, four answered at a hundred. */
 const COST_NANOS = 500n;
-const VECTORS = '  vectors-1: { targets: [{ upstream: fake }], kind: embedding, price: { input: "0.01", output: "0" } }\n';
+const VECTORS =
+  '  vectors-1: { targets: [{ upstream: fake }], kind: embedding, price: { input: "0.01", output: "0" } }\n';
 
 let world: World;
 let proxy: DroppingProxy;
@@ -196,6 +197,7 @@ test("an account's statement comes in pages of JSON, and as CSV", async () => {
     expect(response.status).toBe(200);
     return response;
   };
+  await bill(async () => void (await textOf(await postChat(world.front, world.secret, chat("Hello")))));
   const page = (await (await get("page_size=2")).json()) as { entries: unknown[]; next_page_token: string };
   expect(page.entries).toHaveLength(2);
   expect(page.next_page_token).toMatch(/^[\w-]+$/);
@@ -220,7 +222,9 @@ test("a person signs in, acts with the cookie alone where the console asks, and 
   expect([forged.status, forged.reason]).toEqual([403, "SESSION_REFUSED"]);
   expect((await browser.call("POST", "/accounts", { id: "made" })).status).toBe(200);
   const token = browser.cookies.get("tollgate") ?? "";
-  const bearer = await new Browser(world.front).call("GET", "/session", undefined, { authorization: `Bearer ${token}` });
+  const bearer = await new Browser(world.front).call("GET", "/session", undefined, {
+    authorization: `Bearer ${token}`,
+  });
   expect([bearer.status, bearer.reason]).toEqual([401, "KEY_INVALID"]);
   expect((await browser.call("DELETE", "/sessions/current")).status).toBe(200);
   const kept = new Browser(world.front);
@@ -245,5 +249,6 @@ test("a change that is refused leaves its record, with the address of its caller
 });
 
 test("the ledger holds", async () => {
+  await expect.poll(async () => (await world.management.balance("acme")).heldNanos).toBe(0n);
   expect(await world.management.verify()).toMatchObject({ open_hold_count: "0" });
 });

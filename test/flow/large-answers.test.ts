@@ -116,10 +116,7 @@ describe.each(SWEPT_TOPOLOGIES)("a large answer, %s", (topology) => {
   });
 
   const larger = [{ ...FORMS[0]!, mib: 45 }];
-  const BEYOND = [
-    ...FORMS.map((row) => ({ ...row, mib: 17 })),
-    ...bySweep({ short: [], long: larger, all: larger }),
-  ];
+  const BEYOND = [...FORMS.map((row) => ({ ...row, mib: 17 })), ...bySweep({ short: [], long: larger, all: larger })];
   test.each(BEYOND)("of $mib MiB is served, and its key then tells what it cost, $form", async (row) => {
     const { answer, more, mib } = row;
     world.upstream.override = answer(mib * MIB);

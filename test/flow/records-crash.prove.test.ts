@@ -34,7 +34,9 @@ async function opened(gateway: GatewayProcess): Promise<{ readonly dataDirectory
   return { dataDirectory, secret };
 }
 
-test("a thousand requests whose records a kill took have records again, and sums are the ledger's", async () => {
+const THOUSAND = "a thousand requests whose records a kill took have records again, and sums are the ledger's";
+
+test(THOUSAND, { timeout: 600_000 }, async () => {
   const first = await startGateway({ settings: SETTINGS });
   const { dataDirectory, secret } = await opened(first);
   let left = REQUESTS;

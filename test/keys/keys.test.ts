@@ -1,7 +1,7 @@
 /** How keys are made, changed and ended. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CallerChanged, type Coordination } from "../../src/coordination/coordination.js";
-import { FOREIGN, openWorld, refusalOf, seededBytes, settingsOf, START_MS, type World } from "./key-world.js";
+import { FOREIGN, openWorld, refusalOf, settingsOf, type World } from "./key-world.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 
 let world: World;

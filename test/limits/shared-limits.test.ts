@@ -180,6 +180,11 @@ describe("what a request took", () => {
     admission.correct(4);
     expect(asked).toEqual([]);
     await admission.reserve(10, "sim-1");
+    // Of a model whose tokens are not limited none are taken.
+    expect(asked[0]?.request?.demands.map(({ subject, tokens }) => [subject, tokens])).toEqual([
+      ["key key_1", 10],
+      ["account acme, model *", 0],
+    ]);
     for (const used of [10, 4, 4]) admission.correct(used);
     expect(asked).toMatchObject([{ way: "admit" }, { way: "correct", subject: "key key_1" }]);
     const question = await limits.peek(caller, "b");

@@ -127,7 +127,7 @@ export const PARTS = [
         ...VITEST,
         "test/flow/no-orphans.prove.test.ts",
         "test/flow/second-node.prove.test.ts",
-        "test/package.prove.test.ts",
+        "test/cli/store.prove.test.ts",
       ],
       needs: SERVERS,
     },

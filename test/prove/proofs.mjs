@@ -9,9 +9,20 @@ const NAMED_MAX = 3;
 
 /**
  * One run of a part. `commit` is the one that was checked out; `tree` is what was tested, which differs from the commit
- * where `dirty` is true. `why` says what `verdict` does not.
- * @typedef {{ part: string, commit: string, tree: string, dirty: boolean, verdict: Verdict, seconds: number, at: string,
- *   command: string, why?: string }} Proof
+ * where `dirty` is true. `why` says what `verdict` does not. `unclear` is a run during which the tested files changed.
+ *
+ * @typedef {{
+ *   part: string;
+ *   commit: string;
+ *   tree: string;
+ *   dirty: boolean;
+ *   verdict: Verdict;
+ *   seconds: number;
+ *   at: string;
+ *   command: string;
+ *   why?: string;
+ * }} Proof
+ *
  * @typedef {"passed" | "failed" | "not run" | "unclear"} Verdict
  */
 

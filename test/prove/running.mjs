@@ -11,14 +11,22 @@ const PROBE_MS_MAX = 60_000;
 const INSTALL_MS_MAX = 2_000_000;
 
 /**
- * What must be on the machine. `probe` ends with 0 where it is; where it is not, `install` is run. A need without a probe
- * has an `install` that does nothing where it is there, and ends with 0 only then.
- * @typedef {{ readonly name: string, readonly probe?: readonly string[], readonly install?: readonly string[] }} Need
+ * What must be on the machine. `probe` ends with 0 where it is; where it is not, `install` is run. A need without a
+ * probe has an `install` that does nothing where the machine meets it, and ends with 0 only then.
+ *
+ * @typedef {{
+ *   readonly name: string;
+ *   readonly probe?: readonly string[];
+ *   readonly install?: readonly string[];
+ * }} Need
  */
 
 /**
- * @typedef {{ readonly command: readonly string[], readonly env?: Readonly<Record<string, string>>,
- *   readonly needs?: readonly Need[] }} Task
+ * @typedef {{
+ *   readonly command: readonly string[];
+ *   readonly env?: Readonly<Record<string, string>>;
+ *   readonly needs?: readonly Need[];
+ * }} Task
  */
 
 /**

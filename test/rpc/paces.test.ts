@@ -1,5 +1,5 @@
 /** No caller may call methods of management without end: each method, asked one call after the other. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { Cancellation } from "../../src/api/cancellation.js";
 import { FrontServiceService, KeyServiceService } from "../../src/api/index.js";
 import { serviceMethod } from "../../src/api/methods.js";
@@ -25,6 +25,9 @@ beforeAll(async () => {
   secrets = { busy, quiet, operator: (await core.makeKey("", { scopes: ["operator"] })).secret };
 });
 afterAll(() => core.close());
+// Calls come back with the time, which stands still here: no machine is too slow to use them up.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+afterEach(() => void vi.useRealTimers());
 
 /** Answers at once. */
 function answering(path: string): Dispatcher {

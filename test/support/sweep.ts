@@ -19,4 +19,6 @@ export function bySweep<Size>(sizes: Readonly<Record<Sweep, Size>>): Size {
 }
 
 /** How far apart the places are at which a recorded stream is cut in two, each in turn. */
-export const CUT_STEP = bySweep({ short: 5, long: 1, all: 1 });
+export const CUT_STEP = bySweep({ short: 17, long: 1, all: 1 });
+/** The same of those where it ends too early. */
+export const END_STEP = bySweep({ short: 29, long: 7, all: 7 });

@@ -8,7 +8,7 @@ import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
 import { recordedAnthropicTokens } from "../../support/recorded-tokens.js";
 import { checkGrammar, FACTS, readStream } from "./reading.js";
 import { answers, hasRecordings, recordingsNote, streams } from "./recordings.js";
-import { CUT_STEP } from "../../support/sweep.js";
+import { CUT_STEP, END_STEP } from "../../support/sweep.js";
 
 /** Why each ended, read by hand; the others by themselves. */
 const ENDS: Readonly<Record<string, FinishReason>> = {
@@ -92,7 +92,7 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
 
     test("cut short anywhere, it is never complete", () => {
       const end = bytes.indexOf("event: message_stop");
-      for (let at = 0; at < end; at += 7) {
+      for (let at = 0; at < end; at += END_STEP) {
         const cut = readStream(Buffer.from(bytes.subarray(0, at)), "source");
         if (cut.report.complete || cut.source.includes("message_stop")) expect.unreachable(`cut at ${at}`);
       }

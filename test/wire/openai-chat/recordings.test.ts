@@ -5,10 +5,12 @@ import type { RequestFacts } from "../../../src/wire/wire.js";
 import { FACTS, owned } from "./bodies.js";
 import { fold, readStream } from "./reading.js";
 import { answers, hasRecordings, recordingsNote, streams } from "./recordings.js";
-import { CUT_STEP } from "../../support/sweep.js";
+import { bySweep, CUT_STEP } from "../../support/sweep.js";
 
 const ASKED: RequestFacts = { ...FACTS, includeUsage: true };
 const EDGE_BYTES = 4096;
+/** How long the reads are in which a whole stream comes. */
+const ALL_STEPS = [1, 7, 997, 4099, 16_411];
 
 /** The first and the last events of a stream, as many as hold the bytes at its edges. */
 function edges(text: string): string {
@@ -80,7 +82,7 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
       });
       expect([...texts.join("")].sort().join("")).toBe([...whole.report.text].sort().join(""));
       expect(want["0 end"]).toBeDefined();
-      const steps = [1, 7, 997, 4099, 16_411];
+      const steps = bySweep({ short: [1, 997], long: ALL_STEPS, all: ALL_STEPS });
       for (const step of steps) {
         const cuts = Array.from({ length: Math.floor(bytes.length / step) }, (_, place) => place * step);
         const got = readStream(bytes, FACTS, "events", cuts);

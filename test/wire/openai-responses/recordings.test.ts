@@ -11,7 +11,7 @@ import { UpstreamRefusal } from "../../../src/wire/error/upstream-refusal.js";
 import type { AnswerReport } from "../../../src/wire/wire.js";
 import { checkGrammar, FACTS, readStream } from "./reading.js";
 import { answers, failures, hasRecordings, recordingsNote, refusals, streams } from "./recordings.js";
-import { CUT_STEP } from "../../support/sweep.js";
+import { bySweep, CUT_STEP, END_STEP } from "../../support/sweep.js";
 
 const END = FinishReason.FINISH_REASON_END;
 const CALLS = FinishReason.FINISH_REASON_TOOL_CALLS;
@@ -69,7 +69,7 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
 
     test.each([
       { end: "LF", text: body, step: CUT_STEP },
-      { end: "CRLF", text: body.replaceAll("\n", "\r\n"), step: 25 },
+      { end: "CRLF", text: body.replaceAll("\n", "\r\n"), step: bySweep({ short: 101, long: 25, all: 25 }) },
     ])(
       "cut at every byte that is $step from another, with $end, it means the same",
       ({ text, step }) => {
@@ -95,7 +95,7 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
 
     test("cut short anywhere, it is never complete", () => {
       const end = bytes.indexOf("event: response.completed");
-      for (let at = 0; at < end; at += 7) {
+      for (let at = 0; at < end; at += END_STEP) {
         const cut = readStream(Buffer.from(bytes.subarray(0, at)), "source");
         if (cut.report.complete || cut.source.includes("response.completed")) expect.unreachable(`cut at ${at}`);
       }
@@ -151,9 +151,9 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
     });
   });
 
-  test.each(failures)("failure $name, cut at every byte, is an error before anything was generated", ({ body }) => {
+  test.each(failures)("failure $name, however it is cut, is an error before anything was generated", ({ body }) => {
     const bytes = Buffer.from(body);
-    for (let cut = 1; cut < bytes.length; cut++)
+    for (let cut = 1; cut < bytes.length; cut += CUT_STEP)
       for (const form of ["source", "events"] as const) {
         const read = readStream(bytes, form, [cut]);
         const isSame = kindOf(read.error) === "no_funds" && read.report.made === "nothing" && read.events.length === 0;
