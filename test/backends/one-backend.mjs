@@ -8,11 +8,14 @@ const EMBEDDED = {
   "test/flow/generated-secret.test.ts": "a data directory makes a secret of its own; on PostgreSQL one must be set",
   "test/flow/lost-state.test.ts": "takes files out of a data directory; its last part asks PostgreSQL the same",
   "test/flow/second-process.test.ts": "one process owns a data directory; two nodes on PostgreSQL are flow/second-node",
-  "test/flow/workers-embedded.prove.test.ts": "workers whose owner has the embedded database; flow/workers has PostgreSQL",
+  "test/flow/workers-embedded.prove.test.ts":
+    "workers whose owner has the embedded database; flow/workers has PostgreSQL",
   "test/gateway/faults.test.ts": "counts the timers of its process, in which a pool of connections has its own",
   "test/gateway/replay/keyed-answers.test.ts": "the file of the answers; store/postgres-answers has the server's",
-  "test/kill-loop/kill-loop.prove.test.ts": "kills the process that writes the file; cluster kills nodes and PostgreSQL",
-  "test/money/million.prove.test.ts": "ends the thread that writes the file at its commits; money/three-nodes has PostgreSQL",
+  "test/kill-loop/kill-loop.prove.test.ts":
+    "kills the process that writes the file; cluster kills nodes and PostgreSQL",
+  "test/money/million.prove.test.ts":
+    "ends the thread that writes the file at its commits; money/three-nodes has PostgreSQL",
   "test/rpc/session-ends.test.ts":
     "sets the timers of its process, which bound what a connection waits; flow/people-nodes",
   "test/serve/seeds.test.ts": "fails in the thread that writes the file",

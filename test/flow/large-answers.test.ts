@@ -115,8 +115,13 @@ describe.each(SWEPT_TOPOLOGIES)("a large answer, %s", (topology) => {
     expect(made).toEqual(ONCE);
   });
 
-  const larger = [{ ...FORMS[0]!, mib: 45 }];
-  const BEYOND = [...FORMS.map((row) => ({ ...row, mib: 17 })), ...bySweep({ short: [], long: larger, all: larger })];
+  const [wholly, streaming] = FORMS as [(typeof FORMS)[0], (typeof FORMS)[0]];
+  const larger = [{ ...wholly, mib: 45 }];
+  const BEYOND = [
+    { ...wholly, mib: 17 },
+    { ...streaming, mib: 17 },
+    ...bySweep({ short: [], long: larger, all: larger }),
+  ];
   test.each(BEYOND)("of $mib MiB is served, and its key then tells what it cost, $form", async (row) => {
     const { answer, more, mib } = row;
     world.upstream.override = answer(mib * MIB);
@@ -193,9 +198,8 @@ describe.each(SWEPT_TOPOLOGIES)("a large answer, %s", (topology) => {
     expect(made).toEqual({ spent: COST_NANOS * BigInt(calls), calls });
   });
 
-  test("beyond what is kept that an SDK did not wait for: the retry pays, and is told of the first", async () => {
-    const mib = bySweep({ short: 5, long: 17, all: 17 });
-    world.upstream.override = { ...whole(mib * MIB), headDelayMs: 300 };
+  test("of 17 MiB that an SDK did not wait for: the retry pays, and is told of the first", async () => {
+    world.upstream.override = { ...whole(17 * MIB), headDelayMs: 300 };
     const body = chat("Hello", { user: nextName() });
     const isOurs = (raw: Buffer): boolean => raw.includes(String(body["user"]));
     const made = await bill(async () => {

@@ -47,11 +47,19 @@ test("a core without HTTP shows its operator's key as well", async () => {
   expect(stderr.match(/sk-tg[0-9A-Za-z]{46}/g)).toHaveLength(1);
 });
 
+/** A first start with `--demo`, and whether it gives credit. */
+interface Demonstration {
+  readonly name: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly settings?: string;
+  readonly gives: boolean;
+}
+
 describe("demonstration credit is given only where no upstream can cost money", () => {
   const key = "key-0123456789abcdef";
   const named = (upstream: string): string => `upstreams: { mine: { ${upstream} } }\n`;
 
-  test.each([
+  const SETTINGS: readonly Demonstration[] = [
     { name: "a variable brings a real one", env: { XAI_API_KEY: key }, gives: false },
     ...["openai", "anthropic"].slice(0, bySweep({ short: 1, long: 2, all: 2 })).map((family) => ({
       name: `the settings name ${family}`,
@@ -64,7 +72,9 @@ describe("demonstration credit is given only where no upstream can cost money", 
       gives: false,
     },
     { name: "the settings name the built-in family alone", settings: named("family: sim"), gives: true },
-  ])("$name", async ({ env = {}, settings, gives }) => {
+  ];
+
+  test.each(SETTINGS)("$name", async ({ env = {}, settings, gives }) => {
     const directory = mkdtempSync(join(tmpdir(), "tollgate-start-"));
     const file = join(directory, "tollgate.yaml");
     if (settings !== undefined) writeFileSync(file, settings);

@@ -1,4 +1,4 @@
-/** What an operator may write into an account: each setting up to its bound, and one beyond it is refused by its name. */
+/** What an operator may write into an account: each setting up to its bound; one beyond it is refused by its name. */
 import { describe, expect, test } from "vitest";
 import { checkSettings } from "../../src/ledger/account-settings.js";
 import { Accounts } from "../../src/ledger/accounts.js";

@@ -1,4 +1,4 @@
-/** When a node asks for leases of money, gives them back and looks for what is asked back, on timers that the test moves. */
+/** When a node asks for leases of money and gives them back, on timers that the test moves. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LeaseKeeper, type LeaseKeeperOptions } from "../../src/ledger/lease-keeper.js";
 import type { Draw } from "../../src/ledger/node-leases.js";
@@ -55,7 +55,7 @@ function keep(options: Partial<LeaseKeeperOptions> = {}): Kept {
 }
 
 describe("a lease", () => {
-  test("is asked for at a key's second request, is drawn on, and goes back once it is idle; and so once more", async () => {
+  test("is asked for at a key's second request, and goes back once it is idle; and so once more", async () => {
     const { keeper, kinds, draw, pass } = keep();
     for (let turn = 1; turn <= 2; turn += 1) {
       expect([draw(), draw()]).toEqual([false, false]);

@@ -17,8 +17,8 @@ import { Evaluator } from "./evaluator.mjs";
 const FILE_MS_MAX = 1_200_000;
 
 /**
- * Runs these files, each in a process of its own, so that what a module does as it loads is reached by each of them. One
- * that fails says nothing of a mutant, and is excluded.
+ * Runs these files, each in a process of its own, so that each of them reaches what a module does as it loads. One that
+ * fails says nothing of a mutant, and is excluded.
  *
  * @param {string} copy
  * @param {readonly string[]} files

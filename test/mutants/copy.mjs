@@ -1,6 +1,6 @@
 /**
- * A copy of the project whose sources hold the mutants of a sample, so that the sources themselves stay as they are, and
- * the program that its tests start is built from the mutants as well.
+ * A copy of the project whose sources hold the mutants of a sample: the sources themselves stay as they are, and the
+ * program that the tests start is built with the mutants as well.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -12,7 +12,9 @@ import { createVitest } from "vitest/node";
  *
  * @typedef {{ file: string; seconds: number; longestMs: number; failed: string[] }} FileResult
  *
- * @typedef {{ kind: "ready" } | { kind: "running"; file: string } | { kind: "done"; files: FileResult[]; errors: string[] }} Message
+ * @typedef {{ kind: "ready" }
+ *   | { kind: "running"; file: string }
+ *   | { kind: "done"; files: FileResult[]; errors: string[] }} Message
  */
 
 /** Each test file runs in the order in which it was given. */

@@ -1,7 +1,7 @@
 /**
  * Tries the tests by mutants of the program: small changes of its sources, each of which some test should notice. Run:
- * `npm run mutants -- [--sample 500] [--seed 1] [--folders ledger,keys] [--whole] [--out FILE] [--compare FILE]`. Without
- * `--whole`, only the tests that run the folders in their own process are asked.
+ * `npm run mutants -- [--sample 500] [--seed 1] [--folders ledger,keys] [--whole] [--out FILE] [--compare FILE]`.
+ * Without `--whole`, only the tests that run the folders in their own process are run.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -34,8 +34,8 @@ const METHODS = { min: "max", max: "min", some: "every", every: "some" };
 const QUIET_CALL = /^assert\b|\b#?log\.\w+$/;
 
 /**
- * All mutants of a TypeScript file, in the order of its text. Types, imports, checks of invariants, lines of the log and
- * the messages of errors have none.
+ * All mutants of a TypeScript file, in the order of its text. Types, imports, checks of invariants, lines of the log
+ * and the messages of errors have none.
  *
  * @param {string} path
  * @param {string} text

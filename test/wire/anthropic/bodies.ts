@@ -13,6 +13,7 @@ import {
   ToolChoice_Mode,
   type Usage,
 } from "../../../src/api/index.js";
+import { webAddress } from "../web-address.js";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).map((value) => `${value}.`);
 const maybe = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
@@ -34,7 +35,7 @@ const textPart = text.map((value) => plain({ $case: "text", value: { text: value
 const markedText = fc.tuple(textPart, cacheMark).map(([{ kind }, mark]): Part => ({ kind, cacheMark: mark }));
 const inline = (mediaType: string): fc.Arbitrary<{ $case: "inline"; value: { mediaType: string; data: Buffer } }> =>
   data.map((bytes) => ({ $case: "inline", value: { mediaType, data: bytes } }));
-const url = fc.webUrl().map((value) => ({ $case: "url" as const, value }));
+const url = webAddress.map((value) => ({ $case: "url" as const, value }));
 const fileId = name.map((value) => ({ $case: "fileId" as const, value }));
 const imagePart = fc
   .oneof(inline("image/png"), url, fileId)

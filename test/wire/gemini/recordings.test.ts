@@ -7,7 +7,7 @@ import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
 import { recordedGeminiTokens } from "../../support/recorded-tokens.js";
 import { FACTS, readStream } from "./reading.js";
 import { answers, errors, hasRecordings, recordingsNote, streams } from "./recordings.js";
-import { CUT_STEP } from "../../support/sweep.js";
+import { CUT_STEP, END_STEP } from "../../support/sweep.js";
 
 const keyed = (value: unknown): string =>
   JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? `${item}n` : item));
@@ -65,7 +65,7 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
 
     test("cut short anywhere, it never looks complete before its last reason", () => {
       const end = body.lastIndexOf('"finishReason"');
-      for (let cut = 0; cut < end; cut += 7) {
+      for (let cut = 0; cut < end; cut += END_STEP) {
         const read = readStream(bytes.subarray(0, cut), "events");
         if (read.report.complete || read.events.some(({ kind }) => kind?.$case === "candidateEnd"))
           expect.unreachable(`cut short at ${cut}`);

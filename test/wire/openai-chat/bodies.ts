@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { type Message, type Part, type Prompt, Role, type Tool, ToolChoice_Mode } from "../../../src/api/index.js";
 import { tabledFacts } from "../../../src/models/facts.js";
 import type { OwnedFields, RequestFacts } from "../../../src/wire/wire.js";
+import { webAddress } from "../web-address.js";
 
 export const FACTS: RequestFacts = {
   model: "m",
@@ -75,7 +76,7 @@ const imagePart = part(
     $case: fc.constant("image" as const),
     value: fc.record({
       source: fc.oneof(
-        fc.webUrl().map((value) => ({ $case: "url" as const, value })),
+        webAddress.map((value) => ({ $case: "url" as const, value })),
         data.map((bytes) => ({ $case: "inline" as const, value: { mediaType: "image/png", data: bytes } })),
       ),
       detail: maybe(fc.constantFrom("auto", "low", "high", "original")),
