@@ -32,5 +32,6 @@ export function makeCopy(root, sample) {
 
 /** @param {string} copy */
 export function removeCopy(copy) {
-  rmSync(copy, { recursive: true, force: true });
+  // A process that was just killed may write its last file meanwhile.
+  rmSync(copy, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }

@@ -18,6 +18,20 @@ import { fileURLToPath } from "node:url";
 
 const START_MS = 300_000;
 
+/** Ends a process with all that its tests started. @param {number} pid */
+function endGroup(pid) {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
+}
+
+/** @param {import("node:child_process").ChildProcess} child */
+function hasEnded({ exitCode, signalCode }) {
+  return exitCode !== null || signalCode !== null;
+}
+
 export class Evaluator {
   /** @type {Settings} */
   #settings;
@@ -64,17 +78,16 @@ export class Evaluator {
       child.send({ mutant, files });
     });
     clearTimeout(timer);
-    if (result.hung !== undefined || child.exitCode !== null) await this.close();
+    if (result.hung !== undefined || hasEnded(child)) await this.close();
     return result;
   }
 
   async close() {
     const child = await this.#child?.catch(() => undefined);
     this.#child = undefined;
-    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    // With all that its tests started.
-    process.kill(-child.pid, "SIGKILL");
+    if (child?.pid === undefined) return;
+    const ended = hasEnded(child) ? undefined : new Promise((resolve) => child.once("exit", resolve));
+    endGroup(child.pid);
     await ended;
   }
 
@@ -89,6 +102,9 @@ export class Evaluator {
       // What the program's build or a test writes is of no use here, but where nothing can start.
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
+    const end = () => child.pid !== undefined && endGroup(child.pid);
+    process.once("exit", end);
+    child.once("exit", () => process.off("exit", end));
     let said = "";
     child.stderr?.on("data", (part) => {
       said = (said + String(part)).slice(-4000);

@@ -1,4 +1,4 @@
-/** Before each test file of a copy with mutants: says which mutant runs, also to other processes, and bounds its tests. */
+/** Before each test file of a copy with mutants: says which one runs, also to other processes, and bounds its tests. */
 import { readFileSync } from "node:fs";
 import { delimiter, relative } from "node:path";
 import { expect, vi } from "vitest";

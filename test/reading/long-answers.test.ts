@@ -14,6 +14,7 @@ import { unreadable } from "../../src/wire/error/refusals.js";
 import { isLongAnswer, LONG_BODY_BYTES } from "../../src/wire/json/weight.js";
 import type { AnswerForm, AnswerOrder, DecodedAnswer, WireRequest } from "../../src/wire/wire.js";
 import { WORST_ANSWERS } from "../bench/worst-answers.mjs";
+import { bySweep } from "../support/sweep.js";
 import { CREATED, FINISH, isClientWire, requestOf, sourceOf } from "./wire-requests.js";
 
 const reader = createLongAnswers();
@@ -34,6 +35,8 @@ const KINDS: Readonly<Record<string, "completion" | "embedding">> = {
 };
 /** Little more than the loop reads. */
 const BYTES = LONG_BODY_BYTES + 10_000;
+/** The thread reads what is shorter just so: in a short run one shape in five has the whole length. */
+const SHORTER_BYTES = bySweep({ short: 48 * 1024, long: BYTES, all: BYTES });
 
 function onLoop(wire: string, body: Buffer, asked: WireRequest, form: AnswerForm): DecodedAnswer {
   const family = families.find(({ name }) => name === FAMILY[wire]);
@@ -82,14 +85,18 @@ function otherWireOf(wire: string): string {
   return wire === "anthropic" ? "openai-chat" : "anthropic";
 }
 
-const WHOLE = WORST_ANSWERS.filter(({ stream }) => !stream);
+const WHOLE = WORST_ANSWERS.filter(({ stream }) => !stream).map((answer, place) => {
+  // Of so many odds the steps are too many.
+  const isWhole = place % 5 === 0 || answer.name.includes("odds");
+  return { ...answer, bytes: isWhole ? BYTES : SHORTER_BYTES };
+});
 
-describe.each(WHOLE)("$name", ({ name, wire, body: made }) => {
-  const body = made(BYTES);
+describe.each(WHOLE)("$name", ({ name, wire, body: made, bytes }) => {
+  const body = made(bytes);
   const kept = shared(body);
 
   test("is told in its own wire as the loop tells it", async () => {
-    expect(isLongAnswer(body)).toBe(true);
+    expect(isLongAnswer(made(BYTES))).toBe(true);
     if (!isClientWire(wire)) return;
     const asked = requestOf(sourceOf(wire));
     const form = wire === "openai-chat" ? "fitted" : "source";

@@ -4,7 +4,9 @@ import type { CallMetadata, CallOptions, Channel, Method, Sink } from "../../src
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createRemoteChannel } from "../../src/rpc/remote-channel.js";
 import { createGrpcServer } from "../../src/rpc/server.js";
+import type { ServerCall } from "../../src/rpc/server-call.js";
 import { FRONT_TOKEN, openCore, type OpenCore } from "./open-core.js";
+import { untilTunnelled, watched } from "./tunnel-peer.js";
 
 export const EDGES = ["in process", "in process, encoded", "over gRPC", "over a tunnel"] as const;
 export type EdgeName = (typeof EDGES)[number];
@@ -21,10 +23,12 @@ export async function openEdge(name: EdgeName): Promise<Edge> {
     const channel = createInProcessChannel(core.dispatcher, { encode: name === "in process, encoded" });
     return { core, channel, close: () => core.close() };
   }
-  const server = createGrpcServer({ dispatcher: core.dispatcher });
+  const calls: ServerCall[] = [];
+  const server = createGrpcServer({ dispatcher: watched(core.dispatcher, calls) });
   const { port } = await server.listen("127.0.0.1:0");
   const frontToken = name === "over a tunnel" ? FRONT_TOKEN : undefined;
   const channel = createRemoteChannel({ address: `127.0.0.1:${port}`, frontToken });
+  if (frontToken !== undefined) await untilTunnelled(channel, calls, (await core.makeKey("acme")).secret);
   return {
     core,
     channel,

@@ -1,7 +1,10 @@
 /** The other end of a tunnel in tests: frames by hand, a connection that can be cut, a dispatcher that tells all. */
 import { createServer, connect, type Server as TcpServer, type Socket } from "node:net";
 import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { Cancellation } from "../../src/api/cancellation.js";
+import type { Channel } from "../../src/api/channel.js";
 import {
+  KeyServiceService,
   TunnelFrame,
   TunnelFrameKind,
   type TunnelRequest,
@@ -10,6 +13,7 @@ import {
 } from "../../src/api/index.js";
 import type { Dispatcher } from "../../src/rpc/dispatcher.js";
 import type { ServerCall } from "../../src/rpc/server-call.js";
+import { freePort } from "../support/free-port.mjs";
 
 const { tunnel } = TunnelServiceService;
 
@@ -107,9 +111,9 @@ export class Wire {
         one.on("close", () => this.#sockets.delete(one));
       }
     });
+    // One that is there to be taken again after a cut.
+    this.#port ||= await freePort();
     await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    const bound = server.address();
-    if (bound !== null && typeof bound === "object") this.#port = bound.port;
     this.#server = server;
   }
 
@@ -118,6 +122,16 @@ export class Wire {
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
+}
+
+/**
+ * Resolves once what a channel is asked goes through a tunnel: where that takes long to open, as on a busy machine,
+ * calls go by themselves. `calls` are those that came to the core.
+ */
+export async function untilTunnelled(channel: Channel, calls: readonly ServerCall[], secret: string): Promise<void> {
+  const options = { metadata: { authorization: `Bearer ${secret}` }, signal: new Cancellation() };
+  do await channel.unary(KeyServiceService.getCaller, {}, options);
+  while (calls.at(-1)?.local !== true);
 }
 
 /** The same dispatcher, telling of every call that comes to it. */
