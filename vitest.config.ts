@@ -6,6 +6,7 @@ import { FailedReporter } from "./test/support/failed-reporter.js";
 import { LongestFirst } from "./test/support/longest-first.js";
 import { NotRunReporter } from "./test/support/not-run-reporter.js";
 import { tiersOf } from "./test/support/tiers.mjs";
+import { TimesReporter } from "./test/times/reporter.js";
 
 /**
  * Those that need a process of their own: they arm failpoints, tell of secrets that no text may hold from then on, or
@@ -52,12 +53,21 @@ export const PROJECTS = [
   { ...ALL, ...SHARED, name: "unit", include: unit, exclude: APART, globalSetup: ["test/support/unit-setup.ts"] },
   { ...BUILT, name: "apart", include: APART, exclude: ELSEWHERE },
   { ...BUILT, ...SHARED, name: "together", include: ["test/**/*.test.ts"], exclude: [...APART, ...unit, ...ELSEWHERE] },
-  { ...BUILT, name: "prove", include: prove },
+  // Some take a hundred seconds where a machine has other work.
+  { ...BUILT, name: "prove", include: prove, testTimeout: 600_000, hookTimeout: 600_000 },
 ];
+
+/** `npm run test:times` measures each file, before all other setup. */
+const TIMES = process.env["TOLLGATE_TEST_TIMES"] !== undefined;
+const timed = (test: (typeof PROJECTS)[number]) => {
+  if (!TIMES) return test;
+  const others = "setupFiles" in test ? test.setupFiles : [];
+  return { ...test, setupFiles: ["test/times/setup.ts", ...others], sequence: { setupFiles: "list" as const } };
+};
 
 export default defineConfig({
   test: {
-    reporters: ["default", new NotRunReporter(), new FailedReporter()],
+    reporters: ["default", new NotRunReporter(), new FailedReporter(), ...(TIMES ? [new TimesReporter()] : [])],
     // Three more than can run: more than half of its time a file waits.
     maxWorkers: Math.min(availableParallelism() + 3, 7),
     sequence: { sequencer: LongestFirst },
@@ -69,6 +79,6 @@ export default defineConfig({
       reporter: ["text-summary"],
       thresholds: { statements: 85, branches: 81, functions: 83, lines: 87 },
     },
-    projects: PROJECTS.map((test) => ({ test })),
+    projects: PROJECTS.map((test) => ({ test: timed(test) })),
   },
 });

@@ -104,10 +104,10 @@ export function chargeOf(
   if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
   if (basis === "count" || usage === undefined) {
     // Of an answer that was cut, its report may not have come yet: that is no lie.
-    const output = outputOf(report, terms).then(({ tokens }) => withWordless(tokens, report, terms));
+    const output = outputOf(report, terms).then(({ tokens }) => deliveredOf(tokens, report, terms));
     return counted(output, hasFinished || doubt !== "zero" ? doubt : undefined, terms);
   }
-  if (basis === "compare" && (hasText(report) || wordlessOf(report) > 0))
+  if (basis === "compare" && (hasText(report) || totalOf(deliveredOf(0, report, terms)) > 0))
     return compared(usage, report, hasFinished, terms);
   return withinPlan(reported(usage), terms);
 }
@@ -156,33 +156,45 @@ function outputOf(report: AnswerReport, { modelId, accountId, countOutput }: Cha
   return countOutput?.() ?? countOrEstimate(report.text, modelId, { account: accountId, lane: "settlement" });
 }
 
-function wordlessOf({ wordlessTokens = 0 }: AnswerReport): number {
-  return wordlessTokens;
+/** What came, in tokens of each price. */
+interface Delivered {
+  readonly tokens: number;
+  readonly audioTokens: number;
+}
+
+function totalOf({ tokens, audioTokens }: Delivered): number {
+  return tokens + audioTokens;
 }
 
 /** What came in all. What is no text is an estimate, so it never takes an answer past its limit. */
-function withWordless(textTokens: number, report: AnswerReport, { outputTokensMax }: ChargeTerms): number {
-  const tokens = textTokens + wordlessOf(report);
-  return outputTokensMax === undefined ? tokens : Math.max(textTokens, Math.min(tokens, outputTokensMax));
+function deliveredOf(textTokens: number, report: AnswerReport, { outputTokensMax = Infinity }: ChargeTerms): Delivered {
+  const { wordlessTokens = 0, unknownTokens = 0, audioTokens: heard = 0 } = report;
+  const room = Math.max(0, outputTokensMax - textTokens);
+  const audioTokens = Math.min(heard, room);
+  return { tokens: textTokens + Math.min(wordlessTokens + unknownTokens, room - audioTokens), audioTokens };
 }
 
+const NOTHING: Delivered = { tokens: 0, audioTokens: 0 };
+
 async function counted(
-  output: number | Promise<number>,
+  output: Delivered | Promise<Delivered>,
   doubt: UsageDoubt | undefined,
   terms: ChargeTerms,
 ): Promise<Charge> {
-  const usage = await countUsage(terms.request, output, terms.modelId, terms.inputTokensMax, terms.accountId);
+  const reading = countUsage(terms.request, 0, terms.modelId, terms.inputTokensMax, terms.accountId);
+  const { tokens, audioTokens } = await output;
+  const usage = { ...(await reading), outputTokens: BigInt(tokens), audioOutputTokens: BigInt(audioTokens) };
   return withinPlan({ usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt }, terms);
 }
 
 /** The report, or the count of the output where the report is too low to be true. */
 async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
   const { tokens: said, certainTokens } = await outputOf(report, terms);
-  const tokens = withWordless(said, report, terms);
-  if (!isTooLow(usage, { tokens, certainTokens })) return withinPlan(reported(usage), terms);
+  const delivered = deliveredOf(said, report, terms);
+  if (!isTooLow(usage, { tokens: totalOf(delivered), certainTokens })) return withinPlan(reported(usage), terms);
   const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
   const doubt = hasFinished ? "missing" : undefined;
-  return withinPlan({ usage: withCountedOutput(usage, BigInt(tokens)), usageSource, doubt }, terms);
+  return withinPlan({ usage: withCountedOutput(usage, delivered), usageSource, doubt }, terms);
 }
 
 /** A report of vectors that is missing is made good by a count. */
@@ -192,7 +204,7 @@ function chargeVectors(
   terms: ChargeTerms,
 ): Charge | Promise<Charge> {
   // Some upstreams never tell the usage of vectors; only a false one is a lie.
-  if (usage === undefined) return counted(0, doubt === "missing" ? undefined : doubt, terms);
-  if (doubt !== undefined || totalTokens(usage) === 0) return counted(0, doubt ?? "zero", terms);
+  if (usage === undefined) return counted(NOTHING, doubt === "missing" ? undefined : doubt, terms);
+  if (doubt !== undefined || totalTokens(usage) === 0) return counted(NOTHING, doubt ?? "zero", terms);
   return withinPlan(reported(usage), terms);
 }

@@ -16,7 +16,7 @@ import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
 import { type Bill, billOf, type ServedDoubt } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
 import { Notes } from "./usage-checkpoints.js";
-import { isPastLimit, withOutputWithin } from "./usage-cap.js";
+import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 
@@ -210,12 +210,20 @@ export class Meter implements AnswerReceiver {
   exceeds(): boolean {
     const { outputTokensMax } = this.options;
     if (outputTokensMax === undefined || this.#notes === undefined) return false;
-    return isPastLimit(this.#notes.certainTokens, outputTokensMax);
+    const certainTokens = this.#certainTokens;
+    if (isPastLimit(certainTokens, outputTokensMax)) return true;
+    const unknownTokens = this.#report?.unknownTokens ?? 0;
+    return unknownTokens > 0 && isFarPastLimit(certainTokens + unknownTokens, outputTokensMax);
   }
 
   roomTokens(): number {
     const { outputTokensMax } = this.options;
-    return outputTokensMax === undefined ? Infinity : outputTokensMax - (this.#notes?.certainTokens ?? 0);
+    return outputTokensMax === undefined ? Infinity : outputTokensMax - this.#certainTokens;
+  }
+
+  /** So many tokens came at least: of text, and of sound, whose length is known. */
+  get #certainTokens(): number {
+    return (this.#notes?.certainTokens ?? 0) + (this.#report?.audioTokens ?? 0);
   }
 
   /** What the answer used and costs, however it ended. Never rejects. */

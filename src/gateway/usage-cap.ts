@@ -12,6 +12,14 @@ export function isPastLimit(certainTokens: number, limitTokens: number): boolean
   return certainTokens > limitTokens * MORE_MAX + MORE_TOKENS_MAX;
 }
 
+/** What no table knows is not sure to be output, so it ends an answer only far beyond its limit. */
+const UNKNOWN_LIMITS = 2;
+
+/** True where so many tokens, with those that came for certain, are far more than the limit. */
+export function isFarPastLimit(tokens: number, limitTokens: number): boolean {
+  return isPastLimit(tokens, limitTokens * UNKNOWN_LIMITS);
+}
+
 /** The usage with no more generated than `tokensMax`. */
 export function withOutputWithin(usage: Usage, tokensMax: number): Usage {
   return without(usage, generatedTokens(usage) - BigInt(tokensMax), GENERATED);

@@ -48,8 +48,9 @@ export class Notes {
   /** The fewest tokens of what is noted and not counted. */
   #least = 0;
   #noteMs: number;
-  /** An estimate of what came and is no text. */
+  /** Estimates of what came and is no text, and of sounds, which have a price of their own. */
   #wordless = 0;
+  #audio = 0;
   /** What was read, once it is known. */
   #input: Usage | undefined;
 
@@ -65,7 +66,8 @@ export class Notes {
       if (this.#open(text) < NOTE_BYTES && text.keptLength < KEPT_CHARACTERS_MAX) return;
     } else if (text.length === this.#noted) return this.#seeWordless(report, nowMs);
     this.#noteMs = nowMs;
-    this.#wordless = report.wordlessTokens ?? 0;
+    this.#wordless = wordlessOf(report);
+    this.#audio = report.audioTokens ?? 0;
     // Once it is older than what a crash may lose; so a short stream never pays for reading its input again.
     if (nowMs - this.options.startMs >= NOTE_MS && this.#input === undefined) this.#readInput(report.usage);
     this.#take(text);
@@ -74,9 +76,12 @@ export class Notes {
   /** No text came since: it thinks in secret, or makes what is no text. A crash charges its input, and that. */
   #seeWordless(report: AnswerReport, nowMs: number): void {
     this.#noteMs = nowMs;
-    const { made, wordlessTokens = 0 } = report;
-    if (made === "nothing" || (this.#input !== undefined && wordlessTokens === this.#wordless)) return;
-    this.#wordless = wordlessTokens;
+    const { made, audioTokens = 0 } = report;
+    const wordless = wordlessOf(report);
+    const isNoted = wordless === this.#wordless && audioTokens === this.#audio;
+    if (made === "nothing" || (this.#input !== undefined && isNoted)) return;
+    this.#wordless = wordless;
+    this.#audio = audioTokens;
     if (this.#input === undefined) this.#readInput(report.usage);
     // An input that is counted is noted once it is.
     if (this.#input !== NO_USAGE) this.#note();
@@ -159,11 +164,18 @@ export class Notes {
 
   #note(): void {
     try {
-      this.options.note({ ...(this.#input ?? NO_USAGE), outputTokens: BigInt(this.#tokens + this.#wordless) });
+      const input = this.#input ?? NO_USAGE;
+      const outputTokens = BigInt(this.#tokens + this.#wordless);
+      this.options.note({ ...input, outputTokens, audioOutputTokens: BigInt(this.#audio) });
     } catch {
       // The next note says all that this one did, and the settlement says more: no answer ends for it.
     }
   }
+}
+
+/** An estimate of what is no text and no sound. */
+function wordlessOf({ wordlessTokens = 0, unknownTokens = 0 }: AnswerReport): number {
+  return wordlessTokens + unknownTokens;
 }
 
 /** Resolves with nothing. Keeps no process alive. */

@@ -124,7 +124,8 @@ function vectorsOf(decodedAnswer: DecodedAnswer, { model, usage, costNanos }: An
 
 /** The report as plain data. */
 function reportOf(report: AnswerReport): AnswerReport {
-  const { made, usage, usageBroken = false, usageEarly = false, complete, text, wordlessTokens = 0 } = report;
+  const { made, usage, usageBroken = false, usageEarly = false, complete, text } = report;
+  const { wordlessTokens = 0, audioTokens = 0, unknownTokens = 0 } = report;
   const { servedModel, serviceTier, containerId, toolUses, rounds } = report;
   return {
     made,
@@ -134,6 +135,8 @@ function reportOf(report: AnswerReport): AnswerReport {
     complete,
     text: text.slice(0, TEXT_CHARACTERS_MAX),
     wordlessTokens,
+    audioTokens,
+    unknownTokens,
     servedModel: servedModel?.slice(0, NAME_CHARACTERS_MAX),
     serviceTier: serviceTier?.slice(0, NAME_CHARACTERS_MAX),
     containerId: containerId?.slice(0, NAME_CHARACTERS_MAX),

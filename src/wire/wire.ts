@@ -267,8 +267,10 @@ export interface AnswerReport {
   readonly text: string;
   /** The same while it grows, and of which `text` is what was not dropped; absent of an answer that is read whole. */
   readonly grown?: GrownText | undefined;
-  /** An estimate of the tokens that came and are no text, for an answer that never tells its usage. Absent: none. */
+  /** Estimates of tokens that came: of what is no text, of sounds, and of what no table knows. Absent: none. */
   readonly wordlessTokens?: number;
+  readonly audioTokens?: number;
+  readonly unknownTokens?: number;
   /** The model that answered, as the upstream names it. Absent or empty: it did not tell. */
   readonly servedModel?: string | undefined;
   /** The service tier that answered, as the upstream names it. Absent or empty: it did not tell. */

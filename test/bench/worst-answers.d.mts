@@ -1,9 +1,11 @@
 /** What tests take of the worst answers. */
-export const WORST_ANSWERS: readonly {
+export interface WorstAnswer {
   readonly name: string;
   /** The upstream's. */
   readonly wire: string;
   readonly stream: boolean;
   readonly contentType: string;
   body(bytes?: number): Buffer;
-}[];
+}
+
+export const WORST_ANSWERS: readonly WorstAnswer[];

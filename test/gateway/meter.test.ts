@@ -222,6 +222,19 @@ describe("an attempt", () => {
     expect(meter.exceeds()).toBe(true);
     expect(meter.roomTokens()).toBeLessThan(0);
   });
+
+  test.each([
+    { what: "sound past its limit", more: { audioTokens: 400 }, want: true },
+    { what: "sound within it", more: { audioTokens: 90 }, want: false },
+    { what: "what no table knows, up to twice its limit", more: { unknownTokens: 200 }, want: false },
+    { what: "what no table knows, far beyond that", more: { unknownTokens: 400 }, want: true },
+    { what: "pictures, whose tokens are a guess", more: { wordlessTokens: 4_000 }, want: false },
+  ])("that brings $what is stopped: $want", async ({ more, want }) => {
+    const { meter, begin } = await metered({ max_tokens: 100 });
+    begin({ complete: false, ...more });
+    meter.take(batch("a"), START_MS + 2_500);
+    expect(meter.exceeds()).toBe(want);
+  });
 });
 
 test("a receiver that is full is heard, and its drain reaches it", async () => {

@@ -99,5 +99,11 @@ test("what is counted takes the place of all that was generated, and of nothing 
     reasoningTokens: 2n,
     audioOutputTokens: 3n,
   };
-  expect(withCountedOutput(told, 7n)).toEqual({ ...NO_USAGE, ...READ, cacheReadTokens: 4n, outputTokens: 7n });
+  expect(withCountedOutput(told, { tokens: 7, audioTokens: 8 })).toEqual({
+    ...NO_USAGE,
+    ...READ,
+    cacheReadTokens: 4n,
+    outputTokens: 7n,
+    audioOutputTokens: 8n,
+  });
 });

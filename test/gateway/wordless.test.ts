@@ -134,13 +134,13 @@ describe.each(ROWS)("an answer without any report, $name,", ({ wire, answer, tok
     const { usage, usageSource, doubt } = await charged(report, "finished");
     expect(usageSource).toBe(UsageSource.USAGE_SOURCE_COUNTED);
     expect(usage.inputTokens).toBeGreaterThan(0n);
-    expect(usage.outputTokens).toBe(BigInt(tokens));
+    expect(usage.outputTokens + usage.audioOutputTokens).toBe(BigInt(tokens));
     expect(doubt).toBe("missing");
   });
 
   test("is charged no more than its limit of output", async () => {
     const { usage } = await charged(report, "finished", { outputTokensMax: 5 });
-    expect(usage.outputTokens).toBe(BigInt(Math.min(tokens, 5)));
+    expect(usage.outputTokens + usage.audioOutputTokens).toBe(BigInt(Math.min(tokens, 5)));
   });
 });
 

@@ -12,3 +12,7 @@ export interface Mutant extends Change {
 
 export function mutantsOf(root: string, folders: readonly string[]): Mutant[];
 export function sampleOf(mutants: readonly Mutant[], size: number, seed: number): Mutant[];
+export function sameSample(
+  mutants: readonly Mutant[],
+  keys: readonly string[],
+): { readonly sample: Mutant[]; readonly gone: string[] };

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { type Event, FinishReason, type Part } from "../../src/api/index.js";
 import { foldEvents } from "../../src/api/answer-fold.js";
 import { clientWires } from "../../src/reading/readers.js";
+import { bySweep } from "../support/sweep.js";
 import { CREATED, FINISH, GENERATING_WIRES, requestOf, sourceOf } from "./wire-requests.js";
 
 /** From the small size to the large one, and from that to the largest. */
@@ -89,7 +90,7 @@ const PARTS: Readonly<Record<string, (at: number) => NonNullable<Part["kind"]>>>
   ),
 };
 
-const COUNT = 1_000;
+const COUNT = bySweep({ short: 400, long: 1_000, all: 1_000 });
 const TYPED = Object.entries(PARTS).flatMap(([kind, make]) =>
   GENERATING_WIRES.map((client) => ({ kind, make, client })),
 );

@@ -15,8 +15,8 @@ const WIRE: Readonly<Record<string, Folder>> = {
   request: { steps: ["scan", "decode", "encode"], words: ["members"] },
   // An upstream's whole answer to steps; steps to a client's whole answer.
   answer: { steps: ["read", "write"], words: ["call-id", "finish", "logprobs", "proof", "usage"] },
-  // The same of a stream.
-  events: { steps: ["read", "write"], words: [] },
+  // The same of a stream, and what each of its events brings.
+  events: { steps: ["read", "write"], words: ["kinds"] },
 };
 
 const ROOT = "src/wire/";

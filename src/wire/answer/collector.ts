@@ -1,12 +1,18 @@
 /** What a reader of an answer gathers, whatever its wire: the text, and the steps for a caller who takes them. */
 import type { Event, FinishReason, Part, ToolUse } from "../../api/index.js";
 import { upstreamFailed } from "../error/refusals.js";
+import type { KindTable } from "../events/kinds.js";
+import type { JsonObject } from "../json/value.js";
 import { GrowingText } from "./growing-text.js";
+import { TextPrint } from "./kept-text.js";
+import { soundTokens, unknownTokens } from "./wordless.js";
 import type { AnswerReport, Made } from "../wire.js";
 
 /** An upstream has a dozen tools of its own, by short names. */
 const TOOLS_MAX = 64;
 const TOOL_CHARACTERS_MAX = 64;
+/** Of how many members beside an answer is known what they said last. */
+const ASIDES_MAX = 64;
 
 /** Where what reads a part of an answer puts what it finds. */
 export interface Collector {
@@ -30,6 +36,12 @@ export interface Collector {
   noteContent(tokens: number): void;
   /** A thought came of which nothing can be seen, as it is when its answer has nothing else: no content by itself. */
   noteSealed(tokens: number): void;
+  /** A piece of a sound came, in base64. */
+  noteSound(base64: string): void;
+  /** Something came that the wire's table does not know: it counts by its bytes. Numbers say nothing. */
+  noteUnknown(value: unknown): void;
+  /** The same of each member that the table does not know. */
+  noteUnknownIn(object: JsonObject, known: KindTable): void;
 }
 
 export class AnswerCollector implements Collector {
@@ -39,6 +51,12 @@ export class AnswerCollector implements Collector {
   private hasContent = false;
   /** An estimate of what was generated and is no text. */
   wordlessTokens = 0;
+  private soundCharacters = 0;
+  private unknownBytes = 0;
+  /** What members that no table knows said last, where each event may say it anew. */
+  private asides: Map<string, TextPrint> | undefined;
+  /** The members that an object had last of which a table knows all. */
+  private readonly recent = new Map<KindTable, readonly string[]>();
   /** How the answer was served, as far as it tells. */
   servedModel = "";
   serviceTier = "";
@@ -66,8 +84,16 @@ export class AnswerCollector implements Collector {
     return this.toldAt !== undefined && this.toldAt < this.generated;
   }
 
+  get audioTokens(): number {
+    return soundTokens(this.soundCharacters);
+  }
+
+  get unknownTokens(): number {
+    return unknownTokens(this.unknownBytes);
+  }
+
   private get generated(): number {
-    return this.grown.length + this.wordlessTokens;
+    return this.grown.length + this.wordlessTokens + this.soundCharacters;
   }
 
   /** The event that was read told a usage, of all that came with it and before it. */
@@ -123,6 +149,54 @@ export class AnswerCollector implements Collector {
     this.wordlessTokens += tokens;
   }
 
+  noteSound(base64: string): void {
+    this.hasContent = true;
+    this.soundCharacters += base64.length;
+  }
+
+  noteUnknown(value: unknown): void {
+    if (!saysAnything(value)) return;
+    this.hasContent = true;
+    this.unknownBytes += Buffer.byteLength(JSON.stringify(value));
+  }
+
+  noteUnknownIn(object: JsonObject, known: KindTable): void {
+    if (this.knowsAll(object, known)) return;
+    for (const name in object) if (!known.has(name)) this.noteUnknown(object[name]);
+  }
+
+  /** Nearly all events have the members that one before had: a look at each costs less than the table. */
+  private knowsAll(object: JsonObject, known: KindTable): boolean {
+    const recent = this.recent.get(known);
+    let at = 0;
+    for (const name in object) {
+      if (recent !== undefined && recent[at++] === name) continue;
+      const names = Object.keys(object);
+      if (!names.every((member) => known.has(member))) return false;
+      this.recent.set(known, names);
+      return true;
+    }
+    return true;
+  }
+
+  /** The same of members that stand beside what is said: there many servers tell the same with every event. */
+  protected noteAsidesIn(object: JsonObject, known: KindTable): void {
+    if (this.knowsAll(object, known)) return;
+    for (const name in object) if (!known.has(name) && this.isNews(name, object[name])) this.noteUnknown(object[name]);
+  }
+
+  private isNews(name: string, value: unknown): boolean {
+    if (!saysAnything(value)) return false;
+    const told = JSON.stringify(value);
+    const asides = (this.asides ??= new Map());
+    let last = asides.get(name);
+    if (last?.equals(told) === true) return false;
+    if (last === undefined && asides.size < ASIDES_MAX) asides.set(name, (last = new TextPrint()));
+    last?.clear();
+    last?.add(told);
+    return true;
+  }
+
   get rounds(): AnswerReport["rounds"] {
     return this.hostedCalls === 0 ? undefined : { countMax: this.hostedCalls + 1 };
   }
@@ -157,4 +231,11 @@ export class AnswerCollector implements Collector {
     this.events = [];
     return events;
   }
+}
+
+/** False of nothing, and of a number or a mark. */
+function saysAnything(value: unknown): boolean {
+  if (typeof value === "string") return value !== "";
+  if (typeof value !== "object" || value === null) return false;
+  return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0;
 }

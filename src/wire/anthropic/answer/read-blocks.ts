@@ -5,6 +5,7 @@ import { type JsonObject, objectOf, parsed, textOf } from "../../json/value.js";
 import { kept } from "../../answer/kept-text.js";
 import { partOf, opaquePart } from "../../request/part.js";
 import { jsonTokens, sealedTokens } from "../../answer/wordless.js";
+import { BLOCK_KINDS } from "../events/kinds.js";
 import { decodeCallId } from "./call-id.js";
 import { decodeProof } from "./proof.js";
 import { WIRE_NAME } from "../facts.js";
@@ -19,6 +20,8 @@ interface Block {
   readonly call: ClaudeCall | undefined;
   /** The input so far of what only the wire understands. */
   input: string;
+  /** An estimate of a call that began with its input, until that is told. */
+  ahead: number;
 }
 
 export class BlockReader {
@@ -42,10 +45,14 @@ export class BlockReader {
     const type = textOf(start["type"]);
     const call =
       type === "tool_use" ? this.calls.begin(textOf(start["name"]), decodeCallId(textOf(start["id"]))) : undefined;
-    this.open.set(index, { type, start, call, input: "" });
+    const ahead = call === undefined ? 0 : inputTokens(start);
+    this.open.set(index, { type, start, call, input: "", ahead });
     this.isThoughtShown = false;
+    if (ahead > 0) this.to.noteContent(ahead);
     if (type === "text") this.to.tellText(0, textOf(start["text"]));
     else if (type === "thinking") this.thinking(textOf(start["thinking"]), textOf(start["signature"]));
+    else if (!BLOCK_KINDS.has(type)) this.to.noteUnknown(start);
+    else if (call === undefined) this.to.noteContent(writtenTokens(type, start));
   }
 
   delta(index: unknown, delta: JsonObject): void {
@@ -59,11 +66,12 @@ export class BlockReader {
         return this.thinking("", textOf(delta["signature"]));
       case "input_json_delta":
         return this.input(block, textOf(delta["partial_json"]));
+      case "citations_delta":
+        return this.to.noteContent(jsonTokens(delta["citation"]));
       case "compaction_delta":
-        // What stands for the conversation comes in one piece.
-        if (block !== undefined) block.start = { ...block.start, content: textOf(delta["content"]) };
-        return;
+        return this.compaction(block, delta);
       default:
+        this.to.noteUnknown(delta);
     }
   }
 
@@ -72,10 +80,12 @@ export class BlockReader {
     if (block === undefined) return;
     this.open.delete(index);
     const { type, start } = block;
-    if (block.call !== undefined) block.call.end(objectOf(start["input"]) ?? {});
-    else if (type === "redacted_thinking") {
+    if (block.call !== undefined) {
+      this.takeBack(block);
+      block.call.end(objectOf(start["input"]) ?? {});
+    } else if (type === "redacted_thinking") {
       const data = textOf(start["data"]);
-      this.to.tellPart(0, partOf({ $case: "redactedThinking", value: { data } }), sealedTokens(data));
+      this.to.tellPart(0, partOf({ $case: "redactedThinking", value: { data } }), 0);
     } else if (type !== "text" && type !== "thinking" && type !== "") this.opaque(block);
   }
 
@@ -106,22 +116,45 @@ export class BlockReader {
   }
 
   private input(block: Block | undefined, fragment: string): void {
-    if (block === undefined) return;
+    if (block === undefined) return this.to.addText(fragment);
+    this.takeBack(block);
     if (block.call !== undefined) return block.call.push(fragment);
     this.to.addText(fragment);
     if (this.to.isTyped) block.input = kept(block.input, fragment);
   }
 
-  /** A block that only the wire understands, with the input that came after its beginning. */
-  private opaque({ type, start, input }: Block): void {
-    const tokens = writtenTokens(type, start);
-    if (!this.to.isTyped) return this.to.noteContent(tokens);
-    const json = JSON.stringify(input === "" ? start : { ...start, input: parsed(input) ?? {} });
-    this.to.tellPart(0, opaquePart(WIRE_NAME, json), tokens);
+  /** The input is told in its pieces, or at its end: until then it was an estimate. */
+  private takeBack(block: Block): void {
+    if (block.ahead === 0) return;
+    this.to.noteContent(-block.ahead);
+    block.ahead = 0;
   }
+
+  /** What stands for the conversation comes in one piece. */
+  private compaction(block: Block | undefined, delta: JsonObject): void {
+    this.to.noteContent(sealedTokens(textOf(delta["encrypted_content"])));
+    if (block === undefined) return this.to.addText(textOf(delta["content"]));
+    const before = writtenTokens(block.type, block.start);
+    block.start = { ...block.start, content: textOf(delta["content"]) };
+    this.to.noteContent(writtenTokens(block.type, block.start) - before);
+  }
+
+  /** A block that only the wire understands, with the input that came after its beginning. */
+  private opaque({ start, input }: Block): void {
+    if (!this.to.isTyped) return;
+    const json = JSON.stringify(input === "" ? start : { ...start, input: parsed(input) ?? {} });
+    this.to.tellPart(0, opaquePart(WIRE_NAME, json), 0);
+  }
+}
+
+/** Of the input that a call began with: as a rule it begins with none. */
+function inputTokens(start: JsonObject): number {
+  const input = objectOf(start["input"]);
+  return input === undefined || Object.keys(input).length === 0 ? 0 : jsonTokens(input);
 }
 
 /** What the model wrote of a block that only the wire understands; what a tool gave back was not generated. */
 function writtenTokens(type: string, start: JsonObject): number {
-  return type.endsWith("_tool_result") ? 0 : jsonTokens(start["input"] ?? start);
+  if (type === "redacted_thinking") return sealedTokens(textOf(start["data"]));
+  return BLOCK_KINDS.get(type) === "envelope" ? 0 : jsonTokens(start["input"] ?? start);
 }

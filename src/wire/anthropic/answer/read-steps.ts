@@ -7,6 +7,7 @@ import { tokenCount } from "../../answer/token-count.js";
 import type { AnswerReport, WireRequest } from "../../wire.js";
 import { BlockReader } from "./read-blocks.js";
 import type { CallCollector } from "../../claude/answer/read-calls.js";
+import { EVENT_KINDS } from "../events/kinds.js";
 import { decodeToldError } from "../error.js";
 import { decodeReason } from "./finish.js";
 import { NO_NAMES } from "../../request/fitted-names.js";
@@ -58,7 +59,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
     return this.counts.broken;
   }
 
-  /** Reads one event. Returns the error that it tells. Kinds that are not known mean nothing here. */
+  /** Reads one event. Returns the error that it tells. What no table knows counts, and means nothing else here. */
   read(event: JsonObject): GatewayError | undefined {
     switch (event["type"]) {
       case "message_start":
@@ -87,9 +88,9 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
       case "error":
         return decodeToldError(event["error"]);
       default:
-        return event["type"] === undefined && event["error"] !== undefined
-          ? decodeToldError(event["error"])
-          : undefined;
+        if (event["type"] === undefined && event["error"] !== undefined) return decodeToldError(event["error"]);
+        if (!EVENT_KINDS.has(textOf(event["type"]))) this.noteUnknown(event);
+        return undefined;
     }
   }
 

@@ -7,6 +7,7 @@ import type { CallCollector } from "../../claude/answer/read-calls.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
 import type { AnswerReport, WireRequest } from "../../wire.js";
 import { BlockReader } from "./read-blocks.js";
+import { EVENT_KINDS } from "../events/kinds.js";
 import { decodeReason } from "./finish.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
@@ -33,7 +34,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
     this.tools = isTyped && asked !== undefined ? askedTools(asked.prompt()) : NO_TOOLS;
   }
 
-  /** Reads one event of a stream. Kinds that are not known mean nothing here. */
+  /** Reads one event of a stream. What no table knows counts, and means nothing else here. */
   read(kind: string, event: JsonObject): void {
     switch (kind) {
       case "messageStart":
@@ -52,6 +53,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
         this.serviceTier = textOf(objectOf(event["serviceTier"])?.["type"]) || this.serviceTier;
         return this.noteUsage(event["usage"]);
       default:
+        if (!EVENT_KINDS.has(kind)) this.noteUnknown(event);
     }
   }
 

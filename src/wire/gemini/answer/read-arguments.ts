@@ -28,12 +28,19 @@ export class PartialArguments {
 
   constructor(private readonly budget: ValueBudget) {}
 
-  /** Reads the pieces of one chunk, such as `{"jsonPath": "$.city", "stringValue": "Par", "willContinue": true}`. */
-  read(pieces: unknown): void {
+  /**
+   * Reads the pieces of one chunk, such as `{"jsonPath": "$.city", "stringValue": "Par", "willContinue": true}`.
+   * Returns what they say.
+   */
+  read(pieces: unknown): string {
+    let said = "";
     for (const item of listOf(pieces)) {
       const piece = objectOf(item);
-      if (piece !== undefined) this.readPiece(piece);
+      if (piece === undefined) continue;
+      this.readPiece(piece);
+      said += textOf(piece["stringValue"]);
     }
+    return said;
   }
 
   /** The object so far, as JSON. */

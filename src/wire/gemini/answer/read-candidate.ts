@@ -6,7 +6,8 @@ import type { Collector } from "../../answer/collector.js";
 import { unwrappedText } from "../../request/free-text.js";
 import { type JsonObject, objectOf, textOf } from "../../json/value.js";
 import { partOf, opaquePart } from "../../request/part.js";
-import { PICTURE_TOKENS, sealedTokens, soundTokens } from "../../answer/wordless.js";
+import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/wordless.js";
+import { PART_KINDS } from "../events/kinds.js";
 import { decodeFinish } from "./finish.js";
 import { decodeLogprobs } from "./logprobs.js";
 import { PartialArguments, type ValueBudget } from "./read-arguments.js";
@@ -32,6 +33,8 @@ interface OpenCall {
   readonly call: JsonObject;
   readonly signature: string | undefined;
   readonly args: PartialArguments;
+  /** How much of the arguments counted as it came. */
+  countedLength: number;
 }
 
 export class CandidateReader {
@@ -78,6 +81,7 @@ export class CandidateReader {
     const signature = textOf(part["thoughtSignature"]) || undefined;
     if (part["thought"] === true) this.isThoughtShown = true;
     else if (signature !== undefined && !this.isThoughtShown) this.collector.noteSealed(sealedTokens(signature));
+    this.collector.noteUnknownIn(part, PART_KINDS);
     const call = objectOf(part["functionCall"]);
     if (call !== undefined) return this.readCall(call, signature);
     const { text } = part;
@@ -94,9 +98,13 @@ export class CandidateReader {
     const mayGoOn = this.openCall !== undefined && (name === "" || name === textOf(this.openCall.call["name"]));
     const goesOn = mayGoOn && call["args"] === undefined && textOf(call["id"] ?? "") === "";
     if (!goesOn) this.closeCall();
-    if (name === "" && !goesOn) return;
-    this.openCall ??= { call, signature, args: new PartialArguments(this.collector.values) };
-    this.openCall.args.read(call["partialArgs"]);
+    if (name === "" && !goesOn) return this.collector.noteUnknown(call);
+    if (this.openCall === undefined) this.collector.addText(name);
+    this.openCall ??= { call, signature, args: new PartialArguments(this.collector.values), countedLength: 0 };
+    const args = objectOf(call["args"]);
+    const said = args === undefined ? this.openCall.args.read(call["partialArgs"]) : JSON.stringify(args);
+    this.collector.addText(said);
+    this.openCall.countedLength += said.length;
     if (call["willContinue"] !== true) this.closeCall();
   }
 
@@ -104,14 +112,15 @@ export class CandidateReader {
     const open = this.openCall;
     if (open === undefined) return;
     this.openCall = undefined;
-    const { call, signature } = open;
+    const { call, signature, countedLength } = open;
     const args = objectOf(call["args"]);
     const text = args === undefined ? open.args.json() : JSON.stringify(args);
     const told = textOf(call["name"]);
     const name = this.collector.names.get(told) ?? told;
     const index = this.calls++;
     if (index === CALLS_MAX) throw upstreamFailed("it called too many tools");
-    this.collector.addText(name + text);
+    // What stands around the values that came in pieces.
+    this.collector.addText(text.slice(countedLength));
     if (!this.collector.isTyped) return;
     const id = textOf(call["id"]) || this.madeId(index);
     const candidate = this.index;
@@ -142,9 +151,12 @@ export class CandidateReader {
     const data = objectOf(part["inlineData"]);
     if (data === undefined) return false;
     const mediaType = textOf(data["mimeType"]);
-    this.collector.noteContent(mediaTokens(mediaType, textOf(data["data"])));
+    const base64 = textOf(data["data"]);
+    if (mediaType.startsWith("audio/")) this.collector.noteSound(base64);
+    // A file is as a rule text.
+    else this.collector.noteContent(mediaType.startsWith("image/") ? PICTURE_TOKENS : sealedTokens(base64));
     if (!this.collector.isTyped) return true;
-    const inline = { mediaType, data: Buffer.from(textOf(data["data"]), "base64") };
+    const inline = { mediaType, data: Buffer.from(base64, "base64") };
     const source = { $case: "inline" as const, value: inline };
     if (mediaType.startsWith("audio/"))
       this.addPart(partOf({ $case: "audio", value: { source, transcript: undefined } }));
@@ -159,18 +171,12 @@ export class CandidateReader {
     if (Object.keys(part).every((key) => key === "thoughtSignature" || key === "thought")) return;
     const json = JSON.stringify(part);
     // What a server's program printed was not generated.
-    if (part["codeExecutionResult"] === undefined) this.collector.addText(json);
-    else this.collector.noteContent(0);
+    if (part["executableCode"] !== undefined) this.collector.addText(JSON.stringify(part["executableCode"]));
+    else this.collector.noteContent(jsonTokens(part["toolCall"]));
     if (this.collector.isTyped) this.addPart(opaquePart(WIRE_NAME, json));
   }
 
   private addPart(part: Part): void {
     this.collector.tellPart(this.index, part, 0);
   }
-}
-
-/** What made a sound, a picture, or a file, which is as a rule text. */
-function mediaTokens(mediaType: string, base64: string): number {
-  if (mediaType.startsWith("image/")) return PICTURE_TOKENS;
-  return mediaType.startsWith("audio/") ? soundTokens(base64) : sealedTokens(base64);
 }

@@ -7,6 +7,7 @@ import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../../json/v
 import type { AnswerReport, WireRequest } from "../../wire.js";
 import { ValueBudget } from "./read-arguments.js";
 import { type CandidateCollector, CandidateReader } from "./read-candidate.js";
+import { CANDIDATE_KINDS, CHUNK_KINDS } from "../events/kinds.js";
 import { decodeToldError } from "../error.js";
 import { changedNames, NO_NAMES } from "../../request/fitted-names.js";
 import { NAMES, WIRE_NAME } from "../facts.js";
@@ -61,12 +62,14 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
       this.usageBroken = isBrokenUsage(usage);
       this.serviceTier = textOf(objectOf(usage)?.["serviceTier"]) || this.serviceTier;
     }
+    this.noteAsidesIn(chunk, CHUNK_KINDS);
     this.start(chunk);
     const blockReason = textOf(objectOf(chunk["promptFeedback"])?.["blockReason"]);
     if (blockReason !== "" && blockReason !== "BLOCK_REASON_UNSPECIFIED") this.isBlocked = true;
     listOf(chunk["candidates"]).forEach((value, place) => {
       const candidate = objectOf(value);
       if (candidate === undefined) return;
+      this.noteAsidesIn(candidate, CANDIDATE_KINDS);
       this.readerFor(candidate["index"], place).read(candidate);
       const grounding = objectOf(candidate["groundingMetadata"]);
       if (grounding !== undefined) this.noteSearches(grounding);

@@ -2,6 +2,7 @@
 import { type JsonObject, objectOf, textOf } from "../../json/value.js";
 import { kept } from "../../answer/kept-text.js";
 import { argumentsText, type CallPlace, CallPlaces, madeCallId, readFragment } from "./read-call-places.js";
+import { CALL_KINDS } from "../events/kinds.js";
 import type { CandidateCollector } from "./read-candidate.js";
 
 interface Call extends CallPlace {
@@ -29,6 +30,7 @@ export class CallsReader {
   /** Reads one fragment of a call, or a whole one. */
   read(fragment: JsonObject | undefined): void {
     if (fragment === undefined) return;
+    this.collector.noteUnknownIn(fragment, CALL_KINDS);
     const read = readFragment(fragment);
     const { index, id, custom, called } = read;
     const name = this.collector.names.get(read.name) ?? read.name;
@@ -65,7 +67,7 @@ export class CallsReader {
       call.name = name;
       this.hasCalls = true;
       this.collector.addText(name);
-    }
+    } else if (name !== call.name) this.collector.addText(name);
     this.collector.addText(fragment);
     if (!this.collector.isTyped) return;
     if (!call.hasStarted && call.name !== "") this.start(call);

@@ -7,7 +7,8 @@ import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
 import { decodeLogprobs } from "../../openai/answer/logprobs.js";
 import { TextPrint } from "../../answer/kept-text.js";
 import { partOf, opaquePart } from "../../request/part.js";
-import { jsonTokens, PICTURE_TOKENS, sealedTokens, soundTokens } from "../../answer/wordless.js";
+import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/wordless.js";
+import { DELTA_KINDS, DETAIL_KINDS, THOUGHT_NAMES } from "../events/kinds.js";
 import { AnswerAudio } from "./read-audio.js";
 import { CallsReader } from "./read-calls.js";
 import { REASONS } from "./finish.js";
@@ -47,6 +48,9 @@ export class CandidateReader {
   read(choice: JsonObject): GatewayError | undefined {
     const delta = objectOf(choice["delta"]) ?? objectOf(choice["message"]);
     if (delta !== undefined) this.readDelta(delta);
+    // What is told twice is told once by the delta.
+    const { text } = choice;
+    if (typeof text === "string") this.collector.addText(text.slice(textOf(delta?.["content"]).length));
     if (this.collector.isTyped) this.readLogprobs(choice["logprobs"]);
     const reason = choice["finish_reason"];
     if (typeof reason !== "string" || reason === "") return undefined;
@@ -85,10 +89,13 @@ export class CandidateReader {
   }
 
   private readDelta(delta: JsonObject): void {
-    this.readThinking(delta);
     const { content } = delta;
+    if (typeof content === "string" && saysTextAlone(delta)) return this.addText(content);
+    this.collector.noteUnknownIn(delta, DELTA_KINDS);
+    this.readThinking(delta);
     if (typeof content === "string") this.readText(content, delta["annotations"]);
     else if (Array.isArray(content)) for (const piece of content) this.readPiece(piece);
+    else this.collector.noteUnknown(content);
     const { refusal } = delta;
     if (typeof refusal === "string") this.collector.tellRefusal(this.index, refusal);
     const calls = delta["tool_calls"];
@@ -98,11 +105,13 @@ export class CandidateReader {
     const audio = objectOf(delta["audio"]);
     if (audio !== undefined) {
       this.audio ??= new AnswerAudio(this.collector.isTyped);
-      this.collector.noteContent(soundTokens(textOf(audio["data"])));
+      this.collector.noteSound(textOf(audio["data"]));
       this.collector.addText(this.audio.read(audio));
     }
     const { images } = delta;
     if (Array.isArray(images)) for (const image of images) this.readPiece(image);
+    for (const other of [delta["annotations"], delta["executed_tools"]])
+      if (Array.isArray(other) && other.length > 0) this.collector.noteContent(jsonTokens(other));
   }
 
   private readText(text: string, annotations: unknown): void {
@@ -113,9 +122,22 @@ export class CandidateReader {
     } else this.addText(text);
   }
 
-  /** Thinking, in the first of its spellings that says something. */
+  /** Thinking, in the first of its spellings that says something; what another says beyond it counts. */
   private readThinking(delta: JsonObject): void {
-    const plain = textOf(delta["reasoning_content"]) || textOf(delta["reasoning"]);
+    let plain = "";
+    let most = thoughtText(delta["thinking_blocks"]);
+    for (const name of THOUGHT_NAMES) {
+      const told = delta[name];
+      if (told === undefined || told === null || told === "") continue;
+      if (typeof told !== "string") {
+        this.collector.noteUnknown(told);
+        continue;
+      }
+      plain ||= told;
+      if (told.length > most.length) most = told;
+    }
+    plain ||= most;
+    if (most.length > plain.length) this.collector.addText(most.slice(plain.length));
     const details = delta["reasoning_details"];
     if (!Array.isArray(details)) {
       if (plain !== "") this.addThinking(plain, undefined);
@@ -127,6 +149,7 @@ export class CandidateReader {
     if (!isTold && plain !== "") this.addThinking(plain, undefined);
     for (const detail of fresh) {
       const proof = proofOf(detail);
+      if (detail !== undefined) this.collector.noteUnknownIn(detail, DETAIL_KINDS);
       if (proof !== "") (this.proofs ??= new Set()).add(proof);
       if (detail?.["type"] === "reasoning.encrypted") {
         const part = partOf({ $case: "redactedThinking", value: { data: proof } });
@@ -176,6 +199,12 @@ export class CandidateReader {
   private addPart(part: Part, tokens: number): void {
     this.collector.tellPart(this.index, part, tokens);
   }
+}
+
+/** True of nearly all deltas. */
+function saysTextAlone(delta: JsonObject): boolean {
+  for (const name in delta) if (name !== "content" && name !== "role" && delta[name] !== null) return false;
+  return true;
 }
 
 /** What a thought bears that must come back: its proof, or itself where only the upstream can read it. */

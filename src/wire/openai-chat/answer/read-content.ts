@@ -38,5 +38,7 @@ export function thoughtText(value: unknown): string {
 }
 
 function pieceText(value: unknown): string {
-  return typeof value === "string" ? value : textOf(objectOf(value)?.["text"]);
+  if (typeof value === "string") return value;
+  const piece = objectOf(value);
+  return textOf(piece?.["text"]) || textOf(piece?.["thinking"]);
 }

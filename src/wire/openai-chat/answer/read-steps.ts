@@ -6,6 +6,7 @@ import { toldSearches } from "../../openai/answer/usage.js";
 import { decodeToldError } from "../../openai/error.js";
 import { changedNames, NO_NAMES, PLAIN_NAMES } from "../../request/fitted-names.js";
 import type { WireRequest } from "../../wire.js";
+import { CHOICE_KINDS } from "../events/kinds.js";
 import { WIRE_NAME } from "../facts.js";
 import { type CandidateCollector, CandidateReader } from "./read-candidate.js";
 
@@ -75,6 +76,7 @@ export class AnswerReader extends ChunkAnswerReader implements CandidateCollecto
     const error = choice["error"];
     if (objectOf(error) !== undefined) return decodeToldError(error);
     this.noteUsage(choice["usage"]);
+    this.noteAsidesIn(choice, CHOICE_KINDS);
     const index = placeOf(choice["index"], CANDIDATES_MAX) ?? Math.min(place, CANDIDATES_MAX - 1);
     let candidate = this.candidates.find((known) => known.index === index);
     if (candidate === undefined) {

@@ -4,6 +4,7 @@ import type { GatewayError } from "../../../errors.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { type JsonObject, placeOf, textOf } from "../../json/value.js";
 import { ChunkAnswerReader } from "../../openai/answer/read-steps.js";
+import { CHOICE_KINDS } from "../events/kinds.js";
 import { decodeLogprobs } from "./logprobs.js";
 
 const CHOICES_MAX = 128 * 2_048;
@@ -51,6 +52,7 @@ export class CompletionReader extends ChunkAnswerReader {
   }
 
   protected override readChoice(choice: JsonObject, place: number): GatewayError | undefined {
+    this.noteAsidesIn(choice, CHOICE_KINDS);
     const candidate = placeOf(choice["index"], CHOICES_MAX) ?? place;
     const text = textOf(choice["text"]);
     const reason = textOf(choice["finish_reason"]);

@@ -5,10 +5,18 @@ import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
 import { TextPrint } from "../../answer/kept-text.js";
 import { decodeTokens } from "../../openai/answer/logprobs.js";
 import { partOf, opaquePart } from "../../request/part.js";
-import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/wordless.js";
+import {
+  jsonTokens,
+  PARTIAL_PICTURE_TOKENS,
+  PICTURE_TOKENS,
+  sealedTokens,
+  unknownTokens,
+} from "../../answer/wordless.js";
+import { EVENT_KINDS, ITEM_KINDS, PART_KINDS, REPEATING_MEMBERS } from "../events/kinds.js";
 import type { AskedTools } from "../request/decode-tools.js";
 import { WIRE_NAME } from "../facts.js";
 import { decodeProof } from "./proof.js";
+import { aheadTokens, isCharged, writtenTokens } from "./read-written.js";
 
 /** Where a reader puts what it finds. */
 export interface ItemCollector extends Collector {
@@ -29,21 +37,28 @@ const HOSTED_CALLS: ReadonlyMap<string, string> = new Map([
   ["image_generation_call", "image_generation"],
 ]);
 
-/** Members of items that the model writes; the rest of an item says how it went, and what a tool gave back. */
-const WRITTEN = ["name", "action", "queries", "code", "arguments", "input", "operation"];
-
+const TEXT_DELTA = "response.output_text.delta";
 const ITEMS_MAX = 10_000;
 const PARAGRAPH = "\n\n";
+/** Where what is told of no item counts. */
+const NO_PLACE = -1;
 
 /** One item, as far as it was told. */
 interface Item {
   readonly type: string;
   /** Of a call: its number among the calls. */
   readonly call: number;
-  /** What of its text, thought or arguments was told. */
-  readonly told: TextPrint;
-  /** Of a thought: which part of its summary was told last. */
+  /** How much of its text, thought or arguments was told. */
+  length: number;
+  /** Which part of it was told last, and what of that. */
   part: unknown;
+  print: TextPrint;
+  /** What was told of its parts, where it has several. */
+  prints: Map<unknown, TextPrint> | undefined;
+  /** An estimate of what it began with, until that is told. */
+  ahead: number;
+  /** Of an item that no table knows: how much of it counted when it began. */
+  readonly unknownLength: number;
   hasEnded: boolean;
 }
 
@@ -52,6 +67,9 @@ export class ItemsReader {
   private calls = 0;
   /** State of the call that follows, from the reasoning before it. */
   private state: string | undefined;
+  /** Characters that counted and that no step tells, such as the code of a hosted tool, by the place of their item. */
+  private readonly untold = new Map<number, number>();
+  private hasAnnotations = false;
 
   constructor(private readonly to: ItemCollector) {}
 
@@ -59,30 +77,79 @@ export class ItemsReader {
     return this.calls > 0;
   }
 
+  /** Reads an event of an item. What no table knows counts by its bytes. */
   read(type: string, event: JsonObject): void {
-    const place = event["output_index"];
-    if (typeof place !== "number") return;
-    const item = this.items.get(place);
-    switch (type) {
-      case "response.output_item.added":
-        if (item === undefined) this.open(place, objectOf(event["item"]) ?? {});
-        return;
-      case "response.output_item.done":
-        return this.end(place, objectOf(event["item"]) ?? {});
-      case "response.output_text.delta":
-        return this.text(item ?? this.openOf(place, "message"), textOf(event["delta"]), event["logprobs"]);
-      case "response.refusal.delta":
-        return this.refusal(item ?? this.openOf(place, "message"), textOf(event["delta"]));
-      case "response.reasoning_summary_text.delta":
-        return this.thought(item ?? this.openOf(place, "reasoning"), textOf(event["delta"]), event["summary_index"]);
-      case "response.reasoning_text.delta":
-        return this.thought(item ?? this.openOf(place, "reasoning"), textOf(event["delta"]), event["content_index"]);
-      case "response.function_call_arguments.delta":
-      case "response.custom_tool_call_input.delta":
-        if (item !== undefined) this.arguments(item, textOf(event["delta"]));
-        return;
+    const told = event["output_index"];
+    const place = typeof told === "number" ? told : NO_PLACE;
+    // Nearly all events are.
+    if (type === TEXT_DELTA) return this.delta(type, place, event);
+    switch (EVENT_KINDS.get(type)) {
+      case "text":
+        return this.delta(type, place, event);
+      case "repeats":
+        return this.repeat(type, place, event);
+      case "sound":
+        return this.to.noteSound(textOf(event["delta"]));
+      case "picture":
+        return this.to.noteContent(PARTIAL_PICTURE_TOKENS);
+      case "other":
+        this.hasAnnotations = true;
+        return this.to.noteContent(jsonTokens(event["annotation"]));
+      case undefined:
+        return this.to.noteUnknown(event);
       default:
     }
+  }
+
+  private delta(type: string, place: number, event: JsonObject): void {
+    const text = textOf(event["delta"]);
+    if (place === NO_PLACE) return this.untoldText(place, text);
+    const item = this.items.get(place);
+    switch (type) {
+      case TEXT_DELTA:
+        return this.text(item ?? this.openOf(place, "message"), text, event["logprobs"], partOfText(event));
+      case "response.refusal.delta":
+        return this.refusal(item ?? this.openOf(place, "message"), text, partOfText(event));
+      case "response.reasoning_summary_text.delta":
+        return this.thought(item ?? this.openOf(place, "reasoning"), text, event["summary_index"] ?? 0);
+      case "response.reasoning_text.delta":
+        return this.thought(item ?? this.openOf(place, "reasoning"), text, partOfThought(event));
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        return item === undefined ? this.untoldText(place, text) : this.arguments(item, text);
+      default:
+        return this.untoldText(place, text);
+    }
+  }
+
+  /** What was told before is told once more, as a rule; what was not is told now. */
+  private repeat(type: string, place: number, event: JsonObject): void {
+    const whole = objectOf(event["item"]);
+    if (whole !== undefined && place !== NO_PLACE) {
+      if (type === "response.output_item.done") this.end(place, whole);
+      else if (!this.items.has(place)) this.open(place, whole);
+      return;
+    }
+    const part = objectOf(event["part"]) ?? event;
+    const name = REPEATING_MEMBERS.find((member) => typeof part[member] === "string");
+    if (name === undefined) {
+      if (part !== event && !PART_KINDS.has(textOf(part["type"]))) this.to.noteUnknown(part);
+      return;
+    }
+    const text = textOf(part[name]);
+    if (text === "") return;
+    const known = this.items.get(place);
+    if (place === NO_PLACE) return this.untoldWhole(place, text);
+    if (type.startsWith("response.reasoning_summary"))
+      return this.thoughtPart(known ?? this.openOf(place, "reasoning"), text, event["summary_index"] ?? 0);
+    if (type.startsWith("response.reasoning_text") || part["type"] === "reasoning_text")
+      return this.thoughtPart(known ?? this.openOf(place, "reasoning"), text, partOfThought(event));
+    if (name === "text" || name === "refusal") {
+      const item = known ?? this.openOf(place, "message");
+      return this.messagePart(item, text, name === "refusal", event["logprobs"], partOfText(event));
+    }
+    if (known === undefined || known.call < 0) return this.untoldWhole(place, text);
+    this.arguments(known, this.rest(known, undefined, text));
   }
 
   /** The end of an item, which holds all of it: what was not told before is told now. */
@@ -90,27 +157,25 @@ export class ItemsReader {
     const item = this.items.get(place) ?? this.open(place, whole);
     if (item.hasEnded) return;
     item.hasEnded = true;
+    this.takeBack(item);
     const hosted = HOSTED_CALLS.get(item.type);
     if (hosted !== undefined && isCharged(whole)) this.to.countCall(hosted);
     if (hosted !== undefined || item.type === "mcp_call") this.to.noteHosted();
     switch (item.type) {
       case "message":
-        if (item.told.length === 0)
-          for (const content of listOf(whole["content"])) this.content(item, objectOf(content));
-        return;
+        return listOf(whole["content"]).forEach((content, part) => this.content(item, objectOf(content) ?? {}, part));
       case "reasoning":
         return this.endThought(item, whole);
       case "function_call":
       case "custom_tool_call": {
         const text = textOf(whole[item.type === "function_call" ? "arguments" : "input"]);
-        if (item.told.begins(text)) this.arguments(item, text.slice(item.told.length));
-        return;
+        return this.arguments(item, this.rest(item, undefined, text));
       }
       case "image_generation_call":
         if (textOf(whole["result"]) !== "") return this.image(whole);
-        return this.opaque(whole);
+        return this.opaque(item, place, whole);
       default:
-        return this.opaque(whole);
+        return this.opaque(item, place, whole);
     }
   }
 
@@ -123,17 +188,74 @@ export class ItemsReader {
     const type = textOf(start["type"]);
     const custom = type === "custom_tool_call";
     const isCall = custom || type === "function_call";
+    const isUnknown = !ITEM_KINDS.has(type);
     const item: Item = {
       type,
       call: isCall ? this.calls++ : -1,
-      told: new TextPrint(),
+      length: 0,
       part: undefined,
+      print: new TextPrint(),
+      prints: undefined,
+      ahead: isUnknown ? 0 : aheadTokens(start),
+      unknownLength: isUnknown ? JSON.stringify(start).length : 0,
       hasEnded: false,
     };
     this.items.set(place, item);
     this.to.begun();
+    if (item.ahead > 0) this.to.noteContent(item.ahead);
+    if (isUnknown) this.to.noteUnknown(start);
     if (isCall) this.startCall(item, start, custom);
     return item;
+  }
+
+  /** It is told now: until here what the item began with was an estimate. */
+  private takeBack(item: Item): void {
+    if (item.ahead === 0) return;
+    this.to.noteContent(-item.ahead);
+    item.ahead = 0;
+  }
+
+  /** Text that counts and that no step tells. */
+  private untoldText(place: number, text: string): void {
+    const item = this.items.get(place);
+    if (item !== undefined) this.takeBack(item);
+    this.untold.set(place, (this.untold.get(place) ?? 0) + text.length);
+    if (this.untold.size > ITEMS_MAX) throw upstreamFailed("its answer has too many pieces");
+    this.to.addText(text);
+  }
+
+  private untoldWhole(place: number, text: string): void {
+    this.untoldText(place, text.slice(this.untold.get(place) ?? 0));
+  }
+
+  /** What a part says beyond what was told of it. A text that goes on otherwise counts, and is told to nobody. */
+  private rest(item: Item, part: unknown, text: string): string {
+    this.enter(item, part);
+    const { print } = item;
+    if (text.length <= print.length) return "";
+    if (print.begins(text)) return text.slice(print.length);
+    this.to.addText(text.slice(print.length));
+    return "";
+  }
+
+  private enter(item: Item, part: unknown): void {
+    if (item.part === part) return;
+    if (item.print.length > 0) {
+      item.prints ??= new Map();
+      item.prints.set(item.part, item.print);
+      if (item.prints.size > ITEMS_MAX) throw upstreamFailed("its answer has too many pieces");
+      item.print = new TextPrint();
+    }
+    item.part = part;
+    item.print = item.prints?.get(part) ?? item.print;
+  }
+
+  /** Notes that a text of a part is told. */
+  private goOn(item: Item, part: unknown, text: string): void {
+    if (item.ahead !== 0) this.takeBack(item);
+    if (item.part !== part) this.enter(item, part);
+    item.print.add(text);
+    item.length += text.length;
   }
 
   private startCall(item: Item, start: JsonObject, custom: boolean): void {
@@ -147,30 +269,42 @@ export class ItemsReader {
   }
 
   private arguments(item: Item, fragment: string): void {
-    if (fragment === "" || item.call < 0) return;
-    item.told.add(fragment);
+    if (fragment === "") return;
+    if (item.call < 0) return this.to.addText(fragment);
+    this.goOn(item, undefined, fragment);
     this.to.tellArguments(0, item.call, fragment);
   }
 
-  private text(item: Item, text: string, logprobs: unknown): void {
+  private text(item: Item, text: string, logprobs: unknown, part: unknown): void {
     if (text === "") return;
-    item.told.add(text);
+    this.goOn(item, part, text);
     this.to.tellText(0, text);
     const content = this.to.isTyped ? decodeTokens(logprobs) : [];
     if (content.length > 0) this.to.add({ kind: { $case: "logprobs", value: { candidate: 0, content, refusal: [] } } });
   }
 
-  private refusal(item: Item, text: string): void {
-    item.told.add(text);
+  private refusal(item: Item, text: string, part: unknown): void {
+    this.goOn(item, part, text);
     this.to.tellRefusal(0, text);
   }
 
+  private messagePart(item: Item, text: string, isRefusal: boolean, logprobs: unknown, part: unknown): void {
+    const rest = this.rest(item, part, text);
+    if (isRefusal) this.refusal(item, rest, part);
+    else this.text(item, rest, rest === text ? logprobs : undefined, part);
+  }
+
   /** One part of a message that came whole. */
-  private content(item: Item, content: JsonObject | undefined): void {
-    if (content?.["type"] === "refusal") return this.refusal(item, textOf(content["refusal"]));
-    const text = textOf(content?.["text"]);
-    const annotations = listOf(content?.["annotations"]);
-    if (annotations.length === 0) return this.text(item, text, content?.["logprobs"]);
+  private content(item: Item, content: JsonObject, part: number): void {
+    const { type } = content;
+    if (!PART_KINDS.has(textOf(type))) return this.to.noteUnknown(content);
+    if (type === "output_audio") this.to.noteSound(textOf(content["data"]));
+    const isRefusal = type === "refusal";
+    const text = textOf(isRefusal ? content["refusal"] : (content["text"] ?? content["transcript"]));
+    const annotations = listOf(content["annotations"]);
+    if (annotations.length > 0 && !this.hasAnnotations) this.to.noteContent(jsonTokens(annotations));
+    if (item.length > 0 || annotations.length === 0)
+      return this.messagePart(item, text, isRefusal, content["logprobs"], part);
     this.to.addText(text);
     this.to.tellPart(0, partOf({ $case: "text", value: { text, citationsJson: JSON.stringify(annotations) } }), 0);
   }
@@ -178,11 +312,16 @@ export class ItemsReader {
   /** A thought goes on; each part of it is a paragraph. */
   private thought(item: Item, text: string, part: unknown): void {
     if (text === "") return;
-    const isNext = item.told.length > 0 && item.part !== part;
-    const told = isNext ? PARAGRAPH + text : text;
-    item.part = part;
-    item.told.add(told);
-    this.to.tellThinking(0, told, undefined);
+    const isNext = item.length > 0 && item.part !== part;
+    this.goOn(item, part, text);
+    this.to.tellThinking(0, isNext ? PARAGRAPH + text : text, undefined);
+  }
+
+  private thoughtPart(item: Item, text: string, part: unknown): void {
+    const last = item.part;
+    const rest = this.rest(item, part, text);
+    item.part = last;
+    this.thought(item, rest, part);
   }
 
   private endThought(item: Item, whole: JsonObject): void {
@@ -199,11 +338,15 @@ export class ItemsReader {
         sealedTokens(proof.data),
       );
     const summary = listOf(whole["summary"]);
-    if (item.told.length === 0)
-      (summary.length > 0 ? summary : listOf(whole["content"])).forEach((part, index) =>
-        this.thought(item, textOf(objectOf(part)?.["text"]), index),
-      );
-    if (item.told.length === 0) this.to.noteSealed(sealedTokens(sealed));
+    const content = listOf(whole["content"]);
+    summary.forEach((part, index) => this.thoughtPart(item, textOf(objectOf(part)?.["text"]), index));
+    // What the thought is the summary of is told where there is no summary, and counts in any case.
+    content.forEach((part, index) => {
+      const text = textOf(objectOf(part)?.["text"]);
+      if (summary.length === 0) this.thoughtPart(item, text, thoughtPlace(index));
+      else this.to.addText(this.rest(item, thoughtPlace(index), text));
+    });
+    if (item.length === 0) this.to.noteSealed(sealedTokens(sealed));
     if (proof.signature !== undefined) this.to.tellThinking(0, "", proof.signature);
   }
 
@@ -214,23 +357,26 @@ export class ItemsReader {
     this.to.tellPart(0, partOf({ $case: "image", value: { source, detail: undefined } }), PICTURE_TOKENS);
   }
 
-  private opaque(whole: JsonObject): void {
+  private opaque(item: Item, place: number, whole: JsonObject): void {
     if (textOf(whole["type"]) === "") return;
-    const tokens = writtenTokens(whole);
+    const isKnown = ITEM_KINDS.has(item.type);
+    if (!isKnown) this.to.noteUnknown(JSON.stringify(whole).slice(item.unknownLength));
+    const tokens = isKnown ? Math.max(0, writtenTokens(whole) - unknownTokens(this.untold.get(place) ?? 0)) : 0;
     if (!this.to.isTyped) return this.to.noteContent(tokens);
     this.to.tellPart(0, opaquePart(WIRE_NAME, JSON.stringify(whole)), tokens);
   }
 }
 
-/** Opening a page that a search found is told as a call of its own, and is part of that search. */
-function isCharged(call: JsonObject): boolean {
-  const action = textOf(objectOf(call["action"])?.["type"]);
-  return action === "" || action === "search";
+/** The part of a message that an event is about. */
+function partOfText({ content_index: index }: JsonObject): unknown {
+  return index ?? 0;
 }
 
-/** Of a call that the upstream ran, and of what only the wire understands: what stands for a conversation is sealed. */
-function writtenTokens(whole: JsonObject): number {
-  let tokens = textOf(whole["type"]).startsWith("compaction") ? sealedTokens(textOf(whole["encrypted_content"])) : 0;
-  for (const name of WRITTEN) if (whole[name] !== undefined) tokens += jsonTokens(whole[name]);
-  return tokens;
+/** The part of the thought itself, which has summaries with numbers of their own. */
+function partOfThought({ content_index: index }: JsonObject): unknown {
+  return typeof index === "number" ? thoughtPlace(index) : thoughtPlace(0);
+}
+
+function thoughtPlace(index: number): number {
+  return -1 - index;
 }

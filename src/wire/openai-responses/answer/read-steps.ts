@@ -48,7 +48,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
     this.items = new ItemsReader(this);
   }
 
-  /** Reads one event. Returns the error that it tells. Kinds that are not known mean nothing here. */
+  /** Reads one event. Returns the error that it tells. What no table knows counts, and means nothing else here. */
   read(event: JsonObject): GatewayError | undefined {
     const type = textOf(event["type"]);
     const response = objectOf(event["response"]);

@@ -4,6 +4,7 @@ import type { GatewayError } from "../../../errors.js";
 import { AnswerCollector } from "../../answer/collector.js";
 import { type JsonObject, listOf, objectOf, textOf, timeOf } from "../../json/value.js";
 import { decodeToldError } from "../error.js";
+import { CHUNK_KINDS } from "../events/kinds.js";
 import { chunkHead, type ChunkReader } from "../events/read-chunks.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
@@ -44,6 +45,7 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     this.noteUsage(chunk["usage"] ?? objectOf(chunk["x_groq"])?.["usage"]);
     const tier = chunk["service_tier"];
     if (typeof tier === "string") this.serviceTier = tier;
+    this.noteAsidesIn(chunk, CHUNK_KINDS);
     const choices = listOf(chunk["choices"]);
     if (choices.length > 0) this.start(chunk);
     for (let place = 0; place < choices.length; place++) {

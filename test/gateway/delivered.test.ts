@@ -1,0 +1,179 @@
+/** Whatever an upstream streams costs what it brings: by its report where that can be true, else by what came. */
+import { describe, expect, test } from "vitest";
+import { type Usage, UsageSource } from "../../src/api/index.js";
+import { type Charge, chargeOf, type ChargeTerms, type Ending } from "../../src/gateway/charge.js";
+import { wire as anthropic } from "../../src/wire/anthropic/index.js";
+import { createWire } from "../../src/wire/bedrock-converse/index.js";
+import { wire as gemini } from "../../src/wire/gemini/index.js";
+import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
+import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
+import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
+import type { AnswerForm, AnswerReport, EndpointWire } from "../../src/wire/wire.js";
+import { pick, type Random, randomOf } from "../support/random.js";
+import { bySweep } from "../support/sweep.js";
+import { type Bringing, STREAMS, type StreamShape } from "./stream-events.js";
+
+type WireName = keyof typeof STREAMS;
+
+const WIRES: Readonly<Record<WireName, EndpointWire>> = {
+  "openai-chat": openAiChat,
+  "openai-completions": openAiCompletions,
+  "openai-responses": openAiResponses,
+  anthropic,
+  gemini,
+  "bedrock-converse": createWire(() => "answer-1"),
+};
+const NAMES = Object.keys(STREAMS) as WireName[];
+const FORMS: readonly AnswerForm[] = ["source", "events", "fitted"];
+
+const request = openAiChat.readRequest({
+  wire: "openai-chat",
+  body: Buffer.from('{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}'),
+  headers: {},
+});
+const INPUT_TOKENS_MAX = 1_000;
+
+function charged(report: AnswerReport, ending: Ending, outputTokensMax?: number): Promise<Charge> {
+  const terms: ChargeTerms = {
+    request,
+    modelId: "gpt-4o",
+    contextTokens: 1_000_000,
+    accountId: "acme",
+    inputTokensMax: INPUT_TOKENS_MAX,
+    outputTokensMax,
+  };
+  return Promise.resolve(chargeOf(report, ending, terms));
+}
+
+/** Of each event: a sound of so many tokens is as long as a line may be. */
+const SIZE = 300;
+
+/** What of a sum of tokens must be charged: words that touch may be a token less, and a sound ends in half of one. */
+const nearly = (tokens: number): number => Math.floor(tokens * 0.95) - 2;
+
+const generated = ({ outputTokens, reasoningTokens, audioOutputTokens }: Usage): number =>
+  Number(outputTokens + reasoningTokens + audioOutputTokens);
+
+describe.each(NAMES)("a cut stream of %s", (name) => {
+  const shape: StreamShape = STREAMS[name];
+  const cases = shape.brings.flatMap((bringing) => FORMS.map((form) => ({ bringing, form })));
+
+  test.each(cases)("costs what $bringing.name brought, read as $form", async ({ bringing, form }) => {
+    const decoder = WIRES[name].decodeStream?.(request.facts, form, request);
+    const events = [...shape.head, ...bringing.write(SIZE, 0)];
+    for (const event of events) expect(decoder?.push(shape.frame(event)).error).toBeUndefined();
+    if (decoder === undefined) throw new Error(name);
+    for (const ending of ["left", "failed"] as const) {
+      const { usage, usageSource } = await charged(decoder.report, ending, 100_000);
+      expect(usageSource).not.toBe(UsageSource.USAGE_SOURCE_NONE);
+      expect(Number(usage.inputTokens)).toBeGreaterThan(0);
+      const side = bringing.price === "audio" ? usage.audioOutputTokens : usage.outputTokens;
+      expect(Number(side)).toBeGreaterThanOrEqual(nearly(bringing.tokens ?? SIZE));
+      expect(Number(side)).toBeLessThanOrEqual((bringing.tokens ?? SIZE) * 4);
+    }
+  });
+
+  test("that brought nothing is free where its upstream failed", async () => {
+    const decoder = WIRES[name].decodeStream?.(request.facts, "source", request);
+    if (decoder === undefined) throw new Error(name);
+    for (const event of [...shape.head, ...shape.quiet]) decoder.push(shape.frame(event));
+    expect((await charged(decoder.report, "failed")).usageSource).toBe(UsageSource.USAGE_SOURCE_NONE);
+  });
+
+  test("costs once what is told twice", async () => {
+    for (const bringing of shape.brings.filter(({ name: said }) => said.startsWith("item") || said.endsWith("done"))) {
+      const decoder = WIRES[name].decodeStream?.(request.facts, "source", request);
+      if (decoder === undefined) throw new Error(name);
+      for (const event of [...shape.head, ...bringing.write(SIZE, 0), ...bringing.write(SIZE, 0)])
+        decoder.push(shape.frame(event));
+      const { usage } = await charged(decoder.report, "left");
+      expect(generated(usage), bringing.name).toBeLessThan(SIZE * 1.9);
+    }
+  });
+});
+
+type Reported = "none" | "plausible" | "zero";
+
+interface Drawn {
+  readonly bytes: Buffer;
+  readonly chosen: readonly { readonly bringing: Bringing; readonly tokens: number; readonly end: number }[];
+  readonly reported: Reported;
+  readonly usage: { readonly input: number; readonly output: number } | undefined;
+}
+
+/** A random stream, and where in it what it brings ends. */
+function draw(random: Random, shape: StreamShape): Drawn {
+  const frames: Buffer[] = [];
+  let length = 0;
+  const add = (bytes: Buffer): number => {
+    frames.push(bytes);
+    return (length += bytes.length);
+  };
+  for (const event of shape.head) add(shape.frame(event));
+  const chosen: { bringing: Bringing; tokens: number; end: number }[] = [];
+  for (let place = 0, count = Math.floor(random() * 5); place < count; place++) {
+    if (random() < 0.3) add(shape.frame(pick(random, shape.quiet)));
+    const bringing = pick(random, shape.brings);
+    const size = 1 + Math.floor(random() * 60);
+    let end = 0;
+    for (const event of bringing.write(size, place)) end = add(shape.frame(event));
+    chosen.push({ bringing, tokens: bringing.tokens ?? size, end });
+  }
+  const reported = pick<Reported>(random, ["none", "plausible", "zero"]);
+  const all = chosen.reduce((sum, { tokens }) => sum + tokens, 0);
+  const usage =
+    reported === "none"
+      ? undefined
+      : { input: 7, output: reported === "zero" ? 0 : all * 4 + 5 + Math.floor(random() * 100) };
+  for (const event of shape.end(usage)) add(shape.frame(event));
+  add(Buffer.from(shape.mark));
+  return { bytes: Buffer.concat(frames), chosen, reported, usage };
+}
+
+/** All are a hundred thousand. */
+const RUNS = bySweep({ short: 300, long: 2_000, all: 100_000 / 6 });
+
+describe.each(NAMES)("random streams of %s", (name) => {
+  const shape: StreamShape = STREAMS[name];
+
+  test.each(["source", "events"] as const)("whole and cut, read as %s", async (form) => {
+    const random = randomOf(40);
+    for (let run = 0; run < RUNS / 2; run++) {
+      const drawn = draw(random, shape);
+      const isCut = random() < 0.7;
+      const kept = isCut ? Math.floor(random() * drawn.bytes.length) : drawn.bytes.length;
+      const limit = pick(random, [40, 100_000]);
+      const bytes = drawn.bytes.subarray(0, kept);
+      const decoder = WIRES[name].decodeStream?.(request.facts, form, request);
+      if (decoder === undefined) throw new Error(name);
+      const middle = Math.floor(random() * kept);
+      for (const chunk of [bytes.subarray(0, middle), bytes.subarray(middle)]) decoder.push(chunk);
+      if (!isCut) decoder.end();
+      const { report } = decoder;
+      const ending = !isCut ? "finished" : pick(random, ["left", "failed"] as const);
+      const { usage, usageSource } = await charged(report, ending, limit);
+      const said = `run ${run}: ${drawn.chosen.map(({ bringing }) => bringing.name).join(", ")}; ${drawn.reported}`;
+      expect(generated(usage), said).toBeLessThanOrEqual(limit);
+      expect(Number(usage.inputTokens), said).toBeLessThanOrEqual(INPUT_TOKENS_MAX);
+      if (!isCut && drawn.reported === "plausible") {
+        expect(Number(usage.inputTokens), said).toBe(7);
+        expect(generated(usage), said).toBe(Math.min(limit, drawn.usage?.output ?? 0));
+        continue;
+      }
+      // A report of no output stands where what came is no text: a search has none.
+      if (drawn.reported === "zero" && (report.complete || !isCut)) continue;
+      const came = drawn.chosen.filter(({ end }) => end <= kept);
+      if (came.length === 0) continue;
+      expect(usageSource, said).not.toBe(UsageSource.USAGE_SOURCE_NONE);
+      expect(Number(usage.inputTokens), said).toBeGreaterThan(0);
+      // One that its upstream ended all the same had told its report.
+      if (report.usage !== undefined && report.complete) continue;
+      const sum = (price: Bringing["price"]): number =>
+        came.filter(({ bringing }) => bringing.price === price).reduce((all, { tokens }) => all + tokens, 0);
+      const [output, audio] = [sum("output"), sum("audio")];
+      expect(generated(usage), said).toBeGreaterThanOrEqual(Math.min(limit, nearly(output + audio) - 2 * came.length));
+      if (output + audio < limit / 5)
+        expect(Number(usage.audioOutputTokens), said).toBeGreaterThanOrEqual(nearly(audio) - came.length);
+    }
+  });
+});
