@@ -6,8 +6,8 @@
 /**
  * `text`, `sound`, `picture` and `other` are content: the model made it, and it counts at the price of its kind;
  * `other` is a structure, which counts by its bytes. `holds`: it holds content, which has kinds of its own. `repeats`:
- * it says what came before once more, and what of it did not come before counts. `envelope`: it says who speaks, how the
- * answer goes or ends, what was used, or what a tool gave back; nothing that the model made.
+ * it says what came before once more, and what of it did not come before counts. `envelope`: it says who speaks, how
+ * the answer goes or ends, what was used, or what a tool gave back; nothing that the model made.
  */
 export type Kind = "text" | "sound" | "picture" | "other" | "holds" | "repeats" | "envelope";
 
