@@ -4,12 +4,22 @@
  * what came, from the first event of generation on.
  */
 import { type Usage, UsageSource } from "../api/index.js";
-import { generatedTokens, NO_USAGE, totalTokens } from "../api/usage.js";
-import { countUsage } from "../pricing/request-tokens.js";
+import { generatedTokens, NO_USAGE, readTokens, totalTokens } from "../api/usage.js";
+import { countPrompts, countUsage } from "../pricing/request-tokens.js";
+import { roughTokens } from "../pricing/text-runs.js";
 import { countOrEstimate } from "../pricing/tokens.js";
 import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
 import { withInputWithin, withOutputWithin } from "./usage-cap.js";
-import { doubtOf, hasText, isTooLow, type OutputCount, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
+import {
+  doubtOf,
+  hasText,
+  isTooLow,
+  mayBeTooLow,
+  type TextCount,
+  type UsageDoubt,
+  withCountedInput,
+  withCountedOutput,
+} from "./usage-doubt.js";
 
 /** How an answer ended: well, because its caller left, or because its upstream failed. */
 export type Ending = "finished" | "left" | "failed";
@@ -27,7 +37,9 @@ export interface ChargeTerms {
   /** The limit of output that the hold covers, of all candidates. Absent: there is none. */
   readonly outputTokensMax?: number | undefined;
   /** Counts what an answer said that was forgotten while it grew. Absent: the report holds all of it. */
-  readonly countOutput?: (() => Promise<OutputCount>) | undefined;
+  readonly countOutput?: (() => Promise<TextCount>) | undefined;
+  /** About how many tokens that has. */
+  readonly estimateOutput?: (() => number) | undefined;
 }
 
 /** The usage that is charged, how it is known, and what is wrong with what the upstream reported. */
@@ -109,7 +121,20 @@ export function chargeOf(
   }
   if (basis === "compare" && (hasText(report) || totalOf(deliveredOf(0, report, terms)) > 0))
     return compared(usage, report, hasFinished, terms);
+  if (kind === "final" && (hasSeveralPrompts(terms) || looksTooLow(usage, report, terms)))
+    return judged(usage, report, terms);
   return withinPlan(reported(usage), terms);
+}
+
+function hasSeveralPrompts({ request }: ChargeTerms): boolean {
+  return (request.facts.inputCount ?? 1) > 1;
+}
+
+/** Asked of every answer, so it looks at a piece of the text at most. */
+function looksTooLow(usage: Usage, report: AnswerReport, { request, estimateOutput }: ChargeTerms): boolean {
+  // What repeats its prompt was not generated.
+  if (request.facts.repeatsInput === true || !hasText(report)) return false;
+  return mayBeTooLow(generatedTokens(usage), estimateOutput?.() ?? roughTokens(report.text));
 }
 
 function kindOf(report: AnswerReport, doubt: UsageDoubt | undefined, isOver: boolean): ReportKind {
@@ -152,7 +177,7 @@ export function usageWithin(
   return outputTokensMax === undefined ? read : withOutputWithin(read, outputTokensMax);
 }
 
-function outputOf(report: AnswerReport, { modelId, accountId, countOutput }: ChargeTerms): Promise<OutputCount> {
+function outputOf(report: AnswerReport, { modelId, accountId, countOutput }: ChargeTerms): Promise<TextCount> {
   return countOutput?.() ?? countOrEstimate(report.text, modelId, { account: accountId, lane: "settlement" });
 }
 
@@ -191,10 +216,32 @@ async function counted(
 async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
   const { tokens: said, certainTokens } = await outputOf(report, terms);
   const delivered = deliveredOf(said, report, terms);
-  if (!isTooLow(usage, { tokens: totalOf(delivered), certainTokens })) return withinPlan(reported(usage), terms);
+  if (!isTooLow(generatedTokens(usage), { tokens: totalOf(delivered), certainTokens }))
+    return withinPlan(reported(usage), terms);
   const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
   const doubt = hasFinished ? "missing" : undefined;
   return withinPlan({ usage: withCountedOutput(usage, delivered), usageSource, doubt }, terms);
+}
+
+/**
+ * A final report, or a count of that side of it which is too low for all choices or for all prompts. Estimates of what
+ * is no text never stand against it.
+ */
+async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): Promise<Charge> {
+  const { request, modelId, accountId } = terms;
+  const isOutputJudged = looksTooLow(usage, report, terms);
+  const [output, input] = await Promise.all([
+    isOutputJudged ? outputOf(report, terms) : undefined,
+    hasSeveralPrompts(terms) ? countPrompts(request, modelId, accountId) : undefined,
+  ]);
+  let judgedUsage = usage;
+  if (input !== undefined && isTooLow(readTokens(usage), input))
+    judgedUsage = withCountedInput(judgedUsage, input.tokens);
+  if (output !== undefined && isTooLow(generatedTokens(usage), output))
+    judgedUsage = withCountedOutput(judgedUsage, deliveredOf(output.tokens, report, terms));
+  if (judgedUsage === usage) return withinPlan(reported(usage), terms);
+  const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
+  return withinPlan({ usage: judgedUsage, usageSource, doubt: "below_count" }, terms);
 }
 
 /** A report of vectors that is missing is made good by a count. */

@@ -244,6 +244,7 @@ export class Meter implements AnswerReceiver {
       accountId,
       outputTokensMax,
       countOutput: notes === undefined || grown === undefined ? undefined : () => notes.output(grown),
+      estimateOutput: notes === undefined || grown === undefined ? undefined : () => notes.estimate(grown),
     });
     return charging instanceof Promise ? charging.then((charge) => this.#outcome(charge)) : this.#outcome(charging);
   }

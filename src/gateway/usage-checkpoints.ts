@@ -3,9 +3,10 @@ import type { Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { countUsage, readAtLeast } from "../pricing/request-tokens.js";
 import { tokensAtLeast, wordEnd } from "../pricing/text-pieces.js";
+import { roughTokens } from "../pricing/text-runs.js";
 import { countOrEstimate } from "../pricing/tokens.js";
 import type { AnswerReport, GrownText, WireRequest } from "../wire/wire.js";
-import type { OutputCount } from "./usage-doubt.js";
+import type { TextCount } from "./usage-doubt.js";
 
 // What a crash may lose of a live stream: two seconds, or a thousand tokens. No tokenizer makes more tokens than bytes.
 const NOTE_MS = 2_000;
@@ -93,7 +94,7 @@ export class Notes {
   }
 
   /** The tokens of all that came, by count. Nothing is noted any more once this is asked. */
-  async output(text: GrownText): Promise<OutputCount> {
+  async output(text: GrownText): Promise<TextCount> {
     const { modelId, accountId } = this.options;
     const counting = countOrEstimate(text.from(this.#counted), modelId, { account: accountId, lane: "settlement" });
     await this.#counting;
@@ -102,6 +103,11 @@ export class Notes {
       tokens: this.#tokens - this.#least + rest.tokens,
       certainTokens: this.#certain - this.#least + rest.certainTokens,
     };
+  }
+
+  /** About how many tokens came: as they were counted so far, and an estimate of the rest. */
+  estimate(text: GrownText): number {
+    return this.#tokens + roughTokens(text.from(this.#noted));
   }
 
   /** The most tokens that may have come and are not noted. */

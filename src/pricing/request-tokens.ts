@@ -7,7 +7,7 @@ import { modelTokens } from "./model-tokens.js";
 import { inputText, readableInput, textOf } from "./request-text.js";
 import { estimateTokens } from "./text-runs.js";
 import { tokensAtLeast } from "./text-pieces.js";
-import { type CountFor, countTokens, countTokensExactly } from "./tokens.js";
+import { type CountFor, countOrEstimate, countTokens, countTokensExactly } from "./tokens.js";
 
 // A picture of common size at common detail; where it matters, the upstream reports.
 const IMAGE_TOKENS = 765;
@@ -111,6 +111,23 @@ export async function countUsage(
   ]);
   const input = counted ?? estimateInput(request);
   return { ...NO_USAGE, inputTokens: BigInt(Math.min(input, inputTokensMax)), outputTokens: BigInt(output) };
+}
+
+/**
+ * The tokens of the prompts of a request, without what a template adds; undefined where no text of it can be read. Never
+ * rejects.
+ */
+export async function countPrompts(
+  request: WireRequest,
+  modelId: string,
+  account: string,
+): Promise<{ readonly tokens: number; readonly certainTokens: number } | undefined> {
+  const readable = await textOf(request);
+  if (readable === undefined) return undefined;
+  const { tokens, certainTokens } = await countOrEstimate(readable.text, modelId, { account, lane: "settlement" });
+  // A line end stands between two prompts.
+  const between = Math.max(0, readable.messages - 1);
+  return { tokens: Math.max(0, tokens - between), certainTokens: Math.max(0, certainTokens - between) };
 }
 
 // Of a longer text the fewest tokens leave too much open, and looking for them takes too long.

@@ -36,6 +36,8 @@ export interface RequestFacts {
   readonly audioCount: number;
   /** How many inputs the model reads one by one, each within its context. Absent: all of it is one. */
   readonly inputCount?: number;
+  /** True where the answer says the input once more, before what is generated. */
+  readonly repeatsInput?: boolean;
   /** How many tools it offers, of whatever kind. Absent: none. */
   readonly toolCount?: number | undefined;
   /** How many of them the upstream defines, which tells the model more of each than stands in the request. */
@@ -46,10 +48,7 @@ export interface RequestFacts {
   readonly container?: string | undefined;
   /** The most calls of each tool that the upstream runs, as the body that goes there bounds them. */
   readonly toolCallsMax?: readonly ToolUse[] | undefined;
-  /**
-   * How often the upstream may read the input: once more behind every call of a tool that it runs, and where it may
-   * sum up what it read. Absent: once.
-   */
+  /** How often it may read the input: once more behind each call that it runs, or to sum up. Absent: once. */
   readonly roundsMax?: number | undefined;
 }
 

@@ -38,6 +38,7 @@ const LIES: readonly Lie[] = [
   { name: "zero and zero", input: 0, output: 0, source: "counted", doubt: "zero" },
   { name: "zero generated", input: 10, output: 0, source: "counted", doubt: "zero" },
   { name: "zero read", input: 0, output: 17, source: "counted", doubt: "zero" },
+  { name: "a third of what it generated", input: 10, output: 5, source: "counted output", doubt: "below_count" },
   { name: "less than nothing read", input: -10, output: 17, source: "counted", doubt: "broken" },
   { name: "less than nothing generated", input: 10, output: -17, source: "counted", doubt: "broken" },
   { name: "a fraction of a token", input: 10, output: 17.5, source: "counted", doubt: "broken" },
@@ -198,7 +199,7 @@ function doubtLogged(requestId: string): unknown {
 test("each doubt is counted by its upstream, and no lie costs the operator anything", async () => {
   const { text } = await readMetrics(gateway);
   for (const { wire } of WIRES) {
-    for (const doubt of ["missing", "zero", "broken", "absurd", "above_limit", "above_input"]) {
+    for (const doubt of ["missing", "zero", "broken", "absurd", "below_count", "above_limit", "above_input"]) {
       const count = CASES.filter((lie) => lie.wire === wire && lie.doubt === doubt).length;
       expect(count).toBeGreaterThan(0);
       expect(text).toContain(`tollgate_usage_doubts_total{upstream="${wire}",doubt="${doubt}"} ${count}`);

@@ -12,7 +12,7 @@ import type { AnswerReport, Made } from "../wire.js";
 const TOOLS_MAX = 64;
 const TOOL_CHARACTERS_MAX = 64;
 /** Of how many members beside an answer is known what they said last. */
-const ASIDES_MAX = 64;
+const EXTRAS_MAX = 64;
 
 /** Where what reads a part of an answer puts what it finds. */
 export interface Collector {
@@ -54,7 +54,7 @@ export class AnswerCollector implements Collector {
   private soundCharacters = 0;
   private unknownBytes = 0;
   /** What members that no table knows said last, where each event may say it anew. */
-  private asides: Map<string, TextPrint> | undefined;
+  private extras: Map<string, TextPrint> | undefined;
   /** The members that an object had last of which a table knows all. */
   private readonly recent = new Map<KindTable, readonly string[]>();
   /** How the answer was served, as far as it tells. */
@@ -180,7 +180,7 @@ export class AnswerCollector implements Collector {
   }
 
   /** The same of members that stand beside what is said: there many servers tell the same with every event. */
-  protected noteAsidesIn(object: JsonObject, known: KindTable): void {
+  protected noteExtrasIn(object: JsonObject, known: KindTable): void {
     if (this.knowsAll(object, known)) return;
     for (const name in object) if (!known.has(name) && this.isNews(name, object[name])) this.noteUnknown(object[name]);
   }
@@ -188,10 +188,10 @@ export class AnswerCollector implements Collector {
   private isNews(name: string, value: unknown): boolean {
     if (!saysAnything(value)) return false;
     const told = JSON.stringify(value);
-    const asides = (this.asides ??= new Map());
-    let last = asides.get(name);
+    const extras = (this.extras ??= new Map());
+    let last = extras.get(name);
     if (last?.equals(told) === true) return false;
-    if (last === undefined && asides.size < ASIDES_MAX) asides.set(name, (last = new TextPrint()));
+    if (last === undefined && extras.size < EXTRAS_MAX) extras.set(name, (last = new TextPrint()));
     last?.clear();
     last?.add(told);
     return true;

@@ -5,7 +5,7 @@ import { type JsonObject, objectOf, parsed, textOf } from "../../json/value.js";
 import { kept } from "../../answer/kept-text.js";
 import { partOf, opaquePart } from "../../request/part.js";
 import { jsonTokens, sealedTokens } from "../../answer/wordless.js";
-import { BLOCK_KINDS } from "../events/kinds.js";
+import { BLOCK_KINDS, DELTA_KINDS } from "../events/kinds.js";
 import { decodeCallId } from "./call-id.js";
 import { decodeProof } from "./proof.js";
 import { WIRE_NAME } from "../facts.js";
@@ -71,7 +71,7 @@ export class BlockReader {
       case "compaction_delta":
         return this.compaction(block, delta);
       default:
-        this.to.noteUnknown(delta);
+        if (!DELTA_KINDS.has(textOf(delta["type"]))) this.to.noteUnknown(delta);
     }
   }
 

@@ -62,14 +62,14 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
       this.usageBroken = isBrokenUsage(usage);
       this.serviceTier = textOf(objectOf(usage)?.["serviceTier"]) || this.serviceTier;
     }
-    this.noteAsidesIn(chunk, CHUNK_KINDS);
+    this.noteExtrasIn(chunk, CHUNK_KINDS);
     this.start(chunk);
     const blockReason = textOf(objectOf(chunk["promptFeedback"])?.["blockReason"]);
     if (blockReason !== "" && blockReason !== "BLOCK_REASON_UNSPECIFIED") this.isBlocked = true;
     listOf(chunk["candidates"]).forEach((value, place) => {
       const candidate = objectOf(value);
       if (candidate === undefined) return;
-      this.noteAsidesIn(candidate, CANDIDATE_KINDS);
+      this.noteExtrasIn(candidate, CANDIDATE_KINDS);
       this.readerFor(candidate["index"], place).read(candidate);
       const grounding = objectOf(candidate["groundingMetadata"]);
       if (grounding !== undefined) this.noteSearches(grounding);

@@ -76,7 +76,7 @@ export class AnswerReader extends ChunkAnswerReader implements CandidateCollecto
     const error = choice["error"];
     if (objectOf(error) !== undefined) return decodeToldError(error);
     this.noteUsage(choice["usage"]);
-    this.noteAsidesIn(choice, CHOICE_KINDS);
+    this.noteExtrasIn(choice, CHOICE_KINDS);
     const index = placeOf(choice["index"], CANDIDATES_MAX) ?? Math.min(place, CANDIDATES_MAX - 1);
     let candidate = this.candidates.find((known) => known.index === index);
     if (candidate === undefined) {

@@ -52,7 +52,7 @@ export class CompletionReader extends ChunkAnswerReader {
   }
 
   protected override readChoice(choice: JsonObject, place: number): GatewayError | undefined {
-    this.noteAsidesIn(choice, CHOICE_KINDS);
+    this.noteExtrasIn(choice, CHOICE_KINDS);
     const candidate = placeOf(choice["index"], CHOICES_MAX) ?? place;
     const text = textOf(choice["text"]);
     const reason = textOf(choice["finish_reason"]);

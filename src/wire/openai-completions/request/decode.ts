@@ -20,7 +20,7 @@ export class CompletionRequest implements WireRequest {
     private readonly completion: Completion,
     readonly members: readonly Member[],
   ) {
-    const { model, stream, includeUsage, maxTokens, prompts, candidates } = completion;
+    const { model, stream, includeUsage, maxTokens, prompts, candidates, echo } = completion;
     this.facts = {
       model,
       stream,
@@ -32,6 +32,7 @@ export class CompletionRequest implements WireRequest {
       fileCount: 0,
       audioCount: 0,
       inputCount: prompts.length,
+      repeatsInput: echo,
     };
   }
 

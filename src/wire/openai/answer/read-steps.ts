@@ -45,7 +45,7 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     this.noteUsage(chunk["usage"] ?? objectOf(chunk["x_groq"])?.["usage"]);
     const tier = chunk["service_tier"];
     if (typeof tier === "string") this.serviceTier = tier;
-    this.noteAsidesIn(chunk, CHUNK_KINDS);
+    this.noteExtrasIn(chunk, CHUNK_KINDS);
     const choices = listOf(chunk["choices"]);
     if (choices.length > 0) this.start(chunk);
     for (let place = 0; place < choices.length; place++) {
