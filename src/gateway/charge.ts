@@ -6,6 +6,7 @@
 import { type Usage, UsageSource } from "../api/index.js";
 import { generatedTokens, NO_USAGE, readTokens, totalTokens } from "../api/usage.js";
 import { countPrompts, countUsage } from "../pricing/request-tokens.js";
+import { tokensAtLeast } from "../pricing/text-pieces.js";
 import { roughTokens } from "../pricing/text-runs.js";
 import { countOrEstimate } from "../pricing/tokens.js";
 import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
@@ -38,8 +39,9 @@ export interface ChargeTerms {
   readonly outputTokensMax?: number | undefined;
   /** Counts what an answer said that was forgotten while it grew. Absent: the report holds all of it. */
   readonly countOutput?: (() => Promise<TextCount>) | undefined;
-  /** About how many tokens that has. */
+  /** About how many tokens that has, and how many at least, whosever the tokenizer is. */
   readonly estimateOutput?: (() => number) | undefined;
+  readonly leastOutput?: (() => number) | undefined;
 }
 
 /** The usage that is charged, how it is known, and what is wrong with what the upstream reported. */
@@ -223,6 +225,13 @@ async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean
   return withinPlan({ usage: withCountedOutput(usage, delivered), usageSource, doubt }, terms);
 }
 
+/** How much of a text is looked at for its words. */
+const WORDS_CHARACTERS_MAX = 65_536;
+
+function wordsOf(text: string): number {
+  return tokensAtLeast(text.slice(0, WORDS_CHARACTERS_MAX));
+}
+
 /**
  * A final report, or a count of that side of it which is too low for all choices or for all prompts. Estimates of what
  * is no text never stand against it.
@@ -230,6 +239,7 @@ async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean
 async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): Promise<Charge> {
   const { request, modelId, accountId } = terms;
   const isOutputJudged = looksTooLow(usage, report, terms);
+  const leastTokens = isOutputJudged ? (terms.leastOutput?.() ?? wordsOf(report.text)) : 0;
   const [output, input] = await Promise.all([
     isOutputJudged ? outputOf(report, terms) : undefined,
     hasSeveralPrompts(terms) ? countPrompts(request, modelId, accountId) : undefined,
@@ -237,7 +247,8 @@ async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): P
   let judgedUsage = usage;
   if (input !== undefined && isTooLow(readTokens(usage), input))
     judgedUsage = withCountedInput(judgedUsage, input.tokens);
-  if (output !== undefined && isTooLow(generatedTokens(usage), output))
+  const certainTokens = Math.max(output?.certainTokens ?? 0, leastTokens);
+  if (output !== undefined && isTooLow(generatedTokens(usage), { ...output, certainTokens }))
     judgedUsage = withCountedOutput(judgedUsage, deliveredOf(output.tokens, report, terms));
   if (judgedUsage === usage) return withinPlan(reported(usage), terms);
   const usageSource = UsageSource.USAGE_SOURCE_COUNTED;

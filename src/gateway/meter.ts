@@ -233,6 +233,7 @@ export class Meter implements AnswerReceiver {
     const { inputTokensMax } = plan;
     const notes = this.#notes;
     const grown = this.#report?.grown;
+    const text = notes === undefined || grown === undefined ? undefined : { notes, grown };
     this.#gather();
     // What was read of a failed attempt, and of which nothing went out, is nobody's.
     const delivered = ending === "failed" && this.#firstBatchMs === undefined ? undefined : this.#report;
@@ -243,8 +244,9 @@ export class Meter implements AnswerReceiver {
       inputTokensMax,
       accountId,
       outputTokensMax,
-      countOutput: notes === undefined || grown === undefined ? undefined : () => notes.output(grown),
-      estimateOutput: notes === undefined || grown === undefined ? undefined : () => notes.estimate(grown),
+      countOutput: text && (() => text.notes.output(text.grown)),
+      estimateOutput: text && (() => text.notes.estimate(text.grown)),
+      leastOutput: text && (() => text.notes.least(text.grown)),
     });
     return charging instanceof Promise ? charging.then((charge) => this.#outcome(charge)) : this.#outcome(charging);
   }

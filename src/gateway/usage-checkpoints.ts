@@ -110,6 +110,11 @@ export class Notes {
     return this.#tokens + roughTokens(text.from(this.#noted));
   }
 
+  /** How many came at least. */
+  least(text: GrownText): number {
+    return this.#certain + tokensAtLeast(text.from(this.#noted));
+  }
+
   /** The most tokens that may have come and are not noted. */
   #open(text: GrownText): number {
     return text.keptBytes - this.#least;

@@ -211,14 +211,17 @@ export const SHAPES = {
 
 const TOKENS_MAX = 100_000;
 
-/** Random answers of one wire, each with a report that can be true: whoever said a word generated something. */
+/** More than four pieces of text have. */
+const TEXT_TOKENS_MAX = 100;
+
+/** Random answers of one wire, each with a report that can be true: whoever said a word generated as much at least. */
 export function answersOf({ pieces, ends, write }: Shape): fc.Arbitrary<RandomAnswer> {
   const said = fc.uniqueArray(fc.constantFrom(...Object.values(pieces)), { maxLength: 4 });
   const input = fc.integer({ min: 1, max: TOKENS_MAX });
   const output = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: TOKENS_MAX }));
   return fc.tuple(said, fc.constantFrom(...ends), input, output).map(([chosen, end, inputTokens, outputTokens]) => {
     const kinds = chosen.map(([kind]) => kind);
-    const generated = kinds.includes("text") ? Math.max(outputTokens, 1) : outputTokens;
+    const generated = kinds.includes("text") ? Math.max(outputTokens, TEXT_TOKENS_MAX) : outputTokens;
     const counts = { input: inputTokens, output: write === embeddings.write ? 0 : generated };
     const told = chosen.map(([, piece]) => piece);
     const delivers = write === embeddings.write || kinds.some((kind) => kind !== "hidden");
