@@ -119,9 +119,7 @@ class Attempt implements UpstreamHandler {
       this.#decoder = decoder;
       this.#intake = new Intake((chunk) => this.#readShare(decoder, chunk), this.#follow);
       this.#watch(decoder.report);
-    } else {
-      this.#phase = "whole";
-    }
+    } else this.#phase = "whole";
   }
 
   #watch(report: AnswerReport): void {
@@ -134,6 +132,7 @@ class Attempt implements UpstreamHandler {
     if (this.#phase === "done" || this.#phase === "reading") return;
     this.#times.lastReadMs = performance.now();
     this.#bytes += chunk.length;
+    if (this.#intake?.isOfWhole(chunk) === true) [this.#phase, this.#intake] = ["whole", undefined];
     if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return this.#refuse();
     if (this.#bytes > ANSWER_BYTES_MAX) return this.#fail(upstreamFailed("its answer is too large"));
     if (this.#intake === undefined || this.plan.gathers) this.#guard(() => this.plan.long?.memory.reach(this.#bytes));
@@ -305,14 +304,14 @@ class Attempt implements UpstreamHandler {
   /** One timer for each attempt, set anew when it fires rather than at each read. */
   #arm(): void {
     clearTimeout(this.#timer);
-    const napMs = this.#times.napMs(this.#state, this.plan.owned.stream);
-    this.#timer = setTimeout(() => this.#guard(() => this.#look()), napMs);
+    const look = (): void => this.#guard(() => this.#look());
+    this.#timer = setTimeout(look, this.#times.napMs(this.#state, this.plan.owned.stream));
   }
 
   get #state(): PhaseState {
     const isStream = this.#phase === "stream" || (this.#phase === "head" && this.plan.owned.stream);
-    const hasBytes = this.#bytes > 0;
-    return { phase: this.#phase, isStream, hasOutput: this.#hasOutput, hasBytes, isPaused: this.#paused };
+    const [hasOutput, hasBytes] = [this.#hasOutput, this.#bytes > 0];
+    return { phase: this.#phase, isStream, hasOutput, hasBytes, isPaused: this.#paused };
   }
 
   #look(): void {

@@ -2,10 +2,13 @@
  * What an upstream streams, on its way to who reads it: in shares, so that no answer holds the event loop, however much
  * of it one read brings and however costly it is.
  */
+import { firstSign } from "../api/byte-order-mark.js";
 import { LoopShares } from "../api/loop-shares.js";
 
 /** What one answer may have read of it in a turn. Events of a few bytes take longest: some 5 ms for so many. */
 const SHARE_BYTES = 16_384;
+
+const OPEN_OBJECT = 0x7b;
 
 /** All answers of this process take turns. */
 const shares = new LoopShares();
@@ -19,6 +22,8 @@ export class Intake {
   #isHeld = false;
   #end: (() => void) | undefined;
   #isDropped = false;
+  /** True until its first sign came. */
+  #isFresh = true;
 
   /** `onFull` is told when the sender must stop, and when it may go on. Neither of the two may throw. */
   constructor(
@@ -29,6 +34,17 @@ export class Intake {
   /** True until the next share begins. */
   get isResting(): boolean {
     return this.#isResting;
+  }
+
+  /**
+   * True of the chunk in which an answer begins that is whole although a stream was asked for, whatever its content type
+   * says: no stream of any wire begins as a JSON object does.
+   */
+  isOfWhole(chunk: Buffer): boolean {
+    if (!this.#isFresh) return false;
+    const sign = firstSign(chunk);
+    this.#isFresh = sign === undefined;
+    return sign === OPEN_OBJECT;
   }
 
   /** True of a chunk that may be read at once, as nearly all may; it is counted. Any other is pushed. */

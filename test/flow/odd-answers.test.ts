@@ -6,6 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as bodyText } from "node:stream/consumers";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AWS_REGION } from "../support/fake-bedrock.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
@@ -30,8 +31,8 @@ interface Sent {
 interface Odd {
   readonly name: string;
   readonly sends: (wire: WireAnswers, asksStream: boolean) => Sent;
-  /** Absent: the text and an end, or an error. */
-  readonly must?: "answer" | "fail";
+  /** Absent: the text and an end, or an error. `report`: the answer, and it is charged by what it reports. */
+  readonly must?: "answer" | "report" | "fail";
 }
 
 const wholeOf = (wire: WireAnswers, text = TEXT): Buffer => Buffer.from(JSON.stringify(wire.whole(text)));
@@ -39,24 +40,46 @@ const streamOf = (wire: WireAnswers, text = TEXT): Buffer => Buffer.concat([...w
 const typeOf = (wire: WireAnswers): string =>
   wire.name === "bedrock-converse" ? "application/vnd.amazon.eventstream" : EVENTS;
 
+/** The types that a body is sent with where it is a whole answer; the short form has one of each way to be read. */
+const SHORT_TYPES: readonly (string | undefined)[] = [JSON_TYPE, "text/json", EVENTS, "text/html", undefined];
+const LONG_TYPES: readonly (string | undefined)[] = [
+  ...SHORT_TYPES,
+  `${JSON_TYPE}; charset=utf-8`,
+  "APPLICATION/JSON",
+  "application/problem+json",
+  `${EVENTS}; charset=utf-8`,
+  "application/vnd.amazon.eventstream",
+  "application/x-ndjson",
+  "text/plain",
+  "application/octet-stream",
+  "nonsense",
+];
+const BEFORE = ["\n\n", "\ufeff", "  \r\n"];
+
 /** Of text without an answer in it: in the short form each text has one of the two, in turn. */
 const TYPES = [JSON_TYPE, EVENTS];
 const typesOf = (place: number): readonly string[] =>
   bySweep({ short: TYPES.slice(place % 2, (place % 2) + 1), long: TYPES, all: TYPES });
 
-/** A type that says no more than none does. */
-const PLAIN: readonly Odd[] = [
-  { name: "whole, as plain text", sends: (wire) => ({ type: "text/plain", body: wholeOf(wire) }) },
-  { name: "streamed, as plain text", sends: (wire) => ({ type: "text/plain", body: streamOf(wire) }) },
-];
-
 const FORMS: readonly Odd[] = [
-  ...bySweep({ short: PLAIN.slice(1), long: PLAIN, all: PLAIN }),
-  { name: "whole, as JSON", sends: (wire) => ({ type: JSON_TYPE, body: wholeOf(wire) }), must: "answer" },
-  { name: "whole, as a stream", sends: (wire) => ({ type: typeOf(wire), body: wholeOf(wire) }) },
-  { name: "whole, without a type", sends: (wire) => ({ type: undefined, body: wholeOf(wire) }) },
+  ...bySweep({ short: SHORT_TYPES, long: LONG_TYPES, all: LONG_TYPES }).map((type): Odd => ({
+    name: `whole, as ${type ?? "nothing"}`,
+    sends: (wire) => ({ type, body: wholeOf(wire) }),
+    must: "report",
+  })),
+  ...bySweep({ short: BEFORE.slice(1, 2), long: BEFORE, all: BEFORE }).map((before): Odd => ({
+    name: `whole, as a stream, behind ${JSON.stringify(before)}`,
+    sends: (wire) => ({ type: typeOf(wire), body: Buffer.concat([Buffer.from(before), wholeOf(wire)]) }),
+    must: "report",
+  })),
+  {
+    name: "whole, as a stream, with indents",
+    sends: (wire) => ({ type: typeOf(wire), body: Buffer.from(JSON.stringify(wire.whole(TEXT), null, 2)) }),
+    must: "report",
+  },
   { name: "streamed, as JSON", sends: (wire) => ({ type: JSON_TYPE, body: streamOf(wire) }) },
   { name: "streamed, without a type", sends: (wire) => ({ type: undefined, body: streamOf(wire) }) },
+  { name: "streamed, as plain text", sends: (wire) => ({ type: "text/plain", body: streamOf(wire) }) },
   ...["", "{}", "[]", "{", "data: [DONE]\n\n", ": ping\n\n"].flatMap((text, place) =>
     typesOf(place).map((type): Odd => {
       const body = Buffer.from(text);
@@ -239,6 +262,7 @@ afterAll(async () => {
 
 interface Got {
   readonly status: number;
+  readonly requestId: string;
   readonly bytes: Buffer;
   readonly text: string;
   /** True where the client must take it for a whole answer. */
@@ -262,14 +286,27 @@ async function ask(client: Client, model: string, stream: boolean): Promise<Got>
   });
   const bytes = Buffer.from(await response.arrayBuffer());
   const answered = bytes.toString();
-  if (response.status !== 200) return { status: response.status, bytes, text: "", isWhole: false };
-  if (!stream) return { status: 200, bytes, text: client.textOf(JSON.parse(answered) as Json), isWhole: true };
+  const requestId = String(response.headers.get("x-request-id"));
+  if (response.status !== 200) return { status: response.status, requestId, bytes, text: "", isWhole: false };
+  if (!stream)
+    return { status: 200, requestId, bytes, text: client.textOf(JSON.parse(answered) as Json), isWhole: true };
   const values = answered
     .split(WIDE_LINES)
     .filter((line) => line.startsWith("data:") && line.includes("{"))
     .map((line) => JSON.parse(line.slice(5)) as Json);
   const isWhole = client.end.test(answered) && !values.some((value) => value["error"] !== undefined);
-  return { status: 200, bytes, text: values.map(client.textOf).join(""), isWhole };
+  return { status: 200, requestId, bytes, text: values.map(client.textOf).join(""), isWhole };
+}
+
+/** What all answers here report. */
+const REPORTED = { input_tokens: "5", output_tokens: "4" };
+
+/** What is wrong with the charge of an answer that reports its usage. */
+async function miscounted({ requestId }: Got): Promise<string | undefined> {
+  const { body } = await management.call("GET", `/requests/${requestId}`);
+  const { usage, usage_source: source } = body["request"] as Json;
+  const isCharged = source === "reported" && isDeepStrictEqual({ ...(usage as Json), ...REPORTED }, usage);
+  return isCharged ? undefined : `charged ${JSON.stringify(usage)}, ${String(source)}`;
 }
 
 /** What went wrong for which clients, by name: one line each. */
@@ -283,7 +320,7 @@ async function problemsOf(wire: WireAnswers, one: Odd, isRight: (got: Got) => st
   const problems = await Promise.all(
     asked.map(async ({ client, stream }) => {
       const got = await ask(client, wire.model, stream);
-      const problem = isRight(got);
+      const problem = isRight(got) ?? (one.must === "report" ? await miscounted(got) : undefined);
       const shown = got.bytes.toString().slice(-300);
       return problem && `${client.name}, streamed ${stream}: ${problem}; status ${got.status}: ${shown}`;
     }),
@@ -295,7 +332,7 @@ describe.each(WIRE_ANSWERS)("an upstream of $name", (wire) => {
   test.each(FORMS)("that answers $name", async (one) => {
     const problems = await problemsOf(wire, one, ({ status, text, isWhole }) => {
       if (isWhole && text !== TEXT) return `told as whole: ${JSON.stringify(text)}`;
-      if (one.must === "answer" && !isWhole) return "not told";
+      if ((one.must === "answer" || one.must === "report") && !isWhole) return "not told";
       if (one.must === "fail" && isWhole) return "told as an answer";
       return !isWhole && status === 200 && text === "" ? "an error behind nothing" : undefined;
     });

@@ -1,6 +1,6 @@
 /** What every wire of server-sent events does with a stream: frames, batches, pages, and answers in one piece. */
 import { GatheredBytes } from "../../api/gathered-bytes.js";
-import { isByteOrderMark, withoutByteOrderMark } from "../../api/byte-order-mark.js";
+import { firstSign, withoutByteOrderMark } from "../../api/byte-order-mark.js";
 import type { Event } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { unreadable, upstreamFailed } from "../error/refusals.js";
@@ -14,7 +14,6 @@ import type { AnswerForm, AnswerReport, Batch, StreamDecoder } from "../wire.js"
 /** As long as one line of a stream may be. One that is told to be JSON is read elsewhere, and may be longer. */
 const WHOLE_ANSWER_BYTES_MAX = SSE_LINE_BYTES_MAX;
 const NO_EVENTS: Event[] = [];
-const SPACE = 0x20;
 const LESS_THAN = 0x3c;
 
 /** Reads the events of one wire into a report and steps. */
@@ -153,16 +152,14 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
 
   /** Tells a stream from a page of HTML and from an answer that came in one piece. */
   #recognize(chunk: Buffer): void {
-    for (const byte of chunk) {
-      if (byte <= SPACE || isByteOrderMark(byte)) continue;
-      this.#isFresh = false;
-      if (byte === LESS_THAN) {
-        this.error = upstreamFailed("it answered with a page in place of a stream");
-        throw this.error;
-      }
-      if (this.#wholeStarts.includes(byte)) this.#whole = new GatheredBytes();
-      return;
+    const byte = firstSign(chunk);
+    if (byte === undefined) return;
+    this.#isFresh = false;
+    if (byte === LESS_THAN) {
+      this.error = upstreamFailed("it answered with a page in place of a stream");
+      throw this.error;
     }
+    if (this.#wholeStarts.includes(byte)) this.#whole = new GatheredBytes();
   }
 
   #unfoldOnce(body: Buffer): void {
