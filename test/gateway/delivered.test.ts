@@ -80,6 +80,19 @@ describe.each(NAMES)("a cut stream of %s", (name) => {
     expect((await charged(decoder.report, "failed")).usageSource).toBe(UsageSource.USAGE_SOURCE_NONE);
   });
 
+  test("costs its report where one came, whatever else no table knows", async () => {
+    for (const bringing of shape.brings.filter(({ isUnknown }) => isUnknown === true)) {
+      const decoder = WIRES[name].decodeStream?.(request.facts, "source", request);
+      if (decoder === undefined) throw new Error(name);
+      const events = [...shape.head, ...bringing.write(SIZE, 0), ...shape.end({ input: 7, output: 5 })];
+      for (const event of events) decoder.push(shape.frame(event));
+      decoder.push(Buffer.from(shape.mark));
+      decoder.end();
+      const { usage, doubt } = await charged(decoder.report, "finished");
+      expect([Number(usage.inputTokens), generated(usage), doubt], bringing.name).toEqual([7, 5, undefined]);
+    }
+  });
+
   test("costs once what is told twice", async () => {
     for (const bringing of shape.brings.filter(({ name: said }) => said.startsWith("item") || said.endsWith("done"))) {
       const decoder = WIRES[name].decodeStream?.(request.facts, "source", request);

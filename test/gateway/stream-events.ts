@@ -40,6 +40,8 @@ const brings = (name: string, write: (text: string, place: number) => readonly J
 });
 const unknown = (name: string, write: (text: string, place: number) => readonly Json[]): Bringing => ({
   ...brings(name, write),
+  // What stands beside an answer and says the same again counts once.
+  write: (size, place) => write(`${words(size)} ${place}`, place),
   isUnknown: true,
 });
 const sounds = (name: string, write: (base64: string, place: number) => readonly Json[]): Bringing => ({
