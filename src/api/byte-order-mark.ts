@@ -2,7 +2,7 @@
 
 const MARK = [0xef, 0xbb, 0xbf] as const;
 
-export function isByteOrderMark(byte: number): boolean {
+function isByteOrderMark(byte: number): boolean {
   return byte === MARK[0] || byte === MARK[1] || byte === MARK[2];
 }
 

@@ -7,8 +7,7 @@ import { type Usage, UsageSource } from "../api/index.js";
 import { generatedTokens, NO_USAGE, readTokens, totalTokens } from "../api/usage.js";
 import { countPrompts, countUsage } from "../pricing/request-tokens.js";
 import { tokensAtLeast } from "../pricing/text-pieces.js";
-import { roughTokens } from "../pricing/text-runs.js";
-import { countOrEstimate } from "../pricing/tokens.js";
+import { countOrEstimate, roughTokens } from "../pricing/tokens.js";
 import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
 import { withInputWithin, withOutputWithin } from "./usage-cap.js";
 import {

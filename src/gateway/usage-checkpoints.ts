@@ -3,8 +3,7 @@ import type { Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { countUsage, readAtLeast } from "../pricing/request-tokens.js";
 import { tokensAtLeast, wordEnd } from "../pricing/text-pieces.js";
-import { roughTokens } from "../pricing/text-runs.js";
-import { countOrEstimate } from "../pricing/tokens.js";
+import { countOrEstimate, roughTokens } from "../pricing/tokens.js";
 import type { AnswerReport, GrownText, WireRequest } from "../wire/wire.js";
 import type { TextCount } from "./usage-doubt.js";
 

@@ -114,8 +114,8 @@ export async function countUsage(
 }
 
 /**
- * The tokens of the prompts of a request, without what a template adds; undefined where no text of it can be read. Never
- * rejects.
+ * The tokens of the prompts of a request, without what a template adds; undefined where no text of it can be read.
+ * Never rejects.
  */
 export async function countPrompts(
   request: WireRequest,

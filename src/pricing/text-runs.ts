@@ -11,9 +11,6 @@ const PART_CHARS = 16_384;
 /** How much of a text is looked at for an estimate, which takes 1 ms; the rest is taken to be like it. */
 const ESTIMATED_CHARS_MAX = 262_144;
 
-/** How much of it where a rough estimate does. */
-const ROUGH_CHARS_MAX = 2_048;
-
 /**
  * Cuts a text inside runs of one class of characters that are too long, and about each 16,384 characters before a
  * blank.
@@ -70,12 +67,6 @@ export function estimateTokens(text: SlicedText, start = 0, end = text.length): 
   const chars = Math.max(end - start, 0);
   if (chars <= ESTIMATED_CHARS_MAX) return estimateRuns(text.slice(start, end));
   return Math.ceil((estimateRuns(text.slice(start, start + ESTIMATED_CHARS_MAX)) * chars) / ESTIMATED_CHARS_MAX);
-}
-
-/** The same of the beginning alone, to which all of the text is taken to be alike: for what is asked of every answer. */
-export function roughTokens(text: string): number {
-  const chars = Math.min(text.length, ROUGH_CHARS_MAX);
-  return chars === 0 ? 0 : (estimateRuns(text.slice(0, chars)) * text.length) / chars;
 }
 
 function estimateRuns(text: string): number {

@@ -49,6 +49,15 @@ export async function countOrEstimate(
   return { tokens, certainTokens: isEstimate ? 0 : exact ? tokens : Math.floor(tokens / TOKENIZERS_DIFFER) };
 }
 
+/** How much of a text is looked at where a rough estimate does. */
+const ROUGH_CHARS_MAX = 2_048;
+
+/** About the tokens of a text, all of which is taken to be like its beginning: for what is asked of every answer. */
+export function roughTokens(text: string): number {
+  const chars = Math.min(text.length, ROUGH_CHARS_MAX);
+  return chars === 0 ? 0 : (estimateTokens(text, 0, chars) * text.length) / chars;
+}
+
 /**
  * The tokens of a text, counted to the end or to where more make no difference; undefined where that cannot be, so that
  * a hold can fall back to bytes. Never rejects.

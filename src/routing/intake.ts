@@ -37,8 +37,8 @@ export class Intake {
   }
 
   /**
-   * True of the chunk in which an answer begins that is whole although a stream was asked for, whatever its content type
-   * says: no stream of any wire begins as a JSON object does.
+   * True of the chunk in which an answer begins that is whole although a stream was asked for, whatever its content
+   * type says: no stream of any wire begins as a JSON object does.
    */
   isOfWhole(chunk: Buffer): boolean {
     if (!this.#isFresh) return false;
