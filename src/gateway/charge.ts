@@ -135,7 +135,8 @@ function hasSeveralPrompts({ request }: ChargeTerms): boolean {
 function looksTooLow(usage: Usage, report: AnswerReport, { request, estimateOutput }: ChargeTerms): boolean {
   // What repeats its prompt was not generated.
   if (request.facts.repeatsInput === true || !hasText(report)) return false;
-  return mayBeTooLow(generatedTokens(usage), estimateOutput?.() ?? roughTokens(report.text));
+  const estimated = estimateOutput?.() ?? roughTokens(report.text);
+  return mayBeTooLow(generatedTokens(usage), estimated * saidShare(report));
 }
 
 function kindOf(report: AnswerReport, doubt: UsageDoubt | undefined, isOver: boolean): ReportKind {
@@ -224,6 +225,18 @@ async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean
   return withinPlan({ usage: withCountedOutput(usage, delivered), usageSource, doubt }, terms);
 }
 
+/** The share of its text that is no thought: one that is shown may be a summary, which its upstream does not bill. */
+function saidShare({ thoughtLength = 0, grown, text }: AnswerReport): number {
+  const length = grown?.length ?? text.length;
+  return length === 0 ? 1 : Math.max(0, 1 - thoughtLength / length);
+}
+
+/** The tokens of what is no thought. Where there are thoughts that is an estimate, so none of them is certain. */
+function saidOf({ tokens, certainTokens }: TextCount, leastTokens: number, report: AnswerReport): TextCount {
+  const share = saidShare(report);
+  return { tokens: tokens * share, certainTokens: share === 1 ? Math.max(certainTokens, leastTokens) : 0 };
+}
+
 /** How much of a text is looked at for its words. */
 const WORDS_CHARACTERS_MAX = 65_536;
 
@@ -246,8 +259,7 @@ async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): P
   let judgedUsage = usage;
   if (input !== undefined && isTooLow(readTokens(usage), input))
     judgedUsage = withCountedInput(judgedUsage, input.tokens);
-  const certainTokens = Math.max(output?.certainTokens ?? 0, leastTokens);
-  if (output !== undefined && isTooLow(generatedTokens(usage), { ...output, certainTokens }))
+  if (output !== undefined && isTooLow(generatedTokens(usage), saidOf(output, leastTokens, report)))
     judgedUsage = withCountedOutput(judgedUsage, deliveredOf(output.tokens, report, terms));
   if (judgedUsage === usage) return withinPlan(reported(usage), terms);
   const usageSource = UsageSource.USAGE_SOURCE_COUNTED;

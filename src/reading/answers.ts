@@ -125,7 +125,7 @@ function vectorsOf(decodedAnswer: DecodedAnswer, { model, usage, costNanos }: An
 /** The report as plain data. */
 function reportOf(report: AnswerReport): AnswerReport {
   const { made, usage, usageBroken = false, usageEarly = false, complete, text } = report;
-  const { wordlessTokens = 0, audioTokens = 0, unknownTokens = 0 } = report;
+  const { thoughtLength = 0, wordlessTokens = 0, audioTokens = 0, unknownTokens = 0 } = report;
   const { servedModel, serviceTier, containerId, toolUses, rounds } = report;
   return {
     made,
@@ -134,6 +134,7 @@ function reportOf(report: AnswerReport): AnswerReport {
     usageEarly,
     complete,
     text: text.slice(0, TEXT_CHARACTERS_MAX),
+    thoughtLength,
     wordlessTokens,
     audioTokens,
     unknownTokens,

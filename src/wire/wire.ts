@@ -266,6 +266,8 @@ export interface AnswerReport {
   readonly text: string;
   /** The same while it grows, and of which `text` is what was not dropped; absent of an answer that is read whole. */
   readonly grown?: GrownText | undefined;
+  /** How many characters of it are thoughts: of what is a summary no upstream bills the tokens. Absent: none. */
+  readonly thoughtLength?: number;
   /** Estimates of tokens that came: of what is no text, of sounds, and of what no table knows. Absent: none. */
   readonly wordlessTokens?: number;
   readonly audioTokens?: number;
@@ -278,10 +280,7 @@ export interface AnswerReport {
   readonly containerId?: string | undefined;
   /** Calls of tools that the upstream ran. Absent: the answer cannot tell. */
   readonly toolUses?: readonly ToolUse[] | undefined;
-  /**
-   * How many rounds the usage can be the sum of, where the model went on behind calls of tools that the upstream ran;
-   * and each of them, where the upstream told. Absent: one.
-   */
+  /** How many rounds the usage can be the sum of, behind calls that the upstream ran; each, if told. Absent: one. */
   readonly rounds?: { readonly countMax: number; readonly usages?: readonly Usage[] | undefined } | undefined;
   /** The wire's own bytes that end the answer, held back until it is settled; absent where `streamEnd` ends it. */
   readonly ending?: Buffer | undefined;

@@ -126,6 +126,14 @@ describe.each([false, true])("streamed: %s", (stream) => {
   });
 });
 
+test("a shown thought is no part of what must be reported: it may be a summary", async () => {
+  const request = chat(1);
+  const message = { role: "assistant", reasoning_content: TEXT, content: "Yes." };
+  const body = { id: "x", choices: [{ index: 0, message, finish_reason: "stop" }], ...usageOf(PROMPT_TOKENS, 3) };
+  const { report } = openAiChat.decodeAnswer(Buffer.from(JSON.stringify(body)));
+  expect((await charged(report, request, "gpt-4o")).doubt).toBeUndefined();
+});
+
 test("many short prompts are no lie", async () => {
   const request = openAiCompletions.readRequest({
     wire: "openai-completions",

@@ -51,6 +51,8 @@ export class AnswerCollector implements Collector {
   private hasContent = false;
   /** An estimate of what was generated and is no text. */
   wordlessTokens = 0;
+  /** How much of the text is thoughts. */
+  thoughtLength = 0;
   private soundCharacters = 0;
   private unknownBytes = 0;
   /** What members that no table knows said last, where each event may say it anew. */
@@ -123,6 +125,7 @@ export class AnswerCollector implements Collector {
 
   tellThinking(candidate: number, text: string, signature: string | undefined): void {
     this.grown.add(text);
+    this.thoughtLength += text.length;
     if (this.isTyped) this.add({ kind: { $case: "thinking", value: { candidate, text, signature } } });
   }
 

@@ -139,7 +139,7 @@ export class CandidateReader {
 
   private addThought(text: string, wireSignature: string | undefined): void {
     if (text === "" && wireSignature === undefined) return;
-    if (!this.collector.isTyped) return this.collector.addText(text);
+    if (!this.collector.isTyped) return this.collector.tellThinking(this.index, text, undefined);
     const proof = wireSignature === undefined ? undefined : decodeProof(wireSignature);
     if (proof?.kind !== "redacted") return this.collector.tellThinking(this.index, text, proof?.signature);
     this.collector.addText(text);
