@@ -1,9 +1,15 @@
-/** What the events of a stream and the blocks in it are. */
+/** What the events of a stream, the blocks in it, and the deltas of a block are. */
 import { kindTable } from "../../events/kinds.js";
 
 export const EVENT_KINDS = kindTable({
   holds: "message_start content_block_start content_block_delta",
   envelope: "content_block_stop message_delta message_stop ping error",
+});
+
+export const DELTA_KINDS = kindTable({
+  text: "text_delta thinking_delta input_json_delta",
+  // The proof of a thought is the thought where nothing of it is shown.
+  other: "signature_delta citations_delta compaction_delta",
 });
 
 export const BLOCK_KINDS = kindTable({
