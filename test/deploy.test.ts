@@ -59,7 +59,7 @@ test("both nodes have the same environment, which a start takes", async () => {
   ]);
   const env = { ...Object.fromEntries(entries), TOLLGATE_CONFIG: "examples/compose/tollgate.yaml" };
   expect(readEnvironment(env)).toMatchObject({ warnings: [], secret: given["TOLLGATE_SECRET"] });
-  const settings = await checkSettingsFile("examples/compose/tollgate.yaml", {}, "tollgate.yaml");
+  const { settings } = await checkSettingsFile("examples/compose/tollgate.yaml", {}, "tollgate.yaml");
   expect(settings.models.map(({ id }) => id)).toEqual(["sim-1"]);
 });
 
@@ -119,7 +119,7 @@ test("the Kubernetes manifests belong together, run hardened, and say what a sta
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, "tollgate.yaml");
   writeFileSync(path, settings?.data?.["tollgate.yaml"] ?? "");
-  expect((await checkSettingsFile(path, {}, "tollgate.yaml")).models).toHaveLength(1);
+  expect((await checkSettingsFile(path, {}, "tollgate.yaml")).settings.models).toHaveLength(1);
   const pod = POD.parse(deployment?.spec?.["template"]);
   const labels = pod.metadata.labels;
   expect(service?.spec?.["selector"]).toEqual(labels);

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { SettingsServiceService } from "../api/index.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { formatTable, print, printable, printPart } from "./print.js";
+import { formatSold, soldJson } from "./sold-models.js";
 
 /** What a file changes nothing of, and what does. */
 const MADE_ONCE =
@@ -59,7 +60,7 @@ async function check(file: string | undefined, options: { json?: true }): Promis
   // Loaded only here, so that other commands start at once.
   const { checkSettingsFile } = await import("../serve/settings-check.js");
   const path = file ?? (process.env["TOLLGATE_CONFIG"] || "tollgate.yaml");
-  const settings = await checkSettingsFile(resolve(path), process.env, path);
+  const { settings, sold } = await checkSettingsFile(resolve(path), process.env, path);
   const counts = {
     upstreams: settings.upstreams.length,
     models: settings.models.length,
@@ -67,7 +68,8 @@ async function check(file: string | undefined, options: { json?: true }): Promis
     keys: settings.keys.length,
   };
   const summary = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
-  if (options.json) return print(JSON.stringify(counts, null, 2));
+  if (options.json) return print(JSON.stringify({ ...counts, sold: sold.map(soldJson) }, null, 2));
   print(`${printable(path)} is right: ${summary.join(", ")}.`);
+  if (sold.length > 0) print(formatSold(sold));
   if (counts.accounts + counts.keys > 0) print(MADE_ONCE);
 }

@@ -6,7 +6,9 @@ import type { Command } from "commander";
 import { ConfigError } from "../config/config-error.js";
 import type { Draft } from "../import/draft.js";
 import { CommandFailure } from "./failure.js";
+import type { SoldModel } from "../serve/sold-models.js";
 import { printPart, printable, remark } from "./print.js";
+import { formatSold } from "./sold-models.js";
 
 const KINDS = {
   litellm: {
@@ -34,11 +36,12 @@ export function addImportCommands(program: Command): void {
 async function run(file: string, out: string | undefined, read: (text: string) => Draft): Promise<void> {
   const draft = readDraft(file, read);
   const { renderDraft } = await import("../import/draft.js");
-  await leaveUnservedOut(draft);
+  const sold = await leaveUnservedOut(draft);
   const text = renderDraft(draft, basename(file));
   if (out === undefined) printPart(text);
   else writeNew(out, text);
   for (const { what, reason } of draft.notes) remark(printable(`${what}: ${reason}`));
+  if (sold.length > 0) remark(formatSold(sold));
   remark(`${draft.upstreams.size} upstreams and ${draft.models.size} models; ${draft.notes.length} remarks.`);
 }
 
@@ -56,22 +59,28 @@ function readDraft(file: string, read: (text: string) => Draft): Draft {
   }
 }
 
-/** A model whose price nobody knows would be refused at the start, so it is told rather than written. */
-async function leaveUnservedOut(draft: Draft): Promise<void> {
+/**
+ * A model whose price nobody knows would be refused at the start, so it is told rather than written. Resolves with what
+ * the others are sold at.
+ */
+async function leaveUnservedOut(draft: Draft): Promise<readonly SoldModel[]> {
   const { renderDraft, placeholders } = await import("../import/draft.js");
-  const { unservedModels } = await import("../serve/settings-check.js");
+  const { modelsOfFile } = await import("../serve/settings-check.js");
   const directory = mkdtempSync(join(tmpdir(), "tollgate-import-"));
   try {
     const path = join(directory, "tollgate.yaml");
     writeFileSync(path, renderDraft(draft, "it"));
-    for (const { id, rule } of await unservedModels(path, placeholders(draft), "tollgate.yaml")) {
+    const { unserved, sold } = await modelsOfFile(path, placeholders(draft), "tollgate.yaml");
+    for (const { id, rule } of unserved) {
       draft.models.delete(id);
       draft.notes.push({ what: `the model '${id}'`, reason: `it ${rule}` });
     }
+    return sold;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const problem of error.problems)
       draft.notes.push({ what: "the result", reason: `needs your hand before it is right: ${problem}` });
+    return [];
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -25,7 +25,6 @@ export interface LoadOptions {
   readonly known: (pricedAs: string, ids: readonly string[]) => Promise<ReadonlyMap<string, KnownModel>>;
   /** What a model can by its name, as far as it is known. */
   readonly facts: (model: string) => Promise<ModelFacts>;
-  readonly dearest: (prices: readonly Price[]) => Price;
   /** The time of day. */
   readonly nowMs: () => number;
   /** Told what becomes of an upstream's health, or of a model's there. */
@@ -119,7 +118,7 @@ export async function loadTable(
   const unserved: UnservedModel[] = [];
   const models = new Map<string, ServedModel>();
   const listings = await listingsOf([...wanted.values()], upstreams, options);
-  const facts = knownFacts([...wanted.values()], listings, options);
+  const facts = knownFacts([...wanted.values()], listings);
   const factsOf = await factsOfTargets([...wanted.values()], options);
   const strict = settings.upstreams.filter(({ unknownMembers }) => unknownMembers === "refuse").map(({ id }) => id);
   const served = new ServedModels(upstreams, factsOf, listings, new Set(strict), options.nowMs());
@@ -210,25 +209,28 @@ async function listingsOf(
   return (target) => known.get(pricedAs(target.upstream) ?? "")?.get(target.model);
 }
 
-/** What is known of each model: the dearest price of its targets, and the least that all of them can. */
-function knownFacts(
-  models: readonly ModelSettings[],
-  listings: Listings,
-  options: LoadOptions,
-): ReadonlyMap<string, KnownModel> {
+/**
+ * What is known of each model: the price of its first target, which a fallback must not raise, and the least that all
+ * targets can. Why: docs/decisions/0275-a-fallback-raises-no-price.md.
+ */
+function knownFacts(models: readonly ModelSettings[], listings: Listings): ReadonlyMap<string, KnownModel> {
   const facts = new Map<string, KnownModel>();
   for (const model of models) {
-    const found = model.targets.map(listings);
-    const all = found.filter((fact) => fact !== undefined);
-    // One target without a known price could be the dearest.
-    if (all.length < found.length || all.length === 0) continue;
+    const [first, ...others] = model.targets.toSorted(byPriority).map(listings);
+    if (first === undefined) continue;
+    const all = [first, ...others.filter((fact) => fact !== undefined)];
     facts.set(model.id, {
-      price: options.dearest(all.map((fact) => fact.price)),
+      price: first.price,
       contextTokens: least(all.map((fact) => fact.contextTokens)),
       outputTokensMax: least(all.map((fact) => fact.outputTokensMax)),
     });
   }
   return facts;
+}
+
+/** In the order in which targets are tried; equal ones stay as the settings name them. */
+function byPriority(a: { readonly priority: number }, b: { readonly priority: number }): number {
+  return a.priority - b.priority;
 }
 
 /** What is known of each model that a target names. */
@@ -266,7 +268,7 @@ class ServedModels {
       const knownMembersOnly = this.strictUpstreams.has(upstream);
       targets.push({ served, model: name, health, facts: own, knownMembersOnly, cost, weight, priority });
     }
-    targets.sort((a, b) => a.priority - b.priority);
+    targets.sort(byPriority);
     return {
       id: model.id,
       owner: targets[0]?.served.family.name ?? "tollgate",

@@ -1,7 +1,6 @@
 /** What routes are made with: the families, the prices that are publicly known, and the HTTP client. */
 import { families } from "../families/index.js";
 import { knownFacts } from "../models/facts.js";
-import { dearest } from "../pricing/dearest.js";
 import { knownModels } from "../pricing/known-models.js";
 import type { LoadOptions } from "../routing/load.js";
 import { createHttpUpstream } from "../upstream/http.js";
@@ -21,7 +20,6 @@ export function createLoadOptions(
     connect: (baseUrl) => createHttpUpstream({ baseUrl, connections: CONNECTIONS_MAX }),
     known: (pricedAs, ids) => knownModels(pricedAs, ids, nowMs()),
     facts: knownFacts,
-    dearest,
     nowMs,
     onHealth,
   };

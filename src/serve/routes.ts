@@ -7,11 +7,14 @@ import { connectUpstreams, loadTable, type LoadOptions, type UnservedModel } fro
 import type { ServedUpstream } from "../routing/model.js";
 import { Retirement } from "../routing/retirement.js";
 import type { Routing } from "../routing/routing.js";
+import { type SoldModel, soldModels } from "./sold-models.js";
 
 /** Routes that are ready to come into force, at once and without fail. Either is called once. */
 export interface PreparedRoutes {
   /** Models that the settings name and that cannot be served. */
   readonly unserved: readonly UnservedModel[];
+  /** What the others that the settings name are sold at. */
+  readonly sold: readonly SoldModel[];
   commit(): void;
   discard(): void;
 }
@@ -46,6 +49,7 @@ export class RouteKeeper {
     return {
       // Of listed models most have no public price, and nobody asked for them.
       unserved: unserved.filter((model) => named.has(model.id)),
+      sold: soldModels(settings, table),
       commit: () => {
         this.#settings = settings;
         this.#upstreams = upstreams;

@@ -5,42 +5,59 @@ import { connectUpstreams, loadTable, type UnservedModel } from "../routing/load
 import { families } from "../families/index.js";
 import { alertProblems } from "./file-alerts.js";
 import { createLoadOptions } from "./load-options.js";
+import { type SoldModel, soldModels } from "./sold-models.js";
 
 /** What an upstream of a settings file may say as its family. */
 export const FAMILY_NAMES: readonly string[] = families.map(({ name }) => name);
 
-/** The settings of a file that a start would take. Throws a ConfigError with a line for each problem. */
-export async function checkSettingsFile(path: string, env: NodeJS.ProcessEnv, fileName: string): Promise<Settings> {
+/** What a start would take. */
+export interface CheckedSettings {
+  readonly settings: Settings;
+  /** The models of the settings, in their order. */
+  readonly sold: readonly SoldModel[];
+}
+
+/** Reads a file as a start would. Throws a ConfigError with a line for each problem. */
+export async function checkSettingsFile(
+  path: string,
+  env: NodeJS.ProcessEnv,
+  fileName: string,
+): Promise<CheckedSettings> {
   return checkedSettings(readSettingsFile(path, env, families, fileName), env);
 }
 
 /** The same of a text that stands in no file yet. */
-export async function checkSettingsText(text: string, env: NodeJS.ProcessEnv, fileName: string): Promise<Settings> {
+export async function checkSettingsText(
+  text: string,
+  env: NodeJS.ProcessEnv,
+  fileName: string,
+): Promise<CheckedSettings> {
   return checkedSettings(readSettingsText(text, env, families, fileName), env);
 }
 
-async function checkedSettings(file: SettingsFile, env: NodeJS.ProcessEnv): Promise<Settings> {
-  const unserved = await unservedOf(file.settings, env);
+async function checkedSettings(file: SettingsFile, env: NodeJS.ProcessEnv): Promise<CheckedSettings> {
+  const { unserved, sold } = await modelsOf(file.settings, env);
   const problems = [...unserved.map(problemOf), ...alertProblems(file.settings)];
   if (problems.length > 0) throw file.refusal(problems);
-  return file.settings;
+  return { settings: file.settings, sold };
 }
 
-/** The models of a file that a start would refuse to serve. Throws a ConfigError where anything else is wrong. */
-export async function unservedModels(
-  path: string,
-  env: NodeJS.ProcessEnv,
-  fileName: string,
-): Promise<readonly UnservedModel[]> {
-  return unservedOf(readSettingsFile(path, env, families, fileName).settings, env);
+/** The models of a file that a start would serve, and those it would refuse. Throws a ConfigError for anything else. */
+export async function modelsOfFile(path: string, env: NodeJS.ProcessEnv, fileName: string): Promise<CheckedModels> {
+  return modelsOf(readSettingsFile(path, env, families, fileName).settings, env);
 }
 
-async function unservedOf(settings: Settings, env: NodeJS.ProcessEnv): Promise<readonly UnservedModel[]> {
+interface CheckedModels {
+  readonly unserved: readonly UnservedModel[];
+  readonly sold: readonly SoldModel[];
+}
+
+async function modelsOf(settings: Settings, env: NodeJS.ProcessEnv): Promise<CheckedModels> {
   const options = createLoadOptions(env, Date.now, () => undefined);
   const upstreams = connectUpstreams(settings, new Map(), options);
-  const { unserved } = await loadTable(settings, upstreams, new Map(), options);
+  const { table, unserved } = await loadTable(settings, upstreams, new Map(), options);
   await Promise.all([...upstreams.values()].map((served) => served.upstream.close()));
-  return unserved;
+  return { unserved, sold: soldModels(settings, table) };
 }
 
 /** Where a model that cannot be served stands in the file. */

@@ -18,11 +18,14 @@ import { type Applied, applySeeds, type SeedParts, leftOut } from "./seeds.js";
 import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
 import { namedSettings, type Served } from "./settings-sources.js";
+import { soldAt, type SoldModel } from "./sold-models.js";
 
 const SUBJECT: Subject = { resource: "settings/file", accountId: "" };
 /** Of a refused file so much is recorded. */
 const PROBLEMS_MAX = 10;
 const PROBLEM_CHARACTERS_MAX = 300;
+/** So many prices stand in a line of the log; 'tollgate models' lists all. */
+const PRICES_TOLD_MAX = 100;
 
 export interface SettingsKeeperOptions {
   /** Undefined where there is no file: then what the environment says is served. */
@@ -152,11 +155,19 @@ export class SettingsKeeper {
       throw error;
     }
     prepared.commit();
+    this.#tellPrices(prepared.sold);
     this.#inForce = settings;
     this.#keyIds = applied.keyIds;
     this.#alerts = alertsOf(settings);
     this.#told = factsOf(file);
     this.options.onAccepted(file);
+  }
+
+  #tellPrices(sold: readonly SoldModel[]): void {
+    const { log } = this.options;
+    const prices = sold.slice(0, PRICES_TOLD_MAX).map((model) => `${model.id}: ${soldAt(model)}`);
+    if (sold.length > 0) log.info({ prices, models: sold.length }, "models are sold at, in USD per million tokens");
+    for (const loss of sold.flatMap(({ losses }) => losses)) log.warn({}, loss);
   }
 
   async #record(act: Act, change: Change, refused: Partial<Subject> = {}): Promise<void> {

@@ -120,7 +120,9 @@ describe("config check", () => {
   test("says what a right file holds, and takes tollgate.yaml by itself", async () => {
     expect(await tollgate(["config", "check"], {}, directory)).toEqual({
       code: 0,
-      stdout: "tollgate.yaml is right: upstreams 1, models 1, accounts 0, keys 0.\n",
+      stdout:
+        "tollgate.yaml is right: upstreams 1, models 1, accounts 0, keys 0.\n" +
+        "MODEL  USD/M IN  USD/M OUT  PRICE\nm          0.00       0.00  of the settings\n",
       stderr: "",
     });
     const seeds = join(directory, "seeds.yaml");
@@ -130,7 +132,13 @@ describe("config check", () => {
       /accounts 1, keys 0\.\nAccounts and keys are made from a file once.*tollgate account update/,
     );
     const json = await tollgate(["config", "check", good, "--json"]);
-    expect(JSON.parse(json.stdout)).toEqual({ upstreams: 1, models: 1, accounts: 0, keys: 0 });
+    expect(JSON.parse(json.stdout)).toEqual({
+      upstreams: 1,
+      models: 1,
+      accounts: 0,
+      keys: 0,
+      sold: [{ id: "m", input: "0.00", output: "0.00", source: "of the settings", losses: [] }],
+    });
   });
 
   test("lists what is wrong, a line each, and exits with 3", async () => {

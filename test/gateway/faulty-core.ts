@@ -18,7 +18,6 @@ import { Ledger, type LedgerOptions } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
 import { Metrics } from "../../src/observe/metrics.js";
 import { telling } from "../../src/observe/telling.js";
-import { dearest } from "../../src/pricing/dearest.js";
 import { ByteBudget, OF_ANSWERS } from "../../src/api/byte-budget.js";
 import { createLongAnswers } from "../../src/reading/long-answers.js";
 import { createLongBodies } from "../../src/reading/long-bodies.js";
@@ -233,7 +232,6 @@ async function openRouting(
       faults.watch("upstream", createHttpUpstream({ baseUrl, connections: 10 }), { send: "exchange" }),
     known: () => Promise.resolve(new Map()),
     facts: () => Promise.resolve({}),
-    dearest,
     nowMs: Date.now,
     onHealth: () => undefined,
   };

@@ -32,7 +32,7 @@ test("an alert of the file is one as over the API, with its name in its id", asy
     { kind: balance_low, account: acme, amount: "5.00", for_minutes: 3, webhooks: [wh_1], emails: ["\${WHO}"] }
   slow: { kind: first_token_slow, threshold_ms: 2000, watched_account: acme, model: "gpt-*", paused: true }
 `;
-  const settings = await checkSettingsFile(written(said), { WHO: "ops@example.com" }, "f");
+  const { settings } = await checkSettingsFile(written(said), { WHO: "ops@example.com" }, "f");
   expect(alertsOf(settings)).toMatchObject([
     {
       id: "file:low",

@@ -30,6 +30,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/main.ts",
     "src/workers.ts",
     "src/serve/settings-check.ts",
+    "src/serve/sold-models.ts",
     // The process that owns the database of workers loads no more of the gateway.
     "src/serve/owner.ts",
     "src/import/",
