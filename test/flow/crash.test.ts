@@ -25,10 +25,12 @@ interface Moment {
   readonly charged?: boolean;
 }
 
-const LONG = { words: 900, eventDelayMs: 2 };
+/** So many words with their numbers, and a report of two tokens for each. */
+const saying = (words: number): FakeScript => ({ words, usageIs: { completion_tokens: 2 * words } });
+const LONG = { ...saying(900), eventDelayMs: 2 };
 /** It stays in mid-stream until the process is killed. */
 const HALF = { ...LONG, stallAfter: 500 };
-const SHORT = { words: 60 };
+const SHORT = saying(60);
 
 const FIRST: Moment = { name: "before the first token", fake: { hang: true } };
 const EVERY_TIME: readonly Moment[] = [
@@ -42,7 +44,7 @@ const EVERY_TIME: readonly Moment[] = [
 ];
 /** Beside those that lie next to them. */
 const MORE: readonly Moment[] = [
-  { name: "at the first token", fake: { words: 900, eventDelayMs: 300 }, afterCharacters: 1 },
+  { name: "at the first token", fake: { ...saying(900), eventDelayMs: 300 }, afterCharacters: 1 },
   { name: "right at the end", fake: SHORT, afterWholeStreams: 1 },
   { name: "after many ends", fake: SHORT, afterWholeStreams: 40 },
   { name: "as a checkpoint is noted", fake: LONG, failpoint: "before_checkpoint=kill:9" },
@@ -258,7 +260,7 @@ class Crash {
       if (cost > 0n) charged += 1;
       if (record["usage_source"] === "reported") {
         // These came to their end, whatever the client still saw of it.
-        expect(cost).toBe(10n * PRICE.inputNanos + 4n * PRICE.outputNanos);
+        expect(cost).toBe(10n * PRICE.inputNanos + BigInt(2 * (this.moment.fake.words ?? 0)) * PRICE.outputNanos);
         continue;
       }
       // A word such as " word123" is at most two tokens.

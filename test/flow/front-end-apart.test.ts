@@ -15,6 +15,9 @@ const MIB = 1_048_576;
 const OUTPUT_TOKENS_MAX = 20_000_000;
 /** Ten tokens read at ten nano-USD, four answered at a hundred. */
 const COST_NANOS = 500n;
+/** What the fake upstream reports of a long answer, at 10 and 100 nano-USD a token. */
+const LONG_USAGE = { prompt_tokens: 10, completion_tokens: 4_000_000, total_tokens: 4_000_010 };
+const LONG_COST_NANOS = 400_000_100n;
 const VECTORS =
   '  vectors-1: { targets: [{ upstream: fake }], kind: embedding, price: { input: "0.01", output: "0" } }\n';
 
@@ -57,8 +60,8 @@ async function textOf(response: Response): Promise<string> {
 
 function whole(content: string): string {
   const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
-  const usage = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
-  return JSON.stringify({ id: "c", object: "chat.completion", created: 1, model: "fake-1", choices, usage });
+  const answer = { id: "c", object: "chat.completion", created: 1, model: "fake-1", choices };
+  return JSON.stringify({ ...answer, usage: LONG_USAGE });
 }
 
 test.each([
@@ -120,7 +123,7 @@ test("an answer that an SDK lost on its way comes to its retry", async () => {
     await textOf(again);
     expect(again.headers.get("x-tollgate-original-request")).toBe(first.headers.get("x-request-id"));
   });
-  expect(made).toEqual({ spent: COST_NANOS, calls: 1 });
+  expect(made).toEqual({ spent: LONG_COST_NANOS, calls: 1 });
 });
 
 test("an answer of 17 MiB is served, and its Idempotency-Key then tells what it cost", async () => {
@@ -135,7 +138,7 @@ test("an answer of 17 MiB is served, and its Idempotency-Key then tells what it 
     expect(error.code).toBe("answer_gone");
     expect(error.message).toContain(String(first.headers.get("x-request-id")));
   });
-  expect(made).toEqual({ spent: COST_NANOS, calls: 1 });
+  expect(made).toEqual({ spent: LONG_COST_NANOS, calls: 1 });
 });
 
 test("an answer of 2 MiB in one piece reaches clients of other forms", async () => {

@@ -13,9 +13,9 @@ import { startWorld, type World } from "../support/world.js";
 const MIB = 1_048_576;
 /** More than any answer here has, so that none is stopped at its limit. */
 const OUTPUT_TOKENS_MAX = 20_000_000;
-/** Ten tokens read at ten nano-USD, four answered at a hundred: so the fake upstream reports, however long the text. */
-const COST_NANOS = 500n;
-const USAGE = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
+/** So the fake upstream reports, however long the text: enough for the longest, at 10 and 100 nano-USD a token. */
+const USAGE = { prompt_tokens: 10, completion_tokens: 4_000_000, total_tokens: 4_000_010 };
+const COST_NANOS = 400_000_100n;
 
 /** A whole answer of so many bytes, and about as many. */
 function whole(bytes: number): FakeScript {

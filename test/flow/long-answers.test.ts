@@ -6,14 +6,14 @@ import { startWorld, type World } from "../support/world.js";
 
 const MIB = 1_048_576;
 const OUTPUT_TOKENS_MAX = 20_000_000;
-/** Ten tokens read at ten nano-USD, four answered at a hundred: so the fake upstream reports, however long the text. */
-const COST_NANOS = 500n;
+/** So the fake upstream reports, at 10 and 100 nano-USD a token. */
+const USAGE = { prompt_tokens: 10, completion_tokens: 1_000_000, total_tokens: 1_000_010 };
+const COST_NANOS = 100_000_100n;
 const TEXT = "It is l\u00f6ng, and \ud83d\ude00. ".repeat((2 * MIB) / 20);
 
 function whole(message: object, more: object = {}): string {
   const choices = [{ index: 0, message: { role: "assistant", ...message }, finish_reason: "stop", ...more }];
-  const usage = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
-  return JSON.stringify({ id: "c", object: "chat.completion", created: 1, model: "fake-1", choices, usage });
+  return JSON.stringify({ id: "c", object: "chat.completion", created: 1, model: "fake-1", choices, usage: USAGE });
 }
 
 const CLIENTS = [
@@ -27,7 +27,7 @@ const CLIENTS = [
   {
     wire: "messages",
     path: "/v1/messages",
-    body: { ...chat("Hello"), max_tokens: 1_000 },
+    body: { ...chat("Hello"), max_tokens: 2_000_000 },
     textOf: (told: string) => (JSON.parse(told) as { content: { text: string }[] }).content[0]?.text,
   },
   {

@@ -81,14 +81,14 @@ describe("a settings file that changes", () => {
   });
 
   test("leaves a running stream alone, at the price that it was admitted at", async () => {
-    const body = chat(script({ words: 100, eventDelayMs: 20 }), { stream: true });
+    const body = chat(script({ words: 100, usageIs: { completion_tokens: 200 }, eventDelayMs: 20 }), { stream: true });
     const running = await postChat(gateway, secret, body);
     const without = settingsFor(upstream.url).replace(/ {2}fake-1:.*\n/, "");
     gateway.writeSettings(without);
     await expect.poll(modelIds, PATIENT).not.toContain("fake-1");
     expect(await readAll(running)).toContain("data: [DONE]");
     await expect.poll(async () => (await management.balance(account)).heldNanos).toBe(0n);
-    expect((await management.balance(account)).spentNanos).toBe(500n);
+    expect((await management.balance(account)).spentNanos).toBe(20_100n);
   });
 
   test.each([
@@ -117,7 +117,7 @@ describe("a settings file that changes", () => {
 
 test("a process that stops finishes its streams, refuses what comes, settles all, and exits with 0", async () => {
   await start(settingsFor(upstream.url));
-  const slow = chat(script({ words: 60, eventDelayMs: 20 }), { stream: true });
+  const slow = chat(script({ words: 60, usageIs: { completion_tokens: 120 }, eventDelayMs: 20 }), { stream: true });
   const running = await Promise.all([postChat(gateway, secret, slow), postChat(gateway, secret, slow)]);
   const whole = postChat(gateway, secret, chat(script({ headDelayMs: 600 }), { user: "whole" }));
   await upstream.waitFor((request) => request.raw.includes('"whole"'));
@@ -141,7 +141,7 @@ test("a process that stops finishes its streams, refuses what comes, settles all
   expect(told.slice(-2)).toContain("stopped");
   gateway = await startGateway({ settings: settingsFor(upstream.url), dataDirectory: gateway.dataDirectory });
   const after = new Management(gateway);
-  expect(await after.balance("acme")).toMatchObject({ heldNanos: 0n, spentNanos: 1_500n });
+  expect(await after.balance("acme")).toMatchObject({ heldNanos: 0n, spentNanos: 12_100n + 12_100n + 500n });
   expect(await after.verify()).toMatchObject({ open_hold_count: "0" });
 });
 

@@ -34,7 +34,7 @@ const FORMATS: readonly Asked[] = [
   {
     format: "anthropic",
     path: "/v1/messages",
-    body: (text) => ({ model: "fake-1", max_tokens: 100, stream: true, messages: says(text) }),
+    body: (text) => ({ model: "fake-1", max_tokens: 1_000, stream: true, messages: says(text) }),
     end: "message_stop",
   },
   {
@@ -44,6 +44,9 @@ const FORMATS: readonly Asked[] = [
     end: "usageMetadata",
   },
 ];
+
+/** Each is a word and a number: two tokens at least, and so many are reported. */
+const SIXTY_WORDS = { words: 60, usageIs: { completion_tokens: 120 } };
 
 describe.each(TOPOLOGIES)("a resumable stream, %s", (topology) => {
   let world: World;
@@ -106,7 +109,7 @@ describe.each(TOPOLOGIES)("a resumable stream, %s", (topology) => {
   test.each(FORMATS)("in $format: it goes on without its client, who follows it to its end", async (asked) => {
     const before = await settled();
     const leaving = new AbortController();
-    const response = await start(asked, { words: 60, eventDelayMs: 15 }, leaving.signal);
+    const response = await start(asked, { ...SIXTY_WORDS, eventDelayMs: 15 }, leaving.signal);
     const id = response.headers.get("x-request-id") ?? "";
     let read = "";
     for await (const bytes of response.body!) {
@@ -119,8 +122,8 @@ describe.each(TOPOLOGIES)("a resumable stream, %s", (topology) => {
     const all = eventsOf(await resume(id).then(readAll));
     expect([...had, ...rest]).toEqual(all);
     expect(all.at(-1)?.text).toContain(asked.end);
-    // The fake upstream reports ten tokens read at ten nano-USD, and four answered at a hundred.
-    expect((await settled()) - before).toBe(500n);
+    // Ten tokens read at ten nano-USD, and those answered at a hundred.
+    expect((await settled()) - before).toBe(12_100n);
   });
 
   test("two may read one stream", async () => {
