@@ -16,6 +16,7 @@ import { TimesReporter } from "./test/times/reporter.js";
 export const APART = [
   "test/api/shared-bytes.test.ts",
   "test/gateway/faults.test.ts",
+  "test/kept-memory.test.ts",
   "test/money/**/*.test.ts",
   "test/observe/log.test.ts",
   "test/reading/answer-growth.test.ts",

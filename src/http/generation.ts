@@ -14,6 +14,7 @@ import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
 import { askedClamp } from "./headers.js";
 import type { ByteBudget } from "../api/byte-budget.js";
+import { residentBytes } from "../api/own-copies.js";
 import type { LostAnswers } from "./lost-answers.js";
 import type { NamedItems } from "./named-items.js";
 import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
@@ -27,6 +28,8 @@ import { WholeAnswer } from "./whole-answer.js";
 
 const NO_BYTES = Buffer.alloc(0);
 /** A larger answer is not handed back, and how long that may take. */
+/** What a request takes beside its bodies while its answer may be lost. */
+const HELD_BYTES = 4_096;
 const LOST_BYTES_MAX = 4 * 1024 * 1024;
 const HAND_BACK_MS = 10_000;
 const NO_SOURCE: SourceBody = { wire: "", body: NO_BYTES, headers: {} };
@@ -243,7 +246,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     if (this.#request.headers[RETRY_HEADER] === undefined) return;
     // Of one that is too large the service is told that it was lost: its retry pays again, and should know.
     const kept = body.length > LOST_BYTES_MAX ? NO_BYTES : body;
-    const bytes = kept.length + this.#source.body.length;
+    const bytes = HELD_BYTES + residentBytes(kept) + residentBytes(this.#source.body);
     const { socket } = this.#request;
     this.#lost.wrote({ socket, response, holder: this.#holder, bytes, onLost: () => this.#handBack(kept) });
   }

@@ -5,7 +5,7 @@ import { BytePool, type Pooled } from "../api/byte-pool.js";
 
 /** A connection that closes so soon after an answer, without another request, may not have carried it to its client. */
 const DOUBT_MS = 2_000;
-const BYTES_MAX = 16 * 1024 * 1024;
+const BYTES_MAX = 64 * 1024 * 1024;
 
 /** An answer that was written. */
 export interface WrittenAnswer {

@@ -61,10 +61,10 @@ export class StreamedAnswer {
   #encoded(events: readonly Event[]): Buffer {
     const encoder = this.#encode();
     const bytes = encoder.push(events);
-    const { keptLength = 0 } = encoder;
-    if (keptLength > this.#keptBytes && !this.#isOver) {
-      this.#kept.take(this.#holder, keptLength - this.#keptBytes);
-      this.#keptBytes = keptLength;
+    const { keptBytes = 0 } = encoder;
+    if (keptBytes > this.#keptBytes && !this.#isOver) {
+      this.#kept.take(this.#holder, keptBytes - this.#keptBytes);
+      this.#keptBytes = keptBytes;
     }
     return bytes;
   }

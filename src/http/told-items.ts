@@ -1,12 +1,13 @@
 /** What answers told, item by item, for a while: some clients name what they were told rather than tell it again. */
+import { OwnCopies } from "../api/own-copies.js";
 
 /** Bounds of what is kept; the oldest answer goes first. */
 const ANSWER_BYTES_MAX = 1_048_576;
 const BYTES_MAX = 67_108_864;
 const HOLDER_BYTES_MAX = 4_194_304;
 const KEPT_MS = 3_600_000;
-/** What an item takes beside its bytes. */
-const ITEM_BYTES = 256;
+/** What an item takes beside its bytes, in three maps. */
+const ITEM_BYTES = 1_024;
 
 interface ToldAnswer {
   readonly holder: string;
@@ -32,14 +33,18 @@ export class ToldItems {
 
   constructor(private readonly nowMs: () => number) {}
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   keep(holder: string, items: ReadonlyMap<string, Buffer>): void {
     if (holder === "" || items.size === 0) return;
     let bytes = 0;
     for (const json of items.values()) bytes += json.length + ITEM_BYTES;
     if (bytes > ANSWER_BYTES_MAX) return;
-    // Copies, for the answer's own memory may be part of a larger read.
+    const copies = new OwnCopies();
     const own = new Map<string, Buffer>();
-    for (const [id, json] of items) own.set(id, Buffer.from(json));
+    for (const [id, json] of items) own.set(id, copies.copy(json));
     this.#add({ holder, items: own, bytes, endMs: this.nowMs() + KEPT_MS });
   }
 

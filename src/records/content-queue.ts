@@ -2,8 +2,11 @@
 import type { GatheredContent } from "./content-tap.js";
 import type { EndedRequest } from "./request-record.js";
 
-/** What waits together at most, by the bytes of its bodies. */
+/** What waits together at most. */
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
+
+/** What the content of a request takes beside its bodies. */
+const ENTRY_BYTES = 1_024;
 
 export class ContentQueue {
   #waiting: GatheredContent[] = [];
@@ -22,7 +25,7 @@ export class ContentQueue {
     const { endUser } = request.attributes();
     const gathered = { id, accountId, endUser, endTimeMs, format, ...content.gathered() };
     this.#waiting.push(gathered);
-    this.#bytes += gathered.request.length + gathered.answer.length;
+    this.#bytes += ENTRY_BYTES + bytesOf(gathered.request) + bytesOf(gathered.answer);
     return true;
   }
 
@@ -32,4 +35,9 @@ export class ContentQueue {
     this.#bytes = 0;
     return taken;
   }
+}
+
+/** A text may be kept in two bytes a character. */
+function bytesOf(body: Uint8Array | string): number {
+  return typeof body === "string" ? 2 * body.length : body.length;
 }

@@ -26,7 +26,8 @@ export const GATHERED_BYTES_MAX = 1024 * 1024;
 export const TUNNEL_CALLS_MAX = 10_000;
 
 export const NO_BYTES = Buffer.alloc(0);
-const FRAME_BYTES = 64;
+/** What a frame takes beside its data. */
+const FRAME_BYTES = 256;
 
 /** A frame that breaks the rules: the other end cannot be trusted to know what it does, so the tunnel ends. */
 export class MalformedFrame extends Error {}

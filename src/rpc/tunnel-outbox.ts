@@ -1,5 +1,6 @@
 /** What one end of a tunnel has to say: frames gathered within one turn go out as one message. */
 import type { TunnelFrame } from "../api/index.js";
+import { OwnCopies } from "../api/own-copies.js";
 import { frameBytes, GATHERED_BYTES_MAX } from "./tunnel-frame.js";
 
 /** Beyond so many waiting bytes calls keep their pieces to themselves. */
@@ -19,6 +20,7 @@ export class Outbox {
   };
   #frames: TunnelFrame[] = [];
   #bytes = 0;
+  #copies = new OwnCopies();
   #scheduled = false;
   #blocked = false;
   #open = true;
@@ -45,6 +47,8 @@ export class Outbox {
 
   push(frame: TunnelFrame): void {
     if (!this.#open) return;
+    // What waits long must not keep what it was read from.
+    if (this.#blocked) frame.data = this.#copies.copy(frame.data);
     this.#frames.push(frame);
     this.#bytes += frameBytes(frame);
     if (this.#scheduled || this.#blocked) return;
@@ -59,6 +63,7 @@ export class Outbox {
   /** The connection takes more. */
   drained(): void {
     this.#blocked = false;
+    this.#copies = new OwnCopies();
     this.flush();
   }
 

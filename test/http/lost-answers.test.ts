@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from "vitest";
 import { LostAnswers } from "../../src/http/lost-answers.js";
 
 const MIB = 1024 * 1024;
-const POOL_MIB = 16;
+const POOL_MIB = 64;
 
 let nowMs: number;
 let answers: LostAnswers;
@@ -33,14 +33,14 @@ test("what one key loses is kept, however much another key is answered at the sa
 });
 
 test("a key whose share is full loses its own oldest answers, not its newest", () => {
-  const sockets = Array.from({ length: 20 }, (_, index) => wrote(String(index), "one", MIB));
+  const sockets = Array.from({ length: POOL_MIB + 4 }, (_, index) => wrote(String(index), "one", MIB));
   for (const socket of sockets) answers.closed(socket);
-  expect(lost).toEqual(Array.from({ length: POOL_MIB }, (_, index) => String(index + 20 - POOL_MIB)));
+  expect(lost).toEqual(Array.from({ length: POOL_MIB }, (_, index) => String(index + 4)));
 });
 
 test("an answer that is larger than all the room pushes nothing out", () => {
   const small = wrote("small", "one", MIB);
-  const large = wrote("large", "one", 17 * MIB);
+  const large = wrote("large", "one", (POOL_MIB + 1) * MIB);
   for (const socket of [small, large]) answers.closed(socket);
   expect(lost).toEqual(["small"]);
 });
@@ -48,7 +48,7 @@ test("an answer that is larger than all the room pushes nothing out", () => {
 test("connections that stay open take no room for long", () => {
   for (let index = 0; index < POOL_MIB; index++) wrote("idle", `key ${index}`, MIB);
   nowMs = 2_001;
-  const large = wrote("large", "one", 15 * MIB);
+  const large = wrote("large", "one", (POOL_MIB - 1) * MIB);
   answers.closed(large);
   expect(lost).toEqual(["large"]);
 });

@@ -17,9 +17,9 @@ const FINISH: Event = {
 };
 const OVERLOADED = { reason: "ERROR_REASON_OVERLOADED", retryAfterMs: 1_000 };
 
-/** Text of so many characters, which the end of a response repeats. */
-function say(characters: number): Event {
-  return { kind: { $case: "text", value: { candidate: 0, text: "x".repeat(characters) } } };
+/** Text that is kept in so many bytes, an even number: the end of a response repeats it, and it has room to grow. */
+function say(keptBytes: number): Event {
+  return { kind: { $case: "text", value: { candidate: 0, text: "x".repeat(keptBytes / 2) } } };
 }
 
 function batch(...events: Event[]): StreamGenerateResponse {
@@ -37,9 +37,9 @@ describe("what the end of a stream repeats", () => {
     first.push(batch(say(400)));
     first.push(batch(say(200)));
     expect(budget.used).toBe(600);
-    expect(() => second.push(batch(say(401)))).toThrow(expect.objectContaining(OVERLOADED));
+    expect(() => second.push(batch(say(402)))).toThrow(expect.objectContaining(OVERLOADED));
     expect(budget.used).toBe(600);
-    expect(() => first.push(batch(say(401)))).toThrow(expect.objectContaining(OVERLOADED));
+    expect(() => first.push(batch(say(402)))).toThrow(expect.objectContaining(OVERLOADED));
     first.end();
     second.end();
     expect(budget.used).toBe(0);
@@ -98,7 +98,7 @@ describe("over HTTP", () => {
 
   test.each([
     { name: "is whole", second: 400, end: "response.completed" },
-    { name: "finds no room any more", second: 401, end: '"code":"overloaded"' },
+    { name: "finds no room any more", second: 402, end: '"code":"overloaded"' },
   ])("an answer that $name gives back what it took", async ({ second, end }) => {
     const budget = new ByteBudget(1_000, OF_STREAM_ENDS);
     let used = 0;

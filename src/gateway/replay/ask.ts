@@ -52,6 +52,10 @@ export class Ask<Request, Message> {
     return this.method.responseSerialize(message);
   }
 
+  messageOf(bytes: Buffer): Message {
+    return this.method.responseDeserialize(bytes);
+  }
+
   async #printLong(body: Uint8Array): Promise<Buffer> {
     const hash = this.#hash();
     for (let at = 0; at < body.length; at += HASHED_BYTES) {

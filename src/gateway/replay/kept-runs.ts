@@ -67,7 +67,8 @@ export class KeptRuns {
   newTape(ask: Ask<unknown, unknown>, accountId: string): Tape<unknown> {
     return new Tape({
       accountId,
-      bytesOf: (message) => ask.bytesOf(message).length,
+      bytesOf: (message) => ask.bytesOf(message),
+      messageOf: (bytes) => ask.messageOf(bytes),
       bytesMax: ANSWER_BYTES_MAX,
       pool: this.pool,
     });

@@ -117,7 +117,7 @@ export class KeyedAnswers {
     const done = run.ended.then(async (error) => {
       tape.close(error);
       try {
-        if (error === undefined) await this.#store(seals, requestId, print, tape, ask);
+        if (error === undefined) await this.#store(seals, requestId, print, tape);
         // Where nobody was told that it failed, the key stays: whoever asks again learns it if that was charged.
         else if (noted && tape.end?.told === true) await this.#answers.remove(seals);
       } catch (failure) {
@@ -151,7 +151,7 @@ export class KeyedAnswers {
     const { headers, messages } = readRecord(this.#answers.open(stored, record));
     const tape = this.kept.newTape(ask, call.caller.accountId);
     tape.head(headers);
-    for (const bytes of messages) tape.data(ask.method.responseDeserialize(bytes));
+    for (const bytes of messages) tape.data(ask.messageOf(bytes));
     tape.close();
     try {
       if (!tape.isWhole) throw overloaded("its memory for stored answers is full", 1_000);
@@ -173,19 +173,10 @@ export class KeyedAnswers {
   }
 
   /** Stores the answer; of one that is too large, that there was one. */
-  #store(
-    seals: readonly Seal[],
-    requestId: string,
-    print: Buffer,
-    tape: Tape<unknown>,
-    ask: Ask<unknown, unknown>,
-  ): Promise<void> {
+  #store(seals: readonly Seal[], requestId: string, print: Buffer, tape: Tape<unknown>): Promise<void> {
     const { accountId } = tape;
     if (!tape.isWhole) return this.#put(seals, { requestId, print, record: null, accountId });
-    const record = writeRecord(
-      lastingHeaders(tape.headers),
-      tape.messages().map((message) => ask.bytesOf(message)),
-    );
+    const record = writeRecord(lastingHeaders(tape.headers), tape.messageBytes());
     return this.#put(seals, { requestId, print, record, accountId });
   }
 

@@ -1,5 +1,7 @@
 /** What one node tells another of a kept answer: frames in a stream of bytes, which travels in sealed pieces. */
 import { hkdfSync } from "node:crypto";
+import { asBuffer } from "../../api/bytes.js";
+import { GatheredBytes } from "../../api/gathered-bytes.js";
 import { GatewayError, type ReasonName, REASONS } from "../../errors.js";
 import { opened, type Seal, sealed } from "./seal.js";
 
@@ -49,35 +51,31 @@ export class RelaySeal {
 
 /** Frames that wait to be sent, cut into pieces. */
 export class FrameWriter {
-  #waiting: Buffer[] = [];
-  #bytes = 0;
+  readonly #waiting = new GatheredBytes();
 
   write(kind: FrameKind, bytes: Uint8Array): void {
     const head = Buffer.alloc(HEAD_BYTES);
     head.writeUInt8(KINDS.indexOf(kind), 0);
     head.writeUInt32BE(bytes.length, 1);
-    this.#waiting.push(head, Buffer.from(bytes));
-    this.#bytes += HEAD_BYTES + bytes.length;
+    this.#waiting.add(head);
+    this.#waiting.add(asBuffer(bytes));
   }
 
   /** True where no more should be written for now. */
   get isBehind(): boolean {
-    return this.#bytes >= BEHIND_BYTES_MAX;
+    return this.#waiting.length >= BEHIND_BYTES_MAX;
   }
 
   get isEmpty(): boolean {
-    return this.#bytes === 0;
+    return this.#waiting.length === 0;
   }
 
   /** Takes the next piece. */
   take(): Buffer | undefined {
-    if (this.#bytes === 0) return undefined;
-    const all = this.#waiting.length === 1 ? this.#waiting[0] : Buffer.concat(this.#waiting);
-    const piece = all?.subarray(0, PIECE_BYTES_MAX) ?? NO_ID;
-    const rest = all?.subarray(PIECE_BYTES_MAX) ?? NO_ID;
-    this.#waiting = rest.length > 0 ? [rest] : [];
-    this.#bytes = rest.length;
-    return piece;
+    if (this.isEmpty) return undefined;
+    const all = this.#waiting.take();
+    this.#waiting.add(all.subarray(PIECE_BYTES_MAX));
+    return all.subarray(0, PIECE_BYTES_MAX);
   }
 }
 

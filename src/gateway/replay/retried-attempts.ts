@@ -214,7 +214,8 @@ export class RetriedAttempts {
   }
 
   #newTape(ask: Ask<unknown, unknown>, accountId: string): Tape<unknown> {
-    const bytesOf = (message: unknown): number => ask.bytesOf(message).length;
-    return new Tape({ accountId, bytesOf, bytesMax: ANSWER_BYTES_MAX, pool: this.pool });
+    const bytesOf = (message: unknown): Buffer => ask.bytesOf(message);
+    const messageOf = (bytes: Buffer): unknown => ask.messageOf(bytes);
+    return new Tape({ accountId, bytesOf, messageOf, bytesMax: ANSWER_BYTES_MAX, pool: this.pool });
   }
 }

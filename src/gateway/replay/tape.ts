@@ -3,19 +3,31 @@ import type { CancelSignal } from "../../api/cancellation.js";
 import type { CallMetadata, Sink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
 import type { BytePool, Pooled } from "../../api/byte-pool.js";
+import { OwnCopies } from "../../api/own-copies.js";
 import { Follower } from "./follower.js";
 
 /** What readers may be behind where nothing is kept for later ones. */
 const BEHIND_BYTES_MAX = 1_048_576;
+/** What a message takes beside its bytes. */
+const MESSAGE_BYTES = 192;
+const NO_BYTES = Buffer.alloc(0);
 
 export interface TapeOptions<Message> {
   /** Whose answer it is. */
   readonly accountId: string;
-  readonly bytesOf: (message: Message) => number;
+  readonly bytesOf: (message: Message) => Buffer;
+  readonly messageOf: (bytes: Buffer) => Message;
   /** The most that one answer may take. */
   readonly bytesMax: number;
   /** What all tapes take together. */
   readonly pool: BytePool;
+}
+
+/** One message: as it came until all who read have it, and as bytes for those who come later. */
+interface Recorded<Message> {
+  message: Message | undefined;
+  readonly bytes: Buffer;
+  readonly size: number;
 }
 
 /** How an answer ended: well, or with a refusal. */
@@ -27,7 +39,10 @@ export interface TapeEnd {
 
 export class Tape<Message> implements Sink<Message>, Pooled {
   #headers: CallMetadata | undefined;
-  #messages: { readonly message: Message; readonly bytes: number }[] = [];
+  #messages: Recorded<Message>[] = [];
+  readonly #copies = new OwnCopies();
+  /** So many messages were read by all, and are kept as bytes alone. */
+  #compacted = 0;
   /** Messages that were forgotten, from the first on. */
   #forgotten = 0;
   #bytes = 0;
@@ -74,11 +89,13 @@ export class Tape<Message> implements Sink<Message>, Pooled {
   }
 
   at(index: number): Message | undefined {
-    return this.#messages[index - this.#forgotten]?.message;
+    const recorded = this.#messages[index - this.#forgotten];
+    return recorded && (recorded.message ?? this.options.messageOf(recorded.bytes));
   }
 
-  messages(): readonly Message[] {
-    return this.#messages.map(({ message }) => message);
+  /** All messages as bytes. Only of one that is whole. */
+  messageBytes(): readonly Buffer[] {
+    return this.#messages.map(({ bytes }) => bytes);
   }
 
   head(metadata: CallMetadata): void {
@@ -89,11 +106,12 @@ export class Tape<Message> implements Sink<Message>, Pooled {
 
   data(message: Message): boolean {
     this.#headers ??= {};
-    const bytes = this.options.bytesOf(message);
-    if (this.#isWhole && (this.#bytes + bytes > this.options.bytesMax || !this.options.pool.take(this, bytes)))
+    const told = this.options.bytesOf(message);
+    const size = told.length + MESSAGE_BYTES;
+    if (this.#isWhole && (this.#bytes + size > this.options.bytesMax || !this.options.pool.take(this, size)))
       this.#spill();
-    this.#messages.push({ message, bytes });
-    this.#bytes += bytes;
+    this.#messages.push({ message, bytes: this.#isWhole ? this.#copies.copy(told) : NO_BYTES, size });
+    this.#bytes += size;
     this.#wake();
     this.#paused = !this.#isWhole && this.#bytes >= BEHIND_BYTES_MAX;
     return !this.#paused;
@@ -147,16 +165,24 @@ export class Tape<Message> implements Sink<Message>, Pooled {
     this.onSpill?.();
   }
 
-  /** Forgets what all readers have read, where nothing is kept for later ones. */
+  /** Forgets what all readers have read, but for its bytes where later ones may come. */
   #trim(): void {
-    if (this.#isWhole) return;
     let least = this.length;
     for (const follower of this.#followers) least = Math.min(least, follower.position);
+    if (this.#isWhole) return this.#compact(least);
     const read = this.#messages.splice(0, least - this.#forgotten);
     this.#forgotten += read.length;
-    for (const { bytes } of read) this.#bytes -= bytes;
+    for (const { size } of read) this.#bytes -= size;
     if (!this.#paused || this.#bytes >= BEHIND_BYTES_MAX) return;
     this.#paused = false;
     this.#onDrain?.();
+  }
+
+  /** Nothing is forgotten of one that is whole, so places count from its first message. */
+  #compact(end: number): void {
+    for (; this.#compacted < end; this.#compacted += 1) {
+      const recorded = this.#messages[this.#compacted];
+      if (recorded !== undefined) recorded.message = undefined;
+    }
   }
 }

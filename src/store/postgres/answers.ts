@@ -2,6 +2,7 @@
  * Answers with an Idempotency-Key in PostgreSQL, where all nodes find them. Of two nodes that claim a key one is first:
  * the other runs nothing.
  */
+import { residentBytes } from "../../api/own-copies.js";
 import { GatewayError } from "../../errors.js";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../answer-rows.js";
 import type { Postgres, Session } from "./connection.js";
@@ -102,9 +103,10 @@ export class PostgresAnswers {
     this.#checkOpen();
     const { id, accountId, requestId, print, record, recordUntilMs, untilMs } = row;
     const bytes = record?.length ?? 0;
-    if (this.#waitingBytes + bytes > WAITING_BYTES_MAX)
+    const waiting = record ? residentBytes(record) : 0;
+    if (this.#waitingBytes + waiting > WAITING_BYTES_MAX)
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stored answers are behind" });
-    this.#waitingBytes += bytes;
+    this.#waitingBytes += waiting;
     try {
       const values = [id, accountId, requestId, this.nodeId, print, record, bytes, recordUntilMs, untilMs];
       if ((await this.database.run(PUT, values)) === 0)
@@ -113,7 +115,7 @@ export class PostgresAnswers {
           retry_after_ms: "1000",
         });
     } finally {
-      this.#waitingBytes -= bytes;
+      this.#waitingBytes -= waiting;
     }
   }
 

@@ -1,4 +1,5 @@
 /** Answers with an Idempotency-Key, behind a thread of their own that starts with the first of them. */
+import { residentBytes } from "../../api/own-copies.js";
 import { GatewayError } from "../../errors.js";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../answer-rows.js";
 import type { AnswerChange, SqliteAnswers } from "./answer-file.js";
@@ -135,5 +136,5 @@ export class Answers {
 }
 
 function bytesOf(change: AnswerChange): number {
-  return change.kind === "put" ? (change.row.record?.length ?? 0) : 0;
+  return change.kind === "put" && change.row.record ? residentBytes(change.row.record) : 0;
 }

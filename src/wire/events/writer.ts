@@ -87,18 +87,32 @@ export function joinedEvent(data: Buffer, raw: Buffer): { readonly data: Buffer;
   return { data: whole.subarray(head.length, head.length + joined.length), raw: whole };
 }
 
+/** Of one in UTF-16. */
+const CHARACTER_BYTES = 2;
+/** What V8 takes for a short text that is added to another, or that waits in a list. */
+const PIECE_BYTES = 80;
+
 /** Writes one answer for a client, streamed. A codec says what is told; only the writer makes bytes of it. */
 export abstract class StreamEncoder {
   protected readonly out = new EventWriter();
-  /** What a codec holds on to, it adds here. */
-  protected kept = 0;
+  #keptBytes = 0;
 
   /**
-   * The most characters of the answer that it kept at once, or an upper bound: what the end of the stream repeats, and
-   * what cannot be told yet.
+   * The most memory that it held the answer in at once, or an upper bound: what the end of the stream repeats, and what
+   * cannot be told yet.
    */
-  get keptLength(): number {
-    return this.kept;
+  get keptBytes(): number {
+    return this.#keptBytes;
+  }
+
+  /** A codec says here what it holds on to. */
+  protected keep(text: string): void {
+    this.#keptBytes += text.length * CHARACTER_BYTES + PIECE_BYTES;
+  }
+
+  /** The same of so many bytes, however many pieces they came in. */
+  protected keepBytes(bytes: number): void {
+    this.#keptBytes += bytes;
   }
 
   /** The bytes that tell these events; may be empty. */

@@ -40,7 +40,9 @@ class Reader implements Sink<string> {
 function setUp(poolBytes = 100 * MIB, bytesMax = 100 * MIB) {
   let used = 0;
   const pool = new BytePool(poolBytes, (bytes) => (used = bytes));
-  const tape = new Tape<string>({ accountId: "acme", bytesOf: (message) => message.length, bytesMax, pool });
+  const bytesOf = (message: string): Buffer => Buffer.from(message);
+  const messageOf = (bytes: Buffer): string => bytes.toString();
+  const tape = new Tape<string>({ accountId: "acme", bytesOf, messageOf, bytesMax, pool });
   return { tape, pool, used: () => used, signal: new Cancellation() };
 }
 

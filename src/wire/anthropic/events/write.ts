@@ -131,7 +131,7 @@ class MessagesStreamEncoder extends StreamEncoder {
     const last = this.waiting.at(-1);
     // Only calls may go on beside others.
     if (last !== undefined && last.kind !== "call") last.isClosed = true;
-    if (last !== undefined) this.kept += start.length;
+    if (last !== undefined) this.keep(start);
     const hasArguments = kind === "call" ? new JsonEnd() : undefined;
     const block = {
       kind,
@@ -153,7 +153,7 @@ class MessagesStreamEncoder extends StreamEncoder {
     if (signature === undefined) return;
     block.proof = encodeProof(signature);
     block.isClosed = true;
-    if (block !== this.waiting[0]) this.kept += block.proof.length;
+    if (block !== this.waiting[0]) this.keep(block.proof);
   }
 
   private startCall({ index, id, name, custom, signature }: Omit<ToolCallStart, "candidate">): void {
@@ -180,12 +180,12 @@ class MessagesStreamEncoder extends StreamEncoder {
   private add(block: Block, delta: string): void {
     block.deltas.push(delta);
     // The first is told at once; those behind it wait until it is whole.
-    if (block !== this.waiting[0]) this.kept += delta.length;
+    if (block !== this.waiting[0]) this.keep(delta);
   }
 
   private refuse(text: string): void {
     this.refusal += text;
-    this.kept += text.length;
+    this.keep(text);
   }
 
   private part(part: Part | undefined): void {

@@ -72,14 +72,14 @@ class GeminiStreamEncoder extends StreamEncoder {
       case "toolCallStart": {
         const calls = this.calls.get(kind.value.candidate) ?? [];
         this.calls.set(kind.value.candidate, [...calls, { start: kind.value, arguments: "" }]);
-        this.kept += kind.value.id.length + kind.value.name.length + (kind.value.signature?.length ?? 0);
+        for (const text of [kind.value.id, kind.value.name, kind.value.signature ?? ""]) this.keep(text);
         return;
       }
       case "toolCallDelta": {
         const call = this.calls.get(kind.value.candidate)?.find(({ start }) => start.index === kind.value.index);
         if (call === undefined) return;
         call.arguments += kind.value.arguments;
-        this.kept += kind.value.arguments.length;
+        this.keep(kind.value.arguments);
         return;
       }
       case "logprobs": {

@@ -76,7 +76,8 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
   private thinking(candidate: number, text: string, signature: string | undefined): void {
     const thoughts = this.thoughtsOf(candidate);
     thoughts.open += text;
-    this.kept += text.length + (signature?.length ?? 0);
+    this.keep(text);
+    if (signature !== undefined) this.keep(signature);
     if (text !== "") this.delta(candidate, `"reasoning_content":${JSON.stringify(text)}`);
     if (signature === undefined) return;
     thoughts.told.push({ type: "reasoning.text", text: thoughts.open, signature });
@@ -107,7 +108,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
       const thoughts = this.thoughtsOf(candidate);
       const { data } = part.kind.value;
       thoughts.told.push({ type: "reasoning.encrypted", data });
-      this.kept += data.length;
+      this.keep(data);
       return this.thoughts(candidate, thoughts);
     }
     if (part?.kind?.$case !== "toolCall") {

@@ -1,5 +1,6 @@
 /** The items of an answer as they grow: each tells its own events, and in the end what it is as a whole. */
 import type { TokenLogprob } from "../../../api/index.js";
+import { GrowingText } from "../../answer/growing-text.js";
 import { jsonOf, objectText } from "../../json/text.js";
 import { encodeToken } from "../../openai/answer/logprobs.js";
 import type { AskedTool } from "../request/decode-tools.js";
@@ -26,7 +27,7 @@ export function tellWhole(tell: Tell, { index }: Place, opened: string, item: st
 export class MessageWriter {
   private readonly done: string[] = [];
   private open: "output_text" | "refusal" | undefined;
-  private text = "";
+  private text = new GrowingText();
   private annotations: string[] = [];
   private logprobs: string[] = [];
 
@@ -40,7 +41,7 @@ export class MessageWriter {
   addText(text: string, tokens: readonly TokenLogprob[]): void {
     if (text === "" && this.open !== "output_text") return;
     this.begin("output_text");
-    this.text += text;
+    this.text.add(text);
     const logprobs = tokens.map((token) => JSON.stringify(encodeToken(token)));
     this.logprobs.push(...logprobs);
     if (text === "") return;
@@ -50,7 +51,7 @@ export class MessageWriter {
   addRefusal(text: string): void {
     if (text === "") return;
     this.begin("refusal");
-    this.text += text;
+    this.text.add(text);
     this.tell("response.refusal.delta", `${this.at()},"delta":${jsonOf(text)}`);
   }
 
@@ -79,19 +80,19 @@ export class MessageWriter {
   private end(): void {
     if (this.open === undefined) return;
     const part = this.part();
-    const text = jsonOf(this.text);
+    const text = jsonOf(String(this.text));
     if (this.open === "refusal") this.tell("response.refusal.done", `${this.at()},"refusal":${text}`);
     else this.tell("response.output_text.done", `${this.at()},"text":${text},"logprobs":[${this.logprobs.join(",")}]`);
     this.tell("response.content_part.done", `${this.at()},"part":${part}`);
     this.done.push(part);
     this.open = undefined;
-    this.text = "";
+    this.text = new GrowingText();
     this.annotations = [];
     this.logprobs = [];
   }
 
   private part(): string {
-    const text = jsonOf(this.text);
+    const text = jsonOf(String(this.text));
     if (this.open === "refusal") return `{"type":"refusal","refusal":${text}}`;
     const lists = `"annotations":[${this.annotations.join(",")}],"logprobs":[${this.logprobs.join(",")}]`;
     return `{"type":"output_text",${lists},"text":${text}}`;
@@ -110,7 +111,7 @@ export class MessageWriter {
 
 /** What the model thought, as a summary of one part. */
 export class ReasoningWriter {
-  private text = "";
+  private readonly text = new GrowingText();
   private hasPart = false;
 
   constructor(
@@ -127,16 +128,16 @@ export class ReasoningWriter {
       this.hasPart = true;
       this.tell("response.reasoning_summary_part.added", `${this.at()},"part":${summaryPart("")}`);
     }
-    this.text += text;
+    this.text.add(text);
     this.tell("response.reasoning_summary_text.delta", `${this.at()},"delta":${jsonOf(text)}`);
   }
 
   close(encrypted: string): string {
     if (this.hasPart) {
-      this.tell("response.reasoning_summary_text.done", `${this.at()},"text":${jsonOf(this.text)}`);
-      this.tell("response.reasoning_summary_part.done", `${this.at()},"part":${summaryPart(this.text)}`);
+      this.tell("response.reasoning_summary_text.done", `${this.at()},"text":${jsonOf(String(this.text))}`);
+      this.tell("response.reasoning_summary_part.done", `${this.at()},"part":${summaryPart(String(this.text))}`);
     }
-    const item = reasoningItem(this.place.id, this.text, encrypted);
+    const item = reasoningItem(this.place.id, String(this.text), encrypted);
     this.tell("response.output_item.done", `"output_index":${this.place.index},"item":${item}`);
     return item;
   }
@@ -169,7 +170,7 @@ export interface StartedCall {
 
 /** A call of one of the client's tools. */
 export class CallWriter {
-  private text = "";
+  private readonly text = new GrowingText();
 
   constructor(
     private readonly tell: Tell,
@@ -180,18 +181,19 @@ export class CallWriter {
   }
 
   add(fragment: string): void {
-    this.text += fragment;
+    this.text.add(fragment);
     // Free text is told once all of its wrapping is there.
     if (fragment !== "" && !this.call.isWrapped) this.delta(fragment);
   }
 
   close(status: ItemStatus): string {
     const { isWrapped, tool } = this.call;
-    let { text } = this;
+    const came = String(this.text);
+    let text = came;
     // No arguments are an empty object: clients read them as JSON.
     if (text === "" && !tool.custom) text = "{}";
     else if (isWrapped) text = unwrappedText(text);
-    if (text !== this.text && text !== "") this.delta(text);
+    if (text !== came && text !== "") this.delta(text);
     const told = tool.custom ? `"input":${jsonOf(text)}` : `"name":${jsonOf(tool.name)},"arguments":${jsonOf(text)}`;
     this.tell(`${this.kind()}.done`, `${this.at()},${told}`);
     const item = this.item(text, status);

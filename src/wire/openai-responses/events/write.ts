@@ -57,30 +57,33 @@ type Kind = NonNullable<Event["kind"]>;
 type Step = Exclude<Kind, { $case: "start" | "finish" }>;
 
 /** About what a token with its probability takes as JSON, beside those of the tokens that were likely in its place. */
-const LOGPROB_CHARACTERS = 100;
+const LOGPROB_BYTES = 100;
 
-/** Of all texts and bytes in a value. */
-function charactersIn(value: unknown): number {
-  if (typeof value === "string") return value.length;
+/** A text that grows has a room for it, at most twice as large. */
+const ROOMS = 2;
+
+/** The bytes that all texts and bytes in a value are kept in. */
+function bytesIn(value: unknown): number {
+  if (typeof value === "string") return Buffer.byteLength(value) * ROOMS;
   if (typeof value !== "object" || value === null) return 0;
   if (ArrayBuffer.isView(value)) return value.byteLength;
-  return Object.values(value).reduce<number>((sum, member) => sum + charactersIn(member), 0);
+  return Object.values(value).reduce<number>((sum, member) => sum + bytesIn(member), 0);
 }
 
-/** How much of a step the end of the stream repeats. */
-function lengthOf(kind: Step): number {
+/** In how much what the end of the stream repeats of a step is kept. */
+function bytesOf(kind: Step): number {
   switch (kind.$case) {
     case "text":
     case "refusal":
-      return kind.value.text.length;
+      return bytesIn(kind.value.text);
     case "thinking":
-      return kind.value.text.length + (kind.value.signature?.length ?? 0);
+      return bytesIn(kind.value.text) + bytesIn(kind.value.signature);
     case "part":
-      return charactersIn(kind.value.part);
+      return bytesIn(kind.value.part);
     case "toolCallDelta":
-      return kind.value.arguments.length;
+      return bytesIn(kind.value.arguments);
     case "logprobs":
-      return kind.value.content.reduce((sum, { top }) => sum + (1 + top.length) * LOGPROB_CHARACTERS, 0);
+      return kind.value.content.reduce((sum, { top }) => sum + (1 + top.length) * LOGPROB_BYTES, 0);
     default:
       return 0;
   }
@@ -161,7 +164,7 @@ export class ResponsesStreamEncoder extends StreamEncoder {
     // The wire has one answer.
     if (kind.value.candidate !== 0) return;
     this.begin();
-    this.kept += lengthOf(kind);
+    this.keepBytes(bytesOf(kind));
     switch (kind.$case) {
       case "text":
         return this.message().addText(kind.value.text, logprobs?.content ?? []);
