@@ -102,6 +102,14 @@ export interface Family extends Endpoint {
   readonly builtInModels: readonly BuiltInModel[];
 }
 
+/**
+ * True where the input of a request is billed whose client hung up before anything came: everywhere but on machines of
+ * one's own, which stop at once whatever was asked.
+ */
+export function billsCutRequests({ abortStopsBilling, wholeAnswersBillOn }: Family): boolean {
+  return !abortStopsBilling || wholeAnswersBillOn === true;
+}
+
 /** How a family is spoken to for a request: in the request's own wire where it speaks that. */
 export function endpointFor(family: Family, request: WireRequest, kind: ModelKind): Endpoint {
   if (kind !== "chat") return family.endpoints?.[kind] ?? family;

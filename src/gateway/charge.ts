@@ -41,6 +41,8 @@ export interface ChargeTerms {
   /** About how many tokens that has, and how many at least, whosever the tokenizer is. */
   readonly estimateOutput?: (() => number) | undefined;
   readonly leastOutput?: (() => number) | undefined;
+  /** Whether the upstream bills what it was sent where nothing came. Absent: it cannot have read the request. */
+  readonly cutInput?: "billed" | "unbilled" | undefined;
 }
 
 /** The usage that is charged, how it is known, and what is wrong with what the upstream reported. */
@@ -49,6 +51,8 @@ export interface Charge {
   /** With NONE nothing is charged. */
   readonly usageSource: UsageSource;
   readonly doubt: UsageDoubt | undefined;
+  /** What was sent and is charged to nobody: it counts in limits, and is the operator's cost. */
+  readonly unbilled?: Usage;
 }
 
 /** `compare`: by the report, unless what came is more than it can be. */
@@ -102,6 +106,22 @@ export function chargeOf(
   ending: Ending,
   terms: ChargeTerms,
 ): Charge | Promise<Charge> {
+  const charge = answerCharge(report, ending, terms);
+  if (ending !== "left" || terms.cutInput === undefined) return charge;
+  return Promise.resolve(charge).then((known) => (isFree(known) ? cutCharge(known, terms) : known));
+}
+
+function isFree({ usageSource }: Charge): boolean {
+  return usageSource === UsageSource.USAGE_SOURCE_NONE;
+}
+
+/** Whoever hangs up before anything came has sent its prompt all the same. */
+async function cutCharge(charge: Charge, terms: ChargeTerms): Promise<Charge> {
+  const sent = await counted(NOTHING, charge.doubt, terms);
+  return terms.cutInput === "billed" ? sent : { ...charge, unbilled: sent.usage };
+}
+
+function answerCharge(report: AnswerReport | undefined, ending: Ending, terms: ChargeTerms): Charge | Promise<Charge> {
   if (report === undefined) return free(undefined);
   const { request, contextTokens } = terms;
   const hasFinished = ending === "finished";

@@ -95,7 +95,8 @@ export async function generate(
     const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
     const failure = await answer(request, model, { run, long }, meter, call, steps);
     const { outcome, chargedNanos } = await conclude(meter, hold, failure, call, steps);
-    usedTokens = totalTokens(outcome.usage);
+    // What was sent counts in limits whoever pays for it: else they would be passed by hanging up.
+    usedTokens = totalTokens(outcome.unbilled ?? outcome.usage);
     record({ call, model, meter, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
     if (failure !== undefined) throw failure;
   } catch (error) {

@@ -5,7 +5,7 @@ import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
 import type { Hold } from "../ledger/ledger.js";
-import type { ModelKind } from "../families/family.js";
+import { billsCutRequests, type ModelKind } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
 import type { RequestRecord } from "../records/request-record.js";
 import type { Plan } from "../pricing/hold-plan.js";
@@ -62,11 +62,15 @@ export interface Outcome {
   readonly costNanos: bigint;
   /** What the operator pays for it; undefined where nobody knows. */
   readonly operatorCostNanos: bigint | undefined;
+  /** What was sent of a request whose client hung up before anything came, where nobody is charged for it. */
+  readonly unbilled?: Usage | undefined;
 }
 
 export class Meter implements AnswerReceiver {
   #target: Target | undefined;
   #attempts = 0;
+  /** True once the target may have read the request. */
+  #isSent = false;
   #attemptStartMs = 0;
   /** The attempts that are over. */
   readonly #ended: Attempt[] = [];
@@ -117,6 +121,7 @@ export class Meter implements AnswerReceiver {
     if (attempts === 1) this.#overheadMs = this.#attemptStartMs;
     this.#target = target;
     this.#attempts = attempts;
+    this.#isSent = false;
     this.#report = undefined;
     this.#dropped = [];
     // What was read of an attempt before is nobody's.
@@ -132,7 +137,13 @@ export class Meter implements AnswerReceiver {
     return this.#attemptTrace?.headers;
   }
 
+  sent(): void {
+    this.#isSent = true;
+  }
+
   ended(failure: AttemptFailure | undefined): void {
+    // What an upstream refuses it does not bill.
+    if (failure !== undefined && failure.status !== 0 && failure.status !== ANSWERED) this.#isSent = false;
     const trace = this.#attemptTrace;
     if (trace !== undefined)
       endAttempt(trace, failure?.error, this.#report?.servedModel ?? "", failure?.status ?? ANSWERED);
@@ -247,8 +258,15 @@ export class Meter implements AnswerReceiver {
       countOutput: text && (() => text.notes.output(text.grown)),
       estimateOutput: text && (() => text.notes.estimate(text.grown)),
       leastOutput: text && (() => text.notes.least(text.grown)),
+      cutInput: this.#cutInput,
     });
     return charging instanceof Promise ? charging.then((charge) => this.#outcome(charge)) : this.#outcome(charging);
+  }
+
+  get #cutInput(): "billed" | "unbilled" | undefined {
+    const family = this.#target?.served.family;
+    if (family === undefined || !this.#isSent) return undefined;
+    return billsCutRequests(family) ? "billed" : "unbilled";
   }
 
   /** What is wrong with what the upstream reported; undefined where nothing is. Known with the outcome. */
@@ -301,7 +319,7 @@ export class Meter implements AnswerReceiver {
     return this.#target?.model ?? this.options.model.id;
   }
 
-  #outcome({ usage: charged, usageSource, doubt: told }: Charge): Outcome {
+  #outcome({ usage: charged, usageSource, doubt: told, unbilled }: Charge): Outcome {
     const { hold, outputTokensMax } = this.options;
     const isPast = outputTokensMax !== undefined && this.exceeds();
     const usage = isPast ? withOutputWithin(charged, outputTokensMax) : charged;
@@ -309,8 +327,8 @@ export class Meter implements AnswerReceiver {
     if (usageSource === UsageSource.USAGE_SOURCE_NONE) {
       this.#doubt = doubt;
       // What is free for the caller may all the same have been reported, and is then the operator's cost.
-      const { operatorCostNanos } = this.#bill(this.#allowed(this.#report?.usage ?? NO_USAGE));
-      return { usage, usageSource, costNanos: 0n, operatorCostNanos };
+      const { operatorCostNanos } = this.#bill(this.#allowed(this.#report?.usage ?? unbilled ?? NO_USAGE));
+      return { usage, usageSource, costNanos: 0n, operatorCostNanos, unbilled };
     }
     const bill = this.#bill(usage);
     this.#doubt = doubt ?? bill.doubt ?? (bill.costNanos > hold.amountNanos ? "above_hold" : undefined);

@@ -142,6 +142,11 @@ export class Metrics {
     "Answers whose upstream reported no usage, or one that cannot be true.",
     ["upstream", "doubt"],
   );
+  readonly unbilledTokens = this.#counter(
+    "tollgate_unbilled_input_tokens_total",
+    "Input tokens that an upstream was sent and nobody was charged for, since the client hung up before anything came.",
+    ["upstream"],
+  );
   readonly readOn = this.#counter(
     "tollgate_read_on_total",
     "Answers that nobody waited for any more: read on for their usage, or cut because too many were.",

@@ -22,6 +22,8 @@ export interface BatchReceiver {
   exceeds?(): boolean;
   /** How many tokens may come before that can be so. No answer has more tokens than bytes. */
   roomTokens?(): number;
+  /** Called once the target may have read the request. */
+  sent?(): void;
   /** Names of parameters that the target's wire had no place for; called where there are some. */
   dropped?(params: readonly string[]): void;
 }

@@ -100,6 +100,10 @@ class Attempt implements UpstreamHandler {
     this.#exchange = target.served.upstream.send(asked, this);
   }
 
+  onSent(): void {
+    this.receiver.sent?.();
+  }
+
   onHead(status: number, headers: Readonly<Record<string, string>>): void {
     this.#guard(() => this.#begin(status, headers));
   }

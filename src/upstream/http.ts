@@ -182,7 +182,10 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#handler === undefined) controller.abort(new Error("aborted"));
-    else this.#sent = true;
+    else {
+      this.#sent = true;
+      this.#handler.onSent?.();
+    }
   }
 
   onResponseStart(

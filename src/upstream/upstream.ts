@@ -14,6 +14,8 @@ export interface UpstreamRequest {
 
 /** What an upstream calls as its answer comes. After `onEnd` or `onError` nothing more is called. */
 export interface UpstreamHandler {
+  /** A connection took the request: from now on the upstream may have read all of it. */
+  onSent?(): void;
   onHead(status: number, headers: Readonly<Record<string, string>>): void;
   onData(chunk: Buffer): void;
   onEnd(): void;

@@ -217,6 +217,11 @@ describe.each(CUTS)("$name, left after $events events", ({ format, events }) => 
   });
 });
 
+/** Machines of one's own stop at once; elsewhere what was sent is billed, whoever hangs up. */
+function billsInput({ family }: UpstreamRow): boolean {
+  return family !== "openai-compatible";
+}
+
 /** True where the last word is said on a connection that stays open, which is left only after a while. */
 function staysOpen({ streamsBillOn }: UpstreamRow): boolean {
   return !streamsBillOn;
@@ -248,7 +253,7 @@ async function expectChargedOnce(format: FormatRow, upstream: UpstreamRow, event
   expect(await drains(upstream.wire)).toBe(drained);
   const text = piecesOf(upstream.wire, events).join("");
   // From the first event on the upstream generates, so the input is charged although no text came.
-  if (events === 0) expect(record, name).toMatchObject(FREE);
+  if (events === 0 && !billsInput(upstream)) expect(record, name).toMatchObject(FREE);
   else if (record["usage_source"] === "reported") expectReported(record, text);
   else expectCounted(record, text);
 }
@@ -284,6 +289,49 @@ describe.each(PAIRS)("a whole answer of $upstream.family, left by a client of $f
     return expect(await endedRequest(name)).toMatchObject(REPORTED);
   });
 });
+
+/** A thousand tokens, in 5 KB. */
+const WORDS = " word".repeat(1_000);
+
+// What is read on tells its usage in the end.
+describe.each(UPSTREAMS.filter(({ streamsBillOn }) => !streamsBillOn))(
+  "prompts whose client hangs up before $family answers",
+  (upstream) => {
+    test("count in the limit of tokens, and are charged as input where it bills them", async () => {
+      const [format] = SERVED;
+      if (format === undefined) throw new Error("no format is served");
+      const name = `case-hung-up-${upstream.wire}`;
+      await management.account(name, 10_000_000n);
+      const { secret } = await management.makeKey(name, { tokens_per_minute: "10000" });
+      /** Resolves with what it was told in place of an answer; empty where the upstream has it and the client hung up. */
+      const hangUp = async (place: number): Promise<string> => {
+        const [leaving, stop] = [new AbortController(), `${name}-${place}`];
+        const asked = fetch(gateway.url + format.path(`step-${upstream.wire}`, true), {
+          method: "POST",
+          headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...format.headers },
+          body: JSON.stringify(format.body(`step-${upstream.wire}`, `${stopAfter(stop, 0)}${WORDS}`, true)),
+          signal: leaving.signal,
+        }).catch(() => undefined);
+        let refusal = "";
+        void asked.then(async (answer) => (refusal = answer?.ok === false ? await answer.text() : ""));
+        await expect.poll(() => stepped.stops.get(stop)?.stopped ?? refusal, SOON).toBeTruthy();
+        leaving.abort();
+        await asked;
+        stepped.stops.get(stop)?.release();
+        await expect.poll(async () => (await management.balance(name)).heldNanos, SOON).toBe(0n);
+        return refusal;
+      };
+      let hungUp = 0;
+      let refusal = "";
+      while (refusal === "" && hungUp < 12) refusal = await hangUp((hungUp += 1));
+      expect(refusal).toContain("tokens_per_minute");
+      expect(hungUp).toBeGreaterThan(2);
+      const { spentNanos } = await management.balance(name);
+      // By count, which tokenizers differ in.
+      expect(spentNanos > BigInt(hungUp - 1) * 500n * PRICE.inputNanos).toBe(billsInput(upstream));
+    });
+  },
+);
 
 test(
   "at most 64 are read on at once; the others are cut, and charged for what came",
