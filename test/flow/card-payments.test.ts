@@ -64,7 +64,8 @@ async function deliver(event: SignedEvent): Promise<void> {
 
 test("events are booked once each, while the gateway that they come to is killed again and again", async () => {
   const random = randomOf(7);
-  const left: Record<string, bigint> = { acme: 0n, other: 0n };
+  const left: Record<string, bigint> = {};
+  for (const account of ["acme", "other"]) left[account] = (await operator.balance(account)).availableNanos;
   const events: SignedEvent[] = [];
   for (let count = 0; count < SESSIONS; count++) {
     const [account, cents] = [count % 2 === 0 ? "acme" : "other", 500 + Math.floor(random() * 5_000)];
@@ -136,6 +137,7 @@ test("commands list payments and find what Stripe never told", async () => {
 test("an account's key sees its own payments alone, and not what Stripe calls them", async () => {
   const { secret } = await operator.makeKey("acme", { scopes: ["usage"] });
   const holder = new Management(gateway, secret);
+  for (const account of ["acme", "other"]) await begin(account, 900);
   const { body } = await holder.call("GET", "/payments");
   const { payments } = body as { payments: { id: string; account_id: string; stripe_session_id: string }[] };
   expect(payments.length).toBeGreaterThan(0);

@@ -25,7 +25,8 @@ export const openQuickSqlite: (options: { readonly directory: string }) => Promi
 function openHere(directory: string): Store {
   const file = openSqliteFile(directory, undefined);
   const { port1, port2 } = new MessageChannel();
-  new SqliteDesk(port2, file, new SqliteLog(file.database), sqliteCalls(file.database, file.witness), file.witness).open();
+  const { database, witness } = file;
+  new SqliteDesk(port2, file, new SqliteLog(database), sqliteCalls(database, witness), witness).open();
   const caller = new Caller(port1);
   return sqliteStore({ caller, verify: () => verified(directory), isShared: false, close: () => caller.close() });
 }
