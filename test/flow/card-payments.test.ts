@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { tollgate } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { FakeStripe, SECRET_KEY, type SignedEvent, WEBHOOK_SECRET } from "../support/fake-stripe.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
@@ -12,6 +12,7 @@ import { readMetrics } from "../support/metrics-reading.js";
 import { randomOf } from "../support/random.js";
 import { bySweep } from "../support/sweep.js";
 
+const tollgate = commandsOfOneProcess();
 const CENT = 10_000_000n;
 const KILLS = bySweep({ short: 2, long: 3, all: 3 });
 /** Each of four kinds: paid, paid and refunded in part, disputed, and paid again. */
