@@ -61,7 +61,7 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`a gateway with Redis ${OWN_RED
     expect([refused.status, refused.headers.get("x-ratelimit-remaining-requests")]).toEqual([429, "0"]);
   });
 
-  test("serves by its own share while Redis is gone, says so, stays ready, and writes its password nowhere", async () => {
+  test("serves by its own share while Redis is gone, is ready, and writes its password nowhere", async () => {
     const { secret } = await management.makeKey("acme", { requests_per_minute: 1_000 });
     const few = await management.makeKey("acme", { requests_per_minute: 2 });
     expect((await ask(secret)).status).toBe(200);
