@@ -113,6 +113,11 @@ test("the program leans on what documents promise", () => {
   expect(program.flatMap(undocumented)).toEqual([]);
 });
 
+test("random searches take their seed from one place", () => {
+  const own = tests.filter(({ text }) => /^(import|\}) .*"fast-check"/m.test(text)).map(({ path }) => path);
+  expect(own).toEqual(["test/support/seeds.ts"]);
+});
+
 test("a test file that asks what its process takes has one of its own", () => {
   // What another file used before it decides as well how much the allocator keeps, and what is collected when.
   const asking = tests.filter(({ path, text }) => path.endsWith(".test.ts") && ASKS_ITS_PROCESS.test(text));

@@ -1,5 +1,5 @@
 /** Money in messages: every amount stands there for people too, and neither form loses a nano of the other. */
-import { assert, bigInt, property } from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { answerBytesToJson } from "../../src/api/json.js";
 import { methodByPath, registry } from "../../src/api/descriptors.js";
@@ -12,8 +12,8 @@ import { readMoney, writeMoney } from "../../src/rpc/money-messages.js";
 const CREDIT = methodByPath("/tollgate.v1.AccountService/CreditAccount").desc;
 const STATEMENT = methodByPath("/tollgate.v1.AccountService/GetStatement").desc;
 const MODEL = methodByPath("/tollgate.v1.ModelService/GetModel").desc;
-const INT64 = bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-const AMOUNT = bigInt({ min: 0n, max: AMOUNT_NANOS_MAX });
+const INT64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const AMOUNT = fc.bigInt({ min: 0n, max: AMOUNT_NANOS_MAX });
 /** What a model answers, which programs read; and a list, beside which nothing can stand. */
 const WITHOUT_MONEY = [
   "Answer.cost_nanos",
@@ -50,8 +50,8 @@ describe("the protocol", () => {
 
 describe("every amount of 64 bits", () => {
   test("is written as a google.type.Money of the same worth, whose parts have one sign", () => {
-    assert(
-      property(INT64, (availableNanos) => {
+    fc.assert(
+      fc.property(INT64, (availableNanos) => {
         const answer = writeMoney(STATEMENT.output, {
           opening: undefined,
           entries: [{ entry: undefined, balance: { availableNanos, heldNanos: 0n } }],
@@ -70,8 +70,8 @@ describe("every amount of 64 bits", () => {
   });
 
   test("is shown in JSON with every nano of it", () => {
-    assert(
-      property(INT64, (availableNanos) => {
+    fc.assert(
+      fc.property(INT64, (availableNanos) => {
         const closing: BalancePoint = { availableNanos, heldNanos: 0n };
         const answer = { entries: [], closing, nextPageToken: "" };
         const json = answerBytesToJson(STATEMENT, GetStatementResponse.encode(answer).finish());
@@ -83,8 +83,8 @@ describe("every amount of 64 bits", () => {
   });
 
   test("of a price is shown per million tokens and per thousand requests, with every pico of it", () => {
-    assert(
-      property(bigInt({ min: 0n, max: 2n ** 63n - 1n }), (picos) => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), (picos) => {
         const { model } = GetModelResponse.decode(new Uint8Array());
         const price = { inputPicos: picos, requestPicos: picos, tiers: [{ prices: { outputPicos: picos } }] };
         const written = writeMoney(MODEL.output, { model: { ...model, price } });
@@ -105,8 +105,8 @@ describe("every amount that may be asked for", () => {
   };
 
   test("is read as it is shown, with or without its currency, alone or beside its nanos", () => {
-    assert(
-      property(AMOUNT, (nanos) => {
+    fc.assert(
+      fc.property(AMOUNT, (nanos) => {
         const amount = formatMoney(nanos);
         const forms = [{ amount }, { amount: amount.replace(" USD", "") }, { amount, amount_nanos: String(nanos) }];
         for (const form of forms) expect(asked(form).amountNanos).toBe(nanos);
@@ -115,8 +115,8 @@ describe("every amount that may be asked for", () => {
   });
 
   test("is read from a google.type.Money, alone or beside its nanos", () => {
-    assert(
-      property(AMOUNT, (nanos) => {
+    fc.assert(
+      fc.property(AMOUNT, (nanos) => {
         const written = writeMoney(CREDIT.input, { id: "acme", amountNanos: nanos });
         for (const amountNanos of [0n, nanos]) {
           const read = readMoney(CREDIT.input, { ...written, amountNanos });

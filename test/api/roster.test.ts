@@ -1,6 +1,6 @@
 /** Those that are under way now. */
 import { describe, expect, it } from "vitest";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { Roster, type RosterEntry } from "../../src/api/roster.js";
 
 interface Named extends RosterEntry {

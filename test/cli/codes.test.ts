@@ -1,15 +1,17 @@
 /** `tollgate codes`: a batch is made, listed, redeemed and ended without a console. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { tollgate } from "../support/command.js";
+import type { CommandResult } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 
+const tollgate = commandsOfOneProcess();
 let gateway: GatewayProcess;
 beforeAll(async () => {
   gateway = await startGateway({ settings: "accounts:\n  acme: {}\n" });
 });
 afterAll(() => gateway.kill());
 
-const codes = (...words: string[]): ReturnType<typeof tollgate> =>
+const codes = (...words: string[]): Promise<CommandResult> =>
   tollgate(["codes", ...words, "--gateway", gateway.grpc], { TOLLGATE_OPERATOR_KEY: OPERATOR_KEY });
 
 test("a batch is made once, its codes are redeemed, and the rest of them end", async () => {

@@ -3,10 +3,13 @@ import { readFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { tollgate } from "../support/command.js";
+import { tollgate as tollgateProcess } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { freePort } from "../support/free-port.mjs";
 import { bySweep } from "../support/sweep.js";
 
+/** Each code and each stream is a process of its own once; the words of the others come from one. */
+const tollgate = commandsOfOneProcess();
 const directory = mkdtempSync(join(tmpdir(), "tollgate-cli-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -29,7 +32,7 @@ const CALLS = [
 
 test("says its version", async () => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-  expect(await tollgate(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  expect(await tollgateProcess(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
 test.concurrent.each([[[]], [["serve"]], ...CALLS.map((call) => [call]), [["config", "check"]]])(
@@ -81,7 +84,7 @@ describe("a wrong command line is one line and exits with 2", () => {
 });
 
 test("without a key it says where to get one", async () => {
-  expect(await tollgate(["models"])).toEqual({
+  expect(await tollgateProcess(["models"])).toEqual({
     code: 2,
     stdout: "",
     stderr: "tollgate: no key: set TOLLGATE_OPERATOR_KEY to the key that the first start showed, or use --key\n",
@@ -90,7 +93,7 @@ test("without a key it says where to get one", async () => {
 
 test("where nothing listens, it says how to start a gateway", async () => {
   const port = await freePort();
-  expect(await tollgate(["models"], { ...KEY, TOLLGATE_GATEWAY: `127.0.0.1:${port}` })).toEqual({
+  expect(await tollgateProcess(["models"], { ...KEY, TOLLGATE_GATEWAY: `127.0.0.1:${port}` })).toEqual({
     code: 6,
     stdout: "",
     stderr:
@@ -100,7 +103,7 @@ test("where nothing listens, it says how to start a gateway", async () => {
 });
 
 test("a gateway that cannot start says why in one line", async () => {
-  expect(await tollgate(["serve"], { TOLLGATE_HTTP: "nowhere" }, directory)).toEqual({
+  expect(await tollgateProcess(["serve"], { TOLLGATE_HTTP: "nowhere" }, directory)).toEqual({
     code: 3,
     stdout: "",
     stderr:
@@ -142,7 +145,7 @@ describe("config check", () => {
   });
 
   test("lists what is wrong, a line each, and exits with 3", async () => {
-    const { code, stdout, stderr } = await tollgate(["config", "check"], { TOLLGATE_CONFIG: bad });
+    const { code, stdout, stderr } = await tollgateProcess(["config", "check"], { TOLLGATE_CONFIG: bad });
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr.split("\n")).toEqual([
       expect.stringMatching(/^tollgate: .*bad\.yaml:2:16 upstreams\.u\.family: must be one of .*openai/),

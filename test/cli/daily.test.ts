@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
-import { type CommandResult, tollgate } from "../support/command.js";
+import type { CommandResult } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { PATIENCE_MS } from "../support/patience.js";
@@ -18,6 +19,7 @@ models:
     price: { input: "1", output: "2" }
 `;
 
+const tollgate = commandsOfOneProcess();
 let gateway: GatewayProcess;
 /** The script for bash, which is the same for all. */
 let completion: Promise<string[]> | undefined;

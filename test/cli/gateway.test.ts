@@ -1,10 +1,13 @@
 /** The commands against a running gateway: each does its work over gRPC and prints it for people and for programs. */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CommandResult, tollgate } from "../support/command.js";
+import { type CommandResult, tollgate as tollgateProcess } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { freePort } from "../support/free-port.mjs";
 
+/** Those that are about an exit code or the environment are processes of their own. */
+const tollgate = commandsOfOneProcess();
 let gateway: GatewayProcess;
 let started: GatewayProcess | undefined;
 beforeAll(async () => {
@@ -15,8 +18,13 @@ afterAll(async () => {
   if (started !== undefined) rmSync(started.dataDirectory, { recursive: true });
 });
 
+const settings = (): Record<string, string> => ({
+  TOLLGATE_GATEWAY: gateway.grpc,
+  TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,
+});
+
 function run(...args: string[]): Promise<CommandResult> {
-  return tollgate(args, { TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY });
+  return tollgate(args, settings());
 }
 
 async function runJson(...args: string[]): Promise<unknown> {
@@ -232,7 +240,7 @@ test("each kind of end has a code of its own", async () => {
     ["models", "--gateway", nobody],
   ];
   const codes: (number | null)[] = [];
-  for (const args of ends) codes.push((await run(...args)).code);
+  for (const args of ends) codes.push((await tollgateProcess(args, settings())).code);
   // The eighth is that of a ledger that does not hold.
   expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6]);
 });
@@ -240,9 +248,9 @@ test("each kind of end has a code of its own", async () => {
 test("TOLLGATE_CORE is a front end's: a command asks TOLLGATE_GATEWAY, whatever it says", async () => {
   const nobody = `127.0.0.1:${await freePort()}`;
   const key = { TOLLGATE_KEY: OPERATOR_KEY };
-  const there = await tollgate(["models"], { ...key, TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_CORE: nobody });
+  const there = await tollgateProcess(["models"], { ...key, TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_CORE: nobody });
   expect({ code: there.code, stderr: there.stderr }).toEqual({ code: 0, stderr: "" });
-  const gone = await tollgate(["models"], { ...key, TOLLGATE_GATEWAY: nobody, TOLLGATE_CORE: gateway.grpc });
+  const gone = await tollgateProcess(["models"], { ...key, TOLLGATE_GATEWAY: nobody, TOLLGATE_CORE: gateway.grpc });
   expect({ code: gone.code, stdout: gone.stdout }).toEqual({ code: 6, stdout: "" });
   expect(gone.stderr).toContain(`no gateway answers at ${nobody}`);
 });

@@ -4,13 +4,15 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
-import { type CommandResult, tollgate } from "../support/command.js";
+import type { CommandResult } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { script } from "../support/fake-upstream.js";
 import { OPERATOR_KEY } from "../support/gateway-process.js";
 import { startWorld, type World } from "../support/world.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
+const tollgate = commandsOfOneProcess();
 let world: World;
 let keyId: string;
 let secret: string;

@@ -1,17 +1,19 @@
 /** `tollgate users`: people are made, invited, reset, signed out and removed without a console. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser, FIRST, firstOperator } from "../support/browser.js";
-import { tollgate } from "../support/command.js";
+import type { CommandResult } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 
 const PASSWORD = "another long enough password";
+const tollgate = commandsOfOneProcess();
 let gateway: GatewayProcess;
 beforeAll(async () => {
   gateway = await startGateway({ settings: "accounts:\n  acme: {}\n" });
 });
 afterAll(() => gateway.kill());
 
-const users = (...words: string[]): ReturnType<typeof tollgate> =>
+const users = (...words: string[]): Promise<CommandResult> =>
   tollgate(["users", ...words, "--gateway", gateway.grpc], { TOLLGATE_OPERATOR_KEY: OPERATOR_KEY });
 
 test("people are listed, made, reset, signed out and removed, and each link works once", async () => {

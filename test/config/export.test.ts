@@ -1,5 +1,5 @@
 /** What was made over the API, written as a settings file, is read as the same. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { AlertKind, AlertSettings } from "../../src/api/index.js";
 import { type Exported, exportSettings, secretVariable } from "../../src/config/export.js";

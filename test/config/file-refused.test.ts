@@ -1,5 +1,5 @@
 /** The settings file, written wrongly: the exact line and column of each problem. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
 import { parseSettings } from "../support/parse-settings.js";

@@ -1,6 +1,6 @@
 /** The settings file: what it means. */
 import { describe, expect, test } from "vitest";
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { parseSettings } from "../support/parse-settings.js";
 import { KEY_SCOPES } from "../../src/config/key-schema.js";
 import { SCOPES } from "../../src/keys/caller.js";

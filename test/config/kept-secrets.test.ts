@@ -1,5 +1,5 @@
 /** What people see of a settings file holds none of its secrets, and what they save has them again. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { hideSecrets, showSecrets } from "../../src/config/kept-secrets.js";
 

@@ -6,6 +6,7 @@ import { type GatewayProcess, startGateway } from "../support/gateway-process.js
 import { Management } from "../support/management.js";
 import { type ErrorFormat, errorFormats } from "./error-formats.js";
 import { type Meaning, SECRET, type UpstreamError, upstreamErrors } from "./upstream-errors.js";
+import { bySweep } from "../support/sweep.js";
 
 /** A row of the table in one client format, with an upstream of its own: refusals are remembered. */
 interface Case {
@@ -15,14 +16,23 @@ interface Case {
   readonly id: string;
 }
 
-const CASES = errorFormats.flatMap((format) =>
-  upstreamErrors.map((row, place): Case => ({
+const ALL_CASES = errorFormats.flatMap((format, column) =>
+  upstreamErrors.map((row, place) => ({
     title: `${format.name} on ${row.family}: ${row.name}`,
     row,
     format,
     id: `${format.name}-${place}`,
+    isFirst: place % errorFormats.length === column || isFirstOfItsMeaning(row),
   })),
 );
+/** In the short form each row in one format, and in every format the first row of each meaning in each family. */
+const FIRST_CASES = ALL_CASES.filter(({ isFirst }) => isFirst);
+const CASES: readonly Case[] = bySweep({ short: FIRST_CASES, long: ALL_CASES, all: ALL_CASES });
+
+function isFirstOfItsMeaning(row: UpstreamError): boolean {
+  const ofRow = ({ family, means, isStream }: UpstreamError): string => `${family} ${means} ${isStream === true}`;
+  return upstreamErrors.find((other) => ofRow(other) === ofRow(row)) === row;
+}
 
 /** Meanings after which the same request may succeed. */
 const AGAIN: ReadonlySet<Meaning> = new Set(["failed", "rate limit", "unavailable", "timeout"]);

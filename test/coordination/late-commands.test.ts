@@ -3,7 +3,7 @@
  * limit, each node alone no more than its share, and nothing has its effect twice.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Admitted } from "../../src/coordination/coordination.js";
 import type { RedisCoordination } from "../../src/coordination/redis.js";

@@ -1,6 +1,6 @@
 /** What one node reads of another: each piece once and in order, few of them in Redis; no side waits for the dead. */
 import { setImmediate as turn } from "node:timers/promises";
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { RelayInlet, RelayOutlet } from "../../src/api/relays.js";

@@ -1,5 +1,5 @@
 /** The windows of each driver: they never hold too much, and say exactly when they have room. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { Admitted } from "../../src/coordination/coordination.js";
 import {

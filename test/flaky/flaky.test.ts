@@ -1,133 +1,24 @@
 /** The command that finds tests which fail now and then, over toy tests in a directory of their own. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { compileDisturbance } from "./disturbance.mjs";
+import { makeToys, run } from "./toys.js";
 
-const COMMAND = resolve("test/flaky/main.mjs");
-const QUICK = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const built = mkdtempSync(join(tmpdir(), "tollgate-flaky-library-"));
 const disturbance = compileDisturbance(built);
 afterAll(() => rmSync(built, { recursive: true }));
 
-const TOYS = {
-  sound: `test("holds", () => {});
-    test.skip("is left out", () => {});`,
-
-  second: `test("fails every second run", () => {
-      const isSecond = existsSync("seen");
-      if (isSecond) rmSync("seen");
-      else writeFileSync("seen", "");
-      expect(isSecond, "it ran before").toBe(false);
-    });`,
-
-  order: `let made = false;
-    test("makes", () => void (made = true));
-    test("finds", () => expect(made, "it was made").toBe(true));`,
-
-  time: `test("syncs within an instant", () => {
-      const file = openSync("synced", "w");
-      const startedMs = performance.now();
-      for (let count = 0; count < 40; count++) fsyncSync(file);
-      expect(performance.now() - startedMs, "as fast as memory").toBeLessThan(100);
-    });`,
-
-  hook: `describe("a part", () => {
-      afterAll(() => { throw new Error("not put back"); });
-      test("passes", () => {});
-    });`,
-
-  outside: `test("passes", async () => {
-      void Promise.reject(new Error("nothing awaits this"));
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    });`,
-
-  leaves: `test("leaves a process and a directory", () => {
-      const sleeps = ["-e", "setTimeout(() => {}, 600_000)"];
-      const left = spawn(process.execPath, sleeps, { detached: true, stdio: "ignore" });
-      left.unref();
-      const directory = "${QUICK}/tollgate-postgres-" + process.ppid;
-      mkdirSync(directory);
-      writeFileSync("left", JSON.stringify([left.pid, directory]));
-    });`,
-
-  hangs: `test("hangs", async () => {
-      writeFileSync("hanging", JSON.stringify([process.pid, process.ppid]));
-      await new Promise(() => {});
-    });`,
-
-  one: `test.each([1, 2, 3, 4])("%i", (id) => appendFileSync("ran", \`one \${id}\\n\`));`,
-  two: `test.each([1, 2, 3, 4])("%i", (id) => appendFileSync("ran", \`two \${id}\\n\`));`,
-  three: `test.each([1, 2, 3, 4])("%i", (id) => appendFileSync("ran", \`three \${id}\\n\`));`,
-};
-
 let directory = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tollgate-toys-"));
-  mkdirSync(join(directory, "node_modules"));
-  symlinkSync(resolve("node_modules/vitest"), join(directory, "node_modules", "vitest"));
-  writeFileSync(
-    join(directory, "vitest.config.mjs"),
-    'export default { test: { include: ["*.toy.mjs"], pool: "forks", maxWorkers: 1, testTimeout: 600_000 } };',
-  );
-  for (const [name, text] of Object.entries(TOYS))
-    writeFileSync(
-      join(directory, `${name}.toy.mjs`),
-      `import { spawn } from "node:child_process";
-       import { appendFileSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
-       import { afterAll, describe, expect, test } from "vitest";
-       ${text}`,
-    );
-  return () => rmSync(directory, { recursive: true });
+  directory = makeToys();
 });
-
-function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
-  const { PATH, HOME, TMPDIR } = process.env;
-  return spawn(process.execPath, [COMMAND, ...args], {
-    cwd: directory,
-    env: { PATH, HOME, TMPDIR, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-}
-
-async function run(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<{ code: unknown; said: string }> {
-  const child = start(args, env);
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (bytes: Buffer) => (said += bytes.toString()));
-  const [code]: unknown[] = await once(child, "close");
-  return { code, said };
-}
-
-/** What the file says that a toy wrote. */
-function written(name: string): unknown[] {
-  const path = join(directory, name);
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-  return text === "" ? [] : (JSON.parse(text) as unknown[]);
-}
-
-function runs(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 test("what fails once, in a test or outside of one, is named with how often, the seeds and why", async () => {
   const toys = ["sound", "second", "order", "hook", "outside", ...("missing" in disturbance ? [] : ["time"])];
-  const { code, said } = await run(["--runs", "2", "--hogs", "1", "--seed", "2", ...toys]);
+  const { code, said } = await run(directory, ["--runs", "2", "--hogs", "1", "--seed", "2", ...toys]);
   expect(code).toBe(1);
   expect(said).toMatch(/^run 2 of 2, seed 3: [45] failed, 4 passed, 1 not run, in \d+ s$/m);
   const rows = [
@@ -146,7 +37,7 @@ test("what fails once, in a test or outside of one, is named with how often, the
 });
 
 test("what is sound passes, also without a C compiler, and what did not run is counted", async () => {
-  const { code, said } = await run(["--runs", "1", "--hogs", "0", "sound"], { CC: "/nowhere/cc" });
+  const { code, said } = await run(directory, ["--runs", "1", "--hogs", "0", "sound"], { CC: "/nowhere/cc" });
   expect(said).toContain("No test failed in 1 run.");
   expect(said).toContain("NOT RUN: 1 of the tests");
   expect(said).toMatch(/^NOT RUN: slow syncs and a clock that drifts: they take /m);
@@ -154,57 +45,13 @@ test("what is sound passes, also without a C compiler, and what did not run is c
 });
 
 test("a run of no test is a failure", async () => {
-  const { code, said } = await run(["--runs", "1", "--hogs", "0", "nowhere"]);
+  const { code, said } = await run(directory, ["--runs", "1", "--hogs", "0", "nowhere"]);
   expect(said).toMatch(/no test ran/);
   expect(code).toBe(1);
 });
 
-test("files and tests run in an order that the seed alone gives", async () => {
-  const orderOf = async (seed: string): Promise<string[]> => {
-    rmSync(join(directory, "ran"), { force: true });
-    await run(["--runs", "1", "--hogs", "0", "--seed", seed, "one", "two", "three"]);
-    return readFileSync(join(directory, "ran"), "utf8").trim().split("\n");
-  };
-  const first = await orderOf("11");
-  const other = await orderOf("12");
-  expect(await orderOf("11")).toEqual(first);
-  expect(first.toSorted()).toEqual(other.toSorted());
-  expect(first).toHaveLength(12);
-  const filesOf = (order: readonly string[]): string[] => [...new Set(order.map((line) => line.split(" ")[0] ?? ""))];
-  expect(filesOf(other)).not.toEqual(filesOf(first));
-  const testsOf = (order: readonly string[]): string[] => order.filter((line) => line.startsWith("one"));
-  expect(testsOf(other)).not.toEqual(testsOf(first));
-});
-
-test("what a run leaves behind is a failure, and its processes are ended", async ({ skip }) => {
-  skip(process.platform !== "linux", "processes are looked for on Linux");
-  const { code, said } = await run(["--runs", "1", "--hogs", "0", "--wait", "1", "leaves"]);
-  const [pid, left] = written("left");
-  rmSync(String(left), { recursive: true });
-  expect(said).toMatch(/^1 of 1 {6}left behind: process .*setTimeout/m);
-  expect(said).toContain(`${String(left)} outlives the run`);
-  await expect.poll(() => runs(Number(pid))).toBe(false);
-  expect(code).toBe(1);
-});
-
-test.each([{ how: "SIGKILL" }, { how: "SIGTERM" }] as const)(
-  "nothing outlives the command, ended by $how",
-  async ({ how }) => {
-    const command = start(["--runs", "1", "--hogs", "2", "hangs"]);
-    onTestFinished(() => void command.kill("SIGKILL"));
-    let said = "";
-    command.stdout?.on("data", (bytes: Buffer) => (said += bytes.toString()));
-    await expect.poll(() => written("hanging")).toHaveLength(2);
-    const [, first, second] = /spin the processes (\d+), (\d+)/.exec(said) ?? [];
-    const all = [...written("hanging"), first, second].map(Number);
-    expect(all.filter(runs)).toEqual(all);
-    command.kill(how);
-    await expect.poll(() => all.filter(runs)).toEqual([]);
-  },
-);
-
 test("arguments that are wrong are refused", async () => {
-  const { code, said } = await run(["--runs", "none"]);
+  const { code, said } = await run(directory, ["--runs", "none"]);
   expect(said).toMatch(/^--runs none: it must be a number/);
   expect(code).toBe(2);
 });

@@ -1,12 +1,13 @@
 /** The audit log of a real gateway: through each door, as JSON and CSV, and after a kill under load. */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { tollgate } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { settingsFor } from "../support/world.js";
 
+const tollgate = commandsOfOneProcess();
 const PATIENT = { timeout: 60_000, interval: 50 };
 const CALLERS = 8;
 /** The process is killed after so many answers. */

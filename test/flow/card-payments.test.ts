@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { tollgate } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { FakeStripe, SECRET_KEY, type SignedEvent, WEBHOOK_SECRET } from "../support/fake-stripe.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
@@ -12,6 +12,7 @@ import { readMetrics } from "../support/metrics-reading.js";
 import { randomOf } from "../support/random.js";
 import { bySweep } from "../support/sweep.js";
 
+const tollgate = commandsOfOneProcess();
 const CENT = 10_000_000n;
 const KILLS = bySweep({ short: 2, long: 3, all: 3 });
 /** Each of four kinds: paid, paid and refunded in part, disputed, and paid again. */
@@ -64,7 +65,8 @@ async function deliver(event: SignedEvent): Promise<void> {
 
 test("events are booked once each, while the gateway that they come to is killed again and again", async () => {
   const random = randomOf(7);
-  const left: Record<string, bigint> = { acme: 0n, other: 0n };
+  const left: Record<string, bigint> = {};
+  for (const account of ["acme", "other"]) left[account] = (await operator.balance(account)).availableNanos;
   const events: SignedEvent[] = [];
   for (let count = 0; count < SESSIONS; count++) {
     const [account, cents] = [count % 2 === 0 ? "acme" : "other", 500 + Math.floor(random() * 5_000)];
@@ -136,6 +138,7 @@ test("commands list payments and find what Stripe never told", async () => {
 test("an account's key sees its own payments alone, and not what Stripe calls them", async () => {
   const { secret } = await operator.makeKey("acme", { scopes: ["usage"] });
   const holder = new Management(gateway, secret);
+  for (const account of ["acme", "other"]) await begin(account, 900);
   const { body } = await holder.call("GET", "/payments");
   const { payments } = body as { payments: { id: string; account_id: string; stripe_session_id: string }[] };
   expect(payments.length).toBeGreaterThan(0);

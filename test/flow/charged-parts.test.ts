@@ -2,7 +2,7 @@
  * Random answers of every wire, each with a report of all the parts that a price has, through a real gateway: what the
  * ledger settled is the price times the report, part by part, and nothing else was charged.
  */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";

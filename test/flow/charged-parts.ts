@@ -1,5 +1,5 @@
 /** Answers of every wire that report what they used in all the parts that a price has, and what each must cost. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { messagesOf } from "../support/fake-bedrock.js";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,13 +1,14 @@
 /** What requests say is kept where their account asks for it: an operator reads it, and the audit log tells who did. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
-import { tollgate } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { writtenBy } from "../support/database-behind.js";
 import { script } from "../support/fake-upstream.js";
 import { OPERATOR_KEY } from "../support/gateway-process.js";
 import { testStore } from "../support/test-store.js";
 import { startWorld, type World } from "../support/world.js";
 
+const tollgate = commandsOfOneProcess();
 type Json = Readonly<Record<string, unknown>>;
 
 const CREDENTIAL = "sk-proj-0123456789abcdefghijklmnop";

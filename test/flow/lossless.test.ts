@@ -1,5 +1,5 @@
 /** On its own wire nothing is lost: random requests, answers and streams pass byte for byte, but for what we own. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postChat } from "../support/chat-call.js";
 import { escapedBreaks } from "../support/escaped-breaks.js";
@@ -21,13 +21,8 @@ const RUNS = bySweep({ short: 50, long: 150, all: 150 });
 const OUTPUT_TOKENS_MAX = 1_000;
 const DONE = "data: [DONE]\n\n";
 
-/** Runs the property; what fails is printed with its seed, and TOLLGATE_TEST_SEED runs one again. */
 async function holds<Value>(arbitrary: fc.Arbitrary<Value>, check: (value: Value) => Promise<void>): Promise<void> {
-  const seed = process.env["TOLLGATE_TEST_SEED"];
-  await fc.assert(fc.asyncProperty(arbitrary, check), {
-    numRuns: RUNS,
-    ...(seed === undefined ? {} : { seed: Number(seed) }),
-  });
+  await fc.assert(fc.asyncProperty(arbitrary, check), { numRuns: RUNS });
 }
 
 const space = fc.constantFrom("", "", " ", "\n", "\t ", "\r\n  ");

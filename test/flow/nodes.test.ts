@@ -54,6 +54,8 @@ test("settings have another version once a changed file is accepted, and none by
   );
   const { text: metrics } = await readMetrics(gateway);
   expect(metrics).toContain(`tollgate_settings_accept_seconds{version="${versionOf(SECOND)}"} `);
+  gateway.writeSettings(FIRST);
+  await expect.poll(async () => (await nodes())[0]?.["settings_version"], PATIENT).toBe(versionOf(FIRST));
 });
 
 test("the command prints a table for people and JSON for programs, to operators alone", async () => {

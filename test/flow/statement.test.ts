@@ -1,12 +1,13 @@
 /** An account's statement over HTTP, as JSON and as CSV, and on the command line: three views of one ledger. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chat, postChat } from "../support/chat-call.js";
-import { tollgate } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { expectEnvelope } from "../support/envelope.js";
 import { OPERATOR_KEY } from "../support/gateway-process.js";
 import { SWEPT_TOPOLOGIES } from "../support/topologies.js";
 import { startWorld, type Topology, type World } from "../support/world.js";
 
+const tollgate = commandsOfOneProcess();
 const WAIT = { timeout: 60_000, interval: 50 };
 /** Ids that a spreadsheet would run, or that CSV would trip over. */
 const CREDIT_IDS = ["=1+1", "+1", "-1", "@SUM(A1)", "a,b", 'say "hi"', "two\r\nlines", "\ttab", "Grüße ☂", "＝1"];

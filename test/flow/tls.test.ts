@@ -5,7 +5,7 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeCertificate } from "../support/certificate.js";
 import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
@@ -62,97 +62,106 @@ function fingerprint(of = port): Promise<string> {
   });
 }
 
-test("commands speak TLS, and one that shows no certificate is not let in", async () => {
-  const args = ["account", "create", "acme", "--gateway", `grpcs://${gateway.grpc.replace("127.0.0.1", "localhost")}`];
-  const env = { TOLLGATE_OPERATOR_KEY: OPERATOR_KEY, TOLLGATE_GATEWAY_CA: path("server.cert") };
-  const without = await tollgate(args, env);
-  expect(without.code).not.toBe(0);
-  const shown = { TOLLGATE_GATEWAY_CERT: path("client.cert"), TOLLGATE_GATEWAY_KEY: path("client.key") };
-  expect(await tollgate(args, { ...env, ...shown })).toMatchObject({ code: 0, stderr: "" });
-});
-
-test("a renewed certificate is shown on both ports without a restart, and half of one is not taken", async () => {
-  const before = await fingerprint();
-  expect(await fingerprint(grpcPort())).toBe(before);
-  const renewed = makeCertificate("localhost");
-  writeFileSync(path("server.cert"), renewed.cert);
-  await expect.poll(() => gateway.log.some((line) => line.includes("certificate is refused")), PATIENT).toBe(true);
-  expect([await fingerprint(), await fingerprint(grpcPort())]).toEqual([before, before]);
-  writePair("server", renewed);
-  await expect.poll(() => fingerprint(), PATIENT).not.toBe(before);
-  const { fingerprint256 } = new X509Certificate(renewed.cert);
-  await expect.poll(() => fingerprint(grpcPort()), PATIENT).toBe(fingerprint256);
-  expect(await get("/livez", renewed.cert)).toBe(200);
-});
-
-/** What a client shows. */
-interface Shown {
-  readonly key: string;
-  readonly cert: string;
-  /** What it was given before, to go on with. */
-  readonly session?: Buffer | undefined;
-  readonly version: "TLSv1.2" | "TLSv1.3";
-}
-
-interface Served {
-  readonly session: Buffer;
-  readonly isReused: boolean;
-}
-
-/** The session of a client that the gRPC port serves; undefined where the port does not let it in. */
-function served({ version, ...shown }: Shown): Promise<Served | undefined> {
-  const versions = { minVersion: version, maxVersion: version } as const;
-  const options = { ...shown, ...versions, ALPNProtocols: ["h2"], rejectUnauthorized: false };
-  return new Promise((resolve) => {
-    const socket = connect({ host: "localhost", port: grpcPort(), ...options });
-    let session: Buffer | undefined;
-    let isServed = false;
-    const look = (): void => {
-      if (!isServed || session === undefined) return;
-      resolve({ session, isReused: socket.isSessionReused() });
-      socket.destroy();
-    };
-    socket.on("session", (told) => ((session = told), look()));
-    // HTTP/2 begins with what the server takes, which nobody is told who is not let in.
-    socket.on("data", () => {
-      isServed = true;
-      // Who goes on with a session is not always told of another.
-      if (socket.isSessionReused()) session ??= socket.getSession();
-      look();
-    });
-    socket.on("error", () => resolve(undefined)).on("close", () => resolve(undefined));
-    socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0");
+// Steps in the life of one gateway, which the last one ends.
+describe("one gateway", { shuffle: false }, () => {
+  test("commands speak TLS, and one that shows no certificate is not let in", async () => {
+    const args = [
+      "account",
+      "create",
+      "acme",
+      "--gateway",
+      `grpcs://${gateway.grpc.replace("127.0.0.1", "localhost")}`,
+    ];
+    const env = { TOLLGATE_OPERATOR_KEY: OPERATOR_KEY, TOLLGATE_GATEWAY_CA: path("server.cert") };
+    const without = await tollgate(args, env);
+    expect(without.code).not.toBe(0);
+    const shown = { TOLLGATE_GATEWAY_CERT: path("client.cert"), TOLLGATE_GATEWAY_KEY: path("client.key") };
+    expect(await tollgate(args, { ...env, ...shown })).toMatchObject({ code: 0, stderr: "" });
   });
-}
 
-test("other authorities of clients are taken without a restart, and an older certificate is refused", async () => {
-  const old = { key: readFileSync(path("client.key"), "utf8"), cert: readFileSync(path("client.cert"), "utf8") };
-  const versions = ["TLSv1.2", "TLSv1.3"] as const;
-  const given = await Promise.all(versions.map((version) => served({ ...old, version })));
-  const sessions = given.map((one) => one?.session);
-  for (const [place, version] of versions.entries())
-    expect(await served({ ...old, version, session: sessions[place] })).toMatchObject({ isReused: true });
-  const renewed = makeCertificate("a client");
-  expect(await served({ ...renewed, version: "TLSv1.3" })).toBeUndefined();
-  writePair("client", renewed);
-  await expect.poll(() => served({ ...renewed, version: "TLSv1.3" }), PATIENT).toBeDefined();
-  for (const [place, version] of versions.entries()) {
-    expect(await served({ ...old, version })).toBeUndefined();
-    // Nor does a session help that it was given before.
-    expect(await served({ ...old, version, session: sessions[place] })).toBeUndefined();
+  test("a renewed certificate is shown on both ports without a restart, and half of one is not taken", async () => {
+    const before = await fingerprint();
+    expect(await fingerprint(grpcPort())).toBe(before);
+    const renewed = makeCertificate("localhost");
+    writeFileSync(path("server.cert"), renewed.cert);
+    await expect.poll(() => gateway.log.some((line) => line.includes("certificate is refused")), PATIENT).toBe(true);
+    expect([await fingerprint(), await fingerprint(grpcPort())]).toEqual([before, before]);
+    writePair("server", renewed);
+    await expect.poll(() => fingerprint(), PATIENT).not.toBe(before);
+    const { fingerprint256 } = new X509Certificate(renewed.cert);
+    await expect.poll(() => fingerprint(grpcPort()), PATIENT).toBe(fingerprint256);
+    expect(await get("/livez", renewed.cert)).toBe(200);
+  });
+
+  /** What a client shows. */
+  interface Shown {
+    readonly key: string;
+    readonly cert: string;
+    /** What it was given before, to go on with. */
+    readonly session?: Buffer | undefined;
+    readonly version: "TLSv1.2" | "TLSv1.3";
   }
-});
 
-test("told to stop it says that it is not ready, goes on serving, and stops at once when told again", async () => {
-  const renewed = makeCertificate("localhost");
-  const before = await fingerprint();
-  writePair("server", renewed);
-  await expect.poll(() => fingerprint(), PATIENT).not.toBe(before);
-  process.kill(gateway.pid, "SIGTERM");
-  await expect.poll(() => get("/readyz", renewed.cert), PATIENT).toBe(503);
-  expect((await fetch(`http://${gateway.admin}/readyz`)).status).toBe(503);
-  expect(await get("/livez", renewed.cert)).toBe(200);
-  expect(await gateway.stop()).toBe(0);
+  interface Served {
+    readonly session: Buffer;
+    readonly isReused: boolean;
+  }
+
+  /** The session of a client that the gRPC port serves; undefined where the port does not let it in. */
+  function served({ version, ...shown }: Shown): Promise<Served | undefined> {
+    const versions = { minVersion: version, maxVersion: version } as const;
+    const options = { ...shown, ...versions, ALPNProtocols: ["h2"], rejectUnauthorized: false };
+    return new Promise((resolve) => {
+      const socket = connect({ host: "localhost", port: grpcPort(), ...options });
+      let session: Buffer | undefined;
+      let isServed = false;
+      const look = (): void => {
+        if (!isServed || session === undefined) return;
+        resolve({ session, isReused: socket.isSessionReused() });
+        socket.destroy();
+      };
+      socket.on("session", (told) => ((session = told), look()));
+      // HTTP/2 begins with what the server takes, which nobody is told who is not let in.
+      socket.on("data", () => {
+        isServed = true;
+        // Who goes on with a session is not always told of another.
+        if (socket.isSessionReused()) session ??= socket.getSession();
+        look();
+      });
+      socket.on("error", () => resolve(undefined)).on("close", () => resolve(undefined));
+      socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0");
+    });
+  }
+
+  test("other authorities of clients are taken without a restart, and an older certificate is refused", async () => {
+    const old = { key: readFileSync(path("client.key"), "utf8"), cert: readFileSync(path("client.cert"), "utf8") };
+    const versions = ["TLSv1.2", "TLSv1.3"] as const;
+    const given = await Promise.all(versions.map((version) => served({ ...old, version })));
+    const sessions = given.map((one) => one?.session);
+    for (const [place, version] of versions.entries())
+      expect(await served({ ...old, version, session: sessions[place] })).toMatchObject({ isReused: true });
+    const renewed = makeCertificate("a client");
+    expect(await served({ ...renewed, version: "TLSv1.3" })).toBeUndefined();
+    writePair("client", renewed);
+    await expect.poll(() => served({ ...renewed, version: "TLSv1.3" }), PATIENT).toBeDefined();
+    for (const [place, version] of versions.entries()) {
+      expect(await served({ ...old, version })).toBeUndefined();
+      // Nor does a session help that it was given before.
+      expect(await served({ ...old, version, session: sessions[place] })).toBeUndefined();
+    }
+  });
+
+  test("told to stop it says that it is not ready, goes on serving, and stops at once when told again", async () => {
+    const renewed = makeCertificate("localhost");
+    const before = await fingerprint();
+    writePair("server", renewed);
+    await expect.poll(() => fingerprint(), PATIENT).not.toBe(before);
+    process.kill(gateway.pid, "SIGTERM");
+    await expect.poll(() => get("/readyz", renewed.cert), PATIENT).toBe(503);
+    expect((await fetch(`http://${gateway.admin}/readyz`)).status).toBe(503);
+    expect(await get("/livez", renewed.cert)).toBe(200);
+    expect(await gateway.stop()).toBe(0);
+  });
 });
 
 test("a core asks its front ends for certificates, renewed ones too, and they are not ready without it", async () => {

@@ -17,11 +17,13 @@ let victim: string;
 const settings = (key: string, more = ""): string => `
 upstreams:
   fake: { family: openai-compatible, base_url: "${fake.url}", api_key: "${key}" }
+  worded: { family: openai-compatible, base_url: "${fake.url}", api_key: "${key}" }
   spare: { family: openai-compatible, base_url: "${spare.url}" }
   gone: { family: openai-compatible, base_url: "http://127.0.0.1:9/v1" }
 ${more}
 models:
   alone: { targets: [{ upstream: fake }], output_tokens_max: 100, price: free }
+  worded: { targets: [{ upstream: worded }], output_tokens_max: 100, price: free }
   pair: { targets: [{ upstream: fake }, { upstream: spare, priority: 2 }], output_tokens_max: 100, price: free }
   last: { targets: [{ upstream: fake }, { upstream: gone, priority: 2 }], output_tokens_max: 100, price: free }
 `;
@@ -48,17 +50,20 @@ test("a credential that is refused in words alone is told to the operator, and s
   const words = "Incorrect API key provided: sk-***. You can obtain an API key from https://console.x.ai.";
   const body = JSON.stringify({ code: "invalid-argument", error: words });
   for (let call = 0; call < 3; call += 1) {
-    const refused = await ask(hostile, script({ status: 400, body }), "alone");
+    const refused = await ask(hostile, script({ status: 400, body }), "worded");
     expect(refused.status).toBe(502);
     expect(await refused.text()).not.toContain("x.ai");
   }
-  const lines = (): string[] => gateway.log.filter((text) => text.includes('"cause":"forbidden"'));
+  const lines = (): string[] =>
+    gateway.log.filter((text) =>
+      /"cause":"forbidden".*"upstream":"worded"|"upstream":"worded".*"cause":"forbidden"/.test(text),
+    );
   await expect.poll(() => lines().length).toBe(1);
-  expect(JSON.parse(lines()[0] ?? "")).toMatchObject({ upstream: "fake", status: 400, said: expect.any(String) });
+  expect(JSON.parse(lines()[0] ?? "")).toMatchObject({ upstream: "worded", status: 400, said: expect.any(String) });
   expect(lines()[0]).toMatch(/look at its credential/);
   const { text: metrics } = await readMetrics(gateway);
-  expect(metrics).toMatch(/^tollgate_upstream_refused_as_ours_total\{upstream="fake",model="alone"\} 3$/m);
-  expect(metrics).not.toMatch(/^tollgate_upstream_set_aside_total\{upstream="fake"/m);
+  expect(metrics).toMatch(/^tollgate_upstream_refused_as_ours_total\{upstream="worded",model="worded"\} 3$/m);
+  expect(metrics).not.toMatch(/^tollgate_upstream_set_aside_total\{upstream="worded"/m);
 });
 
 const told = (code: string): string =>

@@ -5,12 +5,13 @@ import { DAY_MS, dayOf } from "../../src/api/day.js";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
 import type { Store } from "../../src/store/store.js";
 import { creditOf, holdOf, settleOf, usage } from "../ledger/operations.js";
-import { tollgate } from "../support/command.js";
+import { commandsOfOneProcess } from "../support/commands.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { openTestStore } from "../support/open-test-store.js";
 import { bySweep } from "../support/sweep.js";
 
+const tollgate = commandsOfOneProcess();
 const DAYS = 6;
 const MODELS = 1_700;
 /** Of the account beside it, whose rows stand between those of acme. */

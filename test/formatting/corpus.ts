@@ -1,6 +1,6 @@
 /** Requests of every client's wire and answers of every upstream's, before they are spelled anew. */
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { foldEvents } from "../../src/api/answer-fold.js";
 import type { Answer, Prompt } from "../../src/api/index.js";
 import { families } from "../../src/families/index.js";

@@ -1,5 +1,5 @@
 /** What an answer is charged by: a plausible report whatever its shape, and free by two rules alone. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { type Usage, UsageSource } from "../../src/api/index.js";
 import { NO_USAGE } from "../../src/api/usage.js";
@@ -67,7 +67,7 @@ function costOf(charge: Charge): bigint {
 }
 
 /** All are as many as of the sweep of requests. */
-const RUNS = bySweep({ short: 600, long: 600, all: 10_000 });
+const RUNS = bySweep({ short: 200, long: 600, all: 10_000 });
 
 describe.each(NAMES)("10,000 random answers of every wire: %s", (name) => {
   test.each(["whole", "events", "source"] as const)("a plausible report is charged, read as %s", async (form) => {

@@ -2,7 +2,7 @@
  * Whoever counts tokens for a request counts for its account, and a settlement counts beside all that is only asked: a
  * tenant whose texts fill the queue makes nobody else's count an estimate, and no settlement of its own.
  */
-import { afterEach, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { planOf } from "../../src/gateway/admission.js";
 import { chargeOf } from "../../src/gateway/charge.js";
 import { Notes } from "../../src/gateway/usage-checkpoints.js";
@@ -14,7 +14,7 @@ import { GrowingText } from "../../src/wire/answer/growing-text.js";
 import { priceOf } from "../pricing/prices.js";
 import { askedOf, openPipeline } from "./pipeline.js";
 
-afterEach(closeTokenCounter);
+afterAll(closeTokenCounter);
 
 const MODEL = "gpt-4o";
 /** An estimate of it is far from its count. */
@@ -87,13 +87,11 @@ async function beside(
   const filling = full.lanes.map((lane) => fill(full.account, lane));
   const found = await count(counted);
   await Promise.all(filling);
-  await closeTokenCounter();
   return found;
 }
 
 async function alone({ count }: Counter): Promise<unknown> {
   const found = await count("quiet");
-  await closeTokenCounter();
   return found ?? expect.unreachable("nobody counted");
 }
 

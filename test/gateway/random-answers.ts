@@ -1,5 +1,5 @@
 /** Random answers of every wire, streamed and whole, with what they report and whether they deliver anything. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { messagesOf } from "../support/fake-bedrock.js";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** Whatever an answer tells of itself, it costs no more than what its request allowed, and the lie has a name. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { Price, Usage } from "../../src/api/index.js";
 import { NO_USAGE, USAGE_FIELDS } from "../../src/api/usage.js";

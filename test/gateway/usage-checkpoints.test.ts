@@ -1,5 +1,5 @@
 /** What a live stream notes is never more than it delivered, and never a thousand tokens less. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, expect, test } from "vitest";
 import { NO_USAGE } from "../../src/api/usage.js";
@@ -8,6 +8,7 @@ import { Notes } from "../../src/gateway/usage-checkpoints.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
 import { GrowingText } from "../../src/wire/answer/growing-text.js";
+import { bySweep } from "../support/sweep.js";
 
 afterAll(closeTokenCounter);
 
@@ -66,7 +67,6 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 test.each(Object.entries(SCRIPTS))("%s: within a thousand tokens, and never more", async (_, words) => {
-  const seed = 20_261_121;
   const property = fc.asyncProperty(
     fc.array(fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 120 }),
     // At once, or so slowly that it is also noted every few pieces.
@@ -81,7 +81,7 @@ test.each(Object.entries(SCRIPTS))("%s: within a thousand tokens, and never more
       expect(delivered - noted).toBeLessThanOrEqual(LOST_TOKENS_MAX + last);
     },
   );
-  await fc.assert(property, { numRuns: 25, seed });
+  await fc.assert(property, { numRuns: bySweep({ short: 10, long: 25, all: 25 }) });
 });
 
 test.each([

@@ -1,5 +1,5 @@
 /** The mapping between JSON and messages, for values of any size. */
-import { assert, bigInt, jsonValue, property, string } from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { methodByPath, methods, registry } from "../../src/api/descriptors.js";
@@ -9,11 +9,11 @@ import { requestBytes, responseJson } from "../../src/http/json-map.js";
 
 const CREDIT = methodByPath("/tollgate.v1.AccountService/CreditAccount").desc;
 const ESTIMATE = methodByPath("/tollgate.v1.InferenceService/EstimateCost").desc;
-const INT64 = bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const INT64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
 test("any amount and any name arrive as they were sent, and go back as they came", () => {
-  assert(
-    property(INT64, string({ unit: "grapheme" }), (amount, creditId) => {
+  fc.assert(
+    fc.property(INT64, fc.string({ unit: "grapheme" }), (amount, creditId) => {
       const json = { amount_nanos: String(amount), credit_id: creditId };
       const input = { path: { id: "acme" }, query: {}, body: Buffer.from(JSON.stringify(json)) };
       const request = CreditAccountRequest.decode(requestBytes(CREDIT, input));
@@ -29,8 +29,8 @@ test("any amount and any name arrive as they were sent, and go back as they came
 });
 
 test("any JSON is read or refused with the name of a field, never with a fault of ours", () => {
-  assert(
-    property(jsonValue({ maxDepth: 4 }), (value) => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const body = Buffer.from(JSON.stringify({ generation: value, ...(typeof value === "object" ? value : {}) }));
       try {
         EstimateCostRequest.decode(requestBytes(ESTIMATE, { path: {}, query: {}, body }));

@@ -1,7 +1,7 @@
 /** Long answers are written in pieces, and say what they would say in one. */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { methodByPath } from "../../src/api/descriptors.js";
 import { RequestRecord, UsageServiceService, type UsageSum } from "../../src/api/index.js";

@@ -1,7 +1,7 @@
 /** Answers that their clients may have lost: each key keeps its share, whatever others do. */
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { beforeEach, expect, test } from "vitest";
 import { LostAnswers } from "../../src/http/lost-answers.js";
 

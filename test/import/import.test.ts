@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type Draft, placeholders, renderDraft } from "../../src/import/draft.js";

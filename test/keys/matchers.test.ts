@@ -1,5 +1,5 @@
 /** What a key may use: globs over models, blocks of addresses, scopes. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { KeySettings } from "../../src/api/index.js";
 import { AddressSet, isAddressBlock } from "../../src/keys/address-range.js";

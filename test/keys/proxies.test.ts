@@ -1,5 +1,5 @@
 /** Whose word on a client's address is taken: our own proxies', from right to left, and nobody else's. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { TrustedProxies } from "../../src/keys/proxies.js";
 

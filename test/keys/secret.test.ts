@@ -1,6 +1,6 @@
 /** Secrets: their shape, their checksum, their masks and their digests. */
 import { randomBytes } from "node:crypto";
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { digestOf, hintOf, makeSecret, pepperOf, shapeOf } from "../../src/keys/secret.js";
 import { FOREIGN, ROOT_SECRET, seededBytes } from "./key-world.js";

@@ -2,7 +2,6 @@
  * A random life of a ledger with leases, over a real database that is away now and then, and whose leases end behind
  * the node's back: whatever happens, each request that ran is charged once, for what it cost.
  */
-import { randomInt } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import type { Hold } from "../../src/ledger/ledger.js";
@@ -11,9 +10,9 @@ import { TEST_ACT } from "../support/acts.js";
 import { randomOf } from "../support/random.js";
 import { type Bench, WAIT, bench, request, settlement } from "./bench.js";
 import { NOON_MS } from "./operations.js";
+import { SEED } from "../support/seeds.js";
 
 const STEPS = 400;
-const SEED = Number(process.env["TOLLGATE_SEED"] ?? randomInt(2 ** 31));
 const CREDIT = 30_000n;
 const EXPECTED = /BALANCE|BUDGET|FROZEN|LEDGER_UNAVAILABLE/;
 

@@ -1,5 +1,5 @@
 /** The log of a request's attempts comes back as it was written, and stays small. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { type Attempt, decodeAttempts, decodeServed, encodeAttempts } from "../../src/ledger/attempt-log.js";
 

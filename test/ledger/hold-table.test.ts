@@ -1,5 +1,5 @@
 /** A table of holds answers as a map of them would, whatever comes and goes in whatever order. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { HoldTable, type TableRow } from "../../src/ledger/hold-table.js";
 

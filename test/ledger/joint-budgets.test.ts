@@ -1,15 +1,15 @@
 /** Budgets of keys that make keys: what a key and all that it made hold and spend is within each maker's budget. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, onTestFinished, test } from "vitest";
 import type { Book, CounterSource } from "../../src/ledger/book.js";
 import type { KeyBudget, LedgerOperation } from "../../src/ledger/operation.js";
 import type { Period } from "../../src/ledger/rows.js";
 import { decide } from "../../src/ledger/state.js";
-import { runs } from "../money/steps.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { bookOf, creditOf, holdOf, settleOf, voidOf } from "./operations.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 import { openTestStore } from "../support/open-test-store.js";
+import { bySweep } from "../support/sweep.js";
 
 /** Each key's maker, by number, which is lower than its own; -1 where an operator made it. */
 type Tree = readonly number[];
@@ -69,7 +69,7 @@ test("no order of requests takes a key and all that it made past the key's budge
       }
     },
   );
-  fc.assert(life, runs(300));
+  fc.assert(life, { numRuns: bySweep({ short: 100, long: 300, all: 300 }) });
 });
 
 function budgetsOf(made: Tree, key: number, period: Period, limits: readonly bigint[]): KeyBudget[] {

@@ -1,6 +1,6 @@
 /** What a node does while its database is away: within its leases it goes on, and nothing is lost, or charged twice. */
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { GatewayError } from "../../src/errors.js";
 import { journalOperation, journalText } from "../../src/ledger/journal-text.js";
 import type { LedgerJournal, Replayed } from "../../src/ledger/ledger-options.js";

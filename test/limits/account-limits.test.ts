@@ -1,5 +1,5 @@
 /** Limits of many subjects at once: the key, those that made it, its account, and the account with the model. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";

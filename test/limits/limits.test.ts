@@ -1,5 +1,5 @@
 /** Limits of a caller: what is refused and what it says, what is given back, which headers tell of it. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KeySettings } from "../../src/api/index.js";
 import type { Coordination } from "../../src/coordination/coordination.js";

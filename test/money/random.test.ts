@@ -1,5 +1,5 @@
 /** Random lives of the ledger against a plain model: no order of things loses, invents or overspends money. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import type { Book } from "../../src/ledger/book.js";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
@@ -18,8 +18,9 @@ import { openTestStore } from "../support/open-test-store.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { KEY_LINE, makeKeyLine } from "./key-line.js";
 import { PlainLedger } from "./plain-ledger.js";
-import { ACCOUNTS, lives, runs } from "./steps.js";
+import { ACCOUNTS, lives } from "./steps.js";
 import { TEST_ACT } from "../support/acts.js";
+import { bySweep } from "../support/sweep.js";
 
 /** granted = available + held + spent, never below zero. */
 function checkSums(book: Book, plain: PlainLedger): void {
@@ -71,7 +72,7 @@ test("the state machine decides as the plain model does, step by step", () => {
     }
     checkTransfers(book);
   });
-  fc.assert(life, runs(300));
+  fc.assert(life, { numRuns: bySweep({ short: 150, long: 300, all: 300 }) });
   // The lives reach every answer often, or they prove little.
   const often = ["held", "balance_too_low", "budget_exceeded", "settled", "credited", "recovered", "refused", "noted"];
 
@@ -98,7 +99,7 @@ test("the database decides as the plain model does, batch by batch, and the proo
     expect((await store.ledger.verify()).problems).toEqual([]);
     await store.close();
   });
-  await fc.assert(life, runs(20));
+  await fc.assert(life, { numRuns: bySweep({ short: 10, long: 20, all: 20 }) });
 });
 
 /** A recovery ends its batch: which holds it finds is what the database held before it. */

@@ -1,5 +1,5 @@
 /** Random lives of a ledger: two nodes, three keys in a line, a clock that jumps, over midnight and a month's end. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { UsageSource } from "../../src/api/index.js";
 import type { Budget, KeyBudget, LedgerOperation } from "../../src/ledger/operation.js";
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
@@ -148,10 +148,4 @@ export function lives(operationsMax: number): fc.Arbitrary<readonly LedgerOperat
       return operation(nowMs);
     });
   });
-}
-
-/** How a run is repeated: TOLLGATE_SEED takes the seed that a failure printed. */
-export function runs(numRuns: number): fc.Parameters<unknown> {
-  const seed = process.env["TOLLGATE_SEED"];
-  return seed === undefined ? { numRuns } : { numRuns, seed: Number(seed) };
 }

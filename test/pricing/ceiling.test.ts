@@ -1,5 +1,5 @@
 /** The ceiling covers every usage, and the affordable limit is the largest that fits. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { Price, PriceTier, TokenPrices, ToolUse, Usage } from "../../src/api/index.js";
 import { affordableOutputTokens, ceilingNanos } from "../../src/pricing/ceiling.js";

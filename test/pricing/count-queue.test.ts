@@ -1,5 +1,5 @@
 /** Who is counted next: fair by account, short work first, settlements apart, bounded. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterAll, describe, expect, test } from "vitest";
 import { type CountJob, type CountLane, CountQueue } from "../../src/pricing/count-queue.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";

@@ -1,5 +1,5 @@
 /** How much longer a text becomes where a tokenizer first writes it in its compatibility form. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { growthBytes } from "../../src/pricing/input-bound.js";
 

@@ -1,5 +1,5 @@
 /** What a request may cost before it runs: by its bytes, by a count of its input, and by what was held for it. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Price } from "../../src/api/index.js";
 import { ceilingNanos } from "../../src/pricing/ceiling.js";

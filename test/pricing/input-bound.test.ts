@@ -1,5 +1,5 @@
 /** The bound of the input: bytes, pictures, what is unknown, and the context above all. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
 import {

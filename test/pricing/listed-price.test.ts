@@ -1,5 +1,5 @@
 /** Published price lists become exact prices, and never ones that are too low. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { floatToUnits, readListedPrice, type ListedPrices } from "../../src/pricing/listed-price.js";
 

@@ -1,5 +1,5 @@
 /** What a note counts piece by piece is what the whole text counts. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
 import { tokensAtLeast, wordEnd } from "../../src/pricing/text-pieces.js";

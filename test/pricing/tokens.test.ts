@@ -1,5 +1,5 @@
 /** Counting tokens, off the event loop and in bounded time, and estimating them. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { countTokens as countDirectly } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, describe, expect, test } from "vitest";
 import { cutRuns, estimateTokens } from "../../src/pricing/text-runs.js";

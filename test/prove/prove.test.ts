@@ -1,10 +1,10 @@
 /** `npm run prove` goes on where it stopped, knows what a change touched, and names what it could not run. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { isTouched, PROOFS, readProofs } from "./proofs.mjs";
 import { listParts, type Part, prove, smoke, type Task } from "./runner.mjs";
 
@@ -15,15 +15,23 @@ const IDENTITY = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
 let root = "";
 let aside = "";
 let said: string[] = [];
+/** What each test has a copy of. */
+const first = mkdtempSync(join(tmpdir(), "tollgate-prove-first-"));
+
+beforeAll(() => {
+  root = first;
+  git("init", "-q");
+  write(".gitignore", "dist\n.proofs.json\n");
+  for (const path of ["src/a.ts", "src/b.ts", "docs/page.md"]) write(path, "first\n");
+  commit();
+});
+afterAll(() => rmSync(first, { recursive: true }));
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "tollgate-prove-"));
   aside = mkdtempSync(join(tmpdir(), "tollgate-prove-ran-"));
   said = [];
-  git("init", "-q");
-  write(".gitignore", "dist\n.proofs.json\n");
-  for (const path of ["src/a.ts", "src/b.ts", "docs/page.md"]) write(path, "first\n");
-  commit();
+  cpSync(first, root, { recursive: true });
 });
 afterEach(() => [root, aside].forEach((path) => rmSync(path, { recursive: true, force: true })));
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { ChunkSumsCache } from "../../src/records/chunk-sums.js";
 import { Engine } from "../../src/records/engine.js";
@@ -10,6 +10,7 @@ import { batchOf } from "../../src/records/row-batch.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { groupsOf, type UsageGroup } from "../../src/records/usage-groups.js";
 import { rowWith } from "./row.js";
+import { bySweep } from "../support/sweep.js";
 
 /** 2026-11-21. */
 const DAY = 1_795_219_200_000;
@@ -82,5 +83,5 @@ test("after any appends, erasures and sweeps they are those of whoever never ask
         rmSync(directory, { recursive: true });
       }
     }),
-    { numRuns: 25 },
+    { numRuns: bySweep({ short: 10, long: 25, all: 25 }) },
   ));

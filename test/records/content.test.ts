@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { SecretSeal } from "../../src/alerts/seal.js";
 import { patternOf, redacted } from "../../src/records/content-rules.js";

@@ -1,5 +1,5 @@
 /** Of many values only the dearest are told one by one, and nothing of the others is lost. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { largestOf } from "../../src/records/largest.js";
 import { OTHER } from "../../src/records/columns.js";

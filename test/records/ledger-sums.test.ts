@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { Price, UsageSource } from "../../src/api/index.js";
 import { NO_USAGE } from "../../src/api/usage.js";
@@ -20,6 +20,7 @@ import { SUMS } from "../../src/records/usage-sums.js";
 import { TEST_ACT } from "../support/acts.js";
 import { openTestStore } from "../support/open-test-store.js";
 import { rowWith } from "./row.js";
+import { bySweep } from "../support/sweep.js";
 
 /** 2026-11-21. */
 const DAY_MS = 1_795_219_200_000;
@@ -69,7 +70,7 @@ test("whatever was lost stands under unknown, and no grouping shows another sum"
         await rm(directory, { recursive: true });
       }
     }),
-    { numRuns: 20, examples: [[VOIDS_BESIDE_LOST, false]] },
+    { numRuns: bySweep({ short: 8, long: 20, all: 20 }), examples: [[VOIDS_BESIDE_LOST, false]] },
   );
 });
 

@@ -1,5 +1,5 @@
 /** Packed texts are found and read as those of a list, whatever stands in them. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { ListedTexts, PackedTexts } from "../../src/records/text-list.js";
 

@@ -2,7 +2,7 @@
  * Sums over chunks are those that adding up one row after the other gives, for every grouping and filter, and whether
  * those of a whole chunk were added up before.
  */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { ChunkSumsCache } from "../../src/records/chunk-sums.js";
 import { ChunkBuilder, decodePart, encodeChunk } from "../../src/records/chunk.js";

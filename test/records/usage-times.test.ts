@@ -1,5 +1,5 @@
 /** Percentiles of times are near the exact ones, whichever rows were counted before the others, or came so. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { ChunkBuilder } from "../../src/records/chunk.js";
 import { storedTime } from "../../src/records/columns.js";

@@ -1,5 +1,5 @@
 /** How long each phase of a request may take, and all of it, on a clock that the test moves. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Price } from "../../src/api/index.js";
 import { Cancellation } from "../../src/api/cancellation.js";

@@ -15,7 +15,7 @@ import { bySweep } from "../support/sweep.js";
 const MEANINGFUL = [400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 451, 500, 502, 503, 504, 520, 529];
 /** Those that mean something, and of the others each or every seventh. */
 const STATUSES = Array.from({ length: 130 }, (_, index) => 400 + index).filter(
-  (status) => MEANINGFUL.includes(status) || status % bySweep({ short: 7, long: 1, all: 1 }) === 0,
+  (status) => MEANINGFUL.includes(status) || status % bySweep({ short: 20, long: 1, all: 1 }) === 0,
 );
 const CODES: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["authentication_error", "billing_error", "permission_error", "not_found_error"],

@@ -121,8 +121,8 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-/** Each name goes to each address, or the names take turns: each goes to every fifth, and the next to those beside. */
-const TURNS = bySweep({ short: 5, long: 1, all: 1 });
+/** Each name goes to each address, or the names take turns: each goes to every tenth, the next to those beside. */
+const TURNS = bySweep({ short: 10, long: 1, all: 1 });
 
 /** The body that would leave for each address that the wire goes to; undefined where it is refused. */
 function* sentBy(

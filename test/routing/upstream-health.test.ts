@@ -1,5 +1,5 @@
 /** When a target is set aside, for whom, and when it is taken back. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { EjectionChange } from "../../src/routing/ejection.js";
 import { type TargetHealth, UpstreamHealth } from "../../src/routing/upstream-health.js";

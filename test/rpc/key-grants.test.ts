@@ -1,5 +1,5 @@
 /** Keys that keys make and change, for random settings in every dimension: never more than the maker has. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallMetadata, Method } from "../../src/api/channel.js";
 import { type Key, KeyServiceService, KeySettings } from "../../src/api/index.js";

@@ -1,5 +1,5 @@
 /** Long messages: the same is read of them as of short ones, but what was said stays bytes. */
-import * as fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import {
   AccountServiceService,

@@ -1,5 +1,5 @@
 /** Headers as lines: they carry what gRPC's own metadata carries, and nothing can slip in between them. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { readHeaderLines, readMetadata, writeHeaderLines, writeMetadata } from "../../src/rpc/metadata.js";
 

@@ -1,6 +1,6 @@
 /** Refusals as gRPC statuses, and back. */
 import { Metadata, status } from "@grpc/grpc-js";
-import { assert, dictionary, property, string } from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { BadRequest, ErrorInfo, RetryInfo } from "../../gen/google/rpc/error_details.js";
 import { Status } from "../../gen/google/rpc/status.js";
@@ -81,15 +81,18 @@ describe("a status", () => {
 
 describe("the facts of a refusal", () => {
   test("fit into headers, whatever they hold, and stay the same over the wire", () => {
-    assert(
-      property(dictionary(string({ minLength: 1 }), string({ unit: "binary", maxLength: 3_000 })), (facts) => {
-        const error = boundedError(new GatewayError("ERROR_REASON_UPSTREAM_REJECTED", facts), "req_1");
-        const told = statusOf(error, {});
-        const [bytes] = told.metadata.get("grpc-status-details-bin");
-        expect(encodeURI(told.details).length + bytes!.length * (4 / 3)).toBeLessThan(8_000);
-        expect(errorOf(told).metadata).toEqual(error.metadata);
-        expect(error.metadata["request_id"]).toBe("req_1");
-      }),
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string({ minLength: 1 }), fc.string({ unit: "binary", maxLength: 3_000 })),
+        (facts) => {
+          const error = boundedError(new GatewayError("ERROR_REASON_UPSTREAM_REJECTED", facts), "req_1");
+          const told = statusOf(error, {});
+          const [bytes] = told.metadata.get("grpc-status-details-bin");
+          expect(encodeURI(told.details).length + bytes!.length * (4 / 3)).toBeLessThan(8_000);
+          expect(errorOf(told).metadata).toEqual(error.metadata);
+          expect(error.metadata["request_id"]).toBe("req_1");
+        },
+      ),
     );
   });
 });

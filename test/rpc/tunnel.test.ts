@@ -22,6 +22,7 @@ import { KeepingSink, withKey } from "./edges.js";
 import { FRONT_TOKEN, openCore, type OpenCore } from "./open-core.js";
 import { FLOOD_COUNT } from "./steered-gateway.js";
 import { frameWith, HandTunnel, opening, untilTunnelled, watched, Wire } from "./tunnel-peer.js";
+import { bySweep } from "../support/sweep.js";
 
 const { generate, streamGenerate } = InferenceServiceService;
 const KIND = TunnelFrameKind;
@@ -66,6 +67,10 @@ function open(options: Partial<RemoteChannelOptions> = {}): Channel {
   return channel;
 }
 
+const ROUNDS = bySweep({ short: 5, long: 20, all: 20 });
+/** More than one connection takes, or two. */
+const MANY = bySweep({ short: 1_200, long: 2_500, all: 2_500 });
+
 describe("many calls over one tunnel", () => {
   test("1,000 that run at once, whole and streamed, each get their own answer", async () => {
     const channel = open({ tunnelsMax: 1 });
@@ -94,7 +99,7 @@ describe("many calls over one tunnel", () => {
     const ended = channel.stream(streamGenerate, asking("flood"), withKey(secret), slow);
     await slow.reached(1);
     const body = randomBytes(2 * 1024 * 1024);
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < ROUNDS; i++) {
       const { message } = await channel.unary(generate, asking("echo", body), withKey(secret));
       expect(Buffer.compare(message.source, body)).toBe(0);
     }
@@ -116,7 +121,7 @@ describe("many calls over one tunnel", () => {
       const gone = new AbortController();
       setMaxListeners(0, gone.signal);
       const before = core.gateway.calls.length;
-      const sinks = Array.from({ length: 2_500 }, () => new KeepingSink<StreamGenerateResponse>());
+      const sinks = Array.from({ length: MANY }, () => new KeepingSink<StreamGenerateResponse>());
       const options = withKey(secret, { signal: gone.signal });
       const ended = sinks.map((sink) =>
         refusalOf(channel.stream(streamGenerate, asking("hang-after-one"), options, sink)),
@@ -124,7 +129,7 @@ describe("many calls over one tunnel", () => {
       const begun = Promise.all(sinks.map((sink) => sink.reached(1)));
       expect(await Promise.race([begun.then(() => "all run"), ...ended])).toBe("all run");
       const running = core.gateway.calls.slice(before);
-      expect(running.filter(({ signal }) => !signal.aborted)).toHaveLength(2_500);
+      expect(running.filter(({ signal }) => !signal.aborted)).toHaveLength(MANY);
       gone.abort();
       const reasons = (await Promise.all(ended)).map(({ reason }) => reason);
       expect(new Set(reasons)).toEqual(new Set(["ERROR_REASON_CANCELLED"]));

@@ -1,7 +1,7 @@
 /** Room for answers with an Idempotency-Key, on each driver: nobody's flood takes what is another's equal share. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../../src/store/answer-rows.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";

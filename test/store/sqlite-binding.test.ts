@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { afterAll, expect, test } from "vitest";
 import { failureOf } from "../../src/store/sqlite/failure.js";
 import { Sqlite, SqliteError } from "../../src/store/sqlite/binding.js";

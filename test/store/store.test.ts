@@ -88,7 +88,7 @@ onEachStore(
         return rows;
       }
 
-      test.each([1, 2, 3, 100])("gives every row once, in order, %i at a time", async (size) => {
+      test("gives every row once, in order, however many at a time", async () => {
         const ids = ["r1", "r2", "r3", "r4", "r5"];
         // Two of them share their time, so that the id decides.
         const holds = ids.map((requestId, index) => holdOf({ requestId, nowMs: NOON_MS + Math.floor(index / 2) }));
@@ -101,21 +101,25 @@ onEachStore(
           );
         const newest = ids.toReversed();
         const byId = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
-        expect(byId(await all((page) => store.accounts.list(page), size))).toEqual(["a", "acme", "b", "c", "other"]);
-        expect(byId(await all((page) => store.requests.list(undefined, page), size))).toEqual(newest);
-        expect(byId(await all((page) => store.requests.list("acme", page), size))).toEqual(newest);
-        expect(byId(await all((page) => store.requests.list("other", page), size))).toEqual([]);
-        expect(byId(await store.requests.running(undefined, size))).toEqual(newest.slice(0, size));
-        expect(byId(await store.requests.running("acme", size))).toEqual(newest.slice(0, size));
-        expect(await store.requests.running("other", size)).toEqual([]);
-        expect(byId(await store.requests.many([...ids.slice(0, size), "none"])).toSorted()).toEqual(ids.slice(0, size));
-        expect(byId(await all((page) => store.keys.list({}, page), size))).toEqual(newest);
-        expect(byId(await all((page) => store.keys.list({ accountId: "acme" }, page), size))).toEqual(newest);
-        const entries = await all((page) => store.ledger.entries("acme", page), size);
-        expect(byId(entries)).toEqual([...newest.map((id) => `h:${id}`), "c:c1"]);
+        for (const size of [1, 2, 3, 100]) {
+          expect(byId(await all((page) => store.accounts.list(page), size))).toEqual(["a", "acme", "b", "c", "other"]);
+          expect(byId(await all((page) => store.requests.list(undefined, page), size))).toEqual(newest);
+          expect(byId(await all((page) => store.requests.list("acme", page), size))).toEqual(newest);
+          expect(byId(await all((page) => store.requests.list("other", page), size))).toEqual([]);
+          expect(byId(await store.requests.running(undefined, size))).toEqual(newest.slice(0, size));
+          expect(byId(await store.requests.running("acme", size))).toEqual(newest.slice(0, size));
+          expect(await store.requests.running("other", size)).toEqual([]);
+          expect(byId(await store.requests.many([...ids.slice(0, size), "none"])).toSorted()).toEqual(
+            ids.slice(0, size),
+          );
+          expect(byId(await all((page) => store.keys.list({}, page), size))).toEqual(newest);
+          expect(byId(await all((page) => store.keys.list({ accountId: "acme" }, page), size))).toEqual(newest);
+          const entries = await all((page) => store.ledger.entries("acme", page), size);
+          expect(byId(entries)).toEqual([...newest.map((id) => `h:${id}`), "c:c1"]);
+        }
       });
 
-      test.each<{ name: string; filter: KeyFilter; want: string[] }>([
+      const FILTERS: readonly { name: string; filter: KeyFilter; want: string[] }[] = [
         { name: "all", filter: {}, want: ["play_5", "key_4", "key_3", "key_2", "key_1"] },
         { name: "a text in another case", filter: { text: "PRODUCTION" }, want: ["key_2", "key_1"] },
         { name: "letters beyond A to Z", filter: { text: "ÜBUNG" }, want: ["key_3"] },
@@ -133,7 +137,9 @@ onEachStore(
         },
         { name: "all of these", filter: { accountId: "acme", text: "production", isRevoked: false }, want: ["key_1"] },
         { name: "another account", filter: { accountId: "other", text: "production" }, want: [] },
-      ])("of keys has $name, page by page", async ({ filter, want }) => {
+      ];
+
+      test("of keys has what its filter says, page by page", async () => {
         const store = await storeWith();
         const names = ["Production", "production, old", "Übung", "100%_\\", "production of nobody"];
         for (const [index, name] of names.entries()) {
@@ -144,28 +150,30 @@ onEachStore(
           const revokeTimeMs = index === 1 ? NOON_MS : null;
           expect(await store.keys.create({ ...row, searchText, revokeTimeMs }, TEST_EVENT)).toBe(true);
         }
-        for (const size of [1, 2, 100]) {
-          const found = await all((page) => store.keys.list(filter, page), size);
-          expect(found.map(({ id }) => id)).toEqual(want);
-        }
+        for (const { name, filter, want } of FILTERS)
+          for (const size of [1, 2, 100]) {
+            const found = await all((page) => store.keys.list(filter, page), size);
+            expect(
+              found.map(({ id }) => id),
+              name,
+            ).toEqual(want);
+          }
       });
 
-      test.each(["x", "e30", Buffer.from('["accounts",7]').toString("base64url"), "WyJyZXF1ZXN0cyIsIngiXQ"])(
-        "refuses the token %s",
-        async (token) => {
-          const store = await storeWith();
+      const TOKENS = ["x", "e30", Buffer.from('["accounts",7]').toString("base64url"), "WyJyZXF1ZXN0cyIsIngiXQ"];
+
+      test("refuses any other token, and a size out of bounds", async () => {
+        const store = await storeWith();
+        for (const token of TOKENS) {
           const refusal = { reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "page_token" } };
           await expect(store.accounts.list({ size: 1, token })).rejects.toMatchObject(refusal);
           await expect(store.requests.list("acme", { size: 1, token })).rejects.toMatchObject(refusal);
           await expect(store.keys.list({ accountId: "acme" }, { size: 1, token })).rejects.toMatchObject(refusal);
           await expect(store.ledger.entries("acme", { size: 1, token })).rejects.toMatchObject(refusal);
-        },
-      );
-
-      test.each([0, -1, 1001, 1.5])("refuses the size %d", async (size) => {
-        const store = await storeWith();
+        }
         const refusal = { reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "page_size" } };
-        await expect(store.accounts.list({ size, token: "" })).rejects.toMatchObject(refusal);
+        for (const size of [0, -1, 1001, 1.5])
+          await expect(store.accounts.list({ size, token: "" })).rejects.toMatchObject(refusal);
       });
     });
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { PATIENCE_MS } from "./patience.js";
 import { programOf } from "./program.js";
 
-const THIS_BUILD = new URL("../../", import.meta.url).pathname;
+export const THIS_BUILD = new URL("../../", import.meta.url).pathname;
 
 export interface CommandResult {
   readonly code: number | null;
@@ -23,8 +23,7 @@ export async function tollgate(
   const program = programOf(build);
   const child = spawn(process.execPath, [program, ...args], {
     cwd: directory,
-    // Tests run side by side, and the address of each process must be its own.
-    env: { PATH: process.env["PATH"] ?? "", TOLLGATE_ADMIN: "127.0.0.1:0", ...env },
+    env: environmentOf(env),
     stdio: ["ignore", "pipe", "pipe"],
     timeout: timeoutMs,
   });
@@ -34,4 +33,10 @@ export async function tollgate(
   child.stderr.on("data", (bytes: Buffer) => stderr.push(bytes));
   await once(child, "close");
   return { code: child.exitCode, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
+}
+
+/** The given variables beside those of every command. */
+export function environmentOf(env: Readonly<Record<string, string>>): Record<string, string> {
+  // Tests run side by side, and the address of each process must be its own.
+  return { PATH: process.env["PATH"] ?? "", TOLLGATE_ADMIN: "127.0.0.1:0", ...env };
 }

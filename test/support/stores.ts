@@ -11,10 +11,11 @@ import { migrate } from "../../src/store/postgres/migration.js";
 import { MIGRATIONS } from "../../src/store/postgres/schema.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { openSqliteArchive } from "../../src/store/sqlite/archive.js";
-import { openSqliteStore, openSqliteThread, verifierOf } from "../../src/store/sqlite/store.js";
+import { openSqliteThread, verifierOf } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 import { startOwner } from "./owner.js";
 import { administer, makeDatabase, postgresMissing, templateOf } from "./postgres.js";
+import { openQuickSqlite } from "./quick-sqlite.js";
 import { quickDirectory } from "./quick-directory.js";
 import { tamperSqlite } from "./tamper-sqlite.js";
 
@@ -76,7 +77,7 @@ function sqlitePlace(): StorePlace & { readonly directory: string } {
   return {
     directory,
     env: { TOLLGATE_DATA: directory },
-    open: async () => closedAtEnd(await openSqliteStore({ directory })),
+    open: async () => closedAtEnd(await openQuickSqlite({ directory })),
     tamper: (sql) => {
       tamperSqlite(directory, sql);
       return Promise.resolve();

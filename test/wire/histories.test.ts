@@ -1,5 +1,5 @@
 /** Conversations in every order that a client may tell them, as each upstream of another wire takes them. */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { tabledFacts } from "../../src/models/facts.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
@@ -14,6 +14,7 @@ import { converseProblem } from "../support/converse-rules.js";
 import { geminiProblem } from "../support/gemini-rules.js";
 import { openAiProblem } from "../support/openai-rules.js";
 import { responsesProblem } from "../support/responses-rules.js";
+import { bySweep } from "../support/sweep.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -167,7 +168,7 @@ test.each(PAIRS)("whatever order $from tells it in, $to takes it, and nothing sa
       if (client.wire !== gemini)
         expect(count(body, "done")).toBe(sayings.filter(({ kind }) => kind === "result").length);
     }),
-    { numRuns: 150 },
+    { numRuns: bySweep({ short: 60, long: 150, all: 150 }) },
   );
 });
 

@@ -2,7 +2,7 @@
  * Answers of every wire with some of their members replaced, repeated or moved as no honest upstream does: each is
  * read to an end, told in every client's format, and charged no more than its plan. Nothing throws but a refusal.
  */
-import fc from "fast-check";
+import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { StreamGenerateResponse, UsageSource } from "../../src/api/index.js";
 import { AnswerFold } from "../../src/api/answer-fold.js";
@@ -189,7 +189,7 @@ async function expectCharge(report: AnswerReport): Promise<void> {
   }
 }
 
-const RUNS = bySweep({ short: 250, long: 1_000, all: 10_000 });
+const RUNS = bySweep({ short: 100, long: 1_000, all: 10_000 });
 const FORMS: readonly AnswerForm[] = ["events", "source", "fitted"];
 
 describe.each(UPSTREAMS)("answers of $name", (wire) => {

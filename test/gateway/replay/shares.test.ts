@@ -1,5 +1,5 @@
 /** What is kept for accounts: each keeps what it has up to an equal share, whatever the others do. */
-import * as fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { expect, test } from "vitest";
 import { BytePool, type Pooled } from "../../../src/api/byte-pool.js";
 import { Shares } from "../../../src/gateway/replay/shares.js";

@@ -1,5 +1,5 @@
 /** The text of an answer while it comes. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { expect, test } from "vitest";
 import { GrowingText } from "../../../src/wire/answer/growing-text.js";
 

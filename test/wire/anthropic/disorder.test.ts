@@ -1,5 +1,5 @@
 /** Events in every order that a sloppy or a lying upstream may send: each client gets one whole answer or an error. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { foldEvents } from "../../../src/api/answer-fold.js";
 import type { Answer, Event } from "../../../src/api/index.js";

@@ -1,7 +1,7 @@
 /** The law of the wire: what is written and read again is the same, and on its own wire nothing is lost. */
 import { escapedBreaks } from "../../support/escaped-breaks.js";
 import { readdirSync, readFileSync } from "node:fs";
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { foldEvents } from "../../../src/api/answer-fold.js";
 import { type Answer, type Event, Prompt } from "../../../src/api/index.js";

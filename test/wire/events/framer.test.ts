@@ -1,5 +1,5 @@
 /** Framing of server-sent events, wherever the bytes are cut. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { SSE_EVENT_BYTES_MAX, SSE_LINE_BYTES_MAX, SseFramer } from "../../../src/wire/events/framer.js";
 

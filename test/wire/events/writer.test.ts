@@ -1,5 +1,5 @@
 /** The one writer of events: whatever JSON it is handed, an event has its data on one line. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { ListFraming } from "../../../src/formats/list-framing.js";
 import { eventText, oneLine } from "../../../src/wire/events/writer.js";

@@ -1,5 +1,5 @@
 /** The law of the wire: what is written and read again is the same, and on its own wire nothing is lost. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { Answer, Event } from "../../../src/api/index.js";
 import { foldEvents } from "../../../src/api/answer-fold.js";

@@ -1,5 +1,5 @@
 /** Whatever comes, the wire answers with a refusal of its own or reads on: it never breaks. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { expect, test } from "vitest";
 import { GatewayError } from "../../../src/errors.js";
 import { wire } from "../../../src/wire/gemini/index.js";

@@ -1,5 +1,5 @@
 /** The strict JSON reader against JSON.parse, and at its bounds. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../../src/errors.js";
 import { JSON_NODES_MAX, JsonCursor } from "../../../src/wire/json/cursor.js";

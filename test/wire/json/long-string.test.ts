@@ -1,5 +1,5 @@
 /** Long strings, passed by vectors, against a reader that looks at one byte after the other. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test, vi } from "vitest";
 import type { GatewayError } from "../../../src/errors.js";
 import { JsonCursor } from "../../../src/wire/json/cursor.js";

@@ -1,5 +1,5 @@
 /** Edits of members change those members and no other byte. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { JsonCursor } from "../../../src/wire/json/cursor.js";
 import { readMembers, splice } from "../../../src/wire/json/splice.js";

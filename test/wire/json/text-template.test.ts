@@ -1,8 +1,9 @@
 /** JSON that a template recognizes is, for a parser, the earlier one with another text: whatever its bytes are. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { TextTemplate } from "../../../src/wire/json/text-template.js";
 import { parsed } from "../../../src/wire/json/value.js";
+import { bySweep } from "../../support/sweep.js";
 
 const TEXT = ["choices", 0, "delta", "content"] as const;
 const NOISE = ["noise"] as const;
@@ -125,7 +126,7 @@ test("what is recognized is for a parser the same but for its text, whichever by
         expect(told.rest).toBe(readings(parsed(earlier.toString())).rest);
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: bySweep({ short: 500, long: 2_000, all: 2_000 }) },
   );
   expect(recognized).toBeGreaterThan(100);
 });

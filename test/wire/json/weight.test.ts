@@ -1,5 +1,5 @@
 /** What is too much for the event loop: long bodies, and those of many values, however their texts are spelled. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { expect, test } from "vitest";
 import { isLongBody, LONG_BODY_BYTES } from "../../../src/wire/json/weight.js";
 

@@ -1,5 +1,5 @@
 /** Whole answers, both directions. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import {
   type Answer,

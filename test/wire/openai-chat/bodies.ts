@@ -1,5 +1,5 @@
 /** Random requests and prompts of the wire, for the properties that must hold for all of them. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { type Message, type Part, type Prompt, Role, type Tool, ToolChoice_Mode } from "../../../src/api/index.js";
 import { tabledFacts } from "../../../src/models/facts.js";
 import type { OwnedFields, RequestFacts } from "../../../src/wire/wire.js";

@@ -1,6 +1,6 @@
 /** The typed form of a request: decode(encode(prompt)) = prompt, and what other wires' prompts become here. */
 import { readdirSync, readFileSync } from "node:fs";
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { type Message, type Part, Prompt, Role } from "../../../src/api/index.js";
 import { GatewayError } from "../../../src/errors.js";

@@ -1,5 +1,5 @@
 /** Requests: what is read of them, what is refused, and that only what the gateway owns is ever changed. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../../src/errors.js";
 import { openAiChatDialect, wire } from "../../../src/wire/openai-chat/index.js";

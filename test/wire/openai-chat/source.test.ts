@@ -1,5 +1,5 @@
 /** A stream's own bytes on the same wire: all of them, but for what the gateway owns. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { wire } from "../../../src/wire/openai-chat/index.js";
 import { escapedBreaks } from "../../support/escaped-breaks.js";

@@ -1,9 +1,10 @@
 /** Chunks that repeat the one before them in all but a text are not parsed: it makes no difference to anybody. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { expect, test, vi } from "vitest";
 import type { AnswerForm } from "../../../src/wire/wire.js";
 import { FACTS } from "./bodies.js";
 import { chunk, readStream, sse } from "./reading.js";
+import { bySweep } from "../../support/sweep.js";
 
 /** It is parsed and says nothing, so that whatever follows it repeats no text. */
 const PARSED = sse({ choices: [], separates: true });
@@ -83,7 +84,7 @@ test("an answer is the same whether its chunks were parsed one by one or not", (
       for (const name of ["made", "text", "usage", "complete", "servedModel", "serviceTier", "wordlessTokens"] as const)
         expect(read.report[name]).toEqual(parsed.report[name]);
     }),
-    { numRuns: 1_500 },
+    { numRuns: bySweep({ short: 400, long: 1_500, all: 1_500 }) },
   );
 });
 

@@ -1,5 +1,5 @@
 /** Random prompts and answers, as far as the wire models them. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import {
   type Answer,
   FinishReason,

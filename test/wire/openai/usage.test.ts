@@ -1,5 +1,5 @@
 /** Usage: every token in exactly one field, nothing negative, whatever an upstream says. */
-import fc from "fast-check";
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { Usage } from "../../../src/api/index.js";
 import { decodeUsage, encodeUsage } from "../../../src/wire/openai/answer/usage.js";
