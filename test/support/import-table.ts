@@ -37,6 +37,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/archive/",
     "src/store/copy.ts",
     "src/store/sqlite/backup.ts",
+    "src/typed-number.ts",
   ],
   // Files of other programs in, a settings file out: it needs nothing of ours.
   "src/import/": [],
@@ -190,6 +191,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/people-reasons.ts": ["src/refusal-row.ts"],
   "src/refusal-row.ts": [],
   "src/money.ts": [],
+  // One reader of numbers for commands and console: docs/decisions/0256-typed-numbers-have-one-reading.md.
+  "src/typed-number.ts": [],
   "src/redaction.ts": [],
   "src/failpoint.ts": [],
   "src/start-memory.ts": [],
@@ -197,8 +200,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/package-root.ts": [],
   "src/prepare.mjs": ["src/bundle.mjs"],
   "src/bundle.mjs": [],
-  // A client of the API alone: docs/decisions/0168-the-console-is-a-client.md.
+  // A client of the API alone: docs/decisions/0168-the-console-is-a-client.md, and 0256 for what people type.
   "src/console/": [
+    "src/typed-number.ts",
     "!src/api/",
     "!src/errors.ts",
     "!src/money.ts",
