@@ -6,6 +6,7 @@ const EVERYWHERE = [
   "src/api/",
   "src/errors.ts",
   "src/money.ts",
+  "src/csv.ts",
   "src/redaction.ts",
   "src/failpoint.ts",
   "src/package-root.ts",
@@ -191,7 +192,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/people-reasons.ts": ["src/refusal-row.ts"],
   "src/refusal-row.ts": [],
   "src/money.ts": [],
-  // One reader of numbers for commands and console: docs/decisions/0256-typed-numbers-have-one-reading.md.
+  "src/csv.ts": [],
+  // One reader of numbers for commands and console: docs/decisions/0258-typed-numbers-have-one-reading.md.
   "src/typed-number.ts": [],
   "src/redaction.ts": [],
   "src/failpoint.ts": [],
@@ -200,7 +202,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/package-root.ts": [],
   "src/prepare.mjs": ["src/bundle.mjs"],
   "src/bundle.mjs": [],
-  // A client of the API alone: docs/decisions/0168-the-console-is-a-client.md, and 0256 for what people type.
+  // A client of the API alone: docs/decisions/0168-the-console-is-a-client.md. What must be one
+  // is beside: numbers that people type (0258), and cells of CSV.
   "src/console/": [
     "src/typed-number.ts",
     "!src/api/",
