@@ -138,7 +138,7 @@ function wordsOf(cause: unknown): Error {
   return new Error(`Stripe: ${words.join(", ") || "no answer"}`);
 }
 
-/** One time, in whole seconds, within the tolerance. The package takes what begins with digits, and any time to come. */
+/** One time, in seconds, within the tolerance. The package takes what begins with digits, and any time to come. */
 function isTimely(signature: string, nowMs: number): boolean {
   const [time, other] = signature.split(",").filter((part) => part.trim().startsWith("t="));
   const [, seconds] = /^t=(\d{1,12})$/.exec(time ?? "") ?? [];
