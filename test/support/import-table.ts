@@ -164,6 +164,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/upstream/upstream.ts",
     "src/wire/wire.ts",
     // What a refusal is about, by which its target's health is judged.
+    "src/wire/error/echo.ts",
     "src/wire/error/upstream-refusal.ts",
     "src/wire/error/refusals.ts",
     // What may leave, and at which price: docs/decisions/0080-one-gate-for-members.md.
