@@ -15,6 +15,7 @@ import { TimesReporter } from "./test/times/reporter.js";
  */
 export const APART = [
   "test/api/shared-bytes.test.ts",
+  "test/config/alias-times.test.ts",
   "test/gateway/faults.test.ts",
   "test/kept-memory.test.ts",
   "test/money/**/*.test.ts",

@@ -1,7 +1,8 @@
 /** No credential leaves the process in text: neither in a line of the log nor in what a client reads. */
-import { expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { protectSecrets, SHAPES, withoutSecrets } from "../src/redaction.js";
 import { redacted } from "../src/wire/error/redact.js";
+import { pick, randomOf } from "./support/random.js";
 
 const SECRET_TEXT = "A1b2C3d4E5f6G7h8";
 
@@ -52,6 +53,100 @@ test.each([
   }
 });
 
+/** Secrets as they are made, from a fixed seed: each has signs of its kind alone. */
+const ALPHABETS: Readonly<Record<string, { readonly signs: string; readonly length: number }>> = {
+  "in letters and digits": { signs: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", length: 40 },
+  "of Amazon's": { signs: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/+", length: 40 },
+  "in hex": { signs: "0123456789abcdef", length: 32 },
+  "with all signs": { signs: Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)).join(""), length: 24 },
+  "beyond ASCII": { signs: "äöüßéñ€漢字1234aBcD", length: 16 },
+};
+const escapeAll = (text: string, escape: (code: number) => string): string =>
+  Array.from({ length: text.length }, (_, at) => escape(text.charCodeAt(at))).join("");
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0");
+const inPercent = (text: string): string => Array.from(Buffer.from(text), (byte) => `%${hex(byte, 2)}`).join("");
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+/** Each hides all of a secret, and is found whole. */
+const ENCODINGS: Readonly<Record<string, (secret: string) => string>> = {
+  "as it is": (secret) => secret,
+  "in capitals": (secret) => secret.replaceAll(/[a-z]/g, (sign) => sign.toUpperCase()),
+  "in small letters": (secret) => secret.toLowerCase(),
+  "in an address": encodeURIComponent,
+  "in percent": inPercent,
+  "in capital percent": (secret) => inPercent(secret).toUpperCase(),
+  "in an address in an address": (secret) => encodeURIComponent(encodeURIComponent(secret)),
+  "in JSON": inJson,
+  "in JSON in JSON": (secret) => inJson(inJson(secret)),
+  "in JSON in an address": (secret) => encodeURIComponent(inJson(secret)),
+  "in JSON with escaped slashes": (secret) => inJson(secret).replaceAll("/", "\\/"),
+  "in numbers of JSON": (secret) => escapeAll(secret, (code) => `\\u${hex(code, 4)}`),
+  "in hex": (secret) => Buffer.from(secret).toString("hex"),
+  "in capital hex": (secret) => Buffer.from(secret).toString("hex").toUpperCase(),
+};
+
+describe.each(Object.entries(ALPHABETS))("a configured secret %s", (_kind, { signs, length }) => {
+  const random = randomOf(7);
+  const secrets = Array.from({ length: 40 }, () =>
+    Array.from({ length }, () => pick(random, Array.from(signs))).join(""),
+  );
+  beforeAll(() => protectSecrets(secrets));
+
+  test.each(Object.entries(ENCODINGS))("does not leave %s", (_name, encode) => {
+    for (const secret of secrets)
+      for (const clean of [
+        withoutSecrets(`before ${encode(secret)} after`),
+        redacted(`before ${encode(secret)} after`),
+      ])
+        expect(clean).toBe("before [redacted] after");
+  });
+
+  test.each(["base64", "base64url"] as const)("does not leave in %s, whatever stands before it", (encoding) => {
+    for (const secret of secrets)
+      for (const before of ["", "u", "u:", "user:"]) {
+        const form = Buffer.from(`${before}${secret}`).toString(encoding);
+        // What the signs at both ends hold is shared with what stands there.
+        for (const clean of [withoutSecrets(form), withoutSecrets(encodeURIComponent(form)), redacted(form)]) {
+          const left = Buffer.from(clean.replaceAll("[redacted]", ""), "base64").length - before.length;
+          expect(left, clean).toBeLessThanOrEqual(6);
+        }
+      }
+  });
+
+  test("leaves neither its beginning nor its end", () => {
+    for (const secret of secrets)
+      for (let count = 16; count < secret.length; count += 1)
+        for (const part of [secret.slice(0, count), secret.slice(-count)])
+          for (const form of [part, part.toUpperCase(), encodeURIComponent(part), inJson(part)])
+            expect(withoutSecrets(`it ends in ...${form}`), form).toContain("[redacted]");
+  });
+});
+
+test("words of a configured secret stay where they stand alone", () => {
+  protectSecrets(["the-upstream-password-of-staging-7"]);
+  const words = "the upstream password of staging is wrong: upstream-password";
+  expect(withoutSecrets(words)).toBe(words);
+});
+
+test.each(["sk-tg12...34", "sk-pr...89", "sk-..."])(
+  "the hint of a key stays in the log, but tells no client: %s",
+  (hint) => {
+    for (const line of [`{"key_hint":"${hint}"}`, `key ${hint}, which is unknown`]) {
+      expect(withoutSecrets(line)).toBe(line);
+      expect(redacted(line)).not.toContain(hint);
+    }
+    expect(withoutSecrets(`${hint}${SECRET_TEXT}`)).not.toContain(SECRET_TEXT);
+  },
+);
+
+test.each([
+  ["a secret of Amazon's", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"],
+  ["a key in hex", "0f1e2d3c4b5a69788796a5b4c3d2e1f0"],
+  ["a key in capital hex", "0F1E2D3C4B5A69788796A5B4C3D2E1F00F1E2D3C4B5A69788796A5B4C3D2E1F0"],
+])("an upstream's words tell a client nothing of %s", (_name, secret) => {
+  for (const words of [`key ${secret} is wrong`, `{"key":"${secret}"}`, `key=${secret}.`])
+    expect(redacted(words)).toBe(words.replace(secret, "[redacted]"));
+});
+
 /** What may stand right before a secret: a shape begins where a word does. */
 const BEFORE = ["a", "7", "_", "\\n", "%20", "%0A", "=", "key", "é"];
 
@@ -80,12 +175,20 @@ test.each([
   ["a name of a cluster", "vllm.models.svc.cluster.local is away"],
   ["an address", "see grpc://10.0.0.8:50051/x and http://[::1]:80/y"],
   ["an IPv6 address", "dial [2001:db8::8a2e:370:7334]:8080"],
+  ["an IPv6 address without a port", "dial [2001:db8::8a2e:370:7334], twice"],
+  ["a whole IPv6 address", "dial 2001:db8:0:0:8a2e:370:7334:1 failed"],
+  ["an IPv6 address with a zone", "dial [fe80::db8%eth0]:8080"],
+  ["an IPv6 address of version 4", "dial [::ffff:10.0.0.8]:8080"],
+  ["the machine itself in IPv6", "dial [::1]:8080"],
+  ["the machine itself in IPv6 alone", "dial ::1 failed"],
   ["a path of a file", 'File "/srv/app/vllm/engine/llm.py", line 3'],
   ["a path of Windows", "C:\\models\\secret\\x.bin is missing"],
   ["a resource of Amazon", "no access to arn:aws:bedrock:eu-west-1:123456789012:model/x"],
 ])("an upstream's words tell a client no place: %s", (_name, words) => {
   expect(redacted(words)).toContain("[redacted]");
-  expect(redacted(words)).not.toMatch(/vllm-0|cluster|10\.0|db8|srv|models\\|123456789012/);
+  expect(redacted(words)).not.toMatch(
+    /vllm-0|cluster|10\.0|db8|7334|fe80|eth0|ffff|::1|8080|srv|models\\|123456789012/,
+  );
 });
 
 test.each([

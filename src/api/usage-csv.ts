@@ -1,6 +1,6 @@
 /** Sums of QueryUsage as CSV. */
 import { formatUsd } from "../money.js";
-import { cell, line } from "./csv.js";
+import { cell, line } from "../csv.js";
 import { enumWord } from "./descriptors.js";
 import type { Percentiles, UsageDimension, UsageSum } from "./index.js";
 import { isCostUnknown, NO_USAGE, USAGE_FIELDS } from "./usage.js";

@@ -13,7 +13,7 @@ import {
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
 import { formatUsd } from "../money.js";
-import { readLimit, readUsd } from "./arguments.js";
+import { readLimit, readUsd, readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { EnumWords } from "./enum-words.js";
 import type { Names } from "./names.js";
@@ -34,10 +34,10 @@ export function addAlertCommands(program: Command): void {
       .option("--account <id>", "whose it is (default: the operator's, or the key's own account)", "")
       .option("--name <name>", "what it is called", "")
       .option("--amount <usd>", "its amount", readUsd)
-      .option("--percent <n>", "its share", Number)
-      .option("--days <n>", "its days", Number)
-      .option("--ms <n>", "its time, in milliseconds", Number)
-      .option("--for <minutes>", "how long it must hold", Number)
+      .option("--percent <n>", "its share", readWhole)
+      .option("--days <n>", "its days", readWhole)
+      .option("--ms <n>", "its time, in milliseconds", readWhole)
+      .option("--for <minutes>", "how long it must hold", readWhole)
       .option("--model <glob>", "the models that it watches", "")
       .option("--upstream <id>", "the upstream that it watches", "")
       .option("--webhook <id...>", "the webhooks that hear of it (default: all of its account)")
@@ -56,7 +56,7 @@ export function addAlertCommands(program: Command): void {
       .option("--name <name>", "what it is called", ""),
   ).action(createWebhook);
   named(webhooks, "rotate", "give a webhook a new secret")
-    .option("--grace <seconds>", "how long the old secret signs as well", Number, 0)
+    .option("--grace <seconds>", "how long the old secret signs as well", readWhole, 0n)
     .action(rotateWebhook);
   named(webhooks, "test", "send a test event").action(testWebhook);
   named(webhooks, "delete", "end a webhook").action(deleteWebhook);
@@ -86,10 +86,10 @@ interface CreateOptions extends ConnectionOptions {
   readonly account: string;
   readonly name: string;
   readonly amount?: bigint;
-  readonly percent?: number;
-  readonly days?: number;
-  readonly ms?: number;
-  readonly for?: number;
+  readonly percent?: bigint;
+  readonly days?: bigint;
+  readonly ms?: bigint;
+  readonly for?: bigint;
   readonly model: string;
   readonly upstream: string;
   readonly webhook?: string[];
@@ -104,10 +104,10 @@ async function createAlert(kind: AlertSettings["kind"], options: CreateOptions):
       kind,
       name: options.name,
       amountNanos: options.amount ?? 0n,
-      percent: options.percent ?? 0,
-      days: options.days ?? 0,
-      thresholdMs: BigInt(options.ms ?? 0),
-      forMinutes: options.for ?? 0,
+      percent: Number(options.percent ?? 0n),
+      days: Number(options.days ?? 0n),
+      thresholdMs: options.ms ?? 0n,
+      forMinutes: Number(options.for ?? 0n),
       model: options.model,
       upstream: options.upstream,
       webhookIds: options.webhook ?? [],
@@ -175,10 +175,14 @@ async function createWebhook(
   });
 }
 
-async function rotateWebhook(id: string, options: ConnectionOptions & { grace: number }): Promise<void> {
+async function rotateWebhook(id: string, options: ConnectionOptions & { grace: bigint }): Promise<void> {
   await connected(options, async (connection) => {
     const method = WebhookServiceService.rotateWebhookSecret;
-    connection.show(method, await connection.call(method, { id, graceSeconds: options.grace }), ({ secret }) => secret);
+    connection.show(
+      method,
+      await connection.call(method, { id, graceSeconds: Number(options.grace) }),
+      ({ secret }) => secret,
+    );
     if (!options.json) remark(SHOWN_ONCE);
   });
 }

@@ -2,58 +2,86 @@
 import { DAY_MS } from "../api/day.js";
 import { InvalidArgumentError } from "commander";
 import type { ModelLimits } from "../api/index.js";
-import { AMOUNT_NANOS_MAX, parseUsd } from "../money.js";
+import { type TypedNumber, type TypedNumbers, typedNumbers } from "../typed-number.js";
 
 /** USD such as 25.00, as nano-USD. */
 export function readUsd(text: string): bigint {
-  const nanos = parseUsd(text);
-  if (nanos !== undefined && nanos <= AMOUNT_NANOS_MAX) return nanos;
-  throw new InvalidArgumentError("Write USD such as 25.00, with at most nine places.");
+  return valueOf(numbers().usd(text), "Write USD such as 25.00, with at most nine places.");
 }
 
 /** A whole number of at most 15 digits. */
 export function readWhole(text: string): bigint {
-  if (/^\d{1,15}$/.test(text)) return BigInt(text);
-  throw new InvalidArgumentError("Write a whole number.");
+  return valueOf(numbers().whole(text), "Write a whole number.");
+}
+
+/** A whole number of 1 or more. */
+export function readBetween(text: string, most: number): number {
+  const rule = `Write a whole number from 1 to ${most}.`;
+  const number = valueOf(numbers().whole(text), rule);
+  if (number >= 1n && number <= BigInt(most)) return Number(number);
+  throw new InvalidArgumentError(rule);
 }
 
 /** How many rows to show. */
 export function readLimit(text: string): number {
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= 100_000) return limit;
-  throw new InvalidArgumentError("Write a whole number from 1 to 100000.");
+  return readBetween(text, 100_000);
 }
 
 /** Seconds, at most 30 days. */
 export function readGrace(text: string): number {
-  const seconds = /^\d{1,7}$/.test(text) ? Number(text) : -1;
-  if (seconds >= 0 && seconds <= 2_592_000) return seconds;
-  throw new InvalidArgumentError("Write seconds, at most 2592000, which is 30 days.");
+  const rule = "Write seconds, at most 2592000, which is 30 days.";
+  const seconds = valueOf(numbers().whole(text), rule);
+  if (seconds <= 2_592_000n) return Number(seconds);
+  throw new InvalidArgumentError(rule);
+}
+
+/** The locale is asked for where a number is read, since most commands read none. */
+function numbers(): TypedNumbers {
+  return typedNumbers(localeOf(process.env));
+}
+
+function valueOf(typed: TypedNumber, rule: string): bigint {
+  if (typed.kind === "number") return typed.value;
+  if (typed.kind === "wrong") throw new InvalidArgumentError(rule);
+  throw new InvalidArgumentError(`It may be ${typed.readings.join(" or ")}. Write the one that you mean.`);
+}
+
+/** The locale of numbers as a BCP 47 tag: `de_DE.UTF-8` is `de-DE`. Undefined for `C`, and where none is set. */
+function localeOf({ LC_ALL, LC_NUMERIC, LANG }: NodeJS.ProcessEnv): string | undefined {
+  const [, language, country] =
+    /^([a-z]{2,3})(?:_([A-Z]{2}))?(?:[.@]|$)/.exec(LC_ALL || LC_NUMERIC || LANG || "") ?? [];
+  return language === undefined || country === undefined ? language : `${language}-${country}`;
 }
 
 /** A time such as 2027-01-01T00:00:00Z. */
 export function readTime(text: string): Date {
   const time = new Date(text);
-  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(time.valueOf()))
-    return time;
+  const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  if (isWhole && !Number.isNaN(time.valueOf()) && isDay(text.slice(0, 10))) return time;
   throw new InvalidArgumentError("Write a time such as 2027-01-01T00:00:00Z.");
 }
 
 /** A UTC day such as 2026-11-21. */
 export function readDay(text: string): string {
-  const time = new Date(`${text}T00:00:00Z`);
-  if (!Number.isNaN(time.valueOf()) && time.toISOString().startsWith(text) && text.length === 10) return text;
+  if (isDay(text)) return text;
   throw new InvalidArgumentError("Write a day such as 2026-11-21.");
 }
 
+/** The 30th of February is the 2nd of March to `Date`; nobody means that. */
+function isDay(text: string): boolean {
+  const time = new Date(`${text}T00:00:00Z`);
+  return text.length === 10 && !Number.isNaN(time.valueOf()) && time.toISOString().startsWith(text);
+}
+
 const SPANS_MS: Readonly<Record<string, number>> = { d: DAY_MS, h: 3_600_000, m: 60_000 };
+const SPAN_COUNT_MAX = 99_999n;
 
 /** `7d`, `24h` or `30m`: so long ago. */
 export function readSpan(text: string): Date {
-  const [, count, unit = ""] = /^(\d{1,5})([dhm])$/.exec(text) ?? [];
-  const unitMs = SPANS_MS[unit];
-  if (count === undefined || unitMs === undefined)
-    throw new InvalidArgumentError("Write days, hours or minutes, such as 7d, 24h or 30m.");
+  const rule = "Write days, hours or minutes, such as 7d, 24h or 30m.";
+  const unitMs = SPANS_MS[text.slice(-1)];
+  const count = valueOf(numbers().whole(unitMs === undefined ? "" : text.slice(0, -1)), rule);
+  if (unitMs === undefined || count > SPAN_COUNT_MAX) throw new InvalidArgumentError(rule);
   return new Date(Date.now() - Number(count) * unitMs);
 }
 

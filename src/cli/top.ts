@@ -1,6 +1,6 @@
 /** `tollgate top`: what the gateway does now, on a screen that is drawn anew every few seconds. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import {
   UpstreamServiceService,
   type Upstream,
@@ -11,6 +11,7 @@ import {
 import { answerToJson } from "../api/json.js";
 import { GatewayError } from "../errors.js";
 import { formatUsd } from "../money.js";
+import { readBetween } from "./arguments.js";
 import { type Connection, connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { type Names, namesOf } from "./names.js";
 import { formatTable, jsonMember, numeric, print, printPart } from "./print.js";
@@ -65,12 +66,6 @@ export function addTopCommand(program: Command): void {
 
 const readMinutes = (text: string): number => readBetween(text, 1_440);
 const readSeconds = (text: string): number => readBetween(text, 3_600);
-
-function readBetween(text: string, most: number): number {
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= most) return count;
-  throw new InvalidArgumentError(`Write a whole number from 1 to ${most}.`);
-}
 
 async function top(options: TopOptions): Promise<void> {
   await connected(options, async (connection) => {

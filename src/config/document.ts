@@ -1,5 +1,6 @@
 /** The YAML text of a settings file as plain values, and where in the text each of them stands. */
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar } from "yaml";
+import { aliasTargets } from "./aliases.js";
 
 /** A value of the file. Every scalar is its own text, so that 0.25 stays exact; what is left empty is undefined. */
 export type RawValue = string | undefined | RawValue[] | { [key: string]: RawValue };
@@ -52,12 +53,16 @@ class Reader implements SettingsDocument {
   root: RawValue;
   private readonly offsets = new Map<string, { key: number; value: number }>();
   private valueCount = 0;
+  private pairCount = 0;
+  private readonly targets;
 
   constructor(
     private readonly document: Document.Parsed,
     private readonly lines: LineCounter,
     private readonly env: NodeJS.ProcessEnv,
-  ) {}
+  ) {
+    this.targets = aliasTargets(document);
+  }
 
   /** False where the text is no YAML. Only the first error is listed, since later ones follow from it. */
   holdsSyntax(text: string): boolean {
@@ -76,7 +81,7 @@ class Reader implements SettingsDocument {
     const offset = node.range?.[0] ?? 0;
     if (!this.mayRead(offset, path, depth)) return undefined;
     if (isAlias(node)) {
-      const target = node.resolve(this.document);
+      const target = this.targets.get(node);
       if (target === undefined) return this.refuse(offset, path, `names no anchor: *${node.source}`);
       return this.read(target, path, depth + 1);
     }
@@ -89,9 +94,12 @@ class Reader implements SettingsDocument {
   private mayRead(offset: number, path: Path, depth: number): boolean {
     this.valueCount += 1;
     if (depth > DEPTH_MAX) this.refuse(offset, path, `is nested deeper than ${DEPTH_MAX} levels`);
-    else if (this.valueCount === VALUES_MAX + 1)
-      this.refuse(offset, path, `makes more than ${VALUES_MAX} values; use fewer aliases`);
+    else if (this.valueCount === VALUES_MAX + 1) this.refuseSize(offset, path);
     return depth <= DEPTH_MAX && this.valueCount <= VALUES_MAX;
+  }
+
+  private refuseSize(offset: number, path: Path): void {
+    this.refuse(offset, path, `makes more than ${VALUES_MAX} values; use fewer aliases`);
   }
 
   problemAt(path: Path, rule: string, part: "key" | "value" = "value"): Problem {
@@ -111,6 +119,10 @@ class Reader implements SettingsDocument {
     const own = new Set<string>();
     for (const { key, value } of items) {
       if (isMergeKey(key)) continue;
+      // What a merge brings once more, or is refused, makes no value and takes its time.
+      this.pairCount += 1;
+      if (this.pairCount === VALUES_MAX + 1) this.refuseSize(startOf(value) ?? 0, path);
+      if (this.pairCount > VALUES_MAX) return;
       if (!isScalar(key) || typeof key.value !== "string") {
         this.refuse(this.document.range[0], path, "has a name that is no plain text");
         continue;
@@ -134,7 +146,7 @@ class Reader implements SettingsDocument {
   private merge(node: Node | null, entries: Entries, path: Path, depth: number): void {
     const offset = node?.range?.[0] ?? 0;
     if (!this.mayRead(offset, path, depth)) return;
-    const source = isAlias(node) ? node.resolve(this.document) : node;
+    const source = isAlias(node) ? this.targets.get(node) : node;
     if (isMap(source)) this.readPairs(source.items, entries, path, depth);
     else if (isSeq(source)) for (const item of source.items) this.merge(asNode(item), entries, path, depth + 1);
     else this.refuse(offset, path, "merges (<<) what is no mapping; write <<: *name, of an anchor &name at a mapping");

@@ -1,5 +1,6 @@
 /** A settings file without its secrets, and with them again: what people see and edit holds none. */
 import { isAlias, isCollection, isScalar, parseDocument, visit } from "yaml";
+import { aliasTargets } from "./aliases.js";
 
 /** What stands in the place of a secret, by its number in the file. */
 const KEPT = /^\(kept secret (\d{1,6})\)$/;
@@ -101,9 +102,10 @@ function placesOf(text: string): readonly Place[] {
     uniqueKeys: false,
     logLevel: "error",
   });
+  const targets = aliasTargets(document);
   const found = new Map<number, Place>();
   const take = (node: unknown): void => {
-    const target = isAlias(node) ? node.resolve(document) : node;
+    const target = isAlias(node) ? targets.get(node) : node;
     if (!isScalar(target) || !target.range) return;
     const [start, end] = target.range;
     const source = text.slice(start, end);

@@ -14,7 +14,7 @@ const TARGET = join(ROOT, "dist", "console");
 const STAGING = join(ROOT, "dist", `.console-${process.pid}`);
 const STAMP = join(TARGET, ".built-from");
 const DOCS = join(ROOT, "docs");
-const INPUTS = ["src/console", "gen/console", "package-lock.json"];
+const INPUTS = ["src/console", "src/typed-number.ts", "src/money.ts", "src/csv.ts", "gen/console", "package-lock.json"];
 
 /** @param {string} path @returns {string[]} */
 function filesOf(path) {

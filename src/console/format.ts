@@ -52,18 +52,6 @@ export function pricePerMillion(picos: bigint): string {
   return money(picos * 1_000n);
 }
 
-/** Nano-USD of an amount that a person typed; undefined where it is none. */
-export function parseMoney(text: string): bigint | undefined {
-  const match = /^\$?(\d{1,10})(?:\.(\d{1,9}))?$/.exec(text.trim().replaceAll(",", ""));
-  if (match === null) return undefined;
-  return BigInt(match[1] ?? "0") * NANOS_PER_USD + BigInt((match[2] ?? "").padEnd(9, "0"));
-}
-
-/** An amount as a person types it, such as 12.5; empty for zero. */
-export function typedMoney(nanos: bigint): string {
-  return nanos === 0n ? "" : money(nanos).replaceAll(/[$,]/g, "");
-}
-
 export function count(value: bigint | number): string {
   return wholeNumber.format(value);
 }

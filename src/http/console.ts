@@ -15,7 +15,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** What the build writes where each answer's own nonce belongs. */
 const NONCE_MARK = /TOLLGATE_NONCE/g;
-const ASSET = /^assets\/\w[\w.-]*$/;
+/** Longer than any that the build writes, and shorter than what a file system takes. */
+const ASSET = /^assets\/\w[\w.-]{0,199}$/;
 const NOT_BUILT =
   '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="2">' +
   '<meta name="viewport" content="width=device-width"><title>Tollgate</title><h1>The console is being built</h1>' +

@@ -1,11 +1,13 @@
 /** Headers on their way in and out. Nothing that could end a header line is ever copied. */
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { CallMetadata } from "../api/channel.js";
 
 /** Answer headers that the service may set: `x-...`, `retry-...`, and what says that an answer came before. */
 const ANSWER_NAME = /^(?:(?:x|retry)-[a-z0-9-]{1,60}|idempotent-replayed)$/;
 /** Printable ASCII. CR, LF and NUL would split the header; Node refuses the other control characters as well. */
 const PRINTABLE = /^[\x20-\x7e]{0,4096}$/;
+
+const HOST = "host";
 
 export type AnswerHeaders = Record<string, string>;
 
@@ -34,6 +36,20 @@ function isAnswerName(name: string): boolean {
   const fits = ANSWER_NAME.test(name);
   if (answerNames.size < ANSWER_NAMES_MAX) answerNames.set(name, fits);
   return fits;
+}
+
+/**
+ * Whom a request is meant for must be said, and once (RFC 9112, 3.2): of two hosts a proxy before this may take the
+ * other one. Undefined where it is.
+ */
+export function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+  }
+  if (hosts > 1) return "the HTTP request names more than one host";
+  return hosts === 0 && httpVersion === "1.1" ? "the HTTP request names no host" : undefined;
 }
 
 /** A client's header as call metadata, which is printable ASCII. Such a key is wrong anyway; the service says so. */

@@ -21,6 +21,7 @@ import { type ClientAddressOf, Front, type FrontRefusal, type PrepareLong } from
 import { answerCount } from "./count.js";
 import { answerEmbedding } from "./embedding.js";
 import { clientGeneration, type GenerationParts } from "./generation.js";
+import { hostProblem } from "./headers.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management.js";
 import { addModelRoutes, SHARED_MODELS } from "./models.js";
@@ -253,9 +254,8 @@ function connectionsOf(
 
 /** What is refused before anything of the body is read, and whoever asks; undefined where nothing is. */
 function earlyRefusal(request: FastifyRequest, routes: RouteTable, stops: boolean): GatewayError | undefined {
-  // Without a host nobody knows for whom a request is meant (RFC 9112, 3.2).
-  if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
-    return new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "the HTTP request names no host" });
+  const problem = hostProblem(request.raw);
+  if (problem !== undefined) return new GatewayError("ERROR_REASON_BODY_INVALID", { problem });
   // Answered before its body is read: an unknown path needs no key, so anybody could send one.
   if (request.is404) return pathUnknown(request.method, request.url, routes, request.headers);
   return stops ? stopping() : undefined;

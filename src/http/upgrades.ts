@@ -11,7 +11,7 @@ import { GatewayError } from "../errors.js";
 import type { Format, FormatSocket } from "../formats/format.js";
 import type { Connections } from "./connections.js";
 import type { Front } from "./front.js";
-import { askedClamp } from "./headers.js";
+import { askedClamp, hostProblem } from "./headers.js";
 import { mayBeWebSocket } from "./node-server.js";
 import type { RoutePermission } from "./routes.js";
 import { MESSAGE_BYTES_MAX, type SocketParts, SocketSession } from "./socket-session.js";
@@ -96,7 +96,7 @@ export class Upgrades {
   /** The format whose WebSocket is asked for, in good form. */
   #formatOf(request: IncomingMessage): Format | undefined {
     const { url = "", headers } = request;
-    if (!mayBeWebSocket(request) || headers.host === undefined) return undefined;
+    if (!mayBeWebSocket(request) || hostProblem(request) !== undefined) return undefined;
     if (headers["sec-websocket-version"] !== VERSION || !KEY.test(headers["sec-websocket-key"] ?? "")) return undefined;
     if (this.#parts.isDraining()) return undefined;
     return this.#parts.formats.find(({ socket }) => socket?.path === pathOf(url));

@@ -5,7 +5,7 @@ import { GatewayError } from "../errors.js";
 import { NANOS_PER_CENT } from "../money.js";
 import { eventIn, HINT_CONSOLE, HINT_ID, type StripeEvent } from "./stripe-facts.js";
 
-/** An event that was signed longer ago is refused, so that nobody sends an old one again. */
+/** How far the time of a signature may be from ours: an older event is one that somebody sends again. */
 const TOLERANCE_S = 300;
 const TIMEOUT_MS = 20_000;
 const RETRIES_MAX = 2;
@@ -30,6 +30,7 @@ export class StripeApi {
     const { webhooks } = await this.#loaded();
     const body = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
     const { webhookSecret } = this.settings;
+    if (!isTimely(signature, nowMs)) throw new GatewayError("ERROR_REASON_STRIPE_EVENT_REFUSED", {});
     try {
       return eventIn(webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_S, undefined, nowMs));
     } catch (cause) {
@@ -135,4 +136,12 @@ function wordsOf(cause: unknown): Error {
     return typeof value === "string" || typeof value === "number" ? [`${name} ${value}`] : [];
   });
   return new Error(`Stripe: ${words.join(", ") || "no answer"}`);
+}
+
+/** One time, in seconds, within the tolerance. The package takes what begins with digits, and any time to come. */
+function isTimely(signature: string, nowMs: number): boolean {
+  const [time, other] = signature.split(",").filter((part) => part.trim().startsWith("t="));
+  const [, seconds] = /^t=(\d{1,12})$/.exec(time ?? "") ?? [];
+  if (seconds === undefined || other !== undefined) return false;
+  return Math.abs(Math.floor(nowMs / 1_000) - Number(seconds)) <= TOLERANCE_S;
 }

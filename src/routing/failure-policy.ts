@@ -1,6 +1,8 @@
 /** What a failed attempt teaches: of its target's health, of the request, and where to go next. */
 import { GatewayError, type ReasonName } from "../errors.js";
+import { holdsWords } from "../wire/error/echo.js";
 import { type RefusalKind, UpstreamRefusal } from "../wire/error/upstream-refusal.js";
+import type { WireRequest } from "../wire/wire.js";
 import type { AttemptFailure } from "./attempt-types.js";
 import type { Evidence } from "./ejection.js";
 import type { TargetHealth } from "./upstream-health.js";
@@ -42,6 +44,14 @@ const OF_UPSTREAM: ReadonlySet<ReasonName> = new Set([
 
 function kindOf(error: GatewayError): RefusalKind | undefined {
   return error.cause instanceof UpstreamRefusal ? error.cause.kind : undefined;
+}
+
+/** An upstream may repeat what a client wrote: words that stand in the request say nothing of the gateway's account. */
+export function ofOwnWords(failure: AttemptFailure, request: WireRequest): AttemptFailure {
+  const { cause } = failure.error;
+  const words = cause instanceof UpstreamRefusal ? cause.words : undefined;
+  if (words === undefined || !holdsWords(request, words.said)) return failure;
+  return { ...failure, error: words.otherwise };
 }
 
 /** What may be tried after this error, which ended an attempt before anything was visible. */

@@ -10,7 +10,7 @@ import { ableToCount, countAtUpstream, CountsRunning } from "./counting.js";
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
-import { type Left, nextAfter, nobody, teach } from "./failure-policy.js";
+import { type Left, nextAfter, nobody, ofOwnWords, teach } from "./failure-policy.js";
 import { pickProbe, pickTarget } from "./pick.js";
 import { Containers } from "./containers.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
@@ -231,7 +231,7 @@ export class Routing {
     const owned = ownedFor(target, options);
     const startMs = this.options.nowMs();
     const token = health.begin(startMs, accountId);
-    const { failure, containerId } = await runAttempt(
+    const { failure: told, containerId } = await runAttempt(
       {
         request,
         kind: options.kind,
@@ -255,6 +255,7 @@ export class Routing {
       },
       receiver,
     );
+    const failure = told && ofOwnWords(told, request);
     if (containerId !== "") this.containers.note(target, accountId, containerId);
     health.end();
     const nowMs = this.options.nowMs();

@@ -12,6 +12,7 @@ import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
 import type { Head } from "./head.js";
 import type { Lifetime } from "./lifetime.js";
 import { requirePermission } from "./permission.js";
+import { requirePlainText } from "./plain-text.js";
 import { replayed } from "./replayed.js";
 import { Paces } from "./paces.js";
 import { Rooms } from "./rooms.js";
@@ -91,7 +92,7 @@ export class CallChain {
     }
   }
 
-  #permitted({ route, call, head, record, lifetime }: ArrivedCall, caller: Caller): ServiceCall {
+  #permitted({ route, request, call, head, record, lifetime }: ArrivedCall, caller: Caller): ServiceCall {
     const { core, audit } = this.parts;
     const { signal, endMs: callerEndMs } = lifetime;
     const { metadata, local, admission } = call;
@@ -106,7 +107,10 @@ export class CallChain {
     requirePermission(route.permission, caller, address);
     // What changed since the caller was known ended the call through its lifetime.
     signal.throwIfAborted();
-    if (route.isChange) head.act = audit.actOf(auditedCall(route.path, call, core.frontTokens), head);
+    if (route.isChange) {
+      head.act = audit.actOf(auditedCall(route.path, call, core.frontTokens), head);
+      requirePlainText(request);
+    }
     const act = head.act ?? NO_ACT;
     const { requestId } = head;
     const answerHead = (answered: CallMetadata): void => head.head(answered);

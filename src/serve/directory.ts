@@ -55,9 +55,6 @@ function openThread(
     witnessPath: environment.witnessPath,
     traces,
     onFatal,
-    onNotice: ({ kind, text }) => {
-      if (kind === "lossAccepted") log.error({ found: text }, "lost state was accepted (--accept-loss)");
-      else log.warn({ found: text }, "a witness of the ledger was made");
-    },
+    onLossAccepted: (found) => log.error({ found }, "lost state was accepted (--accept-loss)"),
   });
 }

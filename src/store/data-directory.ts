@@ -8,8 +8,10 @@ export const WITNESS_NAME = "witness.json";
 
 /** What is opened there. To open a pipe that nobody writes to would wait for ever. */
 const FILES = [DATABASE_NAME, `${DATABASE_NAME}-wal`, `${DATABASE_NAME}-shm`, LOCK_NAME, WITNESS_NAME, "secret"];
+/** The other databases of a gateway, which it opens once its ledger and the witness are there. */
+const SIDE_FILES = ["answers.db", "records.db", "content.db"];
 /** What only a ledger leaves there, beside its database and its witness. */
-const TRACES = ["secret", "answers.db", `${DATABASE_NAME}-wal`];
+const TRACES = ["secret", ...SIDE_FILES, `${DATABASE_NAME}-wal`];
 
 /** Makes the directory where there is none. Throws an Error of one line where it cannot be used. */
 export function prepareDirectory(directory: string): void {
@@ -29,6 +31,11 @@ export function prepareDirectory(directory: string): void {
 export function holdsLedger(directory: string, witnessPath = join(directory, WITNESS_NAME)): boolean {
   const database = statSync(join(directory, DATABASE_NAME), { throwIfNoEntry: false });
   return (database !== undefined && database.size > 0) || existsSync(witnessPath);
+}
+
+/** True where a gateway has served from here. */
+export function hasServed(directory: string): boolean {
+  return SIDE_FILES.some((name) => existsSync(join(directory, name)));
 }
 
 /**

@@ -3,7 +3,17 @@
  * says what the disk has, and says it before anybody is told: it never leads the database, and knows every transfer
  * that was acknowledged.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { CHAIN_START, type ChainHead } from "../ledger/transfer.js";
 import { hexOf } from "./digest.js";
@@ -63,6 +73,7 @@ function putFile(path: string, bytes: Uint8Array): number {
 /** The witness of an open database, kept by the thread that writes it. */
 export class Witness {
   readonly #path: string;
+  readonly #former: string;
   /** What each note begins with. */
   readonly #start: string;
   readonly #newest;
@@ -72,8 +83,10 @@ export class Witness {
   #noted = -1;
   #written: ChainHead | undefined;
 
-  constructor(path: string, database: Sqlite, keyCheck: string) {
+  /** `former` is where it may have been before; nothing is left there. */
+  constructor(path: string, database: Sqlite, keyCheck: string, former = path) {
     this.#path = path;
+    this.#former = former;
     const databaseId = database.prepare<[], string>("SELECT database_id FROM identity").pluck().get() ?? "";
     this.#start = startOf(databaseId, keyCheck);
     this.#bytes.write("\n", NOTE_BYTES - 1);
@@ -85,6 +98,7 @@ export class Witness {
   /** Notes the newest transfer. All that is written must be on the disk. */
   open(): void {
     this.#replace(this.newest());
+    if (this.#former !== this.#path) rmSync(this.#former, { force: true });
   }
 
   /** What the last commit ended with, so that nobody need ask the database; undefined where that is not at hand. */

@@ -72,6 +72,22 @@ describe("a wrong command line is one line and exits with 2", () => {
       args: ["usage", "--from", "2026-02-30"],
       line: "option '--from <day>' argument '2026-02-30' is invalid. Write a day such as 2026-11-21.",
     },
+    {
+      args: ["key", "create", "--expires", "2027-02-30T00:00:00Z"],
+      line:
+        "option '--expires <time>' argument '2027-02-30T00:00:00Z' is invalid. " +
+        "Write a time such as 2027-01-01T00:00:00Z.",
+    },
+    {
+      args: ["alerts", "create", "budget_share", "--percent", "80%"],
+      line: "option '--percent <n>' argument '80%' is invalid. Write a whole number.",
+    },
+    {
+      args: ["account", "credit", "acme", "50,00"],
+      line:
+        "command-argument value '50,00' is invalid for argument 'usd'. " +
+        "It may be 50.00 or 5000.00. Write the one that you mean.",
+    },
     { args: ["account", "credit", "acme", "0"], line: "a credit must be above 0" },
     {
       args: ["models", "--gateway", "nowhere"],

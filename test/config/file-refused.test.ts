@@ -293,6 +293,10 @@ describe("a bad file is refused with the line and column of each problem", () =>
   });
 });
 
+/** A mapping of so many pairs, merged again and again. */
+const merged = (pairOf: (place: number) => string): string =>
+  `a: &a { ${Array.from({ length: 5_000 }, (_, place) => pairOf(place)).join(", ")} }\nb: { <<: [${"*a, ".repeat(8_000)}] }\n`;
+
 describe("a file made to be expensive is refused", () => {
   test.each([
     { name: "over a mebibyte", text: `# ${"x".repeat(1_048_576)}`, want: "is larger than 1048576 bytes" },
@@ -308,6 +312,16 @@ describe("a file made to be expensive is refused", () => {
         "a0: &a0 [x, x, x, x, x, x, x, x, x, x]",
         ...Array.from({ length: 8 }, (_, n) => `a${n + 1}: &a${n + 1} [${Array(10).fill(`*a${n}`).join(", ")}]`),
       ].join("\n"),
+      want: "makes more than 100000 values; use fewer aliases",
+    },
+    {
+      name: "merges of the same names, again and again",
+      text: merged((place) => `k${place}: x`),
+      want: "makes more than 100000 values; use fewer aliases",
+    },
+    {
+      name: "merges of names that are refused",
+      text: merged(() => "[x]: x"),
       want: "makes more than 100000 values; use fewer aliases",
     },
   ])("$name", ({ text, want }) => {

@@ -1,6 +1,6 @@
 /** How answers of an Anthropic upstream end for OpenAI's official client: well, refused, failed, cut. */
 import OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type AnthropicWorld, startAnthropicWorld } from "../support/anthropic-world.js";
 import { type AnthropicScript, steer } from "../support/fake-anthropic.js";
 
@@ -150,8 +150,10 @@ test.each([
     want: { status: 502, code: "upstream_error" },
   },
 ])("an upstream's $name becomes OpenAI's error", async ({ model, status, type = "", message, html, want }) => {
-  const body = html ?? ERROR(type, message);
-  await expect(ask(false, says({ status, body }), {}, model)).rejects.toMatchObject(want);
+  // Words that stand in the request would be the client's own.
+  world.upstream.decide = () => ({ status, body: html ?? ERROR(type, message) });
+  onTestFinished(() => void (world.upstream.decide = undefined));
+  await expect(ask(false, says("Hi"), {}, model)).rejects.toMatchObject(want);
 });
 
 test.each([

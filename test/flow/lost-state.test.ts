@@ -31,6 +31,8 @@ const killed = join(base, "killed");
 const foreign = join(base, "foreign");
 /** What the very first process said, whose witness lies beside its database. */
 let firstLog: readonly string[];
+/** What a first start left that was killed before anything was copied out of its log. */
+const unstopped = join(base, "unstopped");
 const CREDITS = 40;
 const FAST = { TOLLGATE_HTTP: "127.0.0.1:0", TOLLGATE_GRPC: "127.0.0.1:0" };
 
@@ -67,6 +69,11 @@ beforeAll(async () => {
   cpSync(first.dataDirectory, killed, { recursive: true });
   rmSync(first.dataDirectory, { recursive: true });
   await (await openSqliteStore({ directory: foreign })).close();
+  const third = await startGateway();
+  await new Management(third).account("acme", 1_000n);
+  await third.kill();
+  cpSync(third.dataDirectory, unstopped, { recursive: true });
+  rmSync(third.dataDirectory, { recursive: true });
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
@@ -144,6 +151,26 @@ const DAMAGES: readonly Damage[] = [
     says: /witness.json is damaged/,
   },
   {
+    name: "the witness is removed and the log is halved",
+    damage: (directory) => {
+      halve(directory, WAL);
+      remove("witness.json")(directory);
+    },
+    says: /witness.json is gone/,
+    program: true,
+  },
+  {
+    name: "the witness is removed with the log",
+    damage: remove("witness.json", WAL, "tollgate.db-shm"),
+    says: /witness.json is gone/,
+  },
+  {
+    name: "the witness is removed with the whole log of a first run",
+    damage: remove("witness.json", WAL, "tollgate.db-shm"),
+    says: /witness.json is gone/,
+    from: unstopped,
+  },
+  {
     name: "the database is none",
     damage: (directory) => writeFileSync(join(directory, "tollgate.db"), "no database".repeat(500)),
     says: /tollgate.db' is damaged .*Restore it from a backup/,
@@ -210,6 +237,7 @@ const ALL_ACCEPTED = [
     damage: remove("tollgate.db", WAL, "witness.json"),
     granted: undefined,
   },
+  { name: "a removed witness", damage: remove("witness.json"), granted: 1_000n + 7n * BigInt(CREDITS) },
 ];
 
 test.each(
@@ -279,15 +307,6 @@ test("a start says that its witness could be lost with its database, unless it i
   });
   await elsewhere.stop();
   expect(elsewhere.log.join("\n")).not.toContain(told);
-});
-
-test("a database whose witness alone is gone starts, says so, and has one again", async () => {
-  const dataDirectory = copyOf(killed);
-  remove("witness.json")(dataDirectory);
-  const gateway = await startGateway({ dataDirectory });
-  expect(gateway.log.join("\n")).toContain("a witness of the ledger was made");
-  expect(witnessedSequence(dataDirectory)).toBe(CREDITS + 1);
-  await gateway.stop();
 });
 
 const UNUSABLE: readonly { name: string; make: (parent: string) => string; says: RegExp }[] = [

@@ -46,11 +46,35 @@ beforeEach(async () => {
   for (const id of ["fake", "spare", "gone"]) await management.call("POST", `/upstreams/${id}:reset`, {});
 });
 
+const BAD_KEY = "Incorrect API key provided: sk-***. You can obtain an API key from https://console.x.ai.";
+const NO_CREDIT = "Your credit balance is too low.";
+
+/** Answers with a refusal that the client wrote nothing of. */
+async function askRefused(words: string, prompt: string, model: string): Promise<Response> {
+  fake.override = { status: 400, body: JSON.stringify({ code: "invalid-argument", error: words }) };
+  try {
+    return await ask(hostile, prompt, model);
+  } finally {
+    fake.override = undefined;
+  }
+}
+
+test.each([
+  { words: BAD_KEY, echo: "Why does xAI say 'incorrect api key'?" },
+  { words: NO_CREDIT, echo: "What is the credit balance of my bank?" },
+])("'$words' counts where the client did not write it, and only there", async ({ words, echo }) => {
+  const before = spare.requests.length;
+  expect((await askRefused(words, "Hello", "pair")).headers.get("x-tollgate-upstream")).toBe("spare");
+  expect((await askRefused(words, echo, "pair")).status).toBe(400);
+  expect(spare.requests.length).toBe(before + 1);
+  const long = await askRefused(words, `${"All good. ".repeat(200_000)}${echo}`, "pair");
+  expect(long.status).toBe(400);
+  expect(await long.json()).toMatchObject({ error: { message: expect.stringContaining(words.slice(0, 20)) } });
+});
+
 test("a credential that is refused in words alone is told to the operator, and sets nothing aside", async () => {
-  const words = "Incorrect API key provided: sk-***. You can obtain an API key from https://console.x.ai.";
-  const body = JSON.stringify({ code: "invalid-argument", error: words });
   for (let call = 0; call < 3; call += 1) {
-    const refused = await ask(hostile, script({ status: 400, body }), "worded");
+    const refused = await askRefused(BAD_KEY, "Hello", "worded");
     expect(refused.status).toBe(502);
     expect(await refused.text()).not.toContain("x.ai");
   }

@@ -150,6 +150,8 @@ test.each([
     status: 400,
   },
   { name: "a header with a NUL", bytes: "GET / HTTP/1.1\r\nhost: x\r\nx-a: b\0c\r\n\r\n", status: 400 },
+  { name: "two hosts", bytes: "GET / HTTP/1.1\r\nhost: x\r\nHOST: y\r\n\r\n", status: 400 },
+  { name: "a host that comes twice", bytes: "GET / HTTP/1.0\r\nhost: x\r\nhost: x\r\n\r\n", status: 400 },
   { name: "no host", bytes: "GET / HTTP/1.1\r\n\r\n", status: 400 },
   {
     name: "headers without end",

@@ -1,9 +1,10 @@
 /** Payments by card: each thing that Stripe reports is booked once, in whatever order and however often it is told. */
+import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import type { BookingLedger } from "../../src/payments/bookings.js";
 import { NANOS_PER_CENT } from "../../src/money.js";
 import { refusalOf } from "../keys/key-world.js";
-import { SECRET_KEY } from "../support/fake-stripe.js";
+import { SECRET_KEY, type SignedEvent, WEBHOOK_SECRET } from "../support/fake-stripe.js";
 import { onEachStore, openStore } from "../support/stores.js";
 import { type CardWorld, newAct, openCardWorld, send } from "./card-world.js";
 
@@ -242,7 +243,14 @@ onEachStore((driver) => {
     const node = world.node();
     const { sessionId } = await world.begin(node, 500);
     const { payload, signature } = world.stripe.pay(sessionId);
-    const nowS = world.clock.nowMs / 1_000;
+    const nowS = Math.floor(world.clock.nowMs / 1_000);
+    /** Signed by Stripe's own rule, for a time that is written in another way. */
+    const signedAt = (time: string, before = ""): Pick<SignedEvent, "payload" | "signature"> => {
+      const mac = createHmac("sha256", WEBHOOK_SECRET)
+        .update(`${Number.parseInt(time, 10)}.${payload}`)
+        .digest("hex");
+      return { payload, signature: `${before}t=${time},v1=${mac}` };
+    };
     const wrong = [
       { payload: payload.replace("500", "900"), signature },
       { payload, signature: "" },
@@ -252,6 +260,12 @@ onEachStore((driver) => {
       world.stripe.signed(payload, ""),
       world.stripe.signed(payload, SECRET_KEY),
       world.stripe.signed(payload, undefined, nowS - 301),
+      world.stripe.signed(payload, undefined, nowS + 302),
+      world.stripe.signed(payload, undefined, nowS + 1_000_000_000),
+      signedAt("NaN"),
+      signedAt("-1"),
+      signedAt(`${nowS}x`),
+      signedAt(`${nowS}`, `t=${nowS - 400},`),
     ];
     for (const event of wrong) expect(await reasonOf(() => send(node, event))).toBe("STRIPE_EVENT_REFUSED");
     expect(await reasonOf(() => send(node, world.stripe.signed("{")))).toBe("BODY_INVALID");

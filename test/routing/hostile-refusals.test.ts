@@ -7,6 +7,7 @@ import { GatewayError } from "../../src/errors.js";
 import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { ServedModel, ServedUpstream } from "../../src/routing/model.js";
 import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";
+import type { WireRequest } from "../../src/wire/wire.js";
 import type { UpstreamHandler } from "../../src/upstream/upstream.js";
 import { FREE } from "../pricing/prices.js";
 import { HOSTILE_WORDS, inWords, type Refusal, withCode } from "../support/refusals.js";
@@ -115,12 +116,12 @@ class Bench {
   }
 
   /** Asks as an account; resolves with the error, if any. No time passes between requests. */
-  ask(accountId: string): Promise<GatewayError | undefined> {
+  ask(accountId: string, request = REQUEST): Promise<GatewayError | undefined> {
     const { signal } = new AbortController();
     const options = { kind: "chat", outputTokensMax: 16, stream: false, candidateCount: 1, strict: false } as const;
     const deadline = this.#routing.deadline(performance.now(), Infinity);
     return this.#routing
-      .run(REQUEST, this.#model, { ...options, acceptWire: "", accountId, signal, deadline }, RECEIVER)
+      .run(request, this.#model, { ...options, acceptWire: "", accountId, signal, deadline }, RECEIVER)
       .then(() => undefined, GatewayError.from);
   }
 }
@@ -149,11 +150,14 @@ function makeModel(served: ServedUpstream): ServedModel {
   return { ...about, ...limits, price: FREE, isListPriced: false, targets: [target] };
 }
 
-const REQUEST = openAiChat.readRequest({
-  wire: openAiChat.name,
-  body: Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] })),
-  headers: {},
-});
+/** `quoted` is the prompt as JSON. */
+const requestOf = (quoted: string): WireRequest =>
+  openAiChat.readRequest({
+    wire: openAiChat.name,
+    body: Buffer.from(`{"model":"m","messages":[{"role":"user","content":${quoted}}]}`),
+    headers: {},
+  });
+const REQUEST = requestOf('"Hello"');
 
 /** All that an upstream of the family may be made to say. */
 function* refusalsOf(family: Family): Iterable<readonly [string, Refusal]> {
@@ -208,6 +212,38 @@ test.each(families)("$name: words alone set nothing aside, however many tenants 
       expect(bench.asked).toBe(before + 1);
     }
   }
+});
+
+/** What a wire takes for words about the gateway's account where a client did not write them. */
+const OUR_WORDS = [
+  ...HOSTILE_WORDS,
+  "Your prepayment credits are depleted",
+  "The provided model identifier is invalid.",
+  "Insufficient credits: top up",
+];
+const SPELLINGS: readonly ((words: string) => string)[] = [
+  (words) => JSON.stringify(words),
+  (words) => JSON.stringify(`What does '${words.toUpperCase()}' mean?`),
+  (words) => `"${Array.from(words, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"`,
+];
+
+test.each(families)("$name: words that a client wrote itself decide nothing", async (family) => {
+  const judged: string[] = [];
+  for (const status of [400, 413, 422])
+    for (const words of OUR_WORDS) {
+      const bench = new Bench(family);
+      bench.says = inWords(family, status, "Told.");
+      const plain = await bench.ask("trent");
+      for (const said of [words, `Invalid value: '${words}'`]) {
+        bench.says = inWords(family, status, said);
+        if ((await bench.ask("oscar"))?.reason !== plain?.reason) judged.push(words);
+        for (const spell of SPELLINGS) {
+          const error = await bench.ask("mallory", requestOf(spell(words)));
+          expect(error?.reason, `${status} saying '${said}'`).toBe(plain?.reason);
+        }
+      }
+    }
+  expect(judged, "words that nobody wrote still count").not.toEqual([]);
 });
 
 test("an upstream that refuses all its tenants is probed, and back for all with the first answer", async () => {

@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { holdsLedger } from "../../src/store/data-directory.js";
+import { openSqliteFile } from "../../src/store/sqlite/file.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
+import { readWitness } from "../../src/store/witness.js";
 import { creditOf } from "../ledger/operations.js";
 import { openForTest } from "./directory.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
@@ -55,4 +57,27 @@ test.each([
   await expect(openSqliteStore({ directory, witnessPath })).rejects.toThrow(says);
   await expect(openSqliteStore({ directory, witnessPath })).rejects.toThrow(/^The witness '[^\n]+$/);
   expect(holdsLedger(directory, witnessPath)).toBe(says.source.includes("file"));
+});
+
+test("a witness that was inside is taken over to where TOLLGATE_WITNESS says, and is there alone", async () => {
+  const [directory, witnessPath] = [temporaryDirectory(), elsewhere()];
+  const inside = join(directory, "witness.json");
+  const first = await openSqliteStore({ directory });
+  await first.accounts.create({ id: "acme", name: "acme", createTimeMs: 0 }, TEST_ACT);
+  await first.ledger.commit([creditOf(5n)]);
+  await first.close();
+  for (let start = 1; start <= 2; start += 1) {
+    await (await openSqliteStore({ directory, witnessPath })).close();
+    expect(readWitness(witnessPath)).toMatchObject({ head: { sequence: 1 } });
+    expect(readWitness(inside)).toBeUndefined();
+  }
+  rmSync(witnessPath);
+  await expect(openSqliteStore({ directory, witnessPath })).rejects.toThrow(/witness.json is gone/);
+});
+
+test("a first start that was killed before its witness was made is a first start again", async () => {
+  const directory = temporaryDirectory();
+  openSqliteFile(directory, undefined).close();
+  expect(readWitness(join(directory, "witness.json"))).toBeUndefined();
+  await (await openSqliteStore({ directory })).close();
 });

@@ -6,6 +6,7 @@ const EVERYWHERE = [
   "src/api/",
   "src/errors.ts",
   "src/money.ts",
+  "src/csv.ts",
   "src/redaction.ts",
   "src/failpoint.ts",
   "src/package-root.ts",
@@ -38,6 +39,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/archive/",
     "src/store/copy.ts",
     "src/store/sqlite/backup.ts",
+    "src/typed-number.ts",
   ],
   // Files of other programs in, a settings file out: it needs nothing of ours.
   "src/import/": [],
@@ -163,6 +165,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/upstream/upstream.ts",
     "src/wire/wire.ts",
     // What a refusal is about, by which its target's health is judged.
+    "src/wire/error/echo.ts",
     "src/wire/error/upstream-refusal.ts",
     "src/wire/error/refusals.ts",
     // What may leave, and at which price: docs/decisions/0080-one-gate-for-members.md.
@@ -191,6 +194,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/people-reasons.ts": ["src/refusal-row.ts"],
   "src/refusal-row.ts": [],
   "src/money.ts": [],
+  "src/csv.ts": [],
+  // One reader of numbers for commands and console: docs/decisions/0258-typed-numbers-have-one-reading.md.
+  "src/typed-number.ts": [],
   "src/redaction.ts": [],
   "src/failpoint.ts": [],
   "src/start-memory.ts": [],
@@ -198,8 +204,10 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/package-root.ts": [],
   "src/prepare.mjs": ["src/bundle.mjs"],
   "src/bundle.mjs": [],
-  // A client of the API alone: docs/decisions/0168-the-console-is-a-client.md.
+  // A client of the API alone: docs/decisions/0168-the-console-is-a-client.md. What must be one
+  // is beside: numbers that people type (0258), and cells of CSV.
   "src/console/": [
+    "src/typed-number.ts",
     "!src/api/",
     "!src/errors.ts",
     "!src/money.ts",

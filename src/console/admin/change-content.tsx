@@ -10,7 +10,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Check, Field, TextField } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { contentOf, isSize, typedContent } from "./content-form.ts";
+import { contentOf, typedContent, wrongSize } from "./content-form.ts";
 
 interface ChangeContentParts {
   readonly account: Account;
@@ -19,7 +19,7 @@ interface ChangeContentParts {
 
 export function ChangeContent({ account: { id, settings, etag }, onClose }: ChangeContentParts): ReactNode {
   const [typed, setTyped] = useState(typedContent(settings?.content));
-  const isRight = isSize(typed.eachKib) && isSize(typed.allMib);
+  const isRight = wrongSize(typed.eachKib) === undefined && wrongSize(typed.allMib) === undefined;
   const change = useAct(async () => {
     // The etag tells where another person changed the account since it was read.
     await call(updateAccount, { id, settings: { content: contentOf(typed) }, updateMask: "content", etag });
@@ -29,7 +29,6 @@ export function ChangeContent({ account: { id, settings, etag }, onClose }: Chan
     event.preventDefault();
     if (isRight) change.run();
   };
-  const wrong = (text: string): string | undefined => (isSize(text) ? undefined : contentWords.wrongSize);
   return (
     <Dialog title={contentWords.changeTitle} onClose={onClose}>
       <p>{contentWords.changeWill}</p>
@@ -50,7 +49,7 @@ export function ChangeContent({ account: { id, settings, etag }, onClose }: Chan
         <Field
           label={contentWords.eachBytes}
           hint={contentWords.eachHint}
-          wrong={wrong(typed.eachKib)}
+          wrong={wrongSize(typed.eachKib)}
           inputMode="numeric"
           value={typed.eachKib}
           onChange={({ currentTarget: { value } }) => setTyped({ ...typed, eachKib: value })}
@@ -58,7 +57,7 @@ export function ChangeContent({ account: { id, settings, etag }, onClose }: Chan
         <Field
           label={contentWords.allBytes}
           hint={contentWords.allHint}
-          wrong={wrong(typed.allMib)}
+          wrong={wrongSize(typed.allMib)}
           inputMode="numeric"
           value={typed.allMib}
           onChange={({ currentTarget: { value } }) => setTyped({ ...typed, allMib: value })}

@@ -1,11 +1,14 @@
 /** What an operator types about what is kept of an account's requests, and the settings that it stands for. */
 import type { ContentSettings } from "../../../gen/console/account_service.js";
+import { contentWords } from "../copy/en-content.ts";
+import { parseWhole, wrongWhole } from "../typed.ts";
 
 /** What zero stands for. */
 export const EACH_KIB = 64;
 export const TOTAL_MIB = 256n;
 const KIB = 1_024;
 export const MIB = 1_048_576n;
+const SIZE_MAX = 999_999n;
 
 export interface TypedContent {
   readonly kept: boolean;
@@ -25,8 +28,9 @@ export function typedContent(content: ContentSettings | undefined): TypedContent
   };
 }
 
-export function isSize(text: string): boolean {
-  return /^\d{0,6}$/.test(text.trim());
+/** What is wrong with a size; undefined where it is right, or empty. */
+export function wrongSize(text: string): string | undefined {
+  return wrongWhole(text) ?? ((parseWhole(text) ?? 0n) > SIZE_MAX ? contentWords.wrongSize : undefined);
 }
 
 /** Of sizes that are right. */
@@ -38,7 +42,7 @@ export function contentOf({ kept, rules, eachKib, allMib }: TypedContent): Conte
   return {
     kept,
     redactions,
-    bodyBytesMax: Number(eachKib.trim() || "0") * KIB,
-    totalBytesMax: BigInt(allMib.trim() || "0") * MIB,
+    bodyBytesMax: Number(parseWhole(eachKib) ?? 0n) * KIB,
+    totalBytesMax: (parseWhole(allMib) ?? 0n) * MIB,
   };
 }

@@ -4,13 +4,13 @@ import { creditAccount, debitAccount, getBalance } from "../../../gen/console/ac
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
-import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
-import { parseMoney } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Field } from "../parts/field.tsx";
+import { useLargeAmounts } from "../parts/large-amounts.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { parseMoney, wrongMoney } from "../typed.ts";
 
 export interface MoveMoneyParts {
   readonly id: string;
@@ -21,14 +21,17 @@ export interface MoveMoneyParts {
 export function MoveMoney({ id, kind, onClose }: MoveMoneyParts): ReactNode {
   const [amount, setAmount] = useState("");
   const amountNanos = parseMoney(amount);
+  const large = useLargeAmounts([{ kind, nanos: amountNanos }]);
   const move = useAct(async ({ reference, reason }: { readonly reference: string; readonly reason: string }) => {
     if (amountNanos === undefined) return;
     if (kind === "credit") await call(creditAccount, { id, amountNanos, creditId: reference, reason });
     else await call(debitAccount, { id, amountNanos, debitId: reference, reason });
+    large.keep();
     await forget(getBalance);
   }, onClose);
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
+    if (large.isOpen) return;
     const form = new FormData(event.currentTarget);
     move.run({ reference: String(form.get("reference")), reason: String(form.get("reason")) });
   };
@@ -42,7 +45,7 @@ export function MoveMoney({ id, kind, onClose }: MoveMoneyParts): ReactNode {
           value={amount}
           autoFocus
           required
-          wrong={amount !== "" && amountNanos === undefined ? words.form.wrongMoney : undefined}
+          wrong={wrongMoney(amount)}
           onChange={({ currentTarget: { value } }) => setAmount(value)}
         />
         <Field
@@ -59,8 +62,9 @@ export function MoveMoney({ id, kind, onClose }: MoveMoneyParts): ReactNode {
           maxLength={500}
           required={kind === "debit"}
         />
+        {large.question}
         {move.error !== null && <Problem error={move.error} what={admin.accounts.failed} />}
-        <DialogFoot onCancel={onClose} disabled={move.isPending || amountNanos === undefined}>
+        <DialogFoot onCancel={onClose} disabled={move.isPending || amountNanos === undefined || large.isOpen}>
           {kind === "credit" ? admin.accounts.credit : admin.accounts.debit}
         </DialogFoot>
       </form>

@@ -11,8 +11,9 @@ import { alertWords } from "../copy/en-alerts.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Check, Choice, Field } from "../parts/field.tsx";
+import { useLargeAmounts } from "../parts/large-amounts.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { FRESH, isRight, isWhole, MASK, settingsOf, type Typed, typedOf } from "./alert-form.ts";
+import { FRESH, isWhole, MASK, settingsOf, type Typed, typedOf, wrongIn } from "./alert-form.ts";
 import type { Owner } from "./alerts.tsx";
 import { KINDS, kindsFor } from "./condition.ts";
 
@@ -25,10 +26,14 @@ export interface AlertDialogParts {
 
 export function AlertDialog({ owner: { account }, alert, onClose }: AlertDialogParts): ReactNode {
   const [typed, setTyped] = useState(alert?.settings === undefined ? FRESH : typedOf(alert.settings));
+  const nanos = settingsOf(typed).amountNanos;
+  const before = alert?.settings?.amountNanos ?? 0n;
+  const large = useLargeAmounts([{ kind: `alert.${typed.kind}`, nanos, before }]);
   const save = useAct(async () => {
     const settings = settingsOf(typed);
     if (alert === undefined) await call(createAlert, { accountId: account, settings }, { account });
     else await call(updateAlert, { id: alert.id, settings, updateMask: MASK, etag: alert.etag }, { account });
+    large.keep();
     await forget(listAlerts);
   }, onClose);
   return (
@@ -36,15 +41,16 @@ export function AlertDialog({ owner: { account }, alert, onClose }: AlertDialogP
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (isWhole(typed)) save.run();
+          if (isWhole(typed) && !large.isOpen) save.run();
         }}
       >
         <Condition typed={typed} onType={setTyped} isOperators={account === ""} />
         <Receivers typed={typed} onType={setTyped} account={account} />
+        {large.question}
         {save.error !== null && (
           <Problem error={save.error} what={alert === undefined ? alertWords.makeFailed : alertWords.changeFailed} />
         )}
-        <DialogFoot onCancel={onClose} disabled={save.isPending || !isWhole(typed)}>
+        <DialogFoot onCancel={onClose} disabled={save.isPending || !isWhole(typed) || large.isOpen}>
           {alert === undefined ? alertWords.makeGo : words.form.save}
         </DialogFoot>
       </form>
@@ -89,17 +95,13 @@ function Condition({ typed, onType, isOperators }: PartParts & { readonly isOper
             label={alertWords.fields[field]}
             hint={rules[field]}
             value={typed[field]}
-            wrong={typed[field] === "" || isRight(typed, field) ? undefined : wrongIn(field)}
+            wrong={wrongIn(typed, field)}
             onChange={({ currentTarget: { value } }) => onType({ ...typed, [field]: value })}
           />
         ))}
       </div>
     </>
   );
-}
-
-function wrongIn(field: string): string {
-  return field === "amount" ? words.form.wrongMoney : words.form.wrongNumber;
 }
 
 function Receivers({ typed, onType, account }: PartParts & { readonly account: string }): ReactNode {

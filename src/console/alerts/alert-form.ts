@@ -1,6 +1,6 @@
 /** What a person types into the form of an alert, and the settings that it stands for. */
 import type { AlertKind, AlertSettings } from "../../../gen/console/alert_service.js";
-import { parseMoney, typedMoney } from "../format.ts";
+import { parseMoney, parseWhole, typedMoney, wrongMoney, wrongWhole } from "../typed.ts";
 import { KIND_FIELDS, type KindField, KINDS } from "./condition.ts";
 
 export interface Typed extends Readonly<Record<KindField, string>> {
@@ -54,23 +54,23 @@ export function typedOf(settings: AlertSettings): Typed {
   };
 }
 
-/** False where what stands in a field is nothing that the kind can take. */
-export function isRight(typed: Typed, field: KindField): boolean {
-  const text = typed[field].trim();
-  if (TEXTS.has(field)) return true;
-  if (text === "") return !NEEDED.has(field);
-  return field === "amount" ? parseMoney(text) !== undefined : /^\d{1,9}$/.test(text);
+/** What is wrong with what stands in a field; undefined where it is right, or empty. */
+export function wrongIn(typed: Typed, field: KindField): string | undefined {
+  if (TEXTS.has(field)) return undefined;
+  return field === "amount" ? wrongMoney(typed.amount) : wrongWhole(typed[field]);
 }
 
 export function isWhole(typed: Typed): boolean {
-  return KINDS[typed.kind].fields.every((field) => isRight(typed, field));
+  return KINDS[typed.kind].fields.every(
+    (field) => wrongIn(typed, field) === undefined && (typed[field].trim() !== "" || !NEEDED.has(field)),
+  );
 }
 
 /** Of what is whole. What the kind does not have is left empty. */
 export function settingsOf(typed: Typed): AlertSettings {
   const { fields } = KINDS[typed.kind];
   const text = (field: KindField): string => (fields.includes(field) ? typed[field].trim() : "");
-  const number = (field: KindField): number => Number(text(field) || "0");
+  const number = (field: KindField): number => Number(parseWhole(text(field)) ?? 0n);
   return {
     name: typed.name.trim(),
     kind: typed.kind,

@@ -4,12 +4,14 @@ import { createCheckout, type PaymentOptions } from "../../../gen/console/paymen
 import { call } from "../api/client.ts";
 import { useAct } from "../api/use-act.ts";
 import { paymentWords } from "../copy/en-billing.ts";
-import { money, parseMoney } from "../format.ts";
+import { money } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Choice, Field } from "../parts/field.tsx";
+import { useLargeAmounts } from "../parts/large-amounts.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { parseMoney, wrongMoney } from "../typed.ts";
 
 const OTHER = "other";
 const NANOS_PER_CENT = 10_000_000n;
@@ -25,6 +27,7 @@ export function AddFunds({ options, onClose }: AddFundsParts): ReactNode {
   const [chosen, setChosen] = useState(String(amountsNanos[0] ?? OTHER));
   const [typed, setTyped] = useState("");
   const amountNanos = chosen === OTHER ? parseMoney(typed) : BigInt(chosen);
+  const large = useLargeAmounts(chosen === OTHER ? [{ kind: "card", nanos: amountNanos }] : []);
   const isRight =
     amountNanos !== undefined &&
     amountNanos >= amountMinNanos &&
@@ -32,11 +35,14 @@ export function AddFunds({ options, onClose }: AddFundsParts): ReactNode {
     amountNanos % NANOS_PER_CENT === 0n;
   const pay = useAct(
     () => call(createCheckout, { accountId: account, amountNanos: amountNanos ?? 0n }, { account }),
-    ({ url }) => window.location.assign(url),
+    ({ url }) => {
+      large.keep();
+      window.location.assign(url);
+    },
   );
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight) pay.run();
+    if (isRight && !large.isOpen) pay.run();
   };
   return (
     <Dialog title={paymentWords.add} onClose={onClose}>
@@ -59,16 +65,17 @@ export function AddFunds({ options, onClose }: AddFundsParts): ReactNode {
           <Field
             label={paymentWords.other}
             hint={paymentWords.otherRule(money(amountMinNanos), money(amountMaxNanos))}
-            wrong={typed === "" || isRight ? undefined : paymentWords.otherWrong}
+            wrong={typed === "" || isRight ? undefined : (wrongMoney(typed) ?? paymentWords.otherWrong)}
             inputMode="decimal"
             value={typed}
             onChange={({ currentTarget: { value } }) => setTyped(value)}
             required
           />
         )}
+        {large.question}
         {pay.isSuccess && <p role="status">{paymentWords.going}</p>}
         {pay.error !== null && <Problem error={pay.error} what={paymentWords.failed} />}
-        <DialogFoot onCancel={onClose} disabled={pay.isPending || pay.isSuccess || !isRight}>
+        <DialogFoot onCancel={onClose} disabled={pay.isPending || pay.isSuccess || !isRight || large.isOpen}>
           {paymentWords.go}
         </DialogFoot>
       </form>

@@ -8,18 +8,18 @@ import {
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
 import { useMaking } from "../api/use-act.ts";
-import { words } from "../copy/en.ts";
 import { codeWords } from "../copy/en-codes.ts";
-import { parseMoney, typedMoney } from "../format.ts";
 import { Code } from "../parts/code.tsx";
 import { csvOf } from "../parts/csv.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { saveText } from "../parts/download.ts";
 import { Choice, Field } from "../parts/field.tsx";
+import { useLargeAmounts } from "../parts/large-amounts.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { parseMoney, parseWhole, typedMoney, wrongMoney } from "../typed.ts";
 
-const COUNT_MAX = 1_000;
+const COUNT_MAX = 1_000n;
 const DAY_S = 86_400;
 const FRESH = { count: "10", amount: "", note: "", days: "365" };
 
@@ -30,9 +30,11 @@ export function MakeCodes({ onClose }: { readonly onClose: () => void }): ReactN
   const amountNanos = parseMoney(typed.amount) ?? 0n;
   const count = countOf(typed);
   const isRight = count !== undefined && amountNanos > 0n;
+  const large = useLargeAmounts([{ kind: "code", nanos: amountNanos }]);
   const make = useMaking(async () => {
     const ttlSeconds = Number(typed.days) * DAY_S;
     const answer = await call(createTopUpCodes, { count: count ?? 0, amountNanos, note: typed.note, ttlSeconds });
+    large.keep();
     void forget(listTopUpBatches);
     return answer;
   }, onClose);
@@ -40,15 +42,16 @@ export function MakeCodes({ onClose }: { readonly onClose: () => void }): ReactN
     return <Made answer={make.data} amountNanos={amountNanos} note={typed.note} onClose={onClose} />;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight) make.run();
+    if (isRight && !large.isOpen) make.run();
   };
   return (
     <Dialog title={codeWords.makeTitle} onClose={make.close}>
       <p className="soft">{codeWords.makeWill}</p>
       <form onSubmit={submit}>
         <BatchFields typed={typed} onType={setTyped} />
+        {large.question}
         {make.error !== null && <Problem error={make.error} what={codeWords.makeFailed} />}
-        <DialogFoot onCancel={make.close} disabled={make.isPending || !isRight}>
+        <DialogFoot onCancel={make.close} disabled={make.isPending || !isRight || large.isOpen}>
           {codeWords.makeGo}
         </DialogFoot>
       </form>
@@ -64,7 +67,6 @@ interface BatchFieldsParts {
 function BatchFields({ typed, onType }: BatchFieldsParts): ReactNode {
   const take = ({ currentTarget: { name, value } }: FormEvent<HTMLInputElement | HTMLSelectElement>): void =>
     onType({ ...typed, [name]: value });
-  const isAmount = typed.amount === "" || parseMoney(typed.amount) !== undefined;
   return (
     <>
       <div className="pairs">
@@ -82,7 +84,7 @@ function BatchFields({ typed, onType }: BatchFieldsParts): ReactNode {
         <Field
           label={codeWords.amount}
           hint={codeWords.amountRule}
-          wrong={isAmount ? undefined : words.form.wrongMoney}
+          wrong={wrongMoney(typed.amount)}
           name="amount"
           inputMode="decimal"
           value={typed.amount}
@@ -111,8 +113,8 @@ function BatchFields({ typed, onType }: BatchFieldsParts): ReactNode {
 
 /** Undefined where it is no number of codes. */
 function countOf({ count }: Typed): number | undefined {
-  const number = /^\d{1,4}$/.test(count) ? Number(count) : 0;
-  return number >= 1 && number <= COUNT_MAX ? number : undefined;
+  const number = parseWhole(count) ?? 0n;
+  return number >= 1n && number <= COUNT_MAX ? Number(number) : undefined;
 }
 
 interface MadeParts {

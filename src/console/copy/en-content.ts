@@ -32,7 +32,7 @@ export const contentWords = {
   eachHint: "Up to 1,024. Empty: 64.",
   allBytes: "Most of the account, MiB",
   allHint: "Up to 16,384. Empty: 256.",
-  wrongSize: "Give a whole number.",
+  wrongSize: "Give at most 999999.",
   failed: "Nothing was changed.",
   erase: "Forget a person",
   eraseTitle: "Forget a person?",

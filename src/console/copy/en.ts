@@ -123,6 +123,9 @@ export const words = {
     noLimit: "no limit",
     wrongNumber: "Give a whole number, or leave it empty.",
     wrongMoney: "Give an amount such as 12.50, or leave it empty.",
+    twoReadings: (one: string, other: string): string => `This may be ${one} or ${other}. Write the one that you mean.`,
+    largeAmount: (amount: string, last: string): string => `Yes, ${amount} is right, where the last was ${last}.`,
+    largeRule: "This is at least ten times the last amount of its kind.",
   },
   account: {
     noneTitle: "You are in no account yet",

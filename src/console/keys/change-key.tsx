@@ -8,10 +8,11 @@ import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
+import { useLargeAmounts } from "../parts/large-amounts.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { LimitFields, NameField, ScopeFields } from "./settings-fields.tsx";
-import { changesOf, FRESH, isRight, typedOf } from "./settings-form.ts";
+import { amountsOf, changesOf, FRESH, isRight, typedOf } from "./settings-form.ts";
 
 export interface KeyDialogParts {
   readonly keyShown: Key;
@@ -22,16 +23,18 @@ export function ChangeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
   const { account } = useSignedIn();
   const before = keyShown.settings === undefined ? FRESH : typedOf(keyShown.settings);
   const [typed, setTyped] = useState(before);
+  const large = useLargeAmounts(amountsOf(typed, before));
   const change = useAct(async () => {
     const { settings, mask } = changesOf(before, typed);
     if (mask === "") return;
     // The etag tells where another person changed it since it was read.
     await call(updateKey, { id: keyShown.id, settings, updateMask: mask, etag: keyShown.etag }, { account });
+    large.keep();
     await forget(getKey, listKeys);
   }, onClose);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight(typed)) change.run();
+    if (isRight(typed) && !large.isOpen) change.run();
   };
   return (
     <Dialog title={keyWords.changeTitle} onClose={onClose}>
@@ -40,8 +43,9 @@ export function ChangeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
         <NameField typed={typed} onType={setTyped} />
         <ScopeFields typed={typed} onType={setTyped} />
         <LimitFields typed={typed} onType={setTyped} />
+        {large.question}
         {change.error !== null && <Problem error={change.error} what={keyWords.changeFailed} />}
-        <DialogFoot onCancel={onClose} disabled={change.isPending || !isRight(typed)}>
+        <DialogFoot onCancel={onClose} disabled={change.isPending || !isRight(typed) || large.isOpen}>
           {words.form.save}
         </DialogFoot>
       </form>

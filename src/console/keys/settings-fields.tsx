@@ -1,9 +1,9 @@
 /** The fields of a key's settings, for a new key and for one that is changed. */
 import type { ReactNode } from "react";
-import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Check, Field } from "../parts/field.tsx";
-import { AMOUNTS, COUNTS, isAmount, isCount, SCOPES, type Typed } from "./settings-form.ts";
+import { wrongMoney, wrongWhole } from "../typed.ts";
+import { AMOUNTS, COUNTS, SCOPES, type Typed } from "./settings-form.ts";
 
 export interface FieldsParts {
   readonly typed: Typed;
@@ -61,7 +61,7 @@ export function LimitFields({ typed, onType }: FieldsParts): ReactNode {
             label={NAMES[name]}
             inputMode="decimal"
             value={typed[name]}
-            wrong={isAmount(typed[name]) ? undefined : words.form.wrongMoney}
+            wrong={wrongMoney(typed[name])}
             onChange={({ currentTarget: { value } }) => onType({ ...typed, [name]: value })}
           />
         ))}
@@ -71,7 +71,7 @@ export function LimitFields({ typed, onType }: FieldsParts): ReactNode {
             label={NAMES[name]}
             inputMode="numeric"
             value={typed[name]}
-            wrong={isCount(typed[name]) ? undefined : words.form.wrongNumber}
+            wrong={wrongWhole(typed[name])}
             onChange={({ currentTarget: { value } }) => onType({ ...typed, [name]: value })}
           />
         ))}

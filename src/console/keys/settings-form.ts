@@ -1,6 +1,7 @@
 /** What a person types into the fields of a key, and the settings that it stands for. */
 import type { KeySettings } from "../../../gen/console/key_service.js";
-import { parseMoney, typedMoney } from "../format.ts";
+import type { TypedAmount } from "../parts/large-amounts.tsx";
+import { parseMoney, parseWhole, typedMoney, wrongMoney, wrongWhole } from "../typed.ts";
 
 export const COUNTS = ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const;
 export const AMOUNTS = ["budgetDayNanos", "budgetMonthNanos", "budgetTotalNanos", "requestCostMaxNanos"] as const;
@@ -58,21 +59,25 @@ export function typedOf(settings: KeySettings): Typed {
   };
 }
 
-export function isCount(text: string): boolean {
-  return /^\d{0,10}$/.test(text.trim());
-}
-
-export function isAmount(text: string): boolean {
-  return text.trim() === "" || parseMoney(text) !== undefined;
-}
-
 export function isRight(typed: Typed): boolean {
-  return COUNTS.every((name) => isCount(typed[name])) && AMOUNTS.every((name) => isAmount(typed[name]));
+  return (
+    COUNTS.every((name) => wrongWhole(typed[name]) === undefined) &&
+    AMOUNTS.every((name) => wrongMoney(typed[name]) === undefined)
+  );
+}
+
+/** The amounts, each beside what it was. */
+export function amountsOf(typed: Typed, before: Typed): readonly TypedAmount[] {
+  return AMOUNTS.map((name) => ({
+    kind: name,
+    nanos: parseMoney(typed[name]),
+    before: parseMoney(before[name]) ?? 0n,
+  }));
 }
 
 /** Of what is right. */
 export function settingsOf(typed: Typed): FormSettings {
-  const number = (text: string): bigint => BigInt(text.trim() || "0");
+  const number = (text: string): bigint => parseWhole(text) ?? 0n;
   const amount = (text: string): bigint => parseMoney(text) ?? 0n;
   return {
     name: typed.name.trim(),

@@ -7,12 +7,13 @@ import { getSession } from "../../../gen/console/identity_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
-import { parseMoney } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Field } from "../parts/field.tsx";
+import { useLargeAmounts } from "../parts/large-amounts.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { parseMoney, wrongMoney } from "../typed.ts";
 
 export function FirstAccount(): ReactNode {
   const { isOperator } = useSignedIn();
@@ -26,11 +27,13 @@ export function FirstAccount(): ReactNode {
 function OpenAccount(): ReactNode {
   const navigate = useNavigate();
   const [credit, setCredit] = useState("");
-  const nanos = credit === "" ? 0n : parseMoney(credit);
+  const nanos = credit.trim() === "" ? 0n : parseMoney(credit);
+  const large = useLargeAmounts([{ kind: "credit", nanos }]);
   const open = useMutation({
     mutationFn: async ({ id, name }: { readonly id: string; readonly name: string }) => {
       await call(createAccount, { id, name });
       if (nanos) await call(creditAccount, { id, amountNanos: nanos, creditId: `first-${id}` });
+      large.keep();
       return id;
     },
     onSuccess: async (account) => {
@@ -42,7 +45,8 @@ function OpenAccount(): ReactNode {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    if (nanos !== undefined) open.mutate({ id: String(form.get("id")), name: String(form.get("name")) });
+    if (nanos !== undefined && !large.isOpen)
+      open.mutate({ id: String(form.get("id")), name: String(form.get("name")) });
   };
   return (
     <Empty title={words.account.firstTitle} about={words.account.firstAbout}>
@@ -55,11 +59,12 @@ function OpenAccount(): ReactNode {
           inputMode="decimal"
           value={credit}
           onChange={(event) => setCredit(event.currentTarget.value)}
-          wrong={nanos === undefined ? words.form.wrongMoney : undefined}
+          wrong={wrongMoney(credit)}
         />
+        {large.question}
         {open.error !== null && <Problem error={open.error} what={words.account.failed} />}
         <span>
-          <button className="button main" type="submit" disabled={open.isPending}>
+          <button className="button main" type="submit" disabled={open.isPending || large.isOpen}>
             {words.account.open}
           </button>
         </span>

@@ -2,9 +2,9 @@
 import type { ListRequestsRequest } from "../../../gen/console/usage_service.js";
 import type { Asked } from "../api/client.ts";
 import { requestWords } from "../copy/en-requests.ts";
-import { words } from "../copy/en.ts";
-import { parseMoney } from "../format.ts";
+import { localMoment } from "../format.ts";
 import type { RequestFilter, RequestSearch } from "../search.ts";
+import { parseMoney, parseWhole, wrongMoney, wrongWhole } from "../typed.ts";
 
 /** What the filters ask for. What was typed wrong filters nothing; the form says so. */
 export function askedOf(search: RequestSearch): Asked<ListRequestsRequest> {
@@ -39,10 +39,10 @@ export function wrongIn(name: RequestFilter, text: string): string | undefined {
     case "status":
     case "leastMs":
     case "mostMs":
-      return numberOf(text) === undefined ? words.form.wrongNumber : undefined;
+      return wrongWhole(text);
     case "leastCost":
     case "mostCost":
-      return parseMoney(text) === undefined ? words.form.wrongMoney : undefined;
+      return wrongMoney(text);
     case "from":
     case "to":
       return momentOf(text) === undefined ? requestWords.wrongMoment : undefined;
@@ -52,11 +52,12 @@ export function wrongIn(name: RequestFilter, text: string): string | undefined {
 }
 
 function numberOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  const number = parseWhole(text ?? "");
+  return number === undefined ? undefined : Number(number);
 }
 
-/** A moment in the reader's own time, as its field writes it. */
-function momentOf(text: string | undefined): Date | undefined {
-  const time = new Date(text ?? "");
-  return Number.isNaN(time.getTime()) ? undefined : time;
+/** A moment in the reader's own time, as its field writes it; of two ways to read a date that a URL holds, neither. */
+function momentOf(text = ""): Date | undefined {
+  const time = new Date(text);
+  return !Number.isNaN(time.getTime()) && text.startsWith(localMoment(time)) ? time : undefined;
 }

@@ -1,11 +1,12 @@
 /** Backups of the embedded store, made while a gateway serves from it, and brought back where none does. */
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Act, eventOf } from "../../audit/act.js";
 import { DATABASE_NAME, WITNESS_NAME } from "../data-directory.js";
 import type { VerifyReport } from "../store.js";
 import { SqliteAudit } from "./audit.js";
 import { Sqlite } from "./binding.js";
+import { Witness } from "../witness.js";
 import { verifyDatabase } from "./verify.js";
 
 /** True where a directory has the embedded store's database. */
@@ -33,8 +34,8 @@ export function backUp(directory: string, path: string, act: Act): VerifyReport 
 }
 
 /**
- * Puts a backup in the place of a data directory's database, which must not be there. The witness of what was lost goes
- * with it: the start makes one of what is there now.
+ * Puts a backup in the place of a data directory's database, which must not be there. Its witness takes the place of
+ * the one that knows what was lost.
  */
 export function restore(path: string, directory: string, witnessPath: string | undefined, act: Act): VerifyReport {
   const database = join(directory, DATABASE_NAME);
@@ -50,9 +51,22 @@ export function restore(path: string, directory: string, witnessPath: string | u
   copyFileSync(path, draft);
   chmodSync(draft, 0o600);
   record(draft, act);
+  witnessed(draft, directory, witnessPath);
   renameSync(draft, database);
-  rmSync(witnessPath ?? join(directory, WITNESS_NAME), { force: true });
   return report;
+}
+
+function witnessed(path: string, directory: string, witnessPath: string | undefined): void {
+  const database = new Sqlite(path, { bigints: true });
+  try {
+    const inside = join(directory, WITNESS_NAME);
+    // Whose root secret it is the start notes.
+    const witness = new Witness(witnessPath ?? inside, database, "", inside);
+    witness.open();
+    witness.close(undefined);
+  } finally {
+    database.close();
+  }
 }
 
 function record(path: string, act: Act): void {

@@ -1,7 +1,7 @@
 /** What the main thread asks of the database's thread, and the messages that carry it. */
 import type { TableCalls } from "../calls.js";
 import type { FlatValue } from "./batch-message.js";
-import type { StartCheck, StartNotice } from "./file.js";
+import type { StartCheck } from "./file.js";
 import type { VerifyReport } from "../store.js";
 
 /** Every call, answered in the order of the questions. */
@@ -35,7 +35,7 @@ export interface Failure {
 }
 
 export type WorkerMessage =
-  | { readonly kind: "ready"; readonly notice: StartNotice | undefined }
+  | { readonly kind: "ready"; readonly lossFound: string | undefined }
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "answer"; readonly id: number; readonly result: unknown }
   | { readonly kind: "failure"; readonly id: number; readonly failure: Failure }

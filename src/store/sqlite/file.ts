@@ -1,7 +1,7 @@
 /** The database file: its directory, its lock, and how it is opened. */
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DATABASE_NAME, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "../data-directory.js";
+import { DATABASE_NAME, hasServed, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "../data-directory.js";
 import {
   type Loss,
   foundIn,
@@ -27,13 +27,8 @@ export interface SqliteFile {
 /** The ledger's file, with its witness. */
 export interface LedgerFile extends SqliteFile {
   readonly witness: Witness;
-  /** What a person should hear of: a loss that was accepted, or a witness that was not there. */
-  readonly notice: StartNotice | undefined;
-}
-
-export interface StartNotice {
-  readonly kind: "lossAccepted" | "witnessMade";
-  readonly text: string;
+  /** What was lost, where that was accepted. */
+  readonly lossFound: string | undefined;
 }
 
 /** What a start knows of the directory, and what it puts up with. */
@@ -71,8 +66,10 @@ export function openSqliteFile(
   const lock = takeLock(directory);
   let database: Sqlite | undefined;
   try {
-    const witnessPath = check.witnessPath ?? join(directory, WITNESS_NAME);
-    const note = readWitness(witnessPath);
+    const inside = join(directory, WITNESS_NAME);
+    const witnessPath = check.witnessPath ?? inside;
+    // One that shall be elsewhere from now on is still here.
+    const note = readWitness(witnessPath) ?? readWitness(inside);
     const missing = missingDatabase(directory, note, check.traces);
     if (missing !== undefined && !check.acceptLoss) throw lossError(directory, [missing]);
     database = new Sqlite(privateFile(join(directory, DATABASE_NAME)), { bigints: true });
@@ -80,13 +77,13 @@ export function openSqliteFile(
     checkVersion(database, MIGRATIONS, directory);
     const losses = missing === undefined ? lossesOf(database, directory, note, check) : [missing];
     if (losses.length > 0 && !check.acceptLoss) throw lossError(directory, losses);
-    const isUpgrade = note === undefined && schemaVersion(database) > 0;
     migrate(database, MIGRATIONS, directory);
     // The lock says that no other node is alive: all that ever beat here are gone.
     database.exec("DELETE FROM node");
     if (losses.length > 0) recordLoss(database, foundIn(losses), Date.now());
     const keyCheck = check.keyCheck || (typeof note === "object" ? note.keyCheck : "");
-    return ledgerFile(database, lock, new Witness(witnessPath, database, keyCheck), noticeOf(losses, isUpgrade));
+    const witness = new Witness(witnessPath, database, keyCheck, inside);
+    return ledgerFile(database, lock, witness, losses.length > 0 ? foundIn(losses) : undefined);
   } catch (error) {
     database?.close();
     lock.close();
@@ -94,21 +91,12 @@ export function openSqliteFile(
   }
 }
 
-function ledgerFile(database: Sqlite, lock: Sqlite, witness: Witness, notice: StartNotice | undefined): LedgerFile {
+function ledgerFile(database: Sqlite, lock: Sqlite, witness: Witness, lossFound: string | undefined): LedgerFile {
   const close = (): void => {
     database.close();
     lock.close();
   };
-  return { database, witness, notice, close };
-}
-
-function noticeOf(losses: readonly Loss[], isUpgrade: boolean): StartNotice | undefined {
-  if (losses.length > 0) return { kind: "lossAccepted", text: foundIn(losses) };
-  if (!isUpgrade) return undefined;
-  return {
-    kind: "witnessMade",
-    text: "the database had no witness (witness.json), so nothing says whether it is whole",
-  };
+  return { database, witness, lossFound, close };
 }
 
 /** The loss of a database whose file is not there or empty: nothing was opened yet, which would make one. */
@@ -132,10 +120,19 @@ function lossesOf(
   const isNew = schemaVersion(database) === 0;
   if (isNew && database.prepare("SELECT 1 FROM sqlite_master").get() !== undefined)
     throw new Error(`'${join(directory, DATABASE_NAME)}' is another program's database. Move it away.`);
-  if (note === undefined) return [];
-  if (note === "damaged") return isNew ? [lostDatabase("empty", note)] : [lostWitness()];
+  if (note === undefined) return hadWitness(database, directory, isNew) ? [lostWitness("gone")] : [];
+  if (note === "damaged") return isNew ? [lostDatabase("empty", note)] : [lostWitness("damaged")];
   const lost = isNew ? lostDatabase("empty", note) : lossOf(database, note);
   return [lost, lostSecret([keyCheck, ...otherKeyChecks], note)].filter((loss) => loss !== undefined);
+}
+
+/**
+ * A ledger has a witness before its first transfer, and before a gateway serves. A first start that was killed before
+ * that has lost nothing.
+ */
+function hadWitness(database: Sqlite, directory: string, isNew: boolean): boolean {
+  if (hasServed(directory)) return true;
+  return !isNew && database.prepare("SELECT 1 FROM transfer LIMIT 1").get() !== undefined;
 }
 
 /** What SQLite and the system say of a file in few words, as a line that says what to do. */

@@ -40,8 +40,9 @@ export function lostTogether(traces: readonly string[]): Loss {
   return { found, restore: `${DATABASE} and witness.json` };
 }
 
-export function lostWitness(): Loss {
-  return { found: "its witness.json is damaged, so nobody knows what else is", restore: "witness.json" };
+/** Every ledger has one, from its first start on. */
+export function lostWitness(how: "gone" | "damaged"): Loss {
+  return { found: `its witness.json is ${how}, so nobody knows what else is lost`, restore: "witness.json" };
 }
 
 /** Compares an open database with what its witness says. */

@@ -4,7 +4,6 @@ import type { Distribution } from "../../api/distribution.js";
 import type { CallArguments, CallName, CallResult, SqliteCalls } from "./calls.js";
 import { SqliteThread, verifyBeside } from "./thread.js";
 import { flattenOperations, readResults } from "./batch-message.js";
-import type { StartNotice } from "./file.js";
 import type { AsyncTableCalls } from "../calls.js";
 import { pagedStore } from "../paged-store.js";
 import type { LedgerStore, Store, VerifyReport } from "../store.js";
@@ -30,8 +29,8 @@ export interface SqliteOptions {
   readonly traces?: readonly string[] | undefined;
   /** Where the time of each sync of the disk is noted, by its memory that threads share. */
   readonly syncSeconds?: Distribution | undefined;
-  /** Called once where a person should hear of the start. */
-  readonly onNotice?: ((notice: StartNotice) => void) | undefined;
+  /** Called once with what was lost, where that was accepted. */
+  readonly onLossAccepted?: ((found: string) => void) | undefined;
 }
 
 /** What asks the database's thread. */
@@ -65,7 +64,7 @@ export async function openSqliteThread(options: SqliteOptions): Promise<SqliteTh
   const check = { keyCheck, otherKeyChecks, acceptLoss, witnessPath, traces };
   const syncSeconds = options.syncSeconds?.cells.buffer;
   const thread = await SqliteThread.start({ kind: "ledger", directory, databaseBytesMax, check, syncSeconds }, onFatal);
-  if (thread.notice !== undefined) options.onNotice?.(thread.notice);
+  if (thread.lossFound !== undefined) options.onLossAccepted?.(thread.lossFound);
   return thread;
 }
 

@@ -11,7 +11,6 @@ import type {
   WorkerMessage,
   WorkerTask,
 } from "./calls.js";
-import type { StartNotice } from "./file.js";
 import type { VerifyReport } from "../store.js";
 import { startThread } from "../../threads.js";
 
@@ -34,10 +33,10 @@ export class SqliteThread<Calls = SqliteCalls> {
   #ended: Error | undefined;
   readonly #exited: Promise<void>;
   /** What a person should hear of the start. */
-  readonly notice: StartNotice | undefined;
+  readonly lossFound: string | undefined;
 
-  private constructor(worker: Worker, onFatal: ((error: Error) => void) | undefined, notice: StartNotice | undefined) {
-    this.notice = notice;
+  private constructor(worker: Worker, onFatal: ((error: Error) => void) | undefined, lossFound: string | undefined) {
+    this.lossFound = lossFound;
     this.#worker = worker;
     this.#onFatal = onFatal;
     this.#exited = new Promise((resolve) => worker.once("exit", () => resolve()));
@@ -54,8 +53,8 @@ export class SqliteThread<Calls = SqliteCalls> {
     onFatal?: (error: Error) => void,
   ): Promise<SqliteThread<Calls>> {
     const worker = startThread(task.kind, task);
-    const { notice } = await firstMessage(worker, "ready");
-    return new SqliteThread<Calls>(worker, onFatal, notice);
+    const { lossFound } = await firstMessage(worker, "ready");
+    return new SqliteThread<Calls>(worker, onFatal, lossFound);
   }
 
   call<Name extends CallName<Calls>>(

@@ -8,7 +8,7 @@ import { openAnswerFile, SqliteAnswers } from "./answer-file.js";
 import type { WorkerMessage, WorkerTask } from "./calls.js";
 import { sqliteCalls } from "./database.js";
 import { SqliteDesk } from "./desk.js";
-import { type SqliteFile, type StartNotice, openSnapshot, openSqliteFile } from "./file.js";
+import { type SqliteFile, openSnapshot, openSqliteFile } from "./file.js";
 import { SqliteLog } from "./wal.js";
 import { verifyDatabase } from "./verify.js";
 import type { Witness } from "../witness.js";
@@ -18,11 +18,11 @@ function say(port: MessagePort, message: WorkerMessage): void {
 }
 
 /** The ledger's file has a witness, and may have something to tell. */
-type ServedFile = SqliteFile & { readonly witness?: Witness; readonly notice?: StartNotice | undefined };
+type ServedFile = SqliteFile & { readonly witness?: Witness; readonly lossFound?: string | undefined };
 
 function serve(port: MessagePort, file: ServedFile, calls: object, syncSeconds?: Distribution): void {
   new SqliteDesk(port, file, new SqliteLog(file.database, syncSeconds), calls, file.witness).open();
-  say(port, { kind: "ready", notice: file.notice });
+  say(port, { kind: "ready", lossFound: file.lossFound });
   giveBackStartMemory();
 }
 

@@ -60,16 +60,16 @@ function messageIn(said: ReturnType<typeof objectOf>): string {
 function refusal(name: string, status: number, message: string, waitMs: number | undefined): GatewayError {
   const word = wordOf(name);
   const kind = kindOfName(word, status, message);
-  const said = { message, param: "", code: "", contextParam: "messages" };
-  return upstreamRefusal({ kind, status, names: [word], ...said, waitMs });
+  const said = { status, names: [word], message, param: "", code: "", contextParam: "messages", waitMs };
+  const otherwise = upstreamRefusal({ ...said, kind });
+  if (kind !== "request" || !MODEL_UNKNOWN.test(message)) return otherwise;
+  return upstreamRefusal({ ...said, kind: "model" }, { said: message, otherwise });
 }
 
 /** By the error's name, as in `ValidationException:http://...`; by the status where nobody names one. */
 function kindOfName(word: string, status: number, message: string): RefusalKind {
   const kind = KINDS.get(word.replace(/Exception$|Error$/, "").toLowerCase()) ?? kindOfStatus(status);
-  if (kind !== "request" && kind !== "size") return kind;
-  if (MODEL_UNKNOWN.test(message)) return "model";
-  return CONTEXT_TOO_LONG.test(message) ? "context" : kind;
+  return (kind === "request" || kind === "size") && CONTEXT_TOO_LONG.test(message) ? "context" : kind;
 }
 
 /** The name without the namespace before it and the address behind it. */

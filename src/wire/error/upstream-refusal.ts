@@ -36,7 +36,10 @@ export interface RefusalRow {
   readonly kind: RefusalKind;
 }
 
-/** What the sentence of a refusal seems to say. It decides about its own request and about nothing else. */
+/**
+ * What the sentence of a refusal seems to say. It decides about its own request and about nothing else, and not even
+ * about that where the client wrote it.
+ */
 interface RefusalWords {
   /** That the trouble is between the gateway and its upstream, and so nothing for a client to read. */
   readonly ours: boolean;
@@ -147,6 +150,13 @@ export function kindOfStatus(status: number): RefusalKind {
   }
 }
 
+/** Words that decided what a refusal is about. Where they are the client's own, repeated, they say nothing. */
+export interface JudgedWords {
+  readonly said: string;
+  /** The refusal without them. */
+  readonly otherwise: GatewayError;
+}
+
 /** What an upstream refused with, as the cause of the refusal for our client: for the log, and for the routes. */
 export class UpstreamRefusal extends Error {
   constructor(
@@ -154,6 +164,8 @@ export class UpstreamRefusal extends Error {
     /** 0 where it told none, amid a stream. */
     readonly status: number,
     names: readonly string[],
+    /** Present where a sentence alone decided. */
+    readonly words?: JudgedWords,
   ) {
     const said = [status === 0 ? "" : String(status), ...names].filter((name) => name !== "");
     super(`the upstream said ${said.join(" ")}`);
@@ -167,17 +179,21 @@ export function toldRefusal(
   grammar: RefusalGrammar,
   rows: readonly RefusalRow[] = [],
 ): GatewayError {
-  const { message } = told;
-  const ours = grammar.ours.some((sentence) => sentence.test(message));
-  const words = { ours, contextTooLong: grammar.contextTooLong.test(message) };
-  const kind = kindOf(told.status, told.names, [...rows, ...grammar.rows], words);
-  return upstreamRefusal({ ...told, kind });
+  const { message, status, names } = told;
+  const all = [...rows, ...grammar.rows];
+  const contextTooLong = grammar.contextTooLong.test(message);
+  const kind = kindOf(status, names, all, { ours: false, contextTooLong });
+  const otherwise = upstreamRefusal({ ...told, kind });
+  const said = grammar.ours.map((sentence) => sentence.exec(message)?.[0]).find((words) => words !== undefined);
+  if (said === undefined) return otherwise;
+  const ours = kindOf(status, names, all, { ours: true, contextTooLong });
+  return ours === kind ? otherwise : upstreamRefusal({ ...told, kind: ours }, { said, otherwise });
 }
 
 /** The refusal for our client. Its cause tells the log what the upstream said, in names. */
-export function upstreamRefusal(told: ToldRefusal): GatewayError {
+export function upstreamRefusal(told: ToldRefusal, words?: JudgedWords): GatewayError {
   const { kind, status, names } = told;
-  const cause = new UpstreamRefusal(kind, status, names);
+  const cause = new UpstreamRefusal(kind, status, names, words);
   const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
     new GatewayError(reason, metadata, { cause });
   const wait: ErrorMetadata = told.waitMs === undefined ? {} : { retry_after_ms: String(told.waitMs) };

@@ -66,6 +66,29 @@ test("a batch is made and shown once, saved, redeemed on the billing page, and i
   await page.context().close();
 });
 
+test("an amount that may be two is refused with both, and one of ten times the last must be confirmed", async () => {
+  const page = await world.open("/admin/codes?add=codes", { locale: "en-US" });
+  const amount = page.getByLabel("Worth of each, USD");
+  const go = page.getByRole("button", { name: "Make the codes" });
+  await amount.fill("50,00");
+  await page.getByText("This may be 50.00 or 5000.00.").waitFor();
+  expect(await go.isDisabled()).toBe(true);
+  await amount.fill("50.00");
+  await go.click();
+  await page.getByRole("button", { name: "I have saved them" }).click();
+  await page.getByRole("button", { name: "Make codes" }).first().click();
+  await amount.fill("500");
+  const confirm = page.getByLabel("Yes, $500.00 is right, where the last was $50.00.");
+  await confirm.check();
+  expect(await go.isDisabled()).toBe(false);
+  await amount.fill("5000");
+  expect(await go.isDisabled()).toBe(true);
+  await amount.fill("499.99");
+  await confirm.waitFor({ state: "detached" });
+  expect(await go.isDisabled()).toBe(false);
+  await page.context().close();
+});
+
 test("who signed in a while ago shows the password once more, and goes on", async () => {
   const page = await world.open("/admin/codes?add=codes");
   await page.route("**/api/v1/top-up-codes", (route) =>

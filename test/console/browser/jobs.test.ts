@@ -2,7 +2,8 @@
 import { text as textIn } from "node:stream/consumers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { money, parseMoney } from "../../../src/console/format.js";
+import { money } from "../../../src/console/format.js";
+import { formatUsd } from "../../../src/money.js";
 import { PERSON } from "./person.js";
 import { generate, joinWorld, SCRIPT_NAME, type World } from "./world.js";
 
@@ -112,7 +113,7 @@ describe("figures are those of the ledger, to the last digit:", () => {
     const file = await downloaded(page);
     expect(file).toContain(`c:inv-1-${world.account}`);
     const [, , kind, , , , available = ""] = file.trimEnd().split("\n").at(-1)?.split(",") ?? [];
-    expect([kind, parseMoney(available)]).toEqual(["closing", BigInt(available_nanos)]);
+    expect([kind, available]).toEqual(["closing", formatUsd(BigInt(available_nanos))]);
     await page.context().close();
   });
 
