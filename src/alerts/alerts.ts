@@ -20,7 +20,7 @@ import { signedHeaders } from "./signature.js";
 import { Webhooks } from "./webhooks.js";
 
 export interface AlertsOptions {
-  readonly store: Pick<Store, "alertSteps">;
+  readonly store: Pick<Store, "alertSteps" | "keys">;
   readonly nodeId: string;
   readonly log: Log;
   /** For webhooks' secrets. */

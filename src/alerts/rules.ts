@@ -16,7 +16,7 @@ const ALERTS_MAX = 100;
 const ALL_PAGE = 500;
 
 export interface RulesParts {
-  readonly store: Pick<Store, "alertSteps">;
+  readonly store: Pick<Store, "alertSteps" | "keys">;
   readonly makeId: () => string;
   readonly nowMs: () => number;
   /** Those of the settings file in force. */
@@ -38,7 +38,7 @@ export class Rules {
   async create(accountId: string, given: AlertSettings | undefined, act: Act): Promise<AlertRow> {
     if (given === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "settings" });
     const settings = checkSettings(given, accountId);
-    await this.#checkReceivers(settings, accountId);
+    await this.#checkNamed(settings, accountId);
     const [[counted] = []] = await this.#steps([{ statement: "countAlerts", values: { accountId } }]);
     if (Number(counted?.["count"] ?? 0) >= ALERTS_MAX)
       throw invalid("account_id", `has ${ALERTS_MAX} alerts, which is the most: delete one of them first`);
@@ -91,7 +91,7 @@ export class Rules {
     this.#requireOfApi(alert);
     requireEtag(etag, etagOf(alert), "alert", alert.id);
     const settings = checkSettings(masked(alert.settings, given, mask), alert.accountId);
-    await this.#checkReceivers(settings, alert.accountId);
+    await this.#checkNamed(settings, alert.accountId);
     const { id, revision } = alert;
     const values = { id, revision, settings: AlertSettings.encode(settings).finish() };
     const after = { ...alert, settings, revision: revision + 1 };
@@ -128,8 +128,9 @@ export class Rules {
     if (isOfFile(id)) throw invalid("id", "is that of an alert of the settings file: change it there");
   }
 
-  /** An alert tells its own account's webhooks and members alone. */
-  async #checkReceivers({ webhookIds, emails }: AlertSettings, accountId: string): Promise<void> {
+  /** An account's alert watches its own keys alone, and tells its own webhooks and members. */
+  async #checkNamed({ keyId, webhookIds, emails }: AlertSettings, accountId: string): Promise<void> {
+    if (accountId !== "" && keyId !== "" && !(await this.#isKeyOf(accountId, keyId))) throw unknown("key", keyId);
     const [stranger] = await this.parts.strangers(accountId, emails);
     if (stranger !== undefined)
       throw invalid("settings.emails", `must be addresses of the account's members, which ${stranger} is not`);
@@ -138,6 +139,10 @@ export class Rules {
       const row = found[index]?.[0];
       if (row === undefined || text(row, "account_id") !== accountId) throw unknown("webhook", id);
     }
+  }
+
+  async #isKeyOf(accountId: string, keyId: string): Promise<boolean> {
+    return (await this.parts.store.keys.get(keyId))?.accountId === accountId;
   }
 
   #steps(steps: readonly AlertStep[], event?: AuditEvent): ReturnType<Store["alertSteps"]> {

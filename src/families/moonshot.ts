@@ -21,6 +21,7 @@ export const moonshot = chatFamily({
     thinkingControl: "thinking",
     allowedTools: false,
     customTools: false,
+    keptSchemes: ["ms"],
     lacks: ["logit_bias", "logprobs", "top_logprobs", "verbosity", "service_tier", "store", "modalities", "audio"],
   },
 });

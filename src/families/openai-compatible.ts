@@ -14,6 +14,8 @@ const dialect: Partial<OpenAiChatDialect> = {
   outputTokensField: "max_tokens",
   streamUsage: true,
   developerRole: false,
+  // Whose files lie behind it nobody knows.
+  keptSchemes: ["fileid", "ms", "oss"],
 };
 
 export const openaiCompatible: Family = {

@@ -21,5 +21,6 @@ export const openrouter = chatFamily({
     topK: true,
     allowedTools: false,
     customTools: false,
+    keptSchemes: ["fileid", "ms", "oss"],
   },
 });

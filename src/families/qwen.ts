@@ -30,7 +30,7 @@ export const qwen = chatFamily({
     topK: true,
     allowedTools: false,
     customTools: false,
-    filesInText: true,
+    keptSchemes: ["fileid", "oss"],
     lacks: ["logit_bias", "verbosity", "service_tier", "store", "prediction"],
   },
 });

@@ -272,6 +272,7 @@ export class Identity {
     if (!(await store.acceptInvitation({ link, user, session, isNew }, event)))
       throw new GatewayError("ERROR_REASON_LINK_INVALID");
     markWritten(act);
+    if (!isNew) await this.#options.keys.publishRights(user.id);
     return { user, session, token: secret.text };
   }
 

@@ -13,12 +13,12 @@ import { newLink, type ToldLink } from "./new-link.js";
 import { makeId, type RandomBytes } from "./tokens.js";
 import { emailOf, nameOf } from "./user-fields.js";
 
-/** Tells every node that sessions of a person ended, or what the person may do changed. */
+/** Tells every node what changed of a person. */
 export interface TellsOfUsers {
-  /** Never rejects. */
+  /** That sessions ended. Never rejects. */
   publishUser(userId: string): Promise<void>;
-  /** The same of keys of an account. Never rejects. */
-  publishAccount(accountId: string): Promise<void>;
+  /** That the person may do something else now, and the keys that the person made with it. Never rejects. */
+  publishRights(userId: string): Promise<void>;
 }
 
 export interface MembersOptions {
@@ -74,7 +74,6 @@ export class Members {
    */
   async leave(accountId: string, userId: string, keepsKeys: boolean, caller: Caller, act: Act): Promise<void> {
     await this.#change({ accountId, userId, role: null, keepsKeys }, afterLeaving(keepsKeys), caller, act);
-    if (!keepsKeys) await this.options.keys.publishAccount(accountId);
   }
 
   async #change(asked: Omit<MemberWish, "byOwner" | "nowMs">, after: string, caller: Caller, act: Act): Promise<void> {
@@ -84,7 +83,7 @@ export class Members {
     const change = await this.options.store.changeMember(wish, event);
     requireDone(change, { kind: "account", id: accountId }, { kind: "member", id: userId }, caller);
     markWritten(act);
-    await this.options.keys.publishUser(userId);
+    await this.options.keys.publishRights(userId);
   }
 
   /** Rejects with RESOURCE_UNKNOWN where the person is no member. */
@@ -190,7 +189,7 @@ export class Members {
     const change = await this.options.store.setInstallationRole(id, role, event);
     requireDone(change, { kind: "installation", id: "" }, { kind: "user", id }, caller);
     markWritten(act);
-    await this.options.keys.publishUser(id);
+    await this.options.keys.publishRights(id);
     return this.#user(id);
   }
 
@@ -221,8 +220,7 @@ export class Members {
     const { change, accountIds } = await store.removeUser(id, keepsKeys, this.#nowMs(), event);
     requireDone(change, { kind: "installation", id: "" }, { kind: "user", id }, caller);
     markWritten(act);
-    await keys.publishUser(id);
-    for (const accountId of accountIds) await keys.publishAccount(accountId);
+    await keys.publishRights(id);
     return accountIds;
   }
 

@@ -4,10 +4,10 @@ import { LRUCache } from "lru-cache";
 import { boundedTo } from "../api/bounded-to.js";
 import { GatewayError } from "../errors.js";
 import type { Coordination } from "../coordination/coordination.js";
-import type { KeyRow, KeyStore, Store } from "../store/store.js";
+import type { KeyRow, KeyStore } from "../store/store.js";
 import type { Caller } from "./caller.js";
 import { RecentChanges } from "./recent-changes.js";
-import { namesOf, type Standing, standingOf } from "./standing.js";
+import { namesOf, type Standing, type StandingStore, standingOf } from "./standing.js";
 import type { Peppers } from "./peppers.js";
 import { hintOf, shapeOf } from "./secret.js";
 
@@ -38,7 +38,7 @@ const LOOKUPS_MAX = 1_024;
 const READS_MAX = 3;
 
 export interface AuthenticationOptions {
-  readonly store: Pick<Store, "keys" | "accounts">;
+  readonly store: StandingStore;
   readonly coordination: Pick<Coordination, "isShared" | "revisionsOf">;
   readonly peppers: Peppers;
   /** Hears that a key was found by a digest of the root secret before. It must not throw. */
@@ -58,7 +58,7 @@ export interface AuthenticationOptions {
  * number and age. Secrets that no key has are kept apart, so that made-up ones cannot drive out good ones.
  */
 export class Authentication {
-  readonly #store: Pick<Store, "keys" | "accounts">;
+  readonly #store: StandingStore;
   readonly #coordination: Pick<Coordination, "isShared" | "revisionsOf">;
   readonly #peppers: Peppers;
   readonly #onPrevious: AuthenticationOptions["onPrevious"];

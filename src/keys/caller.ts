@@ -31,7 +31,7 @@ export interface Caller {
   /** Undefined for a key. */
   readonly user: CallerUser | undefined;
   readonly key: Key;
-  /** The key's settings, with each limit lowered to those of its makers. */
+  /** The key's settings, with each limit lowered to those of its makers, and the scopes that its person may give. */
   readonly settings: KeySettings;
   /** What its account limits beside; undefined where nothing. */
   readonly accountLimits: AccountLimits | undefined;
@@ -46,8 +46,8 @@ export interface Caller {
   revisions: Revisions | undefined;
   /** The key that made this one, within whose settings it is used; undefined where an operator made it. */
   readonly maker: Caller | undefined;
-  /** True for the caller's own key, and for each that made it or its maker. */
-  isUnder(keyId: string): boolean;
+  /** True for the id of the caller's own key, and for that of each key and person that made it or its maker. */
+  isUnder(id: string): boolean;
   /** True where the key carries the scope, itself or as an operator; where the person may see what is of the scope. */
   hasScope(scope: string): boolean;
   /** True where it may call a method that asks for the scope, and only shows something where `reads`. */

@@ -2,7 +2,9 @@
 import { LRUCache } from "lru-cache";
 import { boundedTo } from "../api/bounded-to.js";
 import type { Coordination } from "../coordination/coordination.js";
+import type { Store } from "../store/store.js";
 import { ENTRY_TTL_MS } from "./authentication.js";
+import { ACCOUNT, PERSON } from "./standing.js";
 
 const PENDING_MAX = 10_000;
 
@@ -16,7 +18,7 @@ export class ChangePublisher {
     private readonly onError: (error: unknown, name: string) => void = () => undefined,
   ) {}
 
-  /** Of a key or a person, or of an account as `ACCOUNT` begins it. Never rejects. */
+  /** Of a key. Never rejects. */
   async publish(accountId: string, name: string): Promise<void> {
     try {
       await this.coordination.publishRevision(accountId, name);
@@ -25,6 +27,26 @@ export class ChangePublisher {
       // The change is durable, so that an error would say the wrong thing.
       this.#pending.set(name, true);
       this.onError(error, name);
+    }
+  }
+
+  /** Of all keys of an account. Never rejects. */
+  publishAccount(accountId: string): Promise<void> {
+    return this.publish(accountId, `${ACCOUNT}${accountId}`);
+  }
+
+  /** Of a person's sessions. Never rejects. */
+  publishUser(userId: string): Promise<void> {
+    return this.publish("people", `${PERSON}${userId}`);
+  }
+
+  /** Of what a person may, and with it the keys that the person made. Never rejects. */
+  async publishRights(userId: string, people: Pick<Store["people"], "accountsOfMaker">): Promise<void> {
+    await this.publishUser(userId);
+    try {
+      for (const accountId of await people.accountsOfMaker(userId)) await this.publishAccount(accountId);
+    } catch (error) {
+      this.onError(error, `${PERSON}${userId}`);
     }
   }
 

@@ -1,8 +1,7 @@
 /** Whether requests that run must end with their key or their account, as the key or the operator says. */
 import { type ErrorMetadata, GatewayError, type ReasonName } from "../errors.js";
-import type { Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
-import { ACCOUNT, PERSON, standingOf } from "./standing.js";
+import { ACCOUNT, PERSON, type StandingStore, standingOf } from "./standing.js";
 
 /**
  * What changed: a key, with all that it made, an account, or what a person may do and in which sessions; or nobody
@@ -35,17 +34,13 @@ export interface Ending {
 }
 
 /** As things stand now, which is asked of the store. */
-export async function endingOf(
-  caller: Caller,
-  { keys, accounts }: Pick<Store, "keys" | "accounts">,
-  nowMs: number,
-): Promise<Ending> {
-  const freeze = (await accounts.get(caller.accountId))?.freeze;
+export async function endingOf(caller: Caller, store: StandingStore, nowMs: number): Promise<Ending> {
+  const freeze = (await store.accounts.get(caller.accountId))?.freeze;
   if (freeze?.endsStreams === true)
     return ended("ERROR_REASON_ACCOUNT_FROZEN", { account: caller.accountId, cause: freeze.reason });
-  const row = await keys.get(caller.keyId);
+  const row = await store.keys.get(caller.keyId);
   if (row === undefined) return { error: undefined, atMs: Infinity };
-  const { caller: current, revoked, endMs } = await standingOf(row, { keys, accounts });
+  const { caller: current, revoked, endMs } = await standingOf(row, store);
   const { settings, key } = current;
   if (revoked && settings.endStreamsOnRevoke !== false) return ended("ERROR_REASON_KEY_REVOKED", { key: key.hint });
   if (!settings.endStreamsOnExpiry) return { error: undefined, atMs: Infinity };

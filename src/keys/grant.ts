@@ -2,7 +2,7 @@
 import type { Key, KeySettings } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Caller, CallerUser } from "./caller.js";
-import type { Role } from "./roles.js";
+import { type Role, scopesWithin } from "./roles.js";
 import { isHiddenId } from "./key-id.js";
 import { newSettings, settingName } from "./key-settings.js";
 import { roleMissing, scopeMissing } from "./scope-missing.js";
@@ -129,16 +129,11 @@ function wishOfUser(caller: Caller, user: CallerUser, wish: KeyWish): KeyWish {
   return { ...wish, makerUserId: user.id };
 }
 
-/** A key that makes keys is as good as its keeper's word: members make none. */
 function requireUserMayGrant(user: CallerUser, { scopes }: KeySettings): void {
-  if (user.role === "operator") return;
-  const granted: readonly string[] = KEEPERS.has(user.role) ? ACCOUNT_SCOPES : CLIENT_SCOPES;
+  const granted = scopesWithin(user.role, scopes);
   const missing = scopes.find((scope) => !granted.includes(scope));
   if (missing !== undefined) throw roleMissing(user, missing);
 }
-
-const CLIENT_SCOPES = ["chat", "embeddings", "models", "usage"];
-const ACCOUNT_SCOPES = [...CLIENT_SCOPES, "keys"];
 
 function isWithinCaller(key: Key, caller: Caller): boolean {
   const { settings } = key;

@@ -7,6 +7,7 @@ import type { AccountLimits } from "./account-limits.js";
 import { AddressSet } from "./address-range.js";
 import type { Caller } from "./caller.js";
 import { lowered } from "./within.js";
+import { type Role, roleMay, scopesWithin } from "./roles.js";
 import { GlobSet, MODEL_NAME_LENGTH_MAX } from "./glob.js";
 
 export const FIRST_REVISION = 1;
@@ -28,11 +29,12 @@ export function keyOf(row: KeyRow): Key {
   };
 }
 
-/** The caller of a key's row, with all that its checks need worked out. */
-export function callerOf(row: KeyRow, maker?: Caller, account: AccountState = NO_STATE): Caller {
+/** The caller of a key's row, with all that its checks need worked out. `role`: of the person who bounds it. */
+export function callerOf(row: KeyRow, maker?: Caller, account: AccountState = NO_STATE, role?: Role): Caller {
   const settings = KeySettings.decode(row.settings);
   const bounded = maker === undefined ? settings : lowered(settings, maker.settings);
-  return new KeyCaller({ ...keyOf(row), settings }, bounded, maker, account);
+  const scopes = role === undefined ? bounded.scopes : scopesWithin(role, bounded.scopes);
+  return new KeyCaller({ ...keyOf(row), settings }, { ...bounded, scopes }, maker, account, role);
 }
 
 /** What an account says of all its keys. */
@@ -57,6 +59,7 @@ class KeyCaller implements Caller {
     readonly settings: KeySettings,
     readonly maker: Caller | undefined,
     { accountLimits, content, freezeReason }: AccountState,
+    private readonly role: Role | undefined,
   ) {
     this.accountLimits = accountLimits;
     this.content = content;
@@ -69,8 +72,8 @@ class KeyCaller implements Caller {
     this.#addresses = settings.addresses.length === 0 ? undefined : new AddressSet(settings.addresses);
   }
 
-  isUnder(keyId: string): boolean {
-    return this.keyId === keyId || this.maker?.isUnder(keyId) === true;
+  isUnder(id: string): boolean {
+    return this.keyId === id || this.key.makerUserId === id || this.maker?.isUnder(id) === true;
   }
 
   hasScope(scope: string): boolean {
@@ -78,8 +81,9 @@ class KeyCaller implements Caller {
     return this.maker === undefined || this.maker.hasScope(scope);
   }
 
-  may(scope: string): boolean {
-    return this.hasScope(scope);
+  may(scope: string, reads: boolean): boolean {
+    if (!this.hasScope(scope) || (this.role !== undefined && !roleMay(this.role, scope, reads))) return false;
+    return this.maker === undefined || this.maker.may(scope, reads);
   }
 
   mayUseModel(model: string): boolean {

@@ -16,7 +16,7 @@ import { hiddenId, makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings, type UpdateTerms } from "./key-settings.js";
 import { notMade } from "./not-made.js";
 import { searchable } from "./searchable.js";
-import { ACCOUNT, makerIdsOf, PERSON, requireAlive, standingOf } from "./standing.js";
+import { ACCOUNT, makerIdsOf, requireAlive, standingOf } from "./standing.js";
 import { Peppers, type RootSecrets } from "./peppers.js";
 import { Rotation } from "./rotation.js";
 import { Watches } from "./watches.js";
@@ -256,15 +256,13 @@ export class Keys {
     return this.#watches.watch(caller, signal);
   }
 
-  /** Tells every node that an account was frozen or unfrozen, or that its limits changed. Never rejects. */
-  publishAccount(accountId: string): Promise<void> {
-    return this.#publisher.publish(accountId, `${ACCOUNT}${accountId}`);
-  }
-
-  /** Tells every node that sessions of a person ended, or what the person may do changed. Never rejects. */
-  publishUser(userId: string): Promise<void> {
-    return this.#publisher.publish("people", `${PERSON}${userId}`);
-  }
+  // What these three tell every node; none of them ever rejects.
+  /** That an account was frozen or unfrozen, or that its limits changed. */
+  readonly publishAccount = (accountId: string): Promise<void> => this.#publisher.publishAccount(accountId);
+  /** That sessions of a person ended. */
+  readonly publishUser = (userId: string): Promise<void> => this.#publisher.publishUser(userId);
+  /** That a person may do something else now, and so do the keys that the person made. */
+  readonly publishRights = (userId: string): Promise<void> => this.#publisher.publishRights(userId, this.#store.people);
 
   /** True where other nodes may not know the last change of the key for up to 30 seconds. */
   isPending(keyId: string): boolean {

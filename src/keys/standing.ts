@@ -5,10 +5,16 @@ import { accountLimitsOf, contentOf } from "./account-limits.js";
 import type { Caller } from "./caller.js";
 import { isHiddenId } from "./key-id.js";
 import { type AccountState, callerOf } from "./key-caller.js";
+import type { Role } from "./roles.js";
+
+/** What a standing is read from. */
+export type StandingStore = Pick<Store, "keys" | "accounts" | "people">;
 
 export interface Standing {
   readonly caller: Caller;
   readonly revision: number;
+  /** The role by which the person who made it may still do something; undefined where no person bounds it. */
+  readonly role: Role | undefined;
   readonly maker: Standing | undefined;
   /** True where the key is revoked, or one that made it and ends what it made. */
   readonly revoked: boolean;
@@ -27,47 +33,60 @@ export const ACCOUNT = "account:";
 export const PERSON = "user:";
 
 /**
- * Reads the makers of a key, and the limits and the freeze of its account. The caller is the
- * one of `known` where nothing has changed
- * since, so that what others keep beside it stays.
+ * Reads the makers of a key, what the person at their beginning may now, and the limits and the freeze of its account.
+ * The caller is the one of `known` where nothing has changed since, so that what others keep beside it stays.
  */
-export async function standingOf(
-  row: KeyRow,
-  { keys, accounts }: Pick<Store, "keys" | "accounts">,
-  known?: Standing,
-): Promise<Standing> {
-  const account = await accounts.get(row.accountId);
+export async function standingOf(row: KeyRow, store: StandingStore, known?: Standing): Promise<Standing> {
+  const account = await store.accounts.get(row.accountId);
   const accountLimits = account && accountLimitsOf(account, known?.caller.accountLimits);
   const content = account && contentOf(account, known?.caller.content);
-  return standingWithin(row, { accountLimits, content, freezeReason: account?.freeze?.reason }, keys, known);
+  return standingWithin(row, { accountLimits, content, freezeReason: account?.freeze?.reason }, store, known);
 }
 
 async function standingWithin(
   row: KeyRow,
   account: AccountState,
-  keys: KeyStore,
+  store: StandingStore,
   known: Standing | undefined,
 ): Promise<Standing> {
   const same = known?.caller.keyId === row.id ? known : undefined;
-  const makerRow = row.makerId === null ? undefined : await keys.get(row.makerId);
-  const maker = makerRow && (await standingWithin(makerRow, account, keys, same?.maker));
+  const makerRow = row.makerId === null ? undefined : await store.keys.get(row.makerId);
+  const maker = makerRow && (await standingWithin(makerRow, account, store, same?.maker));
+  const role = maker === undefined ? await roleOfMaker(row, store) : undefined;
   const kept =
     same?.revision === row.revision &&
+    same.role === role &&
     same.maker?.caller === maker?.caller &&
     same.caller.accountLimits === account.accountLimits &&
     same.caller.content === account.content &&
     same.caller.freezeReason === account.freezeReason;
-  const caller = kept ? same.caller : callerOf(row, maker?.caller, account);
+  const caller = kept ? same.caller : callerOf(row, maker?.caller, account, role);
   const end = maker?.caller.key.settings?.childrenEndWithIt === true ? maker : undefined;
   const makerLeft = maker?.makerLeft === true || (isHiddenId(row.id) && row.revokeTimeMs !== null);
   return {
     caller,
     revision: row.revision,
+    role,
     maker,
     makerLeft,
     revoked: row.revokeTimeMs !== null || end?.revoked === true || makerLeft,
     endMs: Math.min(caller.key.settings?.expireTime?.getTime() ?? Infinity, end?.endMs ?? Infinity),
   };
+}
+
+/**
+ * A person's keys in an account stand under the person's hidden key there, and may do what the role gives now. Without
+ * one they were handed to the account, as are those of a person who left (decision 0201). What an operator made for an
+ * account is the account's too; it may more than the owner's keys as long as the person is an operator.
+ */
+async function roleOfMaker(
+  { id, accountId, makerUserId }: KeyRow,
+  { people }: Pick<StandingStore, "people">,
+): Promise<Role | undefined> {
+  if (typeof makerUserId !== "string") return undefined;
+  const role = await people.roleIn(accountId, makerUserId);
+  if (isHiddenId(id)) return role;
+  return role === "operator" ? undefined : "owner";
 }
 
 /** Throws PARAMETER_INVALID where the key is revoked. */

@@ -1,12 +1,11 @@
 /** Callers that were let in for longer than one request: each hears once its key may begin requests no more. */
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
-import type { Store } from "../store/store.js";
 import { requireUnfrozen } from "./account-freeze.js";
 import type { Caller } from "./caller.js";
 import { type Change, concerns } from "./endings.js";
 import { LatestLook } from "./latest-look.js";
-import { standingOf } from "./standing.js";
+import { type StandingStore, standingOf } from "./standing.js";
 
 /** What a timer can wait at most; a later end is looked at again then. */
 const TIMER_MS_MAX = 2_147_483_647;
@@ -18,12 +17,12 @@ interface Watch {
 }
 
 export class Watches {
-  readonly #store: Pick<Store, "keys" | "accounts">;
+  readonly #store: StandingStore;
   readonly #nowMs: () => number;
   readonly #watches = new Set<Watch>();
   readonly #looks = new LatestLook<Watch>();
 
-  constructor(store: Pick<Store, "keys" | "accounts">, nowMs: () => number) {
+  constructor(store: StandingStore, nowMs: () => number) {
     this.#store = store;
     this.#nowMs = nowMs;
   }

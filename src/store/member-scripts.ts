@@ -2,6 +2,7 @@
 import type { AuditEvent } from "../audit/act.js";
 import { changeableValues, KEY, type KeyColumns, REPLACE_KEY, toKey } from "./key-rows.js";
 import {
+  type InstallationRole,
   type InvitationRow,
   type MemberRow,
   type MemberRole,
@@ -36,6 +37,10 @@ const MEMBERS = `SELECT gateway_user.*, membership.role AS role, membership.crea
   WHERE membership.account_id = ?`;
 const MEMBERS_PAGE = `${MEMBERS} AND membership.user_id > ? ORDER BY membership.user_id LIMIT ?`;
 const MEMBER = "SELECT role FROM membership WHERE account_id = ? AND user_id = ?";
+const ROLE_IN = `SELECT COALESCE(gateway_user.installation_role, membership.role) AS role FROM gateway_user
+  LEFT JOIN membership ON membership.user_id = gateway_user.id AND membership.account_id = ?
+  WHERE gateway_user.id = ?`;
+const ACCOUNTS_OF_MAKER = "SELECT DISTINCT account_id FROM key WHERE maker_user_id = ? ORDER BY account_id LIMIT 10000";
 const INVITATIONS = `SELECT * FROM link WHERE kind = 'invitation' AND account_id = ? AND expire_time_ms > ? AND id > ?
   ORDER BY id LIMIT ?`;
 const COUNT_INVITATIONS = "SELECT COUNT(*) AS count FROM link WHERE kind = 'invitation' AND account_id = ?";
@@ -111,6 +116,17 @@ export interface NewPerson {
 }
 
 export const MEMBER_SCRIPTS = {
+  /** What a person is in an account now, as whoever signs in is; undefined where the person has no business there. */
+  *roleIn(accountId: string, userId: string): Script<InstallationRole | MemberRole | undefined> {
+    const found = yield* row<{ readonly role: InstallationRole | MemberRole | null }>(ROLE_IN, accountId, userId);
+    return found?.role ?? undefined;
+  },
+
+  /** The accounts in which stand keys that the person made, hidden ones too. */
+  *accountsOfMaker(userId: string): Script<readonly string[]> {
+    return yield* accountsOf(ACCOUNTS_OF_MAKER, userId);
+  },
+
   /** By the ids of the users, from behind one of them. */
   *members(accountId: string, afterId: string, count: number): Script<readonly MemberRow[]> {
     const found = yield* rows<MemberColumns>(MEMBERS_PAGE, accountId, afterId, count);
@@ -220,7 +236,7 @@ export const MEMBER_SCRIPTS = {
     if (user.installationRole === "operator" && (yield* row(others, id)) === undefined)
       return { change: "last_owner", accountIds: [] };
     for (const sql of [END_SESSIONS, ...OF_USER]) yield* rows(sql, id);
-    const accountIds = keepsKeys ? [] : yield* accountsOfKeys(id);
+    const accountIds = keepsKeys ? [] : yield* accountsOf(ACCOUNTS_OF_KEYS, id);
     for (const accountId of accountIds) yield* endHiddenKey(accountId, id, nowMs);
     yield* rows("DELETE FROM gateway_user WHERE id = ?", id);
     yield* audit(event);
@@ -264,9 +280,8 @@ export const MEMBER_SCRIPTS = {
   },
 };
 
-/** The accounts in which the person has a hidden key. */
-function* accountsOfKeys(userId: string): Script<readonly string[]> {
-  return (yield* rows<{ readonly account_id: string }>(ACCOUNTS_OF_KEYS, userId)).map((one) => one.account_id);
+function* accountsOf(sql: string, userId: string): Script<readonly string[]> {
+  return (yield* rows<{ readonly account_id: string }>(sql, userId)).map((one) => one.account_id);
 }
 
 /** With it ends, on every node, whatever stands under it; whoever joins again gets another one. */

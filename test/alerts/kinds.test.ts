@@ -1,6 +1,6 @@
 /** Every kind of alert in each database: told once, to those whose it is, taken back once, and told anew. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Alerts } from "../../src/alerts/alerts.js";
+import type { Alerts, AlertsOptions } from "../../src/alerts/alerts.js";
 import { checkSettings, kindOf, KINDS } from "../../src/alerts/kinds.js";
 import type { Aside, RetiringModel } from "../../src/alerts/node-watch.js";
 import type { EventRow } from "../../src/alerts/rows.js";
@@ -47,8 +47,14 @@ class World {
       isReloadRefused: () => this.isReloadRefused,
     };
     // The store is asked through the world, which has it before anybody looks.
-    const store: Pick<Store, "alertSteps"> = { alertSteps: (...asked) => this.store.alertSteps(...asked) };
-    const alerts = alertsOver(store, { nowMs: () => this.nowMs, everyMs: 3_600_000, sources });
+    const store = (): Store => this.store;
+    const asked: AlertsOptions["store"] = {
+      alertSteps: (...steps) => store().alertSteps(...steps),
+      get keys() {
+        return store().keys;
+      },
+    };
+    const alerts = alertsOver(asked, { nowMs: () => this.nowMs, everyMs: 3_600_000, sources });
     onTestFinished(() => alerts.close());
     return alerts;
   }

@@ -75,3 +75,29 @@ test("a low balance is an event, a signed post and a mail, and a crash in the mi
   for (const text of [audit, JSON.stringify(listed.body), second.log.join(), first.log.join()])
     expect(text).not.toContain(secret.slice("whsec_".length));
 });
+
+test("an account's alert watches no key but the account's own, and tells nothing of others", async () => {
+  const gateway = await startGateway({ env: ENV });
+  onTestFinished(async () => void (await gateway.stop()));
+  const management = new Management(gateway);
+  for (const id of ["acme", "other"]) await management.account(id, 0n);
+  const [own, others] = [await management.makeKey("acme"), await management.makeKey("other")];
+  const tenant = new Management(gateway, (await management.makeKey("acme", { scopes: ["usage", "alerts"] })).secret);
+  const settings = (key: string): object => ({ kind: "budget_share", percent: 80, key_id: key });
+  const ids = [others.id, "key_of_nobody"];
+  for (const by of [tenant, management]) {
+    const made = await by.call("POST", "/alerts", { account_id: "acme", settings: settings(own.id) });
+    expect(made.status, JSON.stringify(made.body)).toBe(200);
+    const { id } = made.body["alert"] as { id: string };
+    const told: string[] = [];
+    for (const key of ids) {
+      const refused = [
+        await by.call("POST", "/alerts", { account_id: "acme", settings: settings(key) }),
+        await by.call("PATCH", `/alerts/${id}`, { settings: { key_id: key }, update_mask: "key_id" }),
+      ];
+      expect(refused.map(({ status }) => status)).toEqual([404, 404]);
+      told.push(JSON.stringify(refused.map(({ body }) => body)).replaceAll(key, "KEY"));
+    }
+    expect(new Set(told).size).toBe(1);
+  }
+});

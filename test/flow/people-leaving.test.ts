@@ -1,6 +1,7 @@
-/** Whom invitations let in, and what becomes of the keys of people who leave. */
+/** Whom invitations let in, and what becomes of the keys of people who leave, or get another role. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Browser, firstOperator } from "../support/browser.js";
+import { chat } from "../support/chat-call.js";
 import { startWorld, type World } from "../support/world.js";
 
 const PASSWORD = "another long enough password";
@@ -16,6 +17,15 @@ async function invite(by: Browser, role: string, account = "acme"): Promise<stri
   const { status, body } = await by.call("POST", `/accounts/${account}/invitations`, { role });
   expect(status, JSON.stringify(body)).toBe(200);
   return String(body["token"]);
+}
+
+/** A call with a key, or any other secret. */
+function ask(secret: unknown, method: string, at: string, body?: unknown): Promise<Response> {
+  return fetch(`${world.front.url}${at}`, {
+    method,
+    headers: { authorization: `Bearer ${String(secret)}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
 }
 
 /** Somebody new with a role in the account, signed in. */
@@ -48,12 +58,6 @@ describe("members", () => {
     const leaver = await member(name, "admin");
     const scopes = ["chat", "models", "keys"];
     const own = (await leaver.call("POST", "/keys", { settings: { scopes } })).body;
-    const ask = (secret: unknown, method: string, at: string, body?: unknown): Promise<Response> =>
-      fetch(`${world.front.url}${at}`, {
-        method,
-        headers: { authorization: `Bearer ${String(secret)}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
     const child = await ask(own["secret"], "POST", "/api/v1/keys", { settings: { scopes: ["models"] } });
     const made = (await child.json()) as { secret: string; key: { id: string } };
     expect(child.status, JSON.stringify(made)).toBe(200);
@@ -99,3 +103,88 @@ describe("members", () => {
     expect((await join("nina@example.com")).status).toBe(200);
   });
 });
+
+describe("a key may do what the role of its person gives now", () => {
+  /** What each key is asked, and whether it was let. */
+  async function doneBy(secret: unknown): Promise<string> {
+    const made = await ask(secret, "POST", "/api/v1/keys", { settings: { scopes: ["models"] } });
+    const said = await ask(secret, "POST", "/v1/chat/completions", chat("Hello"));
+    const paid = await ask(secret, "POST", "/api/v1/accounts/acme/top-up-codes:redeem", { code: "none" });
+    const answers = {
+      sees: await ask(secret, "GET", "/v1/models"),
+      uses: await ask(secret, "GET", "/api/v1/usage"),
+      chats: said,
+      makes: made,
+      pays: paid,
+    };
+    return Object.entries(answers)
+      .flatMap(([name, { status }]) => ([401, 403].includes(status) ? [] : [name]))
+      .join(" ");
+  }
+  const MAY: Readonly<Record<string, string>> = {
+    owner: "sees uses chats makes pays",
+    admin: "sees uses chats makes pays",
+    member: "sees uses chats",
+    viewer: "sees uses",
+    auditor: "sees uses",
+    operator: "sees uses chats makes pays",
+  };
+
+  test("in the account and in the gateway, and so may what the key made", async () => {
+    const person = await member("of-many-roles", "admin");
+    const id = await idOf(person);
+    const scopes = ["chat", "models", "usage", "keys"];
+    const own = (await person.call("POST", "/keys", { settings: { scopes } })).body["secret"];
+    const child = ((await (await ask(own, "POST", "/api/v1/keys", { settings: { scopes } })).json()) as Made).secret;
+    await member("keeps-owning", "owner");
+    const others = await member("of-one-role", "admin");
+    const kept = (await others.call("POST", "/keys", { settings: { scopes } })).body["secret"];
+    const turns = ["viewer", "member", "owner", "member", "admin", "viewer", "auditor", "", "operator", "", "member"];
+    let ofAccount = "admin";
+    for (const role of turns) {
+      const ofGateway = ["auditor", "operator", ""].includes(role);
+      if (!ofGateway) ofAccount = role;
+      const wish = ofGateway ? { installation_role: role || undefined } : { role };
+      const changed = await operator.call("PATCH", ofGateway ? `/users/${id}` : `/accounts/acme/members/${id}`, wish);
+      expect(changed.status, JSON.stringify(changed.body)).toBe(200);
+      const want = MAY[ofGateway && role !== "" ? role : ofAccount];
+      for (const secret of [own, child]) expect(await doneBy(secret), role).toBe(want);
+      expect(await doneBy(kept)).toBe(MAY["admin"]);
+    }
+    const refused = await ask(own, "POST", "/api/v1/keys", { settings: { scopes: ["models"] } });
+    expect([refused.status, refused.headers.get("x-tollgate-reason")]).toEqual([403, "SCOPE_MISSING"]);
+  });
+
+  test("and nothing of the gateway once its person is no operator", async () => {
+    const person = await member("was-operator", "viewer");
+    const id = await idOf(person);
+    const become = (role?: string): Promise<unknown> =>
+      operator.call("PATCH", `/users/${id}`, { installation_role: role });
+    await become("operator");
+    const of = async (scopes: readonly string[]): Promise<unknown> =>
+      (await person.call("POST", "/keys", { account_id: "acme", settings: { scopes } })).body["secret"];
+    const [whole, plain] = [await of(["operator"]), await of(["chat", "audit"])];
+    const reaches = async (secret: unknown): Promise<readonly number[]> => [
+      (await ask(secret, "GET", "/api/v1/upstreams")).status,
+      (await ask(secret, "GET", "/api/v1/audit_events")).status,
+      (await ask(secret, "POST", "/v1/chat/completions", chat("Hello"))).status,
+    ];
+    expect([await reaches(whole), await reaches(plain)]).toEqual([
+      [200, 200, 200],
+      [403, 200, 200],
+    ]);
+    await become();
+    expect([await reaches(whole), await reaches(plain)]).toEqual([
+      [403, 403, 403],
+      [403, 403, 200],
+    ]);
+    await become("operator");
+    expect(await reaches(whole)).toEqual([200, 200, 200]);
+    expect((await operator.call("DELETE", `/users/${id}`)).status).toBe(200);
+    expect(await reaches(whole)).toEqual([403, 403, 403]);
+  });
+});
+
+interface Made {
+  readonly secret: string;
+}

@@ -1,6 +1,6 @@
 /** A person's session ends on every node at once, and with it whatever runs there: two gateways on one database. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chat } from "../support/chat-call.js";
+import { chat, postChat } from "../support/chat-call.js";
 import { Browser, firstOperator } from "../support/browser.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
@@ -165,6 +165,17 @@ describe.skipIf(missing !== undefined)(`on two nodes ${missing ?? ""}`, () => {
     expect((await browser.call("POST", "/sessions:end", {})).status).toBe(200);
     expect((await thief.call("GET", "/session")).status).toBe(401);
     expect((await thief.call("GET", "/accounts/acme")).status).toBe(401);
+  });
+
+  test("a key may do less at the other node from the very next request on, once its person may", async () => {
+    const { browser, id } = await person("demoted", "admin");
+    const settings = { scopes: ["chat", "models"] };
+    const { secret } = (await browser.call("POST", "/keys", { settings })).body as { readonly secret: string };
+    const status = async (): Promise<number> => (await postChat(node(there), secret, chat("Hello"))).status;
+    for (const [role, want] of Object.entries({ member: 200, viewer: 403, owner: 200 })) {
+      expect((await operator.call("PATCH", `/accounts/acme/members/${id}`, { role })).status).toBe(200);
+      expect(await status(), role).toBe(want);
+    }
   });
 
   test("one session that ends leaves the person's others as they are", async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
-import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { createDatabase, postgresMissing } from "../support/postgres.js";
 import { OWN_REDIS_MISSING, type RedisServer, startRedis } from "../support/redis-server.js";
@@ -130,6 +130,15 @@ describe.skipIf(MISSING !== undefined)(`two nodes ${MISSING ?? ""}`, () => {
     expect((await stream(1, "GET", idOf(response), 0, other.secret)).status).toBe(404);
     expect((await stream(1, "DELETE", idOf(response), 0, other.secret)).status).toBe(404);
     expect((await stream(1, "GET", `req_${"0".repeat(32)}`)).status).toBe(404);
+    // And another key's of its own account, as long as it runs too.
+    const sibling = await management.makeKey("acme");
+    const running = await start(LONG);
+    for (const id of [idOf(response), idOf(running)]) {
+      expect((await stream(1, "GET", id, 0, sibling.secret)).status).toBe(404);
+      expect((await stream(1, "DELETE", id, 0, sibling.secret)).status).toBe(404);
+    }
+    expect(await readAll(running)).toContain("[DONE]");
+    expect((await stream(1, "GET", idOf(response), 0, OPERATOR_KEY)).status).toBe(200);
     expect((await stream(1, "GET", idOf(response))).status).toBe(200);
   });
 

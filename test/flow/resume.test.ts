@@ -4,6 +4,7 @@ import { clientOf, type DynamicStream, type Json } from "../support/dynamic-clie
 import { Metadata } from "@grpc/grpc-js";
 import { chat, readAll } from "../support/chat-call.js";
 import { script } from "../support/fake-upstream.js";
+import { OPERATOR_KEY } from "../support/gateway-process.js";
 import { says, startWorld, TOPOLOGIES, type World } from "../support/world.js";
 
 const CONTENTS = { contents: [{ role: "user", parts: [{ text: "Hello" }] }] };
@@ -173,9 +174,6 @@ describe.each(TOPOLOGIES)("a resumable stream, %s", (topology) => {
       expect(await answer.json()).toMatchObject({ error: { code: "not_found" } });
     }
     expect((await send("DELETE", `/v1/streams/${id}`, { secret: other.secret })).status).toBe(404);
-    // Another key of the account may.
-    const same = await world.management.makeKey("acme");
-    expect((await resume(id, undefined, same.secret)).status).toBe(200);
     const plain = await send("POST", "/v1/chat/completions", { body: chat("Hello", { stream: true }) });
     const plainText = await plain.text();
     expect(plainText).not.toContain("id: req_");
@@ -183,6 +181,41 @@ describe.each(TOPOLOGIES)("a resumable stream, %s", (topology) => {
     expect(gone.status).toBe(410);
     expect(await gone.json()).toMatchObject({ error: { code: "stream_gone" } });
     expect((await send("GET", `/v1/streams/${id}`, { secret: "sk-wrong-0123456789abcdef" })).status).toBe(401);
+  });
+
+  test("is its key's, and that of the keys above it: no other key of the account reads it or ends it", async () => {
+    const asker = { scopes: ["chat", "keys"] };
+    const makeKey = async (maker: string): Promise<string> => {
+      const made = await send("POST", "/api/v1/keys", { secret: maker, body: { settings: asker } });
+      return ((await made.json()) as { secret: string }).secret;
+    };
+    const top = (await world.management.makeKey("acme", asker)).secret;
+    const own = await makeKey(top);
+    const others = {
+      sibling: await makeKey(top),
+      child: await makeKey(own),
+      stranger: world.secret,
+    };
+    const begin = async (fake: object): Promise<string> => {
+      const headers = { "x-tollgate-resumable": "1" };
+      const body = chat(script(fake), { stream: true });
+      const response = await send("POST", "/v1/chat/completions", { headers, body, secret: own });
+      if (!("eventDelayMs" in fake)) await response.text();
+      return response.headers.get("x-request-id") ?? "";
+    };
+    const ended = await begin({ words: 3 });
+    const running = await begin({ words: 400, eventDelayMs: 20 });
+    for (const [who, secret] of Object.entries(others)) {
+      for (const id of [ended, running]) {
+        expect((await resume(id, undefined, secret)).status, who).toBe(404);
+        expect((await send("DELETE", `/v1/streams/${id}`, { secret })).status, who).toBe(404);
+      }
+    }
+    for (const secret of [own, top, OPERATOR_KEY]) {
+      const answer = await resume(ended, undefined, secret);
+      expect([answer.status, (await answer.text()).includes("[DONE]")]).toEqual([200, true]);
+    }
+    expect((await send("DELETE", `/v1/streams/${running}`, { secret: top })).status).toBe(200);
   });
 
   test.each(["7", "req_1:2", `req_${"0".repeat(32)}:3`, "req_x:-1"])("refuses the event id %j", async (last) => {

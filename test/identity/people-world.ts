@@ -34,7 +34,7 @@ export async function openPeople(store: Store, options: Partial<IdentityOptions>
   const clock = { nowMs: START_MS };
   const nowMs = (): number => clock.nowMs;
   const coordination = createInProcessCoordination({ nowMs, heartbeatMs: 0 });
-  const keys = { publishUser: () => Promise.resolve(), publishAccount: () => Promise.resolve() };
+  const keys = { publishUser: () => Promise.resolve(), publishRights: () => Promise.resolve() };
   const seal = new SecretSeal({ keys: [Buffer.alloc(32, 7)] });
   const node = (more: Partial<IdentityOptions> = {}): Identity =>
     identityOver(store, { coordination, keys, nowMs, seal, ...options, ...more });

@@ -9,7 +9,7 @@ onEachStore((driver) => {
     const told: string[] = [];
     const keys = {
       publishUser: () => Promise.resolve(),
-      publishAccount: (id: string) => Promise.resolve(void told.push(id)),
+      publishRights: (id: string) => Promise.resolve(void told.push(id)),
     };
     const people: typeof store.people = {
       ...store.people,
@@ -23,6 +23,6 @@ onEachStore((driver) => {
     const { user } = await person("leaving");
     const operator = { user: undefined, hasScope: () => true } as never;
     expect(await identity.members.remove(user.id, false, operator, act())).toEqual(["acme"]);
-    expect(told).toEqual(["acme"]);
+    expect(told).toEqual([user.id]);
   });
 });

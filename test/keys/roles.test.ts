@@ -1,31 +1,45 @@
 /** What each role sees and changes, as a table that is written by hand. */
 import { expect, test } from "vitest";
 import { SCOPES } from "../../src/keys/caller.js";
-import { type Role, roleMay } from "../../src/keys/roles.js";
+import { type Role, roleMay, scopesWithin } from "../../src/keys/roles.js";
 
 const ALL = [...SCOPES, "members", "nothing"];
 
-test.each<{ role: Role; sees: string; changes: string }>([
-  { role: "none", sees: "", changes: "" },
-  { role: "viewer", sees: "models usage keys", changes: "" },
-  { role: "member", sees: "chat embeddings models usage keys members", changes: "chat embeddings keys" },
+test.each<{ role: Role; sees: string; changes: string; keys: string }>([
+  { role: "none", sees: "", changes: "", keys: "" },
+  { role: "viewer", sees: "models usage keys", changes: "", keys: "models usage" },
+  {
+    role: "member",
+    sees: "chat embeddings models usage keys members",
+    changes: "chat embeddings keys",
+    keys: "chat embeddings models usage",
+  },
   {
     role: "admin",
     sees: "chat embeddings models usage keys audit alerts members",
     changes: "chat embeddings usage keys alerts members",
+    keys: "chat embeddings models usage keys",
   },
   {
     role: "owner",
     sees: "chat embeddings models usage keys audit alerts members",
     changes: "chat embeddings usage keys alerts members",
+    keys: "chat embeddings models usage keys",
   },
-  { role: "auditor", sees: "chat embeddings models usage keys audit alerts operator members", changes: "" },
+  {
+    role: "auditor",
+    sees: "chat embeddings models usage keys audit alerts operator members",
+    changes: "",
+    keys: "models usage",
+  },
   {
     role: "operator",
     sees: "chat embeddings models usage keys audit alerts operator members",
     changes: "chat embeddings models usage keys audit alerts operator members",
+    keys: "chat embeddings models usage keys audit alerts operator",
   },
-])("$role sees and changes what the table says", ({ role, sees, changes }) => {
+])("$role sees, changes and gives to keys what the table says", ({ role, sees, changes, keys }) => {
   const granted = (reads: boolean): string => ALL.filter((scope) => roleMay(role, scope, reads)).join(" ");
   expect([granted(true), granted(false)]).toEqual([sees, changes]);
+  expect(scopesWithin(role, ALL).join(" ")).toBe(keys);
 });

@@ -15,14 +15,14 @@ test("each is looked at once at a time, and once more after the last change", as
   const { key, secret } = await world.keys.create({ accountId: "acme", settings: undefined }, TEST_ACT);
   const caller = await world.keys.authenticate(secret);
   let reads = 0;
-  const { accounts, keys } = world.store;
+  const { accounts, keys, people } = world.store;
   const counted = {
     get: (id: string) => {
       reads += 1;
       return keys.get(id);
     },
   };
-  const watches = new Watches({ accounts, keys: { ...keys, ...counted } }, () => world.clock.nowMs);
+  const watches = new Watches({ accounts, people, keys: { ...keys, ...counted } }, () => world.clock.nowMs);
   const watched = watches.watch(caller, new Cancellation());
   const refusal = refusalOf(() => watched);
   for (let count = 0; count < 1_000; count++) watches.changed({ keyId: key.id });

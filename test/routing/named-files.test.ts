@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import { qwen } from "../../src/families/qwen.js";
+import { groq } from "../../src/families/groq.js";
+import { moonshot } from "../../src/families/moonshot.js";
 import { openaiCompatible } from "../../src/families/openai-compatible.js";
 import { leaving, read } from "./asked.js";
 
@@ -46,7 +48,8 @@ describe("an upstream that reads files in instructions", () => {
     ["with a letter escaped", system(ADDRESS).replace("fileid", String.raw`f\u0069leid`)],
   ])("is named none by a client: %s", (_name, body) => {
     expect(sent("openai-chat", body)).toBe(FIRST);
-    expect(sent("openai-chat", body, openaiCompatible)).not.toMatch(/^400/);
+    expect(sent("openai-chat", body, openaiCompatible)).toBe(FIRST);
+    expect(sent("openai-chat", body, groq)).not.toMatch(/^400/);
   });
 
   test.each([
@@ -68,5 +71,35 @@ describe("an upstream that reads files in instructions", () => {
       { role: "user", content: [{ type: "text", text: ADDRESS }] },
     ];
     expect(sent("openai-chat", JSON.stringify({ model: "m", messages }))).toContain(ADDRESS);
+  });
+});
+
+describe("an upstream that reads files where an address stands", () => {
+  const withPart = (part: unknown, role = "user"): string =>
+    JSON.stringify({ model: "m", messages: [{ role, content: [{ type: "text", text: "See." }, part] }] });
+  test.each([
+    ["a picture's", withPart({ type: "image_url", image_url: { url: "ms://file-of-another" } })],
+    ["a film's", withPart({ type: "video_url", video_url: { url: "MS://file-of-another" } })],
+    ["a picture's, as one text", withPart({ type: "image_url", image_url: " ms://file-of-another" })],
+    ["of a part that nobody knows", withPart({ type: "new", deep: [{ at: "ms://file-of-another" }] })],
+    ["with a letter escaped", withPart({ type: "new", at: "ms://f" }).replace("ms:", String.raw`m\u0073:`)],
+    ["in a system message", withPart({ type: "text", text: "As ms://file-of-another says." }, "system")],
+  ])("is named none by a client: %s", (_name, body) => {
+    for (const family of [moonshot, openaiCompatible]) expect(sent("openai-chat", body, family)).toBe(FIRST);
+  });
+
+  test("is told what others say of such addresses, and other addresses", () => {
+    const text = "ms://file-of-another as a text, and \u003cb>";
+    const parts = [
+      { type: "text", text },
+      { type: "image_url", image_url: { url: "https://example.com/forms://a" } },
+    ];
+    const messages = [
+      { role: "system", content: "Find items://a and forms://b." },
+      { role: "user", content: parts },
+    ];
+    const tools = [{ type: "function", function: { name: "f", parameters: { const: "ms://a" } } }];
+    const body = JSON.stringify({ model: "m", messages, tools, metadata: { at: "ms://a" } });
+    expect(sent("openai-chat", body, openaiCompatible)).toContain("ms://file-of-another");
   });
 });

@@ -1,11 +1,10 @@
 /** Alerts over a store of a test, which look at nothing by themselves. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { Alerts, type AlertsOptions } from "../../src/alerts/alerts.js";
-import type { Store } from "../../src/store/store.js";
 
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-export function alertsOver(store: Pick<Store, "alertSteps">, options: Partial<AlertsOptions> = {}): Alerts {
+export function alertsOver(store: AlertsOptions["store"], options: Partial<AlertsOptions> = {}): Alerts {
   return new Alerts({
     store,
     nodeId: randomUUID(),

@@ -1791,8 +1791,8 @@ export const InferenceServiceService = {
    * ResumeStream sends again what a kept request answered, from its first batch on, and follows it where it still runs.
    *
    * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, until ten minutes
-   * after their end. It costs nothing. Refuses with RESOURCE_UNKNOWN where the request is another account's, and with
-   * STREAM_GONE where nothing of it is kept.
+   * after their end. It costs nothing. Whose key began the request may ask, those that made that key, and operators.
+   * Refuses others with RESOURCE_UNKNOWN, and with STREAM_GONE where nothing of it is kept.
    */
   resumeStream: {
     path: "/tollgate.v1.InferenceService/ResumeStream" as const,
@@ -1895,8 +1895,8 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * ResumeStream sends again what a kept request answered, from its first batch on, and follows it where it still runs.
    *
    * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, until ten minutes
-   * after their end. It costs nothing. Refuses with RESOURCE_UNKNOWN where the request is another account's, and with
-   * STREAM_GONE where nothing of it is kept.
+   * after their end. It costs nothing. Whose key began the request may ask, those that made that key, and operators.
+   * Refuses others with RESOURCE_UNKNOWN, and with STREAM_GONE where nothing of it is kept.
    */
   resumeStream: handleServerStreamingCall<ResumeStreamRequest, ResumeStreamResponse>;
   /**
@@ -1978,8 +1978,8 @@ export interface InferenceServiceClient extends Client {
    * ResumeStream sends again what a kept request answered, from its first batch on, and follows it where it still runs.
    *
    * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, until ten minutes
-   * after their end. It costs nothing. Refuses with RESOURCE_UNKNOWN where the request is another account's, and with
-   * STREAM_GONE where nothing of it is kept.
+   * after their end. It costs nothing. Whose key began the request may ask, those that made that key, and operators.
+   * Refuses others with RESOURCE_UNKNOWN, and with STREAM_GONE where nothing of it is kept.
    */
   resumeStream(
     request: ResumeStreamRequest,

@@ -8,7 +8,7 @@ import type { GatewayCall } from "../gateway.js";
 import type { Ask } from "./ask.js";
 import { ALONE_MAX, ANSWER_BYTES_MAX, KEPT_MS } from "./bounds.js";
 import type { BytePool } from "../../api/byte-pool.js";
-import type { OtherNodes, RelayQuestion } from "./other-nodes.js";
+import type { OtherNodes, RelayQuestion, StreamReader } from "./other-nodes.js";
 import type { Run } from "./run.js";
 import { Shares } from "./shares.js";
 import { Tape } from "./tape.js";
@@ -107,7 +107,8 @@ export class KeptRuns {
     const { caller, signal } = call;
     const found = await this.#find(requestId, caller);
     if (found.kept === undefined) {
-      if (await this.others?.resume({ requestId, accountId: found.accountId, skip }, begin, signal)) return;
+      const question = { requestId, accountId: found.accountId, reader: readerOf(caller), skip };
+      if (await this.others?.resume(question, begin, signal)) return;
       throw this.#notFound(requestId, found);
     }
     const { ask, tape } = found.kept;
@@ -122,7 +123,8 @@ export class KeptRuns {
   ): Promise<{ cancelled: boolean; costNanos: bigint }> {
     const found = await this.#find(requestId, caller);
     if (found.kept !== undefined) return this.#cancel(requestId);
-    const told = await this.others?.cancel({ requestId, accountId: found.accountId }, signal);
+    const question = { requestId, accountId: found.accountId, reader: readerOf(caller) };
+    const told = await this.others?.cancel(question, signal);
     if (told === undefined) throw this.#notFound(requestId, found);
     return told;
   }
@@ -151,8 +153,10 @@ export class KeptRuns {
     // What another node began a moment ago may not be written yet: then it is the caller's, if that node says so.
     const isUnwritten = kept === undefined && row === undefined && this.others !== undefined;
     const accountId = kept?.run.accountId ?? row?.accountId ?? (isUnwritten ? caller.accountId : undefined);
-    const isTheirs = accountId !== undefined && (accountId === caller.accountId || caller.hasScope("operator"));
-    if (!isTheirs || accountId === "") throw unknown(requestId);
+    const reader = readerOf(caller);
+    const isTheirs =
+      kept === undefined ? reader.isOperator || accountId === caller.accountId : mayRead(reader, kept.run);
+    if (!isTheirs || accountId === undefined || accountId === "") throw unknown(requestId);
     if (kept === undefined && this.others === undefined) throw gone(requestId);
     if (kept !== undefined && !isStream(kept)) throw gone(requestId);
     return { kept, accountId, isUnwritten, isRunning: row?.state === "held" };
@@ -166,10 +170,11 @@ export class KeptRuns {
     return new GatewayError("ERROR_REASON_OVERLOADED", { problem, retry_after_ms: "1000" });
   }
 
-  /** What another node may read here. */
-  #sourceOf({ requestId, accountId }: RelayQuestion): { readonly source: Source | undefined } | undefined {
+  /** What another node may read here; RESOURCE_UNKNOWN where its reader may not. */
+  #sourceOf({ requestId, reader }: RelayQuestion): { readonly source: Source | undefined } | GatewayError | undefined {
     const kept = this.#byId.get(requestId);
-    if (kept?.run.accountId !== accountId || !isStream(kept) || !kept.tape.isWhole) return undefined;
+    if (kept === undefined || !isStream(kept) || !kept.tape.isWhole) return undefined;
+    if (reader === undefined || !mayRead(reader, kept.run)) return unknown(requestId);
     return { source: asTold(kept.ask.source) };
   }
 
@@ -209,6 +214,15 @@ export class KeptRuns {
     this.#alone.delete(kept.run.accountId, kept);
     kept.tape.release();
   }
+}
+
+function readerOf(caller: Caller): StreamReader {
+  return { id: caller.keyId, accountId: caller.accountId, isOperator: caller.hasScope("operator") };
+}
+
+/** The key that began the request, the keys and the person that made that one, and operators. */
+function mayRead({ id, accountId, isOperator }: StreamReader, run: Run<unknown>): boolean {
+  return isOperator || (run.accountId === accountId && run.caller.isUnder(id));
 }
 
 function isStream({ ask }: Kept): boolean {

@@ -6,20 +6,30 @@ import type { RelayInlet, RelayOutlet, Relays } from "../../api/relays.js";
 import { GatewayError } from "../../errors.js";
 import { type FrameKind, FrameReader, FrameWriter, readError, RelaySeal, writeError } from "./relay-frames.js";
 
+/** Who reads a stream that was begun before, or ends it. */
+export interface StreamReader {
+  /** The id of the key, or of the person. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly isOperator: boolean;
+}
+
 /** What is asked of the node that has the request. */
 export interface RelayQuestion {
   readonly act: "resume" | "cancel";
   readonly requestId: string;
-  /** Whose it must be. */
+  /** Whose it is. */
   readonly accountId: string;
+  /** Undefined in what a node of an older build asks, which is refused. */
+  readonly reader: StreamReader | undefined;
   /** The messages that the reader has. */
   readonly skip: number;
 }
 
 /** What a node does with the questions of others. */
 export interface RelayServer {
-  /** The request as the client made it, where this node keeps its answer and may give it to the account. */
-  sourceOf(question: RelayQuestion): { readonly source: Source | undefined } | undefined;
+  /** The request as the client made it, where this node keeps its answer; a refusal where it is not the reader's. */
+  sourceOf(question: RelayQuestion): { readonly source: Source | undefined } | GatewayError | undefined;
   follow(requestId: string, sink: Sink<unknown>, signal: CancelSignal, skip: number): Promise<void>;
   cancel(requestId: string): Promise<{ cancelled: boolean; costNanos: bigint }>;
 }
@@ -46,7 +56,8 @@ export class OtherNodes {
       if (question === undefined || found === undefined) return;
       const served = new Served(this.#seal);
       served.outlet = accept(served);
-      if (question.act === "cancel") void served.cancel(server, question);
+      if (found instanceof GatewayError) void served.refuse(found);
+      else if (question.act === "cancel") void served.cancel(server, question);
       else void served.follow(server, question, found.source);
     });
   }
@@ -169,6 +180,10 @@ class Served {
       },
     };
     await this.#end(server.follow(requestId, sink, this.#cancellation, skip));
+  }
+
+  refuse(error: GatewayError): Promise<void> {
+    return this.#end(Promise.reject(error));
   }
 
   async cancel(server: RelayServer, { requestId }: RelayQuestion): Promise<void> {

@@ -132,7 +132,8 @@ export class OidcSignIn {
     const result = await store.oidcSignIn(entry, way === "bound" ? [began] : [became, began]);
     if (result !== "done") throw refusalOf(back, result);
     markWritten(act);
-    if (way !== "bound" || pending.invitation !== "") await keys.publishUser(user.id);
+    if (pending.invitation !== "") await keys.publishRights(user.id);
+    else if (way !== "bound") await keys.publishUser(user.id);
     return {
       kind: "signed in",
       email: vouched.email,

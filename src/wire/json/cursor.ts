@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { JSON_DEPTH_MAX } from "../../api/json-depth.js";
 import { GatewayError } from "../../errors.js";
+import { mayNameKept } from "../request/kept-names.js";
 import { longStrings } from "./long-string.js";
 import { nameIn } from "./recent-names.js";
 
@@ -55,6 +56,8 @@ export class JsonCursor {
   memberStart = 0;
   /** True where a string that was passed spells a sign as \\u and its number. */
   hasUnicodeEscapes = false;
+  /** True where a member was passed, however deep, whose name may be that of what an upstream keeps. */
+  sawKeptName = false;
   /** How many containers are open. */
   private depth = 0;
   private nodes = 0;
@@ -217,6 +220,7 @@ export class JsonCursor {
     // A key of an object's own machinery has no honest use, and whoever copies it later may assign it.
     if ((this.keyEscaped || bytes[this.memberStart + 1] === UNDERSCORE) && this.isProtoKey())
       throw invalid("the key '__proto__' is not allowed");
+    this.sawKeptName ||= this.keyEscaped || mayNameKept(bytes, this.memberStart + 1, this.keyEnd - 1);
     this.skipSpace();
     if (bytes[this.at] !== COLON) throw this.broken();
     this.at++;

@@ -3,7 +3,7 @@
 /** To make a string of bytes takes a call out of the engine; to see that they are a known one, a tenth of it. */
 const recent: string[] = Array.from({ length: 256 }, () => "");
 /** Of a longer one nobody's wire has any. */
-const NAME_BYTES_MAX = 64;
+export const NAME_BYTES_MAX = 64;
 
 /** The text of these bytes, which are UTF-8. */
 export function nameIn(bytes: Buffer, start: number, end: number): string {

@@ -50,8 +50,8 @@ export type OpenAiChatDialect = {
   readonly messageMembers: readonly string[];
   /** The member that marks a last message of the assistant as one to go on with; empty where it needs no mark. */
   readonly prefillField: "" | "prefix";
-  /** True where instructions may name a file that the upstream keeps by `fileid://` and its id. */
-  readonly filesInText: boolean;
+  /** Schemes of addresses by which the upstream takes a file that it keeps, such as `fileid` of `fileid://file-1`. */
+  readonly keptSchemes: readonly string[];
   /** Members of a request that the upstream refuses, or does not heed. */
   readonly lacks: readonly string[];
 };
@@ -77,7 +77,7 @@ export const openAiChatDialect: OpenAiChatDialect = {
   messageNames: true,
   messageMembers: [],
   prefillField: "",
-  filesInText: false,
+  keptSchemes: [],
   lacks: [],
 };
 
@@ -129,7 +129,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     messageNames: flag("messageNames", own.messageNames),
     messageMembers: textsOf(dialect["messageMembers"]),
     prefillField: one("prefillField", ["prefix"], own.prefillField),
-    filesInText: flag("filesInText", own.filesInText),
+    keptSchemes: textsOf(dialect["keptSchemes"]),
     lacks: textsOf(dialect["lacks"]),
   };
   resolved.set(dialect, made);

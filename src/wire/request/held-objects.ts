@@ -1,50 +1,15 @@
 /** Objects that the upstream keeps under the operator's credential: an id could name another tenant's. */
 import { GatewayError } from "../../errors.js";
 import { foldedName } from "./folded-name.js";
+import { CONVERSATION, HELD, LETTERS_MIN, NEW_CONTAINER, SEND_IT, SEND_TEXT } from "./kept-names.js";
 import { wrongValue } from "../json/node.js";
 import { checkedJson } from "../json/text.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 
-const INSTEAD = "what the upstream keeps is shared by all who use this gateway, so nothing is taken by its id";
-const SEND_IT = `${INSTEAD}; send the content itself`;
-
-const CONVERSATION = `${INSTEAD}; send the conversation itself`;
-const SEARCHED = `${INSTEAD}; send what is to be searched in the prompt`;
-const SEND_TEXT = `${INSTEAD}; send its text in the prompt`;
-
-/** Members that name such an object wherever they stand, folded, and what to do. */
-const HELD: ReadonlyMap<string, string> = new Map([
-  ["fileid", SEND_IT],
-  ["fileids", SEND_IT],
-  ["inputfileid", SEND_IT],
-  ["inputfileids", SEND_IT],
-  ["cachedcontent", SEND_IT],
-  ["cachedcontentid", SEND_IT],
-  ["vectorstoreid", SEARCHED],
-  ["vectorstoreids", SEARCHED],
-  ["filesearchstorename", SEARCHED],
-  ["filesearchstorenames", SEARCHED],
-  // A bucket that the operator's credential may read.
-  ["s3location", SEND_IT],
-  ["datasetid", SEARCHED],
-  ["datasetids", SEARCHED],
-  ["knowledgebaseid", SEARCHED],
-  ["knowledgebaseids", SEARCHED],
-  ["containerid", `${INSTEAD}; leave it out, and a new container is made`],
-  ["skillid", SEND_TEXT],
-  ["skillids", SEND_TEXT],
-  ["promptid", SEND_TEXT],
-  ["assistantid", SEND_TEXT],
-  ["previousresponseid", CONVERSATION],
-  ["previousinteractionid", CONVERSATION],
-  ["conversationid", CONVERSATION],
-  ["threadid", CONVERSATION],
-]);
-
 /** Beside the members of a request these name such an object too; elsewhere they are words as others are. */
 const HELD_BESIDE: ReadonlyMap<string, string> = new Map([
-  ["container", HELD.get("containerid") ?? INSTEAD],
-  ["containerids", HELD.get("containerid") ?? INSTEAD],
+  ["container", NEW_CONTAINER],
+  ["containerids", NEW_CONTAINER],
   ["conversation", CONVERSATION],
   ["thread", CONVERSATION],
   ["interactionid", CONVERSATION],
@@ -98,8 +63,6 @@ const USUAL: ReadonlySet<string> = new Set(
     .concat("input_schema", "functionCall", "functionResponse", "thoughtSignature", "status", "phase", "summary")
     .concat("call_id", "arguments", "annotations", "refusal"),
 );
-/** A shorter name folds to none of `HELD`. */
-const LETTERS_MIN = 5;
 
 const RETOLD: ReadonlySet<string> = new Set([
   "code_execution_output",
@@ -150,7 +113,7 @@ export function heldIn(value: unknown, path: string, isTool = false): Held | und
 }
 
 function containerProblem(name: string, value: unknown): string | undefined {
-  return name === "container" && typeof value === "string" ? HELD.get("containerid") : undefined;
+  return name === "container" && typeof value === "string" ? NEW_CONTAINER : undefined;
 }
 
 /** True of a tool that only defines what the client runs. */

@@ -1,5 +1,6 @@
 /** What the gateway does with the members of a request on Anthropic's wire, with its tools, and with its betas. */
 import { toolTable } from "../../request/hosted-tools.js";
+import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
 import { BETA_HEADER } from "../facts.js";
 
@@ -109,3 +110,10 @@ export const TOOLS = toolTable({
 
 /** Tools whose definition takes `max_uses`. */
 export const BOUNDED: ReadonlySet<string> = new Set(["web_search"]);
+
+/** Where names of members are no ids: in schemas and calls, and in what a client notes for itself. */
+export const OWN_WORDS = ownWords({
+  anywhere: ["input_schema", "input_examples", "schema"],
+  beside: ["metadata"],
+  inCalls: { member: "input", typeEnd: "tool_use" },
+});

@@ -2,6 +2,7 @@
 import type { GatewayError } from "../../../errors.js";
 import { scanBody } from "../../json/body.js";
 import { scanTools } from "../../request/hosted-tools.js";
+import { keptId } from "../../request/kept-ids.js";
 import { Steering } from "../../request/steering.js";
 import type { SourceBody } from "../../wire.js";
 import { factsOf } from "../../request/scan-facts.js";
@@ -9,7 +10,7 @@ import type { ScannedBody } from "../../request/scanned-request.js";
 import { checkField, type FieldValue, requireFields } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
 import { FIELDS } from "./scan-fields.js";
-import { MEMBERS, TOOLS } from "./members.js";
+import { MEMBERS, OWN_WORDS, TOOLS } from "./members.js";
 import { Found, type MarkedList, MessageScan } from "./scan-messages.js";
 import { VERSION_DEFAULT, VERSION_HEADER, VERSION_STRICT, VERSIONS } from "../facts.js";
 
@@ -53,7 +54,7 @@ export function scanRequest({ body, headers }: SourceBody, purpose: "generate" |
     open,
     members,
     hosted: steering.hosted,
-    held: steering.held ?? found.held,
+    held: steering.held ?? found.held ?? keptId(cursor, OWN_WORDS),
     ourThoughts: found.ourThoughts,
   };
 }

@@ -1,5 +1,6 @@
 /** What the gateway does with the members of a request on Google's wire, and with its tools. */
 import type { ToolRule } from "../../request/hosted-tools.js";
+import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
 import { fieldName } from "../facts.js";
 
@@ -76,3 +77,18 @@ export const TOOLS: ReadonlyMap<string, ToolRule> = new Map<string, ToolRule>([
   ["retrieval", { kind: "refused", instead: KEPT }],
   ["fileSearch", { kind: "refused", instead: KEPT }],
 ]);
+
+/** Where names of members are no ids: in schemas and calls, and in what a client notes for itself. */
+export const OWN_WORDS = ownWords({
+  anywhere: [
+    "args",
+    "response",
+    "parameters",
+    "parametersJsonSchema",
+    "responseSchema",
+    "responseJsonSchema",
+    "schema",
+  ],
+  beside: ["labels"],
+  nameOf: fieldName,
+});

@@ -9,8 +9,9 @@ import type { RequestFacts, SourceBody } from "../../wire.js";
 import type { ScannedBody } from "../../request/scanned-request.js";
 import { type Held, heldFile, noteHeldName } from "../../request/held-objects.js";
 import { isFilmAddress, isPicture } from "../../request/picture.js";
+import { keptId } from "../../request/kept-ids.js";
 import { Steering } from "../../request/steering.js";
-import { MEMBERS } from "./members.js";
+import { MEMBERS, OWN_WORDS } from "./members.js";
 import { isHeldFile, readTools } from "./scan-tools.js";
 import { fieldName, PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "../facts.js";
 
@@ -51,7 +52,7 @@ export function scanRequest({ body, headers }: SourceBody): Scan {
     steering.note(name, json, start);
     return problem;
   };
-  const { open, members, refusal } = scanBody(body, read, fieldName);
+  const { cursor, open, members, refusal } = scanBody(body, read, fieldName);
   const model = modelIn(headers);
   if (refusal !== undefined) throw refusal;
   const hasContents = members.some(({ key }) => fieldName(key) === "contents");
@@ -70,7 +71,7 @@ export function scanRequest({ body, headers }: SourceBody): Scan {
     fileCount: media.fileCount + steering.fileCount,
     ...steering.facts(),
   };
-  return { facts, open, members, hosted, held: steering.held ?? held, wrapped };
+  return { facts, open, members, hosted, held: steering.held ?? held ?? keptId(cursor, OWN_WORDS), wrapped };
 }
 
 function wrappedIn(body: Buffer, members: readonly Member[]): Buffer | undefined {

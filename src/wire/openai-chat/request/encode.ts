@@ -17,7 +17,7 @@ import { ChatRequest } from "./decode.js";
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, dialect, dropped = []) => {
   const known = dialectOf(dialect);
   const body = encode(request, owned, known, dropped);
-  if (known.filesInText) refuseNamedFiles(body);
+  if (known.keptSchemes.length > 0) refuseNamedFiles(body, known.keptSchemes);
   return body;
 };
 

@@ -1,5 +1,6 @@
 /** What the gateway does with the members of a chat on OpenAI's wire. */
 import { toolTable } from "../../request/hosted-tools.js";
+import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
 import { GENERATED, LIMIT_NAMES } from "../../openai/request/members.js";
 
@@ -95,4 +96,10 @@ export const TOOLS = toolTable({
     mcp: "mcp",
   },
   refused: {},
+});
+
+/** Where names of members are no ids: in schemas and calls, and in what a client notes for itself. */
+export const OWN_WORDS = ownWords({
+  anywhere: ["parameters", "schema", "json_schema"],
+  beside: ["metadata", "guided_json", "structured_outputs"],
 });

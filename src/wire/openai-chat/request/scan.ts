@@ -2,13 +2,14 @@
 import { scanBody } from "../../json/body.js";
 import { scanTools } from "../../request/hosted-tools.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
+import { keptId } from "../../request/kept-ids.js";
 import { Steering } from "../../request/steering.js";
 import { factsOf } from "../../request/scan-facts.js";
 import type { ScannedBody } from "../../request/scanned-request.js";
 import { checkField, type FieldValue, requireFields } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
 import { FIELDS } from "./scan-fields.js";
-import { MEMBERS, TOOLS } from "./members.js";
+import { MEMBERS, OWN_WORDS, TOOLS } from "./members.js";
 import { MessageCounts, scanMessages } from "./scan-messages.js";
 
 export type Scan = ScannedBody;
@@ -39,7 +40,7 @@ export function scanRequest(body: Buffer): Scan {
     candidateCount: values.get("n"),
     outputTokensMax: values.get("max_completion_tokens") ?? values.get("max_tokens") ?? otherLimit(values),
   });
-  return { facts, open, members, hosted, held: steering.held ?? counts.held };
+  return { facts, open, members, hosted, held: steering.held ?? counts.held ?? keptId(cursor, OWN_WORDS) };
 }
 
 /** The limit by a name that OpenAI does not know. One below 1 is none. */

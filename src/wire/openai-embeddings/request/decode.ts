@@ -2,6 +2,7 @@
 import { readTree } from "../../json/node.js";
 import { type Member } from "../../json/splice.js";
 import { noPrompt } from "../../request/embedding.js";
+import type { Held } from "../../request/held-objects.js";
 import type { EmbeddingQuestion, RequestFacts, SourceBody, WireRequest } from "../../wire.js";
 import { besideInput, type Scan, scanRequest } from "./scan.js";
 
@@ -19,6 +20,10 @@ export class EmbeddingRequest implements WireRequest, EmbeddingQuestion {
 
   get members(): readonly Member[] {
     return this.scan.members;
+  }
+
+  get held(): Held | undefined {
+    return this.scan.held;
   }
 
   get embedding(): EmbeddingQuestion {

@@ -1,4 +1,5 @@
 /** What the gateway does with the members of a request for vectors. */
+import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
 import { ROUTED } from "../../openai/request/members.js";
 
@@ -8,3 +9,6 @@ export const MEMBERS = memberTable({
   owned: ["model", "input"],
   plain: ["encoding_format", "dimensions", "user", "input_type", "truncate", "task"],
 });
+
+/** Where names of members are no ids: in schemas and calls, and in what a client notes for itself. */
+export const OWN_WORDS = ownWords({ anywhere: [], beside: ["metadata"] });

@@ -5,8 +5,11 @@ import { JSON_NODES_MAX, type JsonCursor, type JsonKind } from "../../json/curso
 import { MODEL_CHARACTERS_MAX } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
 import { EMBEDDING_INPUTS_MAX, embeddingFacts, MARK_BYTES } from "../../request/embedding.js";
+import type { Held } from "../../request/held-objects.js";
+import { keptId } from "../../request/kept-ids.js";
 import type { Member } from "../../json/splice.js";
 import type { RequestFacts } from "../../wire.js";
+import { OWN_WORDS } from "./members.js";
 
 /** A body that was read. */
 export interface Scan {
@@ -15,6 +18,8 @@ export interface Scan {
   readonly dimensions: number | undefined;
   readonly open: number;
   readonly members: readonly Member[];
+  /** The first id of what an upstream keeps. */
+  readonly held: Held | undefined;
 }
 
 /** OpenAI's own members: what these hold no model reads beside the input. */
@@ -46,7 +51,7 @@ export function scanRequest(body: Buffer): Scan {
     const problem = readMember(cursor, key, found);
     return problem === undefined ? undefined : wrongValue(key, problem);
   };
-  const { open, members, refusal } = scanBody(body, read, undefined, JSON_NODES_MAX);
+  const { cursor, open, members, refusal } = scanBody(body, read, undefined, JSON_NODES_MAX);
   if (refusal !== undefined) throw refusal;
   const { model, input, encoding, dimensions } = found;
   if (model === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
@@ -54,7 +59,8 @@ export function scanRequest(body: Buffer): Scan {
   // What says how the input is to be read may be read again with each of its texts.
   const besideBytes = besideInput(body, members).reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
   const textBytes = input.bytes + besideBytes * input.count;
-  return { facts: embeddingFacts(model, textBytes, input.count, found.fileCount), encoding, dimensions, open, members };
+  const facts = embeddingFacts(model, textBytes, input.count, found.fileCount);
+  return { facts, encoding, dimensions, open, members, held: keptId(cursor, OWN_WORDS) };
 }
 
 /**

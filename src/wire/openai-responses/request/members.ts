@@ -1,5 +1,6 @@
 /** What the gateway does with the members of a request on OpenAI's Responses wire, and with its tools. */
 import { toolTable } from "../../request/hosted-tools.js";
+import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
 import { GENERATED, LIMIT_NAMES } from "../../openai/request/members.js";
 
@@ -65,4 +66,10 @@ export const TOOLS = toolTable({
   refused: {},
   // Agents offer it with every request, and could not work at all where it is refused.
   offeredUnasked: ["web_search"],
+});
+
+/** Where names of members are no ids: in schemas and calls, and in what a client notes for itself. */
+export const OWN_WORDS = ownWords({
+  anywhere: ["parameters", "schema", "input_schema", "arguments"],
+  beside: ["metadata", "client_metadata"],
 });

@@ -1,6 +1,6 @@
 /** The pass over the input of a body: what kinds of items and parts there are, and how much of it is media. */
 import { GatewayError } from "../../../errors.js";
-import { heldIn, noteHeldName } from "../../request/held-objects.js";
+import { heldFile, heldIn, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { PartMedia } from "../../openai/request/media.js";
@@ -130,6 +130,8 @@ interface Item {
   hasRole: boolean;
   id: string;
   encrypted: string;
+  /** True where it has the picture that it is of. */
+  hasResult: boolean;
 }
 
 function scanItem(cursor: JsonCursor, found: Found, place: number): GatewayError | undefined {
@@ -140,7 +142,7 @@ function scanItem(cursor: JsonCursor, found: Found, place: number): GatewayError
     return wrongValue(path, `it must be an object, not ${kind}`);
   }
   const start = cursor.at;
-  const item: Item = { type: "", hasRole: false, id: "", encrypted: "" };
+  const item: Item = { type: "", hasRole: false, id: "", encrypted: "", hasResult: false };
   let problem: GatewayError | undefined;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
@@ -158,6 +160,7 @@ function scanItem(cursor: JsonCursor, found: Found, place: number): GatewayError
       if (STEERING.has(key))
         found.tools.held ??= { param: `${path}.${key}`, problem: "an item cannot ask for another; say it once, above" };
       if (key === "role" && isText) item.hasRole = true;
+      if (key === "result" && isText && cursor.headOfString(1) !== "") item.hasResult = true;
       noteHeldName(found.tools, key, cursor.kind() === "null", path);
       cursor.skip();
     }
@@ -191,6 +194,8 @@ function noteItem(item: Item, found: Found, place: number): GatewayError | undef
     return undefined;
   }
   if (item.id !== "") found.ids.add(item.id);
+  // Without its picture it stands for the one that OpenAI keeps under the id.
+  if (type === "image_generation_call" && !item.hasResult) found.tools.held ??= heldFile(`input[${place}].id`);
   if (type !== "reasoning" && !CARRIED.has(type) && !isTellable(type)) found.strange.push({ place, type });
   if (type === "reasoning") {
     if (isOurs(item.id, item.encrypted)) found.ours.add(place);

@@ -2,12 +2,13 @@
 import { scanBody } from "../../json/body.js";
 import { parsed } from "../../json/value.js";
 import { type HostedTool, scanTools } from "../../request/hosted-tools.js";
+import { keptId } from "../../request/kept-ids.js";
 import { Steering } from "../../request/steering.js";
 import { factsOf } from "../../request/scan-facts.js";
 import type { ScannedBody } from "../../request/scanned-request.js";
 import { checkField, type FieldValue, requireFields } from "../../json/field.js";
 import { FIELDS } from "./scan-fields.js";
-import { MEMBERS, TOOLS } from "./members.js";
+import { MEMBERS, OWN_WORDS, TOOLS } from "./members.js";
 import { Found, scanInput } from "./scan-messages.js";
 import { keptState } from "./scan-stateless.js";
 
@@ -50,7 +51,7 @@ export function scanRequest(body: Buffer): Scan {
     open,
     members,
     hosted: chosen(hosted, choice),
-    held: steering.held,
+    held: steering.held ?? keptId(cursor, OWN_WORDS),
     found,
   };
 }
