@@ -96,7 +96,7 @@ export async function generate(
     const failure = await answer(request, model, { run, long }, meter, call, steps);
     const { outcome, chargedNanos } = await conclude(meter, hold, failure, call, steps);
     usedTokens = totalTokens(outcome.usage);
-    record({ call, model, meter, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
+    record({ call, model, meter, hold, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
     if (failure !== undefined) throw failure;
   } catch (error) {
     // Before its tokens were known: its limits of requests, which nodes share, may not have been asked yet.

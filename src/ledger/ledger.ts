@@ -170,7 +170,7 @@ export class Ledger {
       return Promise.reject(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" }));
     const [nowMs, monotonicMs] = [this.#nowMs(), this.#monotonicMs()];
     const endMs = monotonicMs + request.timeoutMs + HOLD_GRACE_MS;
-    const hold = new OpenHold(request.requestId, request.accountId, endMs, this.#steps);
+    const hold = new OpenHold(request.requestId, request.accountId, endMs, this.#steps, nowMs);
     const isAhead = this.#writer.isAhead(monotonicMs);
     const journal = isAhead && this.#journal?.hasRoom === true ? this.#journal : undefined;
     if (journal?.isWanted === false && this.leases.mayCover(request)) return this.#holdLater(request);
