@@ -43,6 +43,11 @@ export interface RecordsOptions {
   /** How long content is kept, and what seals it. */
   readonly content: SealKeys & { readonly keptMs: number };
   readonly nowMs: () => number;
+  /**
+   * Resolves once the ledger has what was settled before, or does not take it now: no record tells of a charge that a
+   * crash takes back. Absent: nothing is waited for.
+   */
+  readonly settled?: (() => Promise<unknown>) | undefined;
   /** Called with how many records were dropped: too many came, or they could not be stored. */
   readonly onDropped: (count: number) => void;
   /** Called once a minute with those whose refusals came too often to leave a record each; they count as dropped. */
@@ -65,6 +70,8 @@ export class Records {
   #toldSecrets = 0;
   readonly #timers: NodeJS.Timeout[];
   #storing = 0;
+  /** Until what ended has gone to the thread. */
+  #handing: Promise<unknown> = Promise.resolve();
   #strangers = { second: 0, count: 0 };
   readonly #refusals: RefusalBounds;
   #sweeping = false;
@@ -184,7 +191,10 @@ export class Records {
     if (this.#builder.count === 0 || this.#mustWait) return;
     const batch = this.#builder.take();
     this.#storing += 1;
+    const settled = this.options.settled?.();
+    this.#handing = Promise.all([this.#handing, settled]);
     try {
+      if (settled !== undefined) await settled;
       await this.thread.call("append", batch);
     } catch (error) {
       this.options.onDropped(batch.count);
@@ -216,6 +226,7 @@ export class Records {
     // The thread takes one after the other, so what goes before the question is stored before it.
     void this.#flush();
     try {
+      await this.#handing;
       return await this.#turns.run(account, question);
     } catch (cause) {
       if (cause instanceof GatewayError) throw cause;

@@ -14,7 +14,7 @@ import { accountFilter, isOperator } from "./account-scope.js";
 import { withOwnMoney } from "./money-messages.js";
 import { pageOf } from "./page.js";
 import { ALL_MS, filterOf, timesOf } from "./request-filter.js";
-import { messageOfLedger, messageOfRecord, STATES } from "./request-message.js";
+import { messageOfLedger, messageOfUnknown, STATES } from "./request-message.js";
 
 /** Among so many of the ledger's newest those without a record are looked for. */
 const NEWEST_ROWS = 100;
@@ -26,6 +26,8 @@ const LIST = "records of requests";
 interface Parts {
   readonly requests: RequestStore;
   readonly records: Records;
+  /** Before when transfers are archived; undefined where none are. */
+  readonly archivedUntil: () => Promise<number | undefined>;
   /** Gives requests without a record one, soon. */
   readonly adopt: () => void;
 }
@@ -56,8 +58,11 @@ export async function listRequests(asked: ListRequestsRequest, caller: Caller, p
   const rest = found.slice(0, size - running.length);
   const requests = running.map((row) => messageOfLedger(row, isAll, undefined));
   const desc = recordDesc();
+  const isAnyUnknown = rest.some(({ row, record }) => row === undefined && record !== undefined && isAnswered(record));
+  const archivedMs = isAnyUnknown ? ((await parts.archivedUntil()) ?? 0) : 0;
   const told = await mapInTurns(rest, ({ row, record }) => {
-    const message = row === undefined ? record && messageOfRecord(record) : messageOfLedger(row, isAll, record);
+    const unknown = record && messageOfUnknown(record, archivedMs);
+    const message = row === undefined ? unknown : messageOfLedger(row, isAll, record);
     return message && withOwnMoney(desc, message);
   });
   for (const message of told) if (message !== undefined) requests.push(message);
@@ -126,7 +131,7 @@ async function matching(
   const found: Found[] = [];
   for (let cursor = after; found.length < count;) {
     const some = await records.list(filter, count, cursor);
-    const charged = some.flatMap(({ flags, id }) => ((flags & FLAG.answered) === 0 ? [] : [id]));
+    const charged = some.filter(isAnswered).map(({ id }) => id);
     const rows = new Map<string, RequestRow>();
     for (let at = 0; at < charged.length; at += ROWS_AT_ONCE)
       for (const row of await requests.many(charged.slice(at, at + ROWS_AT_ONCE))) rows.set(row.id, row);
@@ -140,6 +145,11 @@ async function matching(
     cursor = { timeMs: last.endTimeMs, id: last.id };
   }
   return found.slice(0, count);
+}
+
+/** True where money was set aside for it. */
+function isAnswered({ flags }: RecordRow): boolean {
+  return (flags & FLAG.answered) !== 0;
 }
 
 function stateOf(row: RequestRow | undefined): RequestState {

@@ -8,6 +8,7 @@ import { GatewayError } from "../../src/errors.js";
 import type { RecordFilter } from "../../src/records/filter.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { Engine } from "../../src/records/engine.js";
+import type { RecordCaller, RecordCallName } from "../../src/records/record-calls.js";
 import { Records } from "../../src/records/records.js";
 import { type LeftOut, RefusalBounds } from "../../src/records/refusal-bounds.js";
 import { RequestFeed } from "../../src/records/request-record.js";
@@ -101,6 +102,41 @@ test("of an account's refusals 3,000 a minute are kept, and what is left out is 
   expect([await counts("noisy"), await counts("quiet")]).toEqual([3_010, 20]);
   await records.close();
   expect(leftOut).toEqual([{ account: "noisy", count: 2_000 }]);
+});
+
+test("no record is told before the ledger has what was settled before it", async () => {
+  const called: string[] = [];
+  let settle = (): void => undefined;
+  const fail = (problem: unknown): never => expect.unreachable(String(problem));
+  const told = { onDropped: fail, onRefusalsLeftOut: fail, onContentDropped: fail, onError: fail };
+  const call = (name: RecordCallName): Promise<unknown> => {
+    called.push(name);
+    return Promise.resolve();
+  };
+  const caller = {
+    call: call as RecordCaller["call"],
+    close: () => Promise.resolve(),
+  };
+  const records = await Records.open({
+    place: { directory: "" },
+    caller,
+    retention: { recordsMs: DAY_MS, refusalsMs: DAY_MS },
+    content: { keys: [], previous: undefined, keptMs: DAY_MS },
+    nowMs: () => NOW_MS,
+    settled: () => new Promise<void>((resolve) => (settle = resolve)),
+    ...told,
+  });
+  const feed = new RequestFeed({ nowMs: () => NOW_MS, onError: fail });
+  feed.subscribe((request) => records.add(request));
+  feed.begin("req_1", "/some", {}).end(undefined);
+  const asked = records.find("req_1");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(called).not.toContain("append");
+  settle();
+  await asked;
+  // What ended before the question is in its answer.
+  expect(called.slice(called.indexOf("append"), called.indexOf("find") + 1)).toEqual(["append", "find"]);
+  await records.close();
 });
 
 test("many accounts that are refused without end share a room, and one that is refused little has its place", () => {

@@ -65,7 +65,8 @@ async function idsOf(changes: (step: string) => void, moment: () => Moment): Pro
     known: () => at("known", ({ hasRecord }) => (hasRecord ? [ID] : [])),
   } as unknown as Records;
   const asked = ListRequestsRequest.decode(new Uint8Array());
-  const page = await listRequests(asked, operator, { requests, records, adopt: () => undefined });
+  const archivedUntil = (): Promise<undefined> => Promise.resolve(undefined);
+  const page = await listRequests(asked, operator, { requests, records, archivedUntil, adopt: () => undefined });
   return page.requests.map(({ id }) => id);
 }
 
