@@ -97,7 +97,7 @@ export async function generate(
     const { outcome, chargedNanos } = await conclude(meter, hold, failure, call, steps);
     // What was sent counts in limits whoever pays for it: else they would be passed by hanging up.
     usedTokens = totalTokens(outcome.unbilled ?? outcome.usage);
-    record({ call, model, meter, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
+    record({ call, model, meter, hold, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
     if (failure !== undefined) throw failure;
   } catch (error) {
     // Before its tokens were known: its limits of requests, which nodes share, may not have been asked yet.

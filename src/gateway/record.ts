@@ -2,6 +2,7 @@
 import { UsageSource } from "../api/index.js";
 import { totalTokens } from "../api/usage.js";
 import type { GatewayError } from "../errors.js";
+import type { Hold } from "../ledger/ledger.js";
 import { count } from "../observe/metrics.js";
 import type { ServedModel } from "../routing/model.js";
 import type { GatewayCall } from "./gateway.js";
@@ -14,6 +15,7 @@ export interface Ended {
   readonly model: ServedModel;
   readonly meter: Meter;
   readonly outcome: Outcome;
+  readonly hold: Pick<Hold, "createTimeMs">;
   /** What of the cost the account paid. */
   readonly chargedNanos: bigint;
   readonly failure: GatewayError | undefined;
@@ -84,12 +86,15 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
 }
 
 /** Tells those who listen to ended requests. */
-function publish({ call: { record }, model, meter, outcome, chargedNanos, failure, clampedTo }: Ended): void {
+function publish(ended: Ended): void {
+  const { model, meter, hold, outcome, chargedNanos, failure, clampedTo } = ended;
+  const { record } = ended.call;
   if (record === undefined) return;
   const { usage, usageSource, costNanos, operatorCostNanos } = outcome;
   // As the ledger names it, also where it was asked for by another name.
   record.model = model.id;
   record.answer = {
+    createTimeMs: hold.createTimeMs,
     upstream: meter.upstream,
     upstreamModel: meter.upstreamModel,
     attempts: meter.attempts,

@@ -50,6 +50,8 @@ export interface SettleOutcome {
 export interface Hold {
   /** What was granted: at least the request's `leastNanos`, at most its `amountNanos`. */
   readonly amountNanos: bigint;
+  /** When it was asked for: the request counts on that day. */
+  readonly createTimeMs: number;
   /**
    * Notes what was delivered so far, so that a crash charges that. Never throws; a later note replaces a waiting one.
    */
@@ -100,7 +102,13 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
   #settled: Promise<SettleOutcome | undefined> | undefined;
 
   /** Asked for, and not granted yet. Its request must be over at `endMs`, on the monotonic clock. */
-  constructor(requestId: string, accountId: string, endMs: number, steps: HoldSteps) {
+  constructor(
+    requestId: string,
+    accountId: string,
+    endMs: number,
+    steps: HoldSteps,
+    readonly createTimeMs: number,
+  ) {
     this.requestId = requestId;
     this.#accountId = accountId;
     this.endMs = endMs;

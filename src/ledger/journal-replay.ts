@@ -3,7 +3,7 @@
  * request, so that a journal may be told again, also beside what the database knew already.
  */
 import { type JournalOperation, journalOperation } from "./journal-text.js";
-import type { Replayed } from "./ledger-options.js";
+import type { LedgerIntents, Replayed } from "./ledger-options.js";
 import type { CheckpointOperation, HoldOperation, SettleOperation } from "./operation.js";
 import { termsOf } from "./late-terms.js";
 import { SOURCE_RECOVERED } from "./rows.js";
@@ -36,6 +36,14 @@ export async function replay(writer: LedgerWriter, texts: readonly string[]): Pr
     for (const end of ends) counts[end] += 1;
   }
   return counts;
+}
+
+/** The same of what clients may have been told before their process was killed. True where there was any. */
+export async function replayIntents(writer: LedgerWriter, intents: LedgerIntents | undefined): Promise<boolean> {
+  const found = intents?.found ?? [];
+  if (found.length > 0) await replay(writer, found);
+  intents?.forget();
+  return found.length > 0;
 }
 
 function add(requests: Map<string, Known>, operation: JournalOperation): void {

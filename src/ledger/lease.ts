@@ -67,9 +67,13 @@ export class Lease {
     return this.#nodeId;
   }
 
-  /** Resolves when the lease is taken and the orphans of before are resolved. Rejects where the database is away. */
-  async start(): Promise<void> {
+  /**
+   * Resolves when the lease is taken and the orphans of before are resolved. Rejects where the database is away.
+   * `hasReplayed`: requests of before were settled just now, which is told as a recovery is.
+   */
+  async start(hasReplayed = false): Promise<void> {
     this.#started = true;
+    this.#hasRecovered ||= hasReplayed;
     await this.#beat();
     this.#beatLater();
   }

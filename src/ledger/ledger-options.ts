@@ -23,6 +23,8 @@ export interface LedgerOptions {
   readonly log?: LedgerLog | undefined;
   /** Where requests are written down while the database is away. Absent: none is admitted then. */
   readonly journal?: LedgerJournal | undefined;
+  /** Where settlements are noted before their clients hear of them, until the database has them. Absent: nowhere. */
+  readonly intents?: LedgerIntents | undefined;
   /** Called once where lines of a journal were left from before, and the database has them now. */
   readonly onReplayed?: ((replayed: Replayed) => void) | undefined;
   /**
@@ -53,6 +55,18 @@ export interface LedgerJournal extends JournalLines {
   readonly found: readonly string[];
   /** The database has all of it. */
   forget(): Promise<void>;
+}
+
+/** Settlements on their way, which outlive a killed process. */
+export interface LedgerIntents {
+  /** Those that killed processes left, which the database may have all the same. */
+  readonly found: readonly string[];
+  /** Never throws. */
+  keep(requestId: string, text: string): void;
+  /** The database has it, or refused it for good. */
+  ended(requestId: string): void;
+  /** The database has all that was found. */
+  forget(): void;
 }
 
 /** What became of the requests in journals that were left behind. */

@@ -34,7 +34,7 @@ import type { HoldRequest, LedgerLog, LedgerOptions } from "./ledger-options.js"
 import { Lease } from "./lease.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { LiveHolds } from "./live-holds.js";
-import { replay } from "./journal-replay.js";
+import { replay, replayIntents } from "./journal-replay.js";
 import { NO_USAGE } from "../api/usage.js";
 import { SOURCE_NONE } from "./rows.js";
 import { Settlements } from "./settlement-queue.js";
@@ -76,22 +76,20 @@ export class Ledger {
   readonly #log: LedgerLog;
   /** What is kept on this machine's disk while the database is away. */
   readonly #journal: Journal | undefined;
-  readonly #options: Pick<LedgerOptions, "journal" | "onReplayed">;
+  readonly #options: Pick<LedgerOptions, "journal" | "intents" | "onReplayed">;
   /** Prices as bytes: a price is one object for all the requests that are admitted at it. */
   readonly #priceBytes = new WeakMap<Price, Uint8Array>();
   #closing: Promise<void> | undefined;
 
   constructor(options: LedgerOptions) {
-    const { store, nodeId, nowMs, monotonicMs = () => performance.now() } = options;
-    const log = options.log ?? SILENT;
+    const { store, nodeId, nowMs, monotonicMs = () => performance.now(), log = SILENT } = options;
     this.#log = log;
     this.#store = store;
     this.#accounts = new Accounts(store, nowMs);
     this.#nowMs = nowMs;
     this.#monotonicMs = monotonicMs;
     const live = this.#live;
-    const { settlePatienceMs } = options;
-    this.#writer = new LedgerWriter((operations) => store.ledger.commit(operations), undefined, settlePatienceMs);
+    this.#writer = new LedgerWriter((batch) => store.ledger.commit(batch), undefined, options.settlePatienceMs);
     this.leases = new LeaseKeeper({
       writer: this.#writer,
       nodeId: () => this.lease.nodeId,
@@ -103,7 +101,8 @@ export class Ledger {
     this.corrections = new Corrections(this.#writer, this.leases, nowMs);
     this.#options = options;
     const isAway = (): boolean => this.#writer.isAway(monotonicMs());
-    const journal = journalOf(options.journal, { epoch: () => this.lease.nodeId, isAway }, log);
+    const epoch = (): string => this.lease.nodeId;
+    const journal = journalOf(options.journal, { epoch, isAway }, log);
     this.#journal = journal;
     this.#settlements = new Settlements({
       writer: this.#writer,
@@ -112,6 +111,8 @@ export class Ledger {
       onOverage: (requestId, overageNanos, unkeptNanos) => options.onOverage?.(requestId, overageNanos, unkeptNanos),
       onLate: (requestId, overageNanos) => options.onLate?.(requestId, overageNanos),
       onWaiting: (count) => options.onSettlesWaiting?.(count),
+      intents: options.intents,
+      epoch,
       onLost: ({ requestId, costNanos }, problem) => {
         live.remove(requestId);
         live.doubt();
@@ -144,11 +145,11 @@ export class Ledger {
 
   /**
    * Takes the node's lease, resolves the holds of nodes that are gone, and goes on doing so every 3 s. What journals
-   * were left behind is in the database when this resolves.
+   * were left behind is in the database when this resolves. What clients were told is charged before it is recovered.
    */
   async start(): Promise<void> {
-    await this.lease.start();
-    const { journal, onReplayed } = this.#options;
+    const { intents, journal, onReplayed } = this.#options;
+    await this.lease.start(await replayIntents(this.#writer, intents));
     if (journal === undefined) return;
     const { found } = journal;
     const replayed = found.length === 0 ? undefined : await replay(this.#writer, found);
@@ -170,7 +171,7 @@ export class Ledger {
       return Promise.reject(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" }));
     const [nowMs, monotonicMs] = [this.#nowMs(), this.#monotonicMs()];
     const endMs = monotonicMs + request.timeoutMs + HOLD_GRACE_MS;
-    const hold = new OpenHold(request.requestId, request.accountId, endMs, this.#steps);
+    const hold = new OpenHold(request.requestId, request.accountId, endMs, this.#steps, nowMs);
     const isAhead = this.#writer.isAhead(monotonicMs);
     const journal = isAhead && this.#journal?.hasRoom === true ? this.#journal : undefined;
     if (journal?.isWanted === false && this.leases.mayCover(request)) return this.#holdLater(request);
@@ -314,6 +315,9 @@ export class Ledger {
     await this.#writer.flush();
     return this.#store.ledger.verify();
   }
+
+  /** Resolves once the database has all that was settled before, or refused it for now. */
+  readonly settled = (): Promise<void> => this.#writer.flush();
 
   /** The requests, with everything in them that was settled before the question. */
   get requests(): RequestStore {

@@ -4,7 +4,8 @@ import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { SettleOutcome } from "./hold.js";
 import type { Journal } from "./journal.js";
-import type { LedgerLog } from "./ledger-options.js";
+import { journalText } from "./journal-text.js";
+import type { LedgerIntents, LedgerLog } from "./ledger-options.js";
 import type { LateTerms, LedgerResult, SettleOperation } from "./operation.js";
 import { SOURCE_NONE } from "./rows.js";
 import type { LedgerWriter } from "./writer.js";
@@ -25,6 +26,9 @@ export interface SettlementsOptions {
   readonly log: LedgerLog;
   /** Absent where the database is on this machine's own disk. */
   readonly journal?: Journal | undefined;
+  readonly intents?: LedgerIntents | undefined;
+  /** Under which id this node lives. */
+  readonly epoch?: (() => string) | undefined;
   /** `unkeptNanos`: what the operator paid beside that, and the total of all overages has no room for. */
   readonly onOverage: (requestId: string, overageNanos: bigint, unkeptNanos: bigint) => void;
   readonly onWaiting: (count: number) => void;
@@ -90,6 +94,8 @@ export class Settlements {
   /** Never rejects. Undefined: it waits for the next try, or it is lost. */
   settle(operation: SettleOperation, hold: Admitted, isAwaited = false): Promise<SettleOutcome | undefined> {
     this.#running += 1;
+    // Of one that is waited for nobody hears before the database has it.
+    if (!isAwaited) this.#intend({ ...operation, terms: hold.lateTerms });
     return new Promise((resolve) => {
       // Nobody waits longer for a database that is away than for the disk.
       if (this.#options.journal?.isWanted === true)
@@ -160,7 +166,8 @@ export class Settlements {
 
   #outcomeOf(operation: SettleOperation, result: LedgerResult): Outcome {
     failpoint("after_settle_commit");
-    const { onOverage, onLate, onLost, onEnded } = this.#options;
+    const { onOverage, onLate, onLost, onEnded, intents } = this.#options;
+    intents?.ended(operation.requestId);
     onEnded(operation.requestId);
     if (result.kind !== "settled") {
       onLost(operation, `the ledger refuses it (${result.kind === "refused" ? result.problem : result.kind})`);
@@ -175,6 +182,16 @@ export class Settlements {
     return { chargedNanos, overageNanos };
   }
 
+  #lose(operation: SettleOperation, problem: string): void {
+    this.#options.intents?.ended(operation.requestId);
+    this.#options.onLost(operation, problem);
+  }
+
+  #intend(operation: SettleOperation): void {
+    const { intents, epoch } = this.#options;
+    intents?.keep(operation.requestId, journalText(operation, epoch?.() ?? ""));
+  }
+
   #note(operation: SettleOperation, hold: Admitted): Promise<boolean> {
     return this.#options.journal?.note({ ...operation, terms: hold.lateTerms }) ?? Promise.resolve(false);
   }
@@ -182,7 +199,7 @@ export class Settlements {
   #keep(operation: SettleOperation, hold: Admitted, error: unknown): void {
     void this.#note(operation, hold);
     if (this.#waiting.length >= this.#waitingMax) {
-      this.#options.onLost(operation, "too many wait for the database");
+      this.#lose(operation, "too many wait for the database");
       return;
     }
     // Said once: further tries are told by how many wait.
@@ -211,7 +228,7 @@ export class Settlements {
     const faults = settling.faults + 1;
     if (faults > FAULTS_MAX) {
       this.#options.onEnded(operation.requestId);
-      this.#options.onLost(operation, "the database refuses it, and takes others");
+      this.#lose(operation, "the database refuses it, and takes others");
       return undefined;
     }
     const sent = faults === FAULTS_MAX ? { ...operation, ...NO_FIGURES } : operation;

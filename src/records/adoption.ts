@@ -1,34 +1,32 @@
 /** Requests that the ledger charged and no record tells of, as a crash leaves them, get the record that can be made. */
 import type { Page, PageRequest, RequestRow } from "../store/store.js";
 import { ADOPTED } from "./engine.js";
-import { FLAG, type RecordRow, storedTime, UNKNOWN } from "./columns.js";
+import { FLAG, recordedEnd, type RecordRow, REQUEST_MS_MAX, storedTime, UNKNOWN } from "./columns.js";
 
 /** One that ended just now may still be on its way here, on any node. */
 export const SETTLED_MS = 5_000;
 const PAGE_ROWS = 200;
 /** A crash loses about a second of requests; whatever is missing beyond so many pages stays in the sums alone. */
 const PAGES_MAX = 250;
-/** A request ends at most so long after it was admitted. */
-const REQUEST_MS_MAX = 700_000;
 
 export interface AdoptionParts {
   readonly requests: { list(accountId: string | undefined, page: PageRequest): Promise<Page<RequestRow>> };
   readonly records: { adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): Promise<number> };
 }
 
-/** Looks through what the ledger knows of this time, the newest first. Returns how many had no record. */
+/** Looks through the ledger for those that ran in this time, the newest first. Returns how many had no record. */
 export async function adoptRequests(
   fromMs: number,
   toMs: number,
   nowMs: number,
   { requests, records }: AdoptionParts,
 ): Promise<number> {
-  const lastMs = Math.min(toMs, nowMs - SETTLED_MS);
+  const lastMs = nowMs - SETTLED_MS;
   let adopted = 0;
   for (let token = "", left = PAGES_MAX; left > 0; left -= 1) {
     const page = await requests.list(undefined, { size: PAGE_ROWS, token });
     const ended = page.rows.flatMap((row) =>
-      row.endTimeMs !== null && row.endTimeMs >= fromMs && row.endTimeMs <= lastMs
+      row.endTimeMs !== null && row.endTimeMs >= fromMs && row.createTimeMs <= toMs && row.endTimeMs <= lastMs
         ? [recordOf(row, row.endTimeMs)]
         : [],
     );
@@ -48,7 +46,8 @@ function recordOf(row: RequestRow, endTimeMs: number): RecordRow {
   const { usage } = row;
   return {
     id: row.id,
-    endTimeMs,
+    endTimeMs: recordedEnd(row.createTimeMs, endTimeMs),
+    createTimeMs: row.createTimeMs,
     flags: ADOPTED | (row.operatorCostNanos === undefined ? 0 : FLAG.costKnown),
     status: 0,
     attempts: row.attempts,

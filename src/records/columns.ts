@@ -1,9 +1,14 @@
 /** The columns of records: numbers, names that come again and again, and texts that do not. */
 import { USAGE_FIELDS } from "../api/usage.js";
 
-/** How a request went, in numbers. Times are in tenths of a millisecond and one above, so that zero is none. */
+/**
+ * How a request went, in numbers. `createTimeMs` is when money was set aside for it, as the ledger says, else when it
+ * came: the request counts in that minute, hour and day. Times that something took are in tenths of a millisecond and
+ * one above, so that zero is none.
+ */
 export const NUMBERS = [
   "endTimeMs",
+  "createTimeMs",
   "flags",
   "status",
   "attempts",
@@ -42,6 +47,16 @@ export type ColumnName = (typeof COLUMNS)[number];
 
 /** Bits of `flags`. */
 export const FLAG = { streamed: 1, replayed: 2, answered: 4, costKnown: 8, adopted: 16 } as const;
+
+/** A request ends so long after its id was made at most, so that its record is found by either time. */
+export const REQUEST_MS_MAX = 700_000;
+/** The same after money was set aside for it, which may come a while after its id. */
+const HELD_MS_MAX = 660_000;
+
+/** The end of a request as its record has it, whatever a clock did meanwhile, and however late recovery came to it. */
+export function recordedEnd(createTimeMs: number, endTimeMs: number): number {
+  return Math.max(createTimeMs, Math.min(endTimeMs, createTimeMs + HELD_MS_MAX));
+}
 
 /** What stands for what nobody knows, where money is grouped. */
 export const UNKNOWN = "unknown";

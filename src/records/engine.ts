@@ -9,25 +9,24 @@ import {
   rowOf,
   textAt,
   valueAt,
+  withCreateTimes,
 } from "./chunk.js";
-import { type ChunkSums, ChunkSumsCache } from "./chunk-sums.js";
+import { ChunkSumsCache } from "./chunk-sums.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
 import { requestTime } from "../api/request-time.js";
-import { FLAG, type RecordRow } from "./columns.js";
+import { FLAG, type RecordRow, REQUEST_MS_MAX } from "./columns.js";
 import { type RecordFilter, isRefused, type Test, testOf } from "./filter.js";
 import { PartCache } from "./part-cache.js";
 import { BatchBuilder, type RowBatch } from "./row-batch.js";
 import { ListedTexts } from "./text-list.js";
-import type { Dimension } from "./usage-codes.js";
-import { UsageScan, type UsageTable } from "./usage-scan.js";
+import type { UsageTable } from "./usage-scan.js";
+import { endsOf, stateOf, tableOf, type TimeSpan, type UsageAsk, type UsageSnapshot } from "./usage-snapshot.js";
 
 /** A chunk that many, and as many tails, are put together. */
 const SEALED_ROWS = 16_384;
 const TAILS_MAX = 64;
 /** How often all chunks of a time are read anew, because one of them was put together with others meanwhile. */
 const READS_MAX = 4;
-/** An id tells when its request began; a request is over before this. */
-const REQUEST_MS_MAX = 700_000;
 /** Later than any record. A database takes no infinity. */
 const EVER_MS = Number.MAX_SAFE_INTEGER;
 type ReadMark = Pick<ChunkMark, "id" | "count" | "fromMs" | "toMs">;
@@ -100,7 +99,11 @@ export class Engine {
   }
 
   /** The newest first, after the cursor, at most `count`. */
-  async list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<RecordRow[]> {
+  list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<RecordRow[]> {
+    return this.#atOnce(() => this.#list(filter, count, after));
+  }
+
+  async #list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<RecordRow[]> {
     const began = filter.id === undefined ? undefined : requestTime(filter.id);
     const fromMs = Math.max(filter.fromMs, began ?? 0);
     const toMs = Math.min(
@@ -114,9 +117,9 @@ export class Engine {
       // All that is left is older than what a page needs.
       const last = found[count - 1];
       if (last !== undefined && last.timeMs > mark.toMs) break;
-      const chunk = await this.#chunk(mark, filter.id !== undefined);
-      const passes = chunk && testOf(chunk, filter);
-      if (chunk === undefined || passes === undefined) continue;
+      const chunk = await this.#present(mark, filter.id !== undefined);
+      const passes = testOf(chunk, filter);
+      if (passes === undefined) continue;
       const keys = keysByTime(chunk, passes, after);
       if (keys.length === 0) continue;
       const whole = await this.#withTexts(mark, chunk);
@@ -136,28 +139,17 @@ export class Engine {
     return found.map(({ row }) => row);
   }
 
-  async usage(dimensions: readonly Dimension[], filter: RecordFilter): Promise<UsageTable> {
-    const scan = new UsageScan(dimensions, filter);
-    const marks = await this.#within(filter.fromMs, filter.toMs);
-    const byId = new Map(marks.map((mark) => [mark.id, mark]));
-    const kept = (ids: readonly number[]): Promise<ChunkSums | undefined> =>
-      this.sums.of(ids, dimensions, async (id) => this.#chunk(byId.get(id), filter.id !== undefined));
-    const isAdded = new Set<number>();
-    for (const run of this.sums.runsOf(whole(marks, filter))) {
-      const sums = await kept(run);
-      if (sums === undefined) continue;
-      scan.addSums(sums);
-      for (const id of run) isAdded.add(id);
-    }
-    for (const mark of marks) {
-      const chunk = isAdded.has(mark.id) ? undefined : await this.#chunk(mark, filter.id !== undefined);
-      if (chunk === undefined) continue;
-      // One that is put together with others soon is not worth keeping its sums.
-      const sums = mark.sealed && scan.takesAllOf(chunk) ? await kept([mark.id]) : undefined;
-      if (sums === undefined) scan.add(chunk);
-      else scan.addSums(sums);
-    }
-    return scan.table();
+  /** Answers all of them of the same records, and names the records of some times. */
+  usage(asked: readonly UsageAsk[], spans: readonly TimeSpan[]): Promise<UsageSnapshot> {
+    const all = [...asked.map(({ filter }) => filter), ...spans].map(endsOf);
+    return this.#atOnce(async () => {
+      const fromMs = Math.min(...all.map((one) => one.fromMs));
+      const marks = await this.#within(fromMs, Math.max(...all.map((one) => one.toMs)));
+      const tables: UsageTable[] = [];
+      const read = (mark: ChunkMark, needsTexts: boolean): Promise<Chunk> => this.#present(mark, needsTexts);
+      for (const one of asked) tables.push(await tableOf(one, marks, read, this.sums));
+      return { tables, states: spans.map((span) => stateOf(marks, span)) };
+    });
   }
 
   /** Those of the ids that have a record. */
@@ -170,11 +162,14 @@ export class Engine {
   /** Looks where a request of this id can be. What is no id of ours was never one, and nothing is read for it. */
   async find(id: string): Promise<RecordRow | undefined> {
     const began = requestTime(id);
-    if (began === undefined) return undefined;
+    return began === undefined ? undefined : this.#atOnce(() => this.#findAfter(began, id));
+  }
+
+  async #findAfter(began: number, id: string): Promise<RecordRow | undefined> {
     for (const mark of await this.#within(began, began + REQUEST_MS_MAX)) {
-      const chunk = await this.#chunk(mark, true);
-      const place = chunk?.texts.texts.placeOf(id) ?? -1;
-      if (chunk === undefined || place < 0) continue;
+      const chunk = await this.#present(mark, true);
+      const place = chunk.texts.texts.placeOf(id);
+      if (place < 0) continue;
       const ids = columnOf(chunk.texts, "id");
       for (let row = 0; row < chunk.count; row++) if (valueAt(ids, row) === place) return rowOf(chunk, row);
     }
@@ -206,7 +201,8 @@ export class Engine {
       let count = 0;
       for (let row = 0; row < chunk.count; row++) if (passes(row)) count += 1;
       if (count === 0) continue;
-      const whole = await this.#withTexts(mark, chunk);
+      const whole = await this.#chunk(mark, true);
+      if (whole === undefined) continue;
       const builder = new ChunkBuilder(whole.count);
       builder.pushChunk(
         whole,
@@ -277,7 +273,7 @@ export class Engine {
       let read = 0;
       for (const mark of marks) {
         const chunk = await this.#chunk(mark, true);
-        if (chunk === undefined || chunk.texts === NO_PART) break;
+        if (chunk === undefined) break;
         for (let row = 0; row < chunk.count; row++) ids.add(textAt(chunk.texts, "id", row));
         read += 1;
       }
@@ -320,32 +316,50 @@ export class Engine {
     return made;
   }
 
+  /** Reads chunks of one moment: anew where another process put one of them together with others meanwhile. */
+  async #atOnce<Result>(read: () => Promise<Result>): Promise<Result> {
+    for (let tries = 1; ; tries++)
+      try {
+        return await read();
+      } catch (error) {
+        if (!(error instanceof ChunkGone) || tries === READS_MAX) throw error;
+      }
+  }
+
+  /** Throws ChunkGone. */
+  async #present(mark: ReadMark, needsTexts: boolean): Promise<Chunk> {
+    const chunk = await this.#chunk(mark, needsTexts);
+    if (chunk === undefined) throw new ChunkGone();
+    return chunk;
+  }
+
   /** Undefined where it is gone: another one took its place, or it was over its time. */
-  async #chunk(mark: ReadMark | undefined, needsTexts: boolean): Promise<Chunk | undefined> {
-    if (mark === undefined) return undefined;
+  async #chunk(mark: ReadMark, needsTexts: boolean): Promise<Chunk | undefined> {
     await this.between();
-    const facts = await this.#part(mark.id, "facts");
-    if (facts === undefined) return undefined;
+    const facts = await this.#part(mark, "facts");
+    const texts = needsTexts ? await this.#part(mark, "texts") : NO_PART;
     const { count, fromMs, toMs } = mark;
-    const chunk = { count, fromMs, toMs, facts, texts: NO_PART };
-    return needsTexts ? this.#withTexts(mark, chunk) : chunk;
+    return facts && texts && { count, fromMs, toMs, facts, texts };
   }
 
-  async #withTexts({ id }: Pick<ChunkMark, "id">, chunk: Chunk): Promise<Chunk> {
-    if (chunk.texts !== NO_PART) return chunk;
-    return { ...chunk, texts: (await this.#part(id, "texts")) ?? NO_PART };
+  /** Throws ChunkGone. */
+  #withTexts(mark: ReadMark, chunk: Chunk): Promise<Chunk> {
+    return chunk.texts === NO_PART ? this.#present(mark, true) : Promise.resolve(chunk);
   }
 
-  async #part(id: number, kind: "facts" | "texts"): Promise<Part | undefined> {
+  async #part({ id, count }: ReadMark, kind: "facts" | "texts"): Promise<Part | undefined> {
     const known = this.#cache.get(id, kind);
     if (known !== undefined) return known;
     const bytes = await this.store[kind](id);
     if (bytes === undefined) return undefined;
-    const part = decodePart(bytes);
+    const part = kind === "facts" ? withCreateTimes(decodePart(bytes), count) : decodePart(bytes);
     this.#cache.put(id, kind, part, bytes.length);
     return part;
   }
 }
+
+/** A chunk was there when a question began, and is not any more. */
+class ChunkGone extends Error {}
 
 /** One number for each row that passes, in the order of their times: the time since the chunk's first, and the row. */
 function keysByTime({ facts, count, fromMs }: Chunk, passes: Test, after: ListCursor | undefined): Float64Array {
@@ -357,12 +371,6 @@ function keysByTime({ facts, count, fromMs }: Chunk, passes: Test, after: ListCu
     if ((after === undefined || timeMs <= after.timeMs) && passes(row)) keys[found++] = (timeMs - fromMs) * count + row;
   }
   return keys.subarray(0, found).sort();
-}
-
-/** The ids of those that are wholly asked for, as far as their marks tell that. */
-function whole(marks: readonly ChunkMark[], { fromMs, toMs, names, ...rest }: RecordFilter): readonly number[] {
-  if ([...Object.values(names), ...Object.values(rest)].some((value) => value !== undefined)) return [];
-  return marks.filter((mark) => mark.sealed && mark.fromMs >= fromMs && mark.toMs <= toMs).map(({ id }) => id);
 }
 
 function asNew(chunk: Chunk, sealed: boolean, stripped: boolean): NewChunk {

@@ -1,7 +1,7 @@
 /** Which records a question is about. */
 import { UsageSource } from "../api/index.js";
 import { type Chunk, columnOf, type Part, valueAt } from "./chunk.js";
-import { FLAG, type NameColumn, type RecordRow, storedTime } from "./columns.js";
+import { FLAG, type NameColumn, type RecordRow, REQUEST_MS_MAX, storedTime } from "./columns.js";
 
 /** How the ledger ended a request; uncharged is one that no money was set aside for. */
 export type Charge = "settled" | "voided" | "expired" | "uncharged";
@@ -26,8 +26,16 @@ export interface RecordFilter {
 
 export type Test = (row: number) => boolean;
 
+/** By which of its times a question finds a request: lists show when it ended, sums count when it was admitted. */
+export type AskedTime = "endTimeMs" | "createTimeMs";
+
+/** Whether all of a chunk is in the time that is asked for, as far as its ends tell that. */
+export function isWithin(ends: Pick<Chunk, "fromMs" | "toMs">, { fromMs, toMs }: RecordFilter, by: AskedTime): boolean {
+  return ends.fromMs - (by === "createTimeMs" ? REQUEST_MS_MAX : 0) >= fromMs && ends.toMs <= toMs;
+}
+
 /** A test of the chunk's rows; undefined where no row can pass. The texts are read only where ids are asked for. */
-export function testOf(chunk: Chunk, filter: RecordFilter): Test | undefined {
+export function testOf(chunk: Chunk, filter: RecordFilter, by: AskedTime = "endTimeMs"): Test | undefined {
   const tests: Test[] = [];
   const { facts } = chunk;
   const range = (name: Parameters<typeof columnOf>[1], least: number, most: number): void => {
@@ -37,7 +45,7 @@ export function testOf(chunk: Chunk, filter: RecordFilter): Test | undefined {
       return value >= least && value <= most;
     });
   };
-  if (chunk.fromMs < filter.fromMs || chunk.toMs > filter.toMs) range("endTimeMs", filter.fromMs, filter.toMs);
+  if (!isWithin(chunk, filter, by)) range(by, filter.fromMs, filter.toMs);
   for (const [name, wanted] of Object.entries(filter.names) as [NameColumn, string][]) {
     const place = facts.texts.placeOf(wanted);
     if (place < 0) return undefined;

@@ -4,38 +4,34 @@
  */
 import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
 import { mapInTurns } from "../api/turns.js";
-import type { RequestStore, UsageSummaryRow } from "../store/store.js";
+import { NO_USAGE } from "../api/usage.js";
+import type { RequestStore, UsageSum, UsageSummaryRow } from "../store/store.js";
 import { UNKNOWN } from "./columns.js";
 import type { RecordFilter } from "./filter.js";
 import type { Dimension } from "./usage-codes.js";
 import type { UsageGroup } from "./usage-groups.js";
+import type { TimeSpan } from "./usage-snapshot.js";
 import { SUMS, type SumName } from "./usage-sums.js";
 
 const PAGE_ROWS = 1_000;
 const SPLIT = "\u0000";
 
-export type AskRecords = (dimensions: readonly Dimension[], filter: RecordFilter) => Promise<readonly UsageGroup[]>;
-
-/** A filter that the ledger's own sums know as well: whole days, and an account, a key and a model. */
-export interface LedgerFilter {
-  readonly account: string | undefined;
-  readonly key: string | undefined;
-  readonly model: string | undefined;
-  readonly days: readonly string[];
-}
-
 /** What the ledger's sums can be narrowed to. */
 const LEDGER_NAMES: ReadonlySet<string> = new Set(["account", "key", "model"]);
 
-/** Undefined where no day of the question can be compared with the ledger. */
-export function ledgerFilter({ fromMs, toMs, names, ...rest }: RecordFilter, nowMs: number): LedgerFilter | undefined {
-  if (Object.values(rest).some((value) => value !== undefined)) return undefined;
-  if (Object.keys(names).some((name) => !LEDGER_NAMES.has(name))) return undefined;
-  const first = Math.ceil(fromMs / DAY_MS);
-  // Of today nothing comes after now.
-  const last = toMs >= nowMs ? dayNumber(nowMs) : Math.floor((toMs + 1) / DAY_MS) - 1;
-  const days = Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => dayOf((first + place) * DAY_MS));
-  return days.length === 0 ? undefined : { account: names.account, key: names.key, model: names.model, days };
+/** True where the ledger's own sums know all that the question is narrowed to, but for its times. */
+export function isOfLedger({ fromMs: _from, toMs: _to, names, ...rest }: RecordFilter): boolean {
+  return (
+    Object.values(rest).every((value) => value === undefined) &&
+    Object.keys(names).every((name) => LEDGER_NAMES.has(name))
+  );
+}
+
+/** The days from one moment to another. */
+export function daysBetween({ fromMs, toMs }: TimeSpan): readonly string[] {
+  const first = dayNumber(fromMs);
+  const count = Math.max(0, dayNumber(toMs) - first + 1);
+  return Array.from({ length: count }, (_, place) => dayOf((first + place) * DAY_MS));
 }
 
 /** The ledger's sums of one day, read before those of the records. */
@@ -53,25 +49,43 @@ export async function ledgerDay(
   }
 }
 
-/** What the ledger has of a day beyond the records, with whose it is. */
+/** What the ledger has of a day beyond the records, with whose it is. Less than they have is below zero. */
 export interface Rest {
   readonly row: UsageSummaryRow;
   readonly group: UsageGroup;
 }
 
+/** The ledger's sums of a day, and whether it is over: then no record is newer than what the ledger said. */
+export interface LedgerDay {
+  readonly day: string;
+  readonly account: string | undefined;
+  readonly rows: readonly UsageSummaryRow[];
+  readonly isOver: boolean;
+}
+
+/** What records are asked for, to compare them with a day of the ledger. */
+export const COMPARED_BY: readonly Dimension[] = ["key", "model"];
+
 export async function restOfDay(
-  rows: readonly UsageSummaryRow[],
-  filter: RecordFilter,
-  ask: AskRecords,
+  { day, account, rows, isOver }: LedgerDay,
+  groups: readonly UsageGroup[],
 ): Promise<readonly Rest[]> {
-  const groups = await ask(["key", "model"], filter);
   // A day may have as many of both as there are keys and models.
   const found = new Map(await mapInTurns(groups, (group) => [group.values.join(SPLIT), group] as const));
   const rests = await mapInTurns(rows, (row) => {
-    const group = beyond(row, found.get(row.keyId + SPLIT + row.model));
+    const name = row.keyId + SPLIT + row.model;
+    const group = beyond(row, found.get(name), isOver);
+    found.delete(name);
     return group === undefined ? [] : [{ row, group }];
   });
-  return rests.flat();
+  if (!isOver) return rests.flat();
+  const others = await mapInTurns([...found.values()], (told) => {
+    const [keyId = "", model = ""] = told.values;
+    const row = { ...NO_SUM, day, accountId: account ?? UNKNOWN, keyId, model };
+    const group = beyond(row, told, true);
+    return group === undefined ? [] : [{ row, group }];
+  });
+  return [...rests.flat(), ...others.flat()];
 }
 
 /** As a group of what was asked for. */
@@ -80,9 +94,35 @@ export function groupOf({ row, group }: Rest, dimensions: readonly Dimension[]):
 }
 
 /** The day, wholly. */
-export function dayTimes(day: string): { readonly fromMs: number; readonly toMs: number } {
+export function dayTimes(day: string): TimeSpan {
   const fromMs = Date.parse(day);
   return { fromMs, toMs: fromMs + DAY_MS - 1 };
+}
+
+const NO_SUM: UsageSum = {
+  requestCount: 0,
+  usage: NO_USAGE,
+  costNanos: 0n,
+  refundedNanos: 0n,
+  operatorCostNanos: 0n,
+  marginNanos: 0n,
+};
+const TOTALS = ["costNanos", "operatorCostNanos", "marginNanos"] as const;
+
+/** What changes with each request that is charged, and with no refund. */
+export type Total = Pick<UsageSum, "requestCount" | (typeof TOTALS)[number]>;
+
+export function totalOf(sums: readonly Total[]): Total {
+  const total = { requestCount: 0, costNanos: 0n, operatorCostNanos: 0n, marginNanos: 0n };
+  for (const one of sums) {
+    total.requestCount += one.requestCount;
+    for (const name of TOTALS) total[name] += one[name];
+  }
+  return total;
+}
+
+export function isSameTotal(one: Total, other: Total): boolean {
+  return one.requestCount === other.requestCount && TOTALS.every((name) => one[name] === other[name]);
 }
 
 function valueOf(dimension: Dimension, row: UsageSummaryRow): string {
@@ -118,11 +158,12 @@ function sumOf(row: UsageSummaryRow, name: SumName): bigint {
 /** The ledger's sums of a day do not tell what of the cost was charged. */
 const COMPARED = SUMS.filter((name) => name !== "chargedNanos");
 
-/** Undefined where nothing is: records that are newer than what the ledger said are right all the same. */
-function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup | undefined {
+/** Undefined where nothing is. Before a day is over, records that are newer than what the ledger said are right. */
+function beyond(row: UsageSummaryRow, group: UsageGroup | undefined, isOver: boolean): UsageGroup | undefined {
   const count = row.requestCount - (group?.settledCount ?? 0);
   const of = (name: SumName): bigint => sumOf(row, name) - (group?.sums[name] ?? 0n);
-  if (count < 0 || (count === 0 && COMPARED.every((name) => of(name) === 0n))) return undefined;
+  if (count === 0 && COMPARED.every((name) => of(name) === 0n)) return undefined;
+  if (count < 0 && !isOver) return undefined;
   const sums = Object.fromEntries(SUMS.map((name) => [name, of(name)])) as Sums;
   // What was above the money that an account had is no charge.
   sums.chargedNanos = sums.costNanos;

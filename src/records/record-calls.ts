@@ -6,8 +6,7 @@ import type { KeptContent } from "./content-vault.js";
 import type { ListCursor, Retention } from "./engine.js";
 import type { RecordFilter } from "./filter.js";
 import type { RowBatch, RowPage } from "./row-batch.js";
-import type { Dimension } from "./usage-codes.js";
-import type { UsageTable } from "./usage-scan.js";
+import type { TimeSpan, UsageAsk, UsageSnapshot } from "./usage-snapshot.js";
 
 export interface RecordCalls {
   /** Stored at once, whatever else runs. */
@@ -15,8 +14,8 @@ export interface RecordCalls {
   /** Puts together what was appended, where it is many small pieces. */
   joinTails(): void;
   list(filter: RecordFilter, count: number, after: ListCursor | undefined): RowPage;
-  /** Undefined where the question makes too many groups. */
-  usage(dimensions: readonly Dimension[], filter: RecordFilter): UsageTable | undefined;
+  /** All of the same records. Undefined where a question makes too many groups. */
+  usage(asked: readonly UsageAsk[], spans: readonly TimeSpan[]): UsageSnapshot | undefined;
   find(id: string): RecordRow | undefined;
   known(ids: readonly string[]): readonly string[];
   adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): number;

@@ -1,6 +1,6 @@
 /** An ended request as it is stored. */
 import type { GatewayError } from "../errors.js";
-import { FLAG, type RecordRow, storedTime } from "./columns.js";
+import { FLAG, type RecordRow, recordedEnd, storedTime } from "./columns.js";
 import type { EndedRequest } from "./request-record.js";
 
 const MODEL_CHARACTERS_MAX = 256;
@@ -28,9 +28,11 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
   const { answer, failure } = request;
   const usage = answer?.usage;
   const { endUser, tags, session, client, clientRequestId } = request.attributes();
+  const createTimeMs = answer?.createTimeMs ?? request.endTimeMs - Math.round(request.totalMs);
   return {
     id: request.id,
-    endTimeMs: request.endTimeMs,
+    endTimeMs: recordedEnd(createTimeMs, request.endTimeMs),
+    createTimeMs,
     flags:
       (request.streamed ? FLAG.streamed : 0) |
       (request.replayed ? FLAG.replayed : 0) |

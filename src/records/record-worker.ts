@@ -21,6 +21,7 @@ import { pageOf, type RowBatch } from "./row-batch.js";
 import { openSqliteChunks } from "./sqlite-chunks.js";
 import { openSqliteContents } from "./sqlite-contents.js";
 import { TooManyGroups } from "./usage-places.js";
+import type { UsageTable } from "./usage-scan.js";
 
 type Handlers = {
   readonly [Name in Exclude<RecordCallName, "append">]: (
@@ -38,8 +39,8 @@ const vault = new ContentVault(contents, new SecretSeal(contentKeys));
 await vault.sealAnew();
 const handlers: Handlers = {
   list: async (filter, count, after) => pageOf(await engine.list(filter, count, after)),
-  usage: (dimensions, filter) =>
-    engine.usage(dimensions, filter).catch((error: unknown) => {
+  usage: (asked, spans) =>
+    engine.usage(asked, spans).catch((error: unknown) => {
       if (error instanceof TooManyGroups) return undefined;
       throw error;
     }),
@@ -115,6 +116,7 @@ async function reply(id: number, asked: Promise<unknown>): Promise<void> {
 /** Arrays of numbers that nobody else has: they go over as they are, and nobody copies them. */
 function buffersOf(result: unknown): ArrayBuffer[] {
   if (typeof result !== "object" || result === null) return [];
+  if ("tables" in result) return (result.tables as readonly UsageTable[]).flatMap(buffersOf);
   return Object.values(result).flatMap((each: unknown) =>
     ArrayBuffer.isView(each) && each.buffer instanceof ArrayBuffer && each.byteLength === each.buffer.byteLength
       ? [each.buffer]

@@ -17,9 +17,9 @@ import { rowOfEnded } from "./record-row.js";
 import { RecordThread } from "./record-thread.js";
 import type { EndedRequest } from "./request-record.js";
 import { BatchBuilder, rowsOf } from "./row-batch.js";
-import type { Dimension } from "./usage-codes.js";
 import { groupsOf, type UsageGroup } from "./usage-groups.js";
 import { GROUPS_MAX } from "./usage-places.js";
+import type { TimeSpan, UsageAsk, UsageSnapshot } from "./usage-snapshot.js";
 
 /**
  * How often what ended goes to the thread, and what waits for that at most. A crash may lose a second, so there is time
@@ -43,6 +43,11 @@ export interface RecordsOptions {
   /** How long content is kept, and what seals it. */
   readonly content: SealKeys & { readonly keptMs: number };
   readonly nowMs: () => number;
+  /**
+   * Resolves once the ledger has what was settled before, or does not take it now: no record tells of a charge that a
+   * crash takes back. Absent: nothing is waited for.
+   */
+  readonly settled?: (() => Promise<unknown>) | undefined;
   /** Called with how many records were dropped: too many came, or they could not be stored. */
   readonly onDropped: (count: number) => void;
   /** Called once a minute with those whose refusals came too often to leave a record each; they count as dropped. */
@@ -50,6 +55,11 @@ export interface RecordsOptions {
   /** The same as `onDropped` of content. */
   readonly onContentDropped: (count: number) => void;
   readonly onError: (error: unknown) => void;
+}
+
+export interface SnapshotGroups extends Pick<UsageSnapshot, "states"> {
+  /** One list for each question. */
+  readonly groups: readonly (readonly UsageGroup[])[];
 }
 
 export class Records {
@@ -60,6 +70,8 @@ export class Records {
   #toldSecrets = 0;
   readonly #timers: NodeJS.Timeout[];
   #storing = 0;
+  /** Until what ended has gone to the thread. */
+  #handing: Promise<unknown> = Promise.resolve();
   #strangers = { second: 0, count: 0 };
   readonly #refusals: RefusalBounds;
   #sweeping = false;
@@ -92,6 +104,11 @@ export class Records {
     return "url" in this.options.place || this.options.caller !== undefined;
   }
 
+  /** What was admitted before this is not kept any more. */
+  get keptSinceMs(): number {
+    return this.options.nowMs() - this.options.retention.recordsMs;
+  }
+
   /** Takes an ended request. Never waits. */
   add(request: EndedRequest): void {
     if (this.#builder.count >= WAITING_ROWS_MAX || !this.#mayKeep(request)) return this.options.onDropped(1);
@@ -104,10 +121,11 @@ export class Records {
     return rowsOf(await this.#ask(() => this.thread.call("list", filter, count, after), filter.names.account));
   }
 
-  /** In the order of their values. */
-  async usage(dimensions: readonly Dimension[], filter: RecordFilter): Promise<readonly UsageGroup[]> {
-    const table = await this.#ask(() => this.thread.call("usage", dimensions, filter), filter.names.account);
-    if (table !== undefined) return groupsOf(table);
+  /** All of the same records, each in the order of its values, and what names the records of some times. */
+  async usage(asked: readonly UsageAsk[], spans: readonly TimeSpan[]): Promise<SnapshotGroups> {
+    const account = asked[0]?.filter.names.account;
+    const told = await this.#ask(() => this.thread.call("usage", asked, spans), account);
+    if (told !== undefined) return { groups: told.tables.map(groupsOf), states: told.states };
     const problem = `makes more than ${GROUPS_MAX} groups; ask for a shorter time, or filter`;
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "group_by", problem });
   }
@@ -173,7 +191,10 @@ export class Records {
     if (this.#builder.count === 0 || this.#mustWait) return;
     const batch = this.#builder.take();
     this.#storing += 1;
+    const settled = this.options.settled?.();
+    this.#handing = Promise.all([this.#handing, settled]);
     try {
+      if (settled !== undefined) await settled;
       await this.thread.call("append", batch);
     } catch (error) {
       this.options.onDropped(batch.count);
@@ -205,6 +226,7 @@ export class Records {
     // The thread takes one after the other, so what goes before the question is stored before it.
     void this.#flush();
     try {
+      await this.#handing;
       return await this.#turns.run(account, question);
     } catch (cause) {
       if (cause instanceof GatewayError) throw cause;

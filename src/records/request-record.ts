@@ -14,6 +14,8 @@ export interface Asker {
 
 /** What a request that money was set aside for came to. */
 export interface RequestAnswer {
+  /** When money was set aside for it, as the ledger says. */
+  readonly createTimeMs: number;
   /** The upstream that answered or was tried last, and the model as it was asked for there; empty where none was. */
   readonly upstream: string;
   readonly upstreamModel: string;

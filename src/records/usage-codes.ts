@@ -58,7 +58,7 @@ export function codesOf(facts: Part, dimension: Dimension, count: number): Codes
 }
 
 function periodCodes(facts: Part, dimension: Dimension, periodMs: number, count: number): Codes {
-  const { base, cells } = columnOf(facts, "endTimeMs");
+  const { base, cells } = columnOf(facts, "createTimeMs");
   const first = Math.floor(base / periodMs);
   const nameOf = (code: number): string => periodName((first + code) * periodMs, dimension);
   if (cells === undefined) return { of: undefined, span: 1, nameOf };

@@ -1,46 +1,83 @@
-/** Sums of requests by their properties, equal to the ledger wherever that can be compared. */
+/** Sums of requests by their properties: equal to the ledger's, or an error that says what to ask instead. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
-import type { RequestStore, UsageSummaryRow } from "../store/store.js";
+import { invalid } from "../api/check.js";
+import { GatewayError } from "../errors.js";
+import type { RequestStore } from "../store/store.js";
 import type { Adopter } from "./adopter.js";
 import type { RecordFilter } from "./filter.js";
-import { type AskRecords, dayTimes, groupOf, ledgerDay, ledgerFilter, type Rest, restOfDay } from "./ledger-sums.js";
+import {
+  COMPARED_BY,
+  dayTimes,
+  daysBetween,
+  groupOf,
+  isOfLedger,
+  isSameTotal,
+  type LedgerDay,
+  ledgerDay,
+  type Rest,
+  restOfDay,
+  type Total,
+  totalOf,
+} from "./ledger-sums.js";
 import type { Records } from "./records.js";
 import type { Dimension } from "./usage-codes.js";
 import { inOrder, merged, type UsageGroup } from "./usage-groups.js";
+import type { UsageAsk } from "./usage-snapshot.js";
 
-const VERIFIED_MAX = 10_000;
+const AGREED_MAX = 10_000;
 /** How far back most questions go. */
 const WARM_DAYS = 30;
-
-/** A day that is not known to agree, and the ledger's sums of it. */
-interface OpenDay {
-  readonly day: string;
-  readonly rows: readonly UsageSummaryRow[];
-}
+/** How often a question is asked anew, because records or the ledger changed in days that are over. */
+const TRIES_MAX = 4;
 
 export interface UsageParts {
-  readonly records: Pick<Records, "usage">;
+  readonly records: Pick<Records, "usage" | "keptSinceMs">;
   readonly requests: Pick<RequestStore, "summarize">;
   readonly adopter: Pick<Adopter, "adopt">;
   readonly nowMs: () => number;
 }
 
+/** What agreed once: while its records are these, and the ledger says that, it agrees. */
+interface Agreed {
+  readonly state: string;
+  readonly total: Total;
+}
+
+/** A question beside the ledger, at one moment. */
+interface Compared {
+  readonly found: readonly UsageGroup[];
+  /** What the ledger has beyond that. */
+  readonly rests: readonly Rest[];
+  /** The same of days that the question takes a part of: where in the day it belongs is not known. */
+  readonly unplaced: readonly Rest[];
+}
+
 export class UsageQuestions {
-  /** Days of accounts that are over and agree with the ledger: nothing changes in them but refunds. */
-  readonly #verified = new Set<string>();
+  /** Days that are over, and that agreed when they were asked for: by day and account, or by day for all accounts. */
+  readonly #agreed = new Map<string, Agreed>();
 
   constructor(private readonly parts: UsageParts) {}
 
   /** In the order of their values. Rejects with PARAMETER_INVALID where there are too many, and with OVERLOADED. */
   async ask(dimensions: readonly Dimension[], filter: RecordFilter): Promise<readonly UsageGroup[]> {
-    let { found, rests } = await this.#compared(dimensions, filter);
-    if (rests.some(({ group }) => group.requestCount > 0) && (await this.#adopt(rests)))
-      ({ found, rests } = await this.#compared(dimensions, filter));
-    return withRests(
-      found,
-      rests.map((rest) => groupOf(rest, dimensions)),
-    );
+    let hasAdopted = false;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const compared = await this.#compare(dimensions, filter);
+      if (compared === undefined) continue;
+      const { found, rests, unplaced } = compared;
+      if (!hasAdopted && (await this.#adopt([...rests, ...unplaced]))) {
+        hasAdopted = true;
+        continue;
+      }
+      const [lost] = unplaced;
+      if (lost !== undefined) throw incomplete(lost.row.day);
+      const placed = rests.map((rest) => groupOf(rest, dimensions));
+      const groups = withRests(found, placed);
+      if (rests.some(isBelow) && groups.some(isNegative)) throw disputed(rests.find(isBelow)?.row.day ?? "");
+      return groups;
+    }
+    throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "records of requests change too quickly" });
   }
 
   /** Compares the last days with the ledger, one after the other: whoever asks first need not wait for all of them. */
@@ -49,48 +86,95 @@ export class UsageQuestions {
     for (let ago = 1; ago <= WARM_DAYS; ago++) {
       await sleep(pauseMs, undefined, { ref: false });
       const day = dayOf((today - ago) * DAY_MS);
-      await this.#restsOfDay({ day, rows: await ledgerDay(day, undefined, this.parts.requests) }, undefined);
+      if (this.#isOver(day)) await this.#agrees(day, undefined);
     }
   }
 
-  /** What was asked for, and what the ledger has beyond the same records. */
-  async #compared(
-    dimensions: readonly Dimension[],
-    filter: RecordFilter,
-  ): Promise<{ readonly found: readonly UsageGroup[]; readonly rests: readonly Rest[] }> {
-    const { records, requests, nowMs } = this.parts;
-    const asked = ledgerFilter(filter, nowMs());
-    const { account, key, model } = asked ?? {};
-    const rests: Rest[] = [];
-    const open: OpenDay[] = [];
-    for (const day of asked?.days ?? []) {
-      if (this.#isVerified(day, account)) continue;
-      // First the ledger: what ends meanwhile is in the records alone, and no request is missed.
-      const one = { day, rows: await ledgerDay(day, account, requests) };
-      if (this.#isOver(day)) rests.push(...(await this.#restsOfDay(one, account)));
-      else open.push(one);
+  /** Undefined where a day that agreed does not any more. */
+  async #compare(dimensions: readonly Dimension[], filter: RecordFilter): Promise<Compared | undefined> {
+    const { records } = this.parts;
+    const { account } = filter.names;
+    const days = await this.#daysOf(filter);
+    const over = days.filter((day) => this.#isOver(day));
+    const scope = over.every((day) => this.#agreed.has(nameOf(day, undefined))) ? undefined : account;
+    const agreed: (readonly [string, Agreed])[] = [];
+    // First the ledger: what ends meanwhile is in the records alone, and no request is missed.
+    const looked: LedgerDay[] = [];
+    for (const day of days) {
+      const isOver = this.#isOver(day);
+      const known = isOver ? await this.#agrees(day, scope) : undefined;
+      if (known !== undefined) agreed.push([day, known]);
+      else if (isOver || this.#isWhole(day, filter)) looked.push(await this.#ledgerDay(day, isOver ? scope : account));
     }
-    // Asked in one turn, all see the same records: one that comes meanwhile is in none of them.
-    const [found, ...others] = await Promise.all([
-      records.usage(dimensions, filter),
-      ...open.map((one) => this.#restsOfDay(one, account)),
-    ]);
-    const isAsked = ({ row }: Rest): boolean =>
-      (key === undefined || row.keyId === key) && (model === undefined || row.model === model);
-    return { found, rests: [...rests, ...others.flat()].filter(isAsked) };
+    if (!(await this.#isUnchanged(over, scope, agreed, looked))) return undefined;
+    const asked = [{ dimensions, filter }, ...looked.map(comparison)];
+    const { groups, states } = await records.usage(
+      asked,
+      agreed.map(([day]) => dayTimes(day)),
+    );
+    const changed = agreed.filter(([, { state }], at) => state !== states[at]);
+    for (const [day] of changed) this.#agreed.delete(nameOf(day, scope));
+    if (changed.length > 0) return undefined;
+    const [found = [], ...others] = groups;
+    const told: Rest[] = [];
+    for (const [at, day] of looked.entries()) told.push(...(await restOfDay(day, others[at] ?? [])));
+    const rests = told.filter((rest) => isAbout(rest, filter));
+    const isPlaced = ({ row }: Rest): boolean => this.#isWhole(row.day, filter);
+    return { found, rests: rests.filter(isPlaced), unplaced: rests.filter((rest) => !isPlaced(rest)) };
+  }
+
+  /** Those of the question that the ledger or the records know anything of. */
+  async #daysOf({ fromMs, toMs, names }: RecordFilter): Promise<readonly string[]> {
+    const lastMs = Math.min(toMs, this.parts.nowMs());
+    if (lastMs < fromMs) return [];
+    const span = { fromDay: dayOf(fromMs), toDay: dayOf(lastMs) };
+    const { rows } = await this.parts.requests.summarize(names.account, span, { size: 1, token: "" });
+    const firstMs = Math.min(
+      rows[0] === undefined ? Infinity : Date.parse(rows[0].day),
+      this.parts.records.keptSinceMs,
+    );
+    return daysBetween({ fromMs: Math.max(fromMs, firstMs), toMs: lastMs });
+  }
+
+  async #ledgerDay(day: string, account: string | undefined): Promise<LedgerDay> {
+    const rows = await ledgerDay(day, account, this.parts.requests);
+    return { day, account, rows, isOver: this.#isOver(day) };
   }
 
   /** All keys and models are compared, so that whoever asks for another one finds the day compared. */
-  async #restsOfDay({ day, rows }: OpenDay, account: string | undefined): Promise<readonly Rest[]> {
-    const names = account === undefined ? {} : { account };
-    const ask: AskRecords = (by, of) => this.parts.records.usage(by, of);
-    const found = rows.length === 0 ? [] : await restOfDay(rows, { ...dayTimes(day), names }, ask);
-    if (found.length === 0) this.#verify(day, account);
-    return found;
+  async #agrees(day: string, account: string | undefined): Promise<Agreed | undefined> {
+    const known = this.#agreed.get(nameOf(day, account));
+    if (known !== undefined) return known;
+    const told = await this.#ledgerDay(day, account);
+    const { groups, states } = await this.parts.records.usage([comparison(told)], [dayTimes(day)]);
+    const rests = await restOfDay(told, groups[0] ?? []);
+    if (rests.length > 0) return undefined;
+    const agreed = { state: states[0] ?? "", total: totalOf(told.rows) };
+    if (this.#agreed.size < AGREED_MAX) this.#agreed.set(nameOf(day, account), agreed);
+    return agreed;
   }
 
-  #isVerified(day: string, account: string | undefined): boolean {
-    return this.#verified.has(`${day} `) || (account !== undefined && this.#verified.has(`${day} ${account}`));
+  /** A charge may come days late, as from the journal of a node that was away: then its day is compared anew. */
+  async #isUnchanged(
+    over: readonly string[],
+    scope: string | undefined,
+    agreed: readonly (readonly [string, Agreed])[],
+    looked: readonly LedgerDay[],
+  ): Promise<boolean> {
+    const [fromDay, toDay] = [over[0], over.at(-1)];
+    if (fromDay === undefined || toDay === undefined || agreed.length === 0) return true;
+    const { total } = await this.parts.requests.summarize(scope, { fromDay, toDay }, { size: 1, token: "" });
+    const read = looked.flatMap(({ isOver, rows }) => (isOver ? rows : []));
+    if (isSameTotal(total, totalOf([...agreed.map(([, one]) => one.total), ...read]))) return true;
+    for (const [day] of agreed) this.#agreed.delete(nameOf(day, scope));
+    return false;
+  }
+
+  /** True where the ledger's sums of the day are of what the question asks for. */
+  #isWhole(day: string, filter: RecordFilter): boolean {
+    const { fromMs, toMs } = dayTimes(day);
+    // Of today nothing comes after now.
+    return isOfLedger(filter) && filter.fromMs <= fromMs && (filter.toMs >= toMs || filter.toMs >= this.parts.nowMs());
   }
 
   /** Of a day that was over an hour ago every request has been settled, by recovery where by nobody else. */
@@ -98,20 +182,59 @@ export class UsageQuestions {
     return dayTimes(day).toMs + 3_600_000 < this.parts.nowMs();
   }
 
-  #verify(day: string, account: string | undefined): void {
-    if (this.#isOver(day) && this.#verified.size < VERIFIED_MAX) this.#verified.add(`${day} ${account ?? ""}`);
-  }
-
   /** True where requests got a record. */
   async #adopt(rests: readonly Rest[]): Promise<boolean> {
-    const days = rests.map(({ row }) => dayTimes(row.day));
-    const [fromMs, toMs] = [Math.min(...days.map((day) => day.fromMs)), Math.max(...days.map((day) => day.toMs))];
-    const adopting = this.parts.adopter.adopt(fromMs, toMs);
-    if (fromMs + DAY_MS <= this.parts.nowMs()) return (await adopting) > 0;
+    const { adopter, nowMs, records } = this.parts;
+    const days = rests.filter(({ group }) => group.requestCount > 0).map(({ row }) => dayTimes(row.day));
+    // What is not kept any more is not made anew.
+    const [fromMs, toMs] = [
+      Math.max(records.keptSinceMs, Math.min(...days.map((day) => day.fromMs))),
+      Math.max(...days.map((day) => day.toMs)),
+    ];
+    if (days.length === 0 || fromMs > toMs) return false;
+    const adopting = adopter.adopt(fromMs, toMs);
+    if (fromMs + DAY_MS <= nowMs()) return (await adopting) > 0;
     // Of today it is mostly what ended just now, whose record is on its way: nobody waits for the search for others.
     adopting.catch(() => undefined);
     return false;
   }
+}
+
+function nameOf(day: string, account: string | undefined): string {
+  return `${day} ${account ?? ""}`;
+}
+
+/** What is asked of the records of a day. */
+function comparison({ day, account }: LedgerDay): UsageAsk {
+  return { dimensions: COMPARED_BY, filter: { ...dayTimes(day), names: account === undefined ? {} : { account } } };
+}
+
+function isAbout({ row }: Rest, { names: { account, key, model } }: RecordFilter): boolean {
+  return (
+    (account === undefined || row.accountId === account) &&
+    (key === undefined || row.keyId === key) &&
+    (model === undefined || row.model === model)
+  );
+}
+
+function isBelow({ group }: Rest): boolean {
+  return group.requestCount < 0 || group.sums.costNanos < 0n;
+}
+
+function isNegative({ requestCount, sums }: UsageGroup): boolean {
+  return requestCount < 0 || sums.costNanos < 0n;
+}
+
+function incomplete(day: string): GatewayError {
+  return invalid(
+    "start_time",
+    `takes a part of ${day} or of its requests, whose records are not complete: ask for whole days, and for no more ` +
+      "than an account, a key and a model",
+  );
+}
+
+function disputed(day: string): GatewayError {
+  return invalid("group_by", `must be day, account, key and model alone: records of ${day} say more than the ledger`);
 }
 
 /** Each of the few rests is put where it belongs among the groups, of which there may be 20,000 in order. */

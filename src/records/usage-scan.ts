@@ -26,12 +26,12 @@ export class UsageScan {
 
   /** True where all rows of the chunk pass, so that its sums may be added in their place. */
   takesAllOf(chunk: Chunk): boolean {
-    return testOf(chunk, this.filter) === everyRow;
+    return testOf(chunk, this.filter, "createTimeMs") === everyRow;
   }
 
   /** Throws TooManyGroups. */
   add(chunk: Chunk): void {
-    const test = testOf(chunk, this.filter);
+    const test = testOf(chunk, this.filter, "createTimeMs");
     if (test === undefined) return;
     // Most questions are of one account among many: what is not asked for is left out once, and not from each sum.
     const rows = test === everyRow ? undefined : passing(chunk.count, test);

@@ -14,7 +14,7 @@ import { accountFilter, isOperator } from "./account-scope.js";
 import { withOwnMoney } from "./money-messages.js";
 import { pageOf } from "./page.js";
 import { ALL_MS, filterOf, timesOf } from "./request-filter.js";
-import { messageOfLedger, messageOfRecord, STATES } from "./request-message.js";
+import { messageOfLedger, messageOfUnknown, STATES } from "./request-message.js";
 
 /** Among so many of the ledger's newest those without a record are looked for. */
 const NEWEST_ROWS = 100;
@@ -26,6 +26,8 @@ const LIST = "records of requests";
 interface Parts {
   readonly requests: RequestStore;
   readonly records: Records;
+  /** Before when transfers are archived; undefined where none are. */
+  readonly archivedUntil: () => Promise<number | undefined>;
   /** Gives requests without a record one, soon. */
   readonly adopt: () => void;
 }
@@ -46,20 +48,24 @@ export async function listRequests(asked: ListRequestsRequest, caller: Caller, p
   }
   const filter = filterOf(asked, account, timesOf(asked));
   const after = decodeToken(LIST, token, TIME_CURSOR);
-  const recorded = await matching(filter, asked.state, size + 1, after, parts);
+  const matches = (): Promise<readonly Found[]> => matching(filter, asked.state, size + 1, after, parts);
   // What runs, and what ended just now, is on the first page alone: what is older has its record.
   const isFirst = after === undefined && isUnfiltered(asked);
-  const running = isFirst ? await parts.requests.running(account, size) : [];
-  const unrecorded = isFirst ? await unrecordedOf(account, recorded, size, parts) : [];
-  const found = unrecorded.length === 0 ? recorded : [...recorded, ...unrecorded].sort(byEnd);
+  const begun = isFirst ? await parts.requests.running(account, size) : [];
+  const found = isFirst ? await firstOf(account, matches, begun, size, parts) : await matches();
+  const ended = new Set(found.map(({ id }) => id));
+  const running = begun.filter(({ id }) => !ended.has(id));
   const rest = found.slice(0, size - running.length);
   const requests = running.map((row) => messageOfLedger(row, isAll, undefined));
   const desc = recordDesc();
-  const ended = await mapInTurns(rest, ({ row, record }) => {
-    const message = row === undefined ? record && messageOfRecord(record) : messageOfLedger(row, isAll, record);
+  const isAnyUnknown = rest.some(({ row, record }) => row === undefined && record !== undefined && isAnswered(record));
+  const archivedMs = isAnyUnknown ? ((await parts.archivedUntil()) ?? 0) : 0;
+  const told = await mapInTurns(rest, ({ row, record }) => {
+    const unknown = record && messageOfUnknown(record, archivedMs);
+    const message = row === undefined ? unknown : messageOfLedger(row, isAll, record);
     return message && withOwnMoney(desc, message);
   });
-  for (const message of ended) if (message !== undefined) requests.push(message);
+  for (const message of told) if (message !== undefined) requests.push(message);
   const last = rest.at(-1) ?? { endTimeMs: ALL_MS, id: "~" };
   const nextPageToken = rest.length === found.length ? "" : encodeToken(LIST, { timeMs: last.endTimeMs, id: last.id });
   return { requests, nextPageToken };
@@ -84,29 +90,34 @@ function byEnd(one: Pick<Found, "id" | "endTimeMs">, other: Pick<Found, "id" | "
 }
 
 /**
- * Those of the ledger's newest that have no record yet, as a crash or another node's last moment leaves them. Where one
- * is found, all that have none are given one.
+ * Records, and those of the ledger's newest that have none yet, as a crash or another node's last moment leaves them.
+ * Where one is found, all that have none are given one.
  */
-async function unrecordedOf(
+async function firstOf(
   account: string | undefined,
-  recorded: readonly Found[],
+  matches: () => Promise<readonly Found[]>,
+  running: readonly RequestRow[],
   size: number,
   { requests, records, adopt }: Parts,
 ): Promise<readonly Found[]> {
+  const recorded = await matches();
   const { rows } = await requests.list(account, { size: Math.min(size, NEWEST_ROWS), token: "" });
-  const seen = new Set(recorded.map(({ id }) => id));
+  const seen = new Set([...recorded, ...running].map(({ id }) => id));
   const last = recorded.length > size ? recorded.at(-1) : undefined;
   const ended = rows.flatMap((row): Found[] => {
     if (row.endTimeMs === null || seen.has(row.id)) return [];
     const one = { id: row.id, endTimeMs: row.endTimeMs, row, record: undefined };
     return last === undefined || byEnd(one, last) < 0 ? [one] : [];
   });
-  if (ended.length === 0) return ended;
+  if (ended.length === 0) return recorded;
   // A record has a time of its own, and may stand on the next page for it.
   const known = new Set(await records.known(ended.map(({ id }) => id)));
   const unrecorded = ended.filter(({ id }) => !known.has(id));
   if (unrecorded.length > 0) adopt();
-  return unrecorded;
+  // What has a record now and had none when the page was read is on the page as it is read now.
+  const page = known.size === 0 ? recorded : await matches();
+  const paged = new Set(page.map(({ id }) => id));
+  return [...page, ...unrecorded.filter(({ id }) => !paged.has(id))].sort(byEnd);
 }
 
 /** Records with what the ledger says of them; a state of the ledger's is only known there. */
@@ -120,7 +131,7 @@ async function matching(
   const found: Found[] = [];
   for (let cursor = after; found.length < count;) {
     const some = await records.list(filter, count, cursor);
-    const charged = some.flatMap(({ flags, id }) => ((flags & FLAG.answered) === 0 ? [] : [id]));
+    const charged = some.filter(isAnswered).map(({ id }) => id);
     const rows = new Map<string, RequestRow>();
     for (let at = 0; at < charged.length; at += ROWS_AT_ONCE)
       for (const row of await requests.many(charged.slice(at, at + ROWS_AT_ONCE))) rows.set(row.id, row);
@@ -134,6 +145,11 @@ async function matching(
     cursor = { timeMs: last.endTimeMs, id: last.id };
   }
   return found.slice(0, count);
+}
+
+/** True where money was set aside for it. */
+function isAnswered({ flags }: RecordRow): boolean {
+  return (flags & FLAG.answered) !== 0;
 }
 
 function stateOf(row: RequestRow | undefined): RequestState {

@@ -1,12 +1,13 @@
 /** A request as the protocol shows it: what the ledger knows of it, what its record says, or both. */
 import { boundedTo } from "../api/bounded-to.js";
-import { usageFrom } from "../api/usage.js";
+import { NO_USAGE, usageFrom } from "../api/usage.js";
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { ErrorReason, Price, type RequestDetail, type RequestRecord, RequestState, UsageSource } from "../api/index.js";
 import { messageIn } from "../api/descriptors.js";
 import { reasonOfWord } from "../errors.js";
 import { FLAG, type RecordRow, timeIn } from "../records/columns.js";
+import { isSettled } from "../records/filter.js";
 import type { RequestRow } from "../store/store.js";
 import { withOwnMoney } from "./money-messages.js";
 import { attemptsOf, servedOf } from "./attempt.js";
@@ -49,6 +50,23 @@ export function messageOfLedger(row: RequestRow, forOperator: boolean, record: R
     endTime: row.endTimeMs === null ? undefined : new Date(row.endTimeMs),
     detail: record && detailOf(record),
   };
+}
+
+/**
+ * What is told of a request that the ledger does not know. What was admitted before `archivedMs` is in an archive, and
+ * was what its record says; else a crash took back what it was admitted on, and it costs nothing.
+ */
+export function messageOfUnknown(row: RecordRow, archivedMs: number): RequestRecord {
+  const message = messageOfRecord(row);
+  if (row.createTimeMs < archivedMs) return { ...message, state: stateOfRecord(row) };
+  const nothing = { usage: NO_USAGE, usageSource: UsageSource.USAGE_SOURCE_NONE };
+  return { ...message, ...nothing, costNanos: 0n, chargedNanos: 0n, overageNanos: 0n };
+}
+
+/** As the ledger ends it. */
+export function stateOfRecord({ flags, usageSource }: RecordRow): RequestState {
+  if ((flags & FLAG.answered) === 0) return RequestState.REQUEST_STATE_UNCHARGED;
+  return isSettled(usageSource) ? RequestState.REQUEST_STATE_SETTLED : RequestState.REQUEST_STATE_VOIDED;
 }
 
 /** What its record says of one that the ledger does not know, or was not asked for. */

@@ -5,16 +5,15 @@ import { invalid } from "../api/check.js";
 import {
   type RequestRecord,
   RequestState,
-  UsageSource,
   type WatchRequestsRequest,
   type WatchRequestsResponse,
 } from "../api/index.js";
 import type { Caller } from "../keys/caller.js";
-import { FLAG, type RecordRow } from "../records/columns.js";
+import type { RecordRow } from "../records/columns.js";
 import type { RequestWatch } from "../records/request-watch.js";
 import { accountFilter, isOperator } from "./account-scope.js";
 import { ALL_MS, filterOf } from "./request-filter.js";
-import { messageOfRecord } from "./request-message.js";
+import { messageOfRecord, stateOfRecord } from "./request-message.js";
 import { steadily } from "./steady-sink.js";
 
 /** The states of those that are told. */
@@ -43,12 +42,5 @@ export async function watchRequests(
 }
 
 function messageOfWatched(row: RecordRow, forOperator: boolean): RequestRecord {
-  return { ...messageOfRecord(row, forOperator), state: stateOf(row) };
-}
-
-/** As the ledger ends it. */
-function stateOf({ flags, usageSource }: RecordRow): RequestState {
-  if ((flags & FLAG.answered) === 0) return RequestState.REQUEST_STATE_UNCHARGED;
-  const isFree = usageSource === UsageSource.USAGE_SOURCE_NONE;
-  return isFree ? RequestState.REQUEST_STATE_VOIDED : RequestState.REQUEST_STATE_SETTLED;
+  return { ...messageOfRecord(row, forOperator), state: stateOfRecord(row) };
 }

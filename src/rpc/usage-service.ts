@@ -10,14 +10,13 @@ import { largestOf } from "../records/largest.js";
 import { RequestWatch } from "../records/request-watch.js";
 import { UsageQuestions } from "../records/usage-questions.js";
 import { invalid, required, unknown } from "../api/check.js";
-import { requestTime } from "../api/request-time.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter, checkOwner, isOperator } from "./account-scope.js";
 import { pageOf } from "./page.js";
 import { listRequests } from "./request-list.js";
-import { messageOfLedger, messageOfRecord } from "./request-message.js";
+import { messageOfLedger, messageOfUnknown } from "./request-message.js";
 import { watchRequests } from "./request-watch.js";
 import { askedUsage, sumMessages } from "./usage-query.js";
 import { summarizeUsage } from "./usage-summary.js";
@@ -76,7 +75,8 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
     async listRequests(request, { caller }) {
       if (records !== undefined && adopter !== undefined) {
         const { requests } = store;
-        return listRequests(request, caller, { requests, records, adopt: () => adopter.adoptSoon() });
+        const adopt = (): void => adopter.adoptSoon();
+        return listRequests(request, caller, { requests, records, archivedUntil: () => ledger.archivedUntil(), adopt });
       }
       const page = pageOf(request);
       const { rows, nextPageToken } = await store.requests.list(accountFilter(caller, request.accountId), page);
@@ -106,9 +106,8 @@ async function getRequest(id: string, caller: Caller, { store, ledger, records }
   // Whose it was is not known any more.
   if (record === undefined) throw unknownRequest(id, isForOperator ? archivedMs : 0);
   checkOwner(caller, record.account, "request", id);
-  const isArchived = (requestTime(id) ?? Infinity) < archivedMs;
-  const archivedBefore = isArchived ? new Date(archivedMs) : undefined;
-  return { request: messageOfRecord(record), entries: [], archivedBefore };
+  const archivedBefore = record.createTimeMs < archivedMs ? new Date(archivedMs) : undefined;
+  return { request: messageOfUnknown(record, archivedMs), entries: [], archivedBefore };
 }
 
 async function readContent(

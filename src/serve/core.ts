@@ -113,7 +113,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const reading = startReading(environment);
   metrics.node.attach(nodeReadings({ ledger, store, routing, ...reading, settings, nowMs }));
   const gateway = createGateway({ wires, embeddingWires, ...reading, routing, limits, ledger, log, metrics, nowMs });
-  const { requests, records } = await openRecords(options, derived, tracing, owner);
+  const { requests, records } = await openRecords(options, derived, tracing, owner, ledger);
   const keyUses = noteKeyUses(store, requests, log);
   const replays = createReplays({ ledger, coordination }, derived, answers, options);
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
@@ -232,7 +232,7 @@ function createKeys(store: Store, coordination: Coordination, { secrets }: Deriv
 }
 
 async function startLedger(
-  { store, journals: journal }: Pick<Storage, "store" | "journals">,
+  { store, journals }: Pick<Storage, "store" | "journals">,
   nodeId: string,
   options: CoreOptions,
 ): Promise<Ledger> {
@@ -241,7 +241,11 @@ async function startLedger(
     leaseNanosMax: environment.leaseNanosMax,
     settlePatienceMs: environment.databaseUrl === undefined ? EMBEDDED_PATIENCE_MS : undefined,
   };
-  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, log, journal, ...limits, ...ledgerEvents(log, metrics) });
+  // An embedded database is away where its disk is, and the journal with it.
+  const journal = environment.databaseUrl === undefined ? undefined : journals;
+  const { intents } = journals ?? {};
+  const told = { log, ...ledgerEvents(log, metrics) };
+  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, journal, intents, ...limits, ...told });
   metrics.readLeases = () => ledger.leases.held;
   metrics.readJournaled = () => ledger.journaled;
   await ledger.start();

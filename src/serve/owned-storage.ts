@@ -2,6 +2,7 @@
 import type { AnswerStore } from "../gateway/replay/answer-store.js";
 import { OwnerLink } from "../owner/owner-link.js";
 import type { RecordCaller } from "../records/record-calls.js";
+import { openJournals } from "../store/journals.js";
 import type { NodeNotes } from "../store/postgres/nodes.js";
 import { sqliteStore } from "../store/sqlite/store.js";
 import type { Store, VerifyReport } from "../store/store.js";
@@ -23,7 +24,8 @@ export async function openOwned(nodeId: string, options: CoreOptions): Promise<S
   const store = ownedStore(owner);
   const answers = answersOf(owner);
   const nodes = notesOf(owner);
-  return { derived, store: measured(store, metrics), journals: undefined, nodes, answers: () => answers, owner };
+  const journals = await openJournals(environment.dataDirectory);
+  return { derived, store: measured(store, metrics), journals, nodes, answers: () => answers, owner };
 }
 
 /** A store whose thread another process has. */

@@ -1,6 +1,8 @@
 /** Where a core keeps the records of requests: beside its ledger, or in the PostgreSQL that nodes share. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { DAY_MS } from "../api/day.js";
 import type { CallMetadata } from "../api/channel.js";
+import type { Ledger } from "../ledger/ledger.js";
 import type { Tracing } from "../observe/tracing.js";
 import { beginsRequest } from "../rpc/begins-request.js";
 import { Records } from "../records/records.js";
@@ -12,6 +14,8 @@ import type { Derived } from "./root-secrets.js";
 
 const SERVICES = "/tollgate.v1.";
 const INFERENCE = `${SERVICES}InferenceService/`;
+/** A database that does not answer does not keep records from being told. */
+const SETTLED_MS_MAX = 1_000;
 /** What goes wrong is told so often at most. */
 const TELL_MS = 10_000;
 
@@ -21,6 +25,7 @@ export async function openRecords(
   { seals }: Pick<Derived, "seals">,
   tracing: Tracing | undefined,
   owner: OwnerLink | undefined,
+  ledger: Pick<Ledger, "settled">,
 ): Promise<{
   /** Who hears of requests as they end. */
   readonly requests: RequestFeed;
@@ -43,6 +48,7 @@ export async function openRecords(
     retention: { recordsMs: recordDays * DAY_MS, refusalsMs: refusalRecordDays * DAY_MS },
     content: { ...seals.content, keptMs: contentDays * DAY_MS },
     nowMs: Date.now,
+    settled: () => Promise.race([ledger.settled(), sleep(SETTLED_MS_MAX, undefined, { ref: false })]),
     onDropped: (count) => metrics.recordsDropped.inc(count),
     onRefusalsLeftOut: ({ account, count }) =>
       log.warn({ account, count }, "an account was refused too often to keep a record of each refusal"),

@@ -21,7 +21,7 @@ import { type Derived, deriveSecrets } from "./root-secrets.js";
 export interface Storage {
   readonly derived: Derived;
   readonly store: Store;
-  /** What requests are written to while the database is away; undefined where the database is on the same disk. */
+  /** What requests are noted in beside the database; undefined where the data directory takes no files. */
   readonly journals: Journals | undefined;
   /** What nodes say of themselves; undefined where this one is alone. */
   readonly nodes: NodeNotes | undefined;
@@ -94,6 +94,7 @@ async function openDirectory(options: CoreOptions): Promise<Storage> {
   const verify = verifierOf(directory);
   const store = sqliteStore({ caller: thread, verify, isShared: false, close: () => thread.close() });
   const answers: Storage["answers"] = (given) => new Answers({ ...given, directory });
-  const nothing = { journals: undefined, nodes: undefined, owner: undefined };
-  return { derived, store: measured(store, metrics), answers, ...nothing };
+  const journals = await openJournals(directory);
+  const nothing = { nodes: undefined, owner: undefined };
+  return { derived, store: measured(store, metrics), journals, answers, ...nothing };
 }

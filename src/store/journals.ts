@@ -5,21 +5,34 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { makeDirectory } from "./data-directory.js";
+import { IntentFile } from "./intent-file.js";
 import { type JournalBounds, JournalFile } from "./journal-file.js";
 import { lockOf } from "./sqlite/file.js";
 
 const DIRECTORY = "journals";
 const NAME = "journal";
+const INTENTS = "intents";
 /** How many processes may share a directory. */
 const PLACES_MAX = 256;
 
 interface Place {
   readonly file: JournalFile;
+  readonly intents: IntentFile;
   readonly path: string;
   unlock(): void;
 }
 
+/** Settlements on their way, by their requests. */
+export interface Intents {
+  readonly found: readonly string[];
+  keep(requestId: string, text: string): void;
+  ended(requestId: string): void;
+  /** All that was found is in the database. */
+  forget(): void;
+}
+
 export interface Journals {
+  readonly intents: Intents;
   /** The texts that were left behind, those of each process in their order. */
   readonly found: readonly string[];
   /** How many lines of them are not what was written. A copy of their file stays. */
@@ -41,8 +54,16 @@ export async function openJournals(dataDirectory: string, bounds: Partial<Journa
   const [own, ...others] = await placesOf(directory, known.map(Number), bounds);
   if (own === undefined) throw new Error(`${PLACES_MAX} processes use '${directory}' already`);
   const all = [own, ...others];
-  const { file } = own;
+  const { file, intents } = own;
   return {
+    intents: {
+      found: all.flatMap((place) => place.intents.found),
+      keep: (requestId, text) => intents.keep(requestId, text),
+      ended: (requestId) => intents.ended(requestId),
+      forget: () => {
+        for (const place of all) place.intents.forget();
+      },
+    },
     found: all.flatMap((place) => place.file.found.texts),
     damaged: all.reduce((sum, place) => sum + place.file.found.damaged, 0),
     get hasRoom() {
@@ -73,7 +94,9 @@ async function placesOf(directory: string, known: readonly number[], bounds: Par
     if (places.length > 0 && !known.includes(number)) continue;
     const place = await openPlace(join(directory, String(number)), bounds);
     if (place === undefined) continue;
-    if (places.length === 0 || place.file.found.texts.length + place.file.found.damaged > 0) places.push(place);
+    const { file, intents } = place;
+    const isLeft = file.found.texts.length + file.found.damaged + intents.found.length > 0;
+    if (places.length === 0 || isLeft) places.push(place);
     else await leave(place);
   }
   return places;
@@ -86,14 +109,16 @@ async function openPlace(directory: string, bounds: Partial<JournalBounds>): Pro
   if (lock === undefined) return undefined;
   const path = join(directory, NAME);
   try {
-    return { file: await JournalFile.open(path, bounds), path, unlock: () => lock.close() };
+    const file = await JournalFile.open(path, bounds);
+    return { file, intents: new IntentFile(join(directory, INTENTS)), path, unlock: () => lock.close() };
   } catch (error) {
     lock.close();
     throw error;
   }
 }
 
-async function leave({ file, unlock }: Place): Promise<void> {
+async function leave({ file, intents, unlock }: Place): Promise<void> {
   await file.close();
+  intents.close();
   unlock();
 }

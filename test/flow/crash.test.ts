@@ -77,6 +77,7 @@ describe.concurrent.each(MOMENTS)("a process killed $name", (moment) => {
       await eventually(async () => (await management.balance("acme")).heldNanos === 0n, "no hold is left");
       await crash.expectKept(management);
       await expectEndedOnce(management);
+      await crash.expectToldCharged(management);
       await crash.expectChargedAtMostDelivered(management);
       const balance = await management.balance("acme");
       expect(balance.availableNanos + balance.spentNanos).toBe(balance.grantedNanos);
@@ -147,6 +148,8 @@ class Crash {
   readonly #entries = new Map<string, Json>();
   readonly #credits: string[] = [];
   readonly #streams: Seen[] = [];
+  /** The requests whose answers came whole. */
+  readonly #told: string[] = [];
   #wholeStreams = 0;
   #dead = false;
 
@@ -227,14 +230,18 @@ class Crash {
     for (let call = 0; call < CALLS_MAX && !this.#dead; call++) {
       const response = await postChat(this.gateway, this.secret, body).catch(() => undefined);
       if (response === undefined) return;
+      const requestId = response.headers.get("x-request-id") ?? "";
       if (!stream) {
-        await response.arrayBuffer().catch(() => undefined);
+        const text = await response.text().catch(() => "");
+        if (response.status === 200 && text.endsWith("}")) this.#told.push(requestId);
         continue;
       }
-      const seen: Seen = { requestId: response.headers.get("x-request-id") ?? "", text: "" };
+      const seen: Seen = { requestId, text: "" };
       this.#streams.push(seen);
       await follow(response, seen);
-      if (seen.text.includes("data: [DONE]")) this.#wholeStreams += 1;
+      if (!seen.text.includes("data: [DONE]")) continue;
+      this.#wholeStreams += 1;
+      this.#told.push(requestId);
     }
   }
 
@@ -243,6 +250,19 @@ class Crash {
     expect(this.#entries.size).toBeGreaterThan(2);
     for (const [id, entry] of this.#entries) expect(entries.get(id), id).toEqual(entry);
     for (const id of this.#credits) expect(entries.has(`c:${id}`), id).toBe(true);
+  }
+
+  /** What a client was told the whole of is charged whole, and all views say so. */
+  async expectToldCharged(management: Management): Promise<void> {
+    const free: string[] = [];
+    for (const id of this.#told) {
+      const { body } = await management.call("GET", `/requests/${id}`);
+      const { state, charged_nanos: charged } = Object(body["request"]) as Json;
+      const kinds = (body["entries"] as Json[] | undefined)?.map(({ kind }) => String(kind)).join();
+      if (state === "settled" && charged !== "0" && kinds === "hold,settle") continue;
+      free.push(`${id} of ${this.#told.length}: ${String(state)} ${String(charged)} ${kinds}`);
+    }
+    expect(free).toEqual([]);
   }
 
   async expectChargedAtMostDelivered(management: Management): Promise<void> {
@@ -263,9 +283,13 @@ class Crash {
         expect(cost).toBe(10n * PRICE.inputNanos + BigInt(2 * (this.moment.fake.words ?? 0)) * PRICE.outputNanos);
         continue;
       }
+      // One that came to its end, whose report says less than its words, is counted whole.
+      const isCounted = record["usage_source"] === "counted";
+      const most = isCounted ? (this.moment.fake.words ?? words) : words;
       // A word such as " word123" is at most two tokens.
-      expect(cost <= BigInt(2 * words) * PRICE.outputNanos, `${requestId}: ${cost} for ${words} words`).toBe(true);
-      if (cost > 0n) expect(record["usage_source"]).toBe("recovered");
+      const mostNanos = 10n * PRICE.inputNanos + BigInt(2 * most) * PRICE.outputNanos;
+      expect(cost <= mostNanos, `${requestId}: ${cost} for ${most} words`).toBe(true);
+      if (cost > 0n && !isCounted) expect(record["usage_source"]).toBe("recovered");
     }
     if (this.moment.charged) expect(charged).toBe(this.#streams.length);
   }

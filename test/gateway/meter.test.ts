@@ -55,6 +55,7 @@ async function metered(body: object = {}): Promise<Metered> {
   const notes: Checkpoint[] = [];
   const hold: Hold = {
     amountNanos: HELD_NANOS,
+    createTimeMs: 0,
     checkpoint: (note) => void notes.push(note),
     settle: () => Promise.reject(new Error("the meter settles nothing")),
     close: () => undefined,

@@ -68,8 +68,11 @@ export class Reckoning {
     const what = `${call.user} ${JSON.stringify(death)} ${JSON.stringify(record)}`;
     // Refused, a throw before its hold, or admitted against a lease and dead before its hold was written.
     // The ledger knows none of those; what else is kept of requests may.
-    if (record === undefined || record["state"] === "uncharged")
+    if (record === undefined || record["state"] === "uncharged") {
+      expect([record?.["cost_nanos"] ?? "0", record?.["charged_nanos"] ?? "0"], what).toEqual(["0", "0"]);
+      if (death.action === "kill") expect(call.whole, `free, ${what}`).toBe(false);
       return this.#expectLittleLost(call, 0, death, load, what);
+    }
     const usage = record["usage"] as Record<string, string> | undefined;
     const charged = { input: Number(usage?.["input_tokens"] ?? 0), output: Number(usage?.["output_tokens"] ?? 0) };
     const generated = encode(work?.text ?? "").length;
@@ -86,8 +89,8 @@ export class Reckoning {
     if (call.whole) this.#tally.acknowledged += 1;
     if (call.stream && !call.whole && call.text !== "") this.#tally.streamsCut += 1;
 
-    // What a kill may not lose is settled before its end is told.
-    if (death.action === "kill" && call.whole && generated > LOST_TOKENS_MAX) expect(source, what).toBe("reported");
+    // Whatever its length, it is noted, or in the database, before its end is told.
+    if (death.action === "kill" && call.whole) expect(source, `free, ${what}`).toBe("reported");
     this.#expectLittleLost(call, charged.output, death, load, what);
   }
 

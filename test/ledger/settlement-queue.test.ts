@@ -130,7 +130,7 @@ describe("a hold that was admitted before it was durable", () => {
     const leases = { keep: (hold: unknown) => void kept.push(hold), giveBackOf: () => undefined };
     const clocks = { nowMs: () => NOON_MS, monotonicMs: () => 0 };
     const steps = { writer, settlements, leases, journal: undefined, ...clocks };
-    const hold = new OpenHold("r1", "acme", 1_000, steps).admit(holdOf({ leaseId: "l1" }), 0);
+    const hold = new OpenHold("r1", "acme", 1_000, steps, 0).admit(holdOf({ leaseId: "l1" }), 0);
     return { hold, tries, kept };
   }
   const sent = (tries: readonly LedgerOperation[]): string[] => tries.map(({ kind }) => kind);

@@ -12,11 +12,12 @@ import { FLAG } from "../../src/records/columns.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { Engine } from "../../src/records/engine.js";
 import { BatchBuilder } from "../../src/records/row-batch.js";
-import { Records } from "../../src/records/records.js";
+import { Records, type SnapshotGroups } from "../../src/records/records.js";
 import { DIMENSIONS } from "../../src/records/usage-codes.js";
-import type { UsageGroup } from "../../src/records/usage-groups.js";
 import { UsageQuestions } from "../../src/records/usage-questions.js";
+import type { UsageAsk } from "../../src/records/usage-snapshot.js";
 import { SUMS } from "../../src/records/usage-sums.js";
+import type { DaySpan } from "../../src/store/store.js";
 import { TEST_ACT } from "../support/acts.js";
 import { openTestStore } from "../support/open-test-store.js";
 import { rowWith } from "./row.js";
@@ -86,13 +87,15 @@ const NOTHING = {
 test("days that were compared after the start are not compared for whoever asks first", async () => {
   const days: string[] = [];
   const requests = {
-    summarize: (_account: string | undefined, { fromDay }: { readonly fromDay: string }) => {
-      days.push(fromDay);
+    summarize: (_account: string | undefined, { fromDay, toDay }: DaySpan) => {
+      if (fromDay === toDay) days.push(fromDay);
       return Promise.resolve({ rows: [], nextPageToken: "", total: NOTHING });
     },
   };
+  const usage = (_asked: readonly UsageAsk[], spans: readonly object[]): Promise<SnapshotGroups> =>
+    Promise.resolve({ groups: [], states: spans.map(() => "") });
   const parts = {
-    records: { usage: () => Promise.resolve([]) },
+    records: { usage, keptSinceMs: 0 },
     requests,
     adopter: { adopt: () => Promise.resolve(0) },
   };
@@ -108,19 +111,21 @@ test("a request whose record comes while its question is asked is counted once",
   const sums = Object.fromEntries(SUMS.map((name) => [name, 0n])) as Record<(typeof SUMS)[number], bigint>;
   const counts = { requestCount: 1, answeredCount: 1, settledCount: 1, errors: {}, sums };
   let hasRecord = false;
-  const usage = (dimensions: readonly string[]): Promise<UsageGroup[]> => {
-    const values = dimensions.map((name) => (name === "key" ? "k1" : "m1"));
-    const groups = hasRecord ? [{ ...counts, values, firstTokenMs: undefined, totalMs: undefined }] : [];
+  const usage = (asked: readonly UsageAsk[]): Promise<SnapshotGroups> => {
+    const told = { ...counts, firstTokenMs: undefined, totalMs: undefined };
+    const groups = asked.map(({ dimensions }) =>
+      hasRecord ? [{ ...told, values: dimensions.map((name) => (name === "key" ? "k1" : "m1")) }] : [],
+    );
     return new Promise((resolve) => {
       setImmediate(() => {
         // It comes once this is answered.
         hasRecord = true;
-        resolve(groups);
+        resolve({ groups, states: [] });
       });
     });
   };
   const requests = { summarize: () => Promise.resolve({ rows: [row], nextPageToken: "", total: NOTHING }) };
-  const parts = { records: { usage }, requests, adopter: { adopt: () => Promise.resolve(0) } };
+  const parts = { records: { usage, keptSinceMs: 0 }, requests, adopter: { adopt: () => Promise.resolve(0) } };
   const questions = new UsageQuestions({ ...parts, nowMs: () => DAY_MS + 7_200_000 });
   for (let at = 0; at < 2; at++) {
     const groups = await questions.ask(["model"], { fromMs: DAY_MS, toMs: DAY_MS + 7_200_000, names: {} });

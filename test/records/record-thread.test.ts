@@ -42,8 +42,8 @@ async function openThread(): Promise<RecordThread> {
 }
 
 async function countOf(thread: RecordThread): Promise<number> {
-  const table = await thread.call("usage", [], ALL);
-  return table?.requestCounts[0] ?? 0;
+  const told = await thread.call("usage", [{ dimensions: [], filter: ALL }], []);
+  return told?.tables[0]?.requestCounts[0] ?? 0;
 }
 
 test.each(["usage", "erase", "joinLeft"] as const)("what ended is stored before a long %s is over", async (name) => {
@@ -54,7 +54,7 @@ test.each(["usage", "erase", "joinLeft"] as const)("what ended is stored before 
     if (name === "erase") asked.push(thread.call("erase", undefined, "u7"));
     if (name === "joinLeft") asked.push(thread.call("joinLeft", Number.MAX_SAFE_INTEGER));
     // The first join leaves nothing to the others, so questions stand between them.
-    if (name !== "erase") asked.push(thread.call("usage", ["user"], ALL));
+    if (name !== "erase") asked.push(thread.call("usage", [{ dimensions: ["user"], filter: ALL }], []));
     await Promise.all(asked);
     over.push(name);
   });

@@ -512,7 +512,7 @@ export interface QueryUsageRequest {
   accountId: string;
   /** The properties by which to add up, at most two. None: one sum. */
   groupBy: UsageDimension[];
-  /** When the time begins: requests that ended then or later are in it. Absent: 24 hours before end_time. */
+  /** When the time begins: requests that were admitted then or later are in it. Absent: 24 hours before end_time. */
   startTime?:
     | Date
     | undefined;
@@ -3936,9 +3936,11 @@ export const UsageServiceService = {
   /**
    * QueryUsage adds up requests, refused ones too, by up to two of their properties.
    *
-   * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
+   * A request counts in the minute, hour and day in which it was admitted, also where it ends on the next day. The
+   * answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
    * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter or values_max is none, where start_time does
-   * not come before end_time, and where there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
+   * not come before end_time, where a part of a day that is over is asked for whose records are not complete, and where
+   * there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
    * the account is not the caller's; and with OVERLOADED where the records of requests cannot be read.
    */
   queryUsage: {
@@ -4039,9 +4041,11 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
   /**
    * QueryUsage adds up requests, refused ones too, by up to two of their properties.
    *
-   * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
+   * A request counts in the minute, hour and day in which it was admitted, also where it ends on the next day. The
+   * answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
    * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter or values_max is none, where start_time does
-   * not come before end_time, and where there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
+   * not come before end_time, where a part of a day that is over is asked for whose records are not complete, and where
+   * there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
    * the account is not the caller's; and with OVERLOADED where the records of requests cannot be read.
    */
   queryUsage: handleUnaryCall<QueryUsageRequest, QueryUsageResponse>;
@@ -4155,9 +4159,11 @@ export interface UsageServiceClient extends Client {
   /**
    * QueryUsage adds up requests, refused ones too, by up to two of their properties.
    *
-   * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
+   * A request counts in the minute, hour and day in which it was admitted, also where it ends on the next day. The
+   * answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
    * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter or values_max is none, where start_time does
-   * not come before end_time, and where there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
+   * not come before end_time, where a part of a day that is over is asked for whose records are not complete, and where
+   * there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
    * the account is not the caller's; and with OVERLOADED where the records of requests cannot be read.
    */
   queryUsage(
