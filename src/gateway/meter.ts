@@ -13,7 +13,7 @@ import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver, Routing } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
-import { type Bill, billOf, type ServedDoubt } from "./bill.js";
+import { type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
 import { Notes } from "./usage-checkpoints.js";
 import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
@@ -159,12 +159,12 @@ export class Meter implements AnswerReceiver {
   get #servedAs(): ServedAs | undefined {
     const report = this.#report;
     if (report === undefined || report.made === "nothing") return undefined;
-    const { servedModel = "", serviceTier = "", toolUses } = report;
+    const { servedModel = "", serviceTier = "" } = report;
     const { plan } = this.options;
     return {
       model: servedModel === this.#modelId ? "" : servedModel,
       serviceTier: serviceTier === "" ? plan.serviceTier : serviceTierOf(serviceTier),
-      toolUses: toolUses ?? plan.toolCallsMax,
+      toolUses: toolUsesOf(report, plan),
     };
   }
 

@@ -10,6 +10,8 @@ export interface Bringing {
   write(size: number, place: number): readonly Json[];
   /** The tokens of an event whose size changes nothing, such as a picture. */
   readonly tokens?: number;
+  /** True of a call of a tool that the upstream runs. */
+  readonly isHosted?: boolean;
   /** True of what no list knows. */
   readonly isUnknown?: boolean;
 }
@@ -20,7 +22,8 @@ export interface StreamShape {
   readonly brings: readonly Bringing[];
   /** Events that bring nothing. */
   readonly quiet: readonly Json[];
-  end(usage: { readonly input: number; readonly output: number } | undefined): readonly Json[];
+  /** `told` is what the end tells of tools beside the usage. */
+  end(usage: { readonly input: number; readonly output: number } | undefined, told?: Json): readonly Json[];
   readonly mark: string;
 }
 
@@ -146,20 +149,24 @@ const responses: StreamShape = {
     },
     { type: "keepalive" },
   ],
-  end(usage) {
-    const told = usage && {
+  end(usage, told) {
+    const counts = usage && {
       input_tokens: usage.input,
       output_tokens: usage.output,
       total_tokens: usage.input + usage.output,
+      ...told,
     };
-    const response = { id: "x", object: "response", status: "completed", output: [], usage: told };
+    const response = { id: "x", object: "response", status: "completed", output: [], usage: counts };
     return [{ type: "response.completed", response }];
   },
   mark: "",
 };
 
 const choice = (members: Json): Json => ({ id: "x", choices: [{ index: 0, finish_reason: null, ...members }] });
-const chatUsage = (usage: { readonly input: number; readonly output: number } | undefined): readonly Json[] =>
+const chatUsage = (
+  usage: { readonly input: number; readonly output: number } | undefined,
+  told?: Json,
+): readonly Json[] =>
   usage === undefined
     ? []
     : [
@@ -170,6 +177,7 @@ const chatUsage = (usage: { readonly input: number; readonly output: number } | 
             prompt_tokens: usage.input,
             completion_tokens: usage.output,
             total_tokens: usage.input + usage.output,
+            ...told,
           },
         },
       ];
@@ -194,7 +202,7 @@ const chat: StreamShape = {
     told("reasoning_details", (text) => [{ type: "reasoning.text", text }]),
     told("tool_calls", (text) => [{ index: 0, id: "c", function: { name: "f", arguments: text } }]),
     told("function_call", (text) => ({ name: "f", arguments: text })),
-    told("executed_tools", (text) => [{ index: 0, type: "python", arguments: text }]),
+    { ...told("executed_tools", (text) => [{ index: 0, type: "python", arguments: text }]), isHosted: true },
     told("annotations", (title) => [{ type: "url_citation", url_citation: { title } }]),
     told("content", (text) => [{ type: "thinking", thinking: [{ type: "text", text }] }]),
     told("audio", (transcript) => ({ id: "a", transcript })),
@@ -212,7 +220,7 @@ const chat: StreamShape = {
     unknown("a member of a call", (text) => [choice({ delta: { tool_calls: [{ index: 0, of_tomorrow: text }] } })]),
   ],
   quiet: [choice({ delta: {} }), { id: "x", choices: [], prompt_filter_results: [{ prompt_index: 0 }] }],
-  end: (usage) => [choice({ delta: {}, finish_reason: "stop" }), ...chatUsage(usage)],
+  end: (usage, more) => [choice({ delta: {}, finish_reason: "stop" }), ...chatUsage(usage, more)],
   mark: "data: [DONE]\n\n",
 };
 
@@ -225,7 +233,7 @@ const completions: StreamShape = {
     unknown("a member of a chunk", (text) => [{ ...choice({ text: "" }), of_tomorrow: text }]),
   ],
   quiet: [choice({ text: "" })],
-  end: (usage) => [choice({ text: "", finish_reason: "stop" }), ...chatUsage(usage)],
+  end: (usage, more) => [choice({ text: "", finish_reason: "stop" }), ...chatUsage(usage, more)],
   mark: "data: [DONE]\n\n",
 };
 
@@ -258,23 +266,23 @@ const anthropic: StreamShape = {
       type: "input_json_delta",
       partial_json: text,
     })),
-    block("hosted input", HOSTED, (text) => ({ type: "input_json_delta", partial_json: text })),
+    { ...block("hosted input", HOSTED, (text) => ({ type: "input_json_delta", partial_json: text })), isHosted: true },
     block("citation", SAYS, (title) => ({ type: "citations_delta", citation: { title } })),
     block("compaction", { type: "compaction", content: null }, (content) => ({ type: "compaction_delta", content })),
     begun("text", (text) => ({ type: "text", text })),
     begun("call", (text) => ({ type: "tool_use", id: "t", name: "f", input: { text } })),
-    begun("hosted call", (text) => ({ ...HOSTED, input: { query: text } })),
+    { ...begun("hosted call", (text) => ({ ...HOSTED, input: { query: text } })), isHosted: true },
     begun("sealed thought", (text) => ({ type: "redacted_thinking", data: text.repeat(2) })),
     { ...begun("of tomorrow", (body) => ({ type: "of_tomorrow", body })), isUnknown: true },
     { ...block("a delta of tomorrow", SAYS, (body) => ({ type: "of_tomorrow", body })), isUnknown: true },
     unknown("an event of tomorrow", (body) => [{ type: "of_tomorrow", body }]),
   ],
   quiet: [{ type: "ping" }],
-  end: (usage) => [
+  end: (usage, more) => [
     {
       type: "message_delta",
       delta: { stop_reason: "end_turn" },
-      ...(usage === undefined ? {} : { usage: { input_tokens: usage.input, output_tokens: usage.output } }),
+      ...(usage === undefined ? {} : { usage: { input_tokens: usage.input, output_tokens: usage.output, ...more } }),
     },
     { type: "message_stop" },
   ],
@@ -309,7 +317,7 @@ const gemini: StreamShape = {
     unknown("a member of a chunk", (body) => [{ candidates: [], ofTomorrow: body }]),
   ],
   quiet: [part({ text: "" }), { candidates: [{ index: 0, safetyRatings: [{ category: "HARM" }] }] }],
-  end: (usage) => [
+  end: (usage, more) => [
     {
       ...(usage === undefined
         ? {}
@@ -320,7 +328,7 @@ const gemini: StreamShape = {
               totalTokenCount: usage.input + usage.output,
             },
           }),
-      candidates: [{ index: 0, content: { parts: [{ text: "" }] }, finishReason: "STOP" }],
+      candidates: [{ index: 0, content: { parts: [{ text: "" }] }, finishReason: "STOP", ...more }],
     },
   ],
   mark: "",

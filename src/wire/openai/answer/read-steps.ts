@@ -6,6 +6,8 @@ import { type JsonObject, listOf, objectOf, textOf, timeOf } from "../../json/va
 import { decodeToldError } from "../error.js";
 import { CHUNK_KINDS } from "../events/kinds.js";
 import { chunkHead, type ChunkReader } from "../events/read-chunks.js";
+import type { WireRequest } from "../../wire.js";
+import { toldCalls } from "./told-tools.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
 /** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
@@ -24,8 +26,9 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
   constructor(
     isTyped: boolean,
     private readonly choicesExpected: number,
+    asked: WireRequest | undefined,
   ) {
-    super(isTyped);
+    super(isTyped, asked);
   }
 
   get complete(): boolean {
@@ -92,6 +95,7 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     this.usage = decodeUsage(value) ?? this.usage;
     this.usageBroken = isBrokenUsage(value);
     this.tellsUsage = true;
+    this.noteToldCalls(toldCalls(value, this));
   }
 
   /** Called for the first chunk that holds a choice. */
