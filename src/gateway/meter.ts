@@ -208,17 +208,23 @@ export class Meter implements AnswerReceiver {
   }
 
   exceeds(): boolean {
-    const { outputTokensMax } = this.options;
-    if (outputTokensMax === undefined || this.#notes === undefined) return false;
+    if (this.#notes === undefined) return false;
+    const limit = this.#limitTokens;
     const certainTokens = this.#certainTokens;
-    if (isPastLimit(certainTokens, outputTokensMax)) return true;
+    if (isPastLimit(certainTokens, limit)) return true;
     const unknownTokens = this.#report?.unknownTokens ?? 0;
-    return unknownTokens > 0 && isFarPastLimit(certainTokens + unknownTokens, outputTokensMax);
+    return unknownTokens > 0 && isFarPastLimit(certainTokens + unknownTokens, limit);
   }
 
   roomTokens(): number {
-    const { outputTokensMax } = this.options;
-    return outputTokensMax === undefined ? Infinity : outputTokensMax - this.#certainTokens;
+    return this.#limitTokens - this.#certainTokens;
+  }
+
+  /** How much may come: an answer that repeats its input may have that of each choice, too. */
+  get #limitTokens(): number {
+    const { request, plan, outputTokensMax = Infinity } = this.options;
+    const { repeatsInput = false, candidateCount } = request.facts;
+    return repeatsInput ? outputTokensMax + plan.inputTokensMax * candidateCount : outputTokensMax;
   }
 
   /** So many tokens came at least: of text, and of sound, whose length is known. */

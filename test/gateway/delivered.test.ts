@@ -159,9 +159,13 @@ interface Drawn {
   readonly shown: readonly number[];
   readonly calls: number;
   readonly chosen: readonly { readonly bringing: Bringing; readonly tokens: number; readonly end: number }[];
+  /** What was told with each piece of all that came so far; empty where nothing was. */
+  readonly running: readonly { readonly end: number; readonly output: number }[];
   readonly reported: Reported;
   readonly usage: { readonly input: number; readonly output: number } | undefined;
 }
+
+const RUNNING_INPUT = 29;
 
 /** A random stream, and where in it what it brings ends. */
 function draw(random: Random, shape: StreamShape, tool: ToolShape | undefined): Drawn {
@@ -175,6 +179,9 @@ function draw(random: Random, shape: StreamShape, tool: ToolShape | undefined): 
   const chosen: { bringing: Bringing; tokens: number; end: number }[] = [];
   // A call of another tool than was asked for counts as one of the dearest that was.
   const brings = tool === undefined ? shape.brings : shape.brings.filter(({ isHosted }) => isHosted !== true);
+  const tellRunning = shape.running !== undefined && random() < 0.3 ? pick(random, shape.running) : undefined;
+  const running: { end: number; output: number }[] = [];
+  let output = 0;
   const shown: number[] = [];
   const count = Math.floor(random() * 5);
   const calls = tool === undefined ? 0 : Math.floor(random() * 13);
@@ -193,7 +200,10 @@ function draw(random: Random, shape: StreamShape, tool: ToolShape | undefined): 
     const bringing = pick(random, brings);
     const size = 1 + Math.floor(random() * 60);
     let end = 0;
-    for (const event of bringing.write(size, place)) end = add(shape.frame(event));
+    output += (bringing.tokens ?? size) * 4 + Math.floor(random() * 9);
+    for (const event of bringing.write(size, place))
+      end = add(shape.frame({ ...event, ...tellRunning?.({ input: RUNNING_INPUT, output }) }));
+    if (tellRunning !== undefined) running.push({ end, output });
     chosen.push({ bringing, tokens: bringing.tokens ?? size, end });
   }
   addCalls(count);
@@ -205,7 +215,7 @@ function draw(random: Random, shape: StreamShape, tool: ToolShape | undefined): 
       : { input: 7, output: reported === "zero" ? 0 : all * 4 + 5 + Math.floor(random() * 100) };
   for (const event of shape.end(usage, tool?.told?.(calls))) add(shape.frame(event));
   add(Buffer.from(shape.mark));
-  return { bytes: Buffer.concat(frames), shown, calls, chosen, reported, usage };
+  return { bytes: Buffer.concat(frames), running, shown, calls, chosen, reported, usage };
 }
 
 /** The least and the most calls that such a stream may be charged. */
@@ -264,6 +274,12 @@ describe.each(NAMES)("random streams of %s", (name) => {
       }
       // A report of no output stands where what came is no text: a search has none.
       if (drawn.reported === "zero" && (report.complete || !isCut)) continue;
+      const lastRunning = drawn.running.findLast(({ end }) => end <= kept);
+      if (isCut && lastRunning !== undefined && drawn.shown.length === 0 && !report.complete) {
+        expect(generated(usage), said).toBe(Math.min(limit, lastRunning.output));
+        expect(Number(usage.inputTokens + usage.cacheReadTokens), said).toBe(RUNNING_INPUT);
+        continue;
+      }
       const came = drawn.chosen.filter(({ end }) => end <= kept);
       if (came.length === 0) continue;
       expect(usageSource, said).not.toBe(UsageSource.USAGE_SOURCE_NONE);

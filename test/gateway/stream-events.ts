@@ -25,6 +25,8 @@ export interface StreamShape {
   /** `told` is what the end tells of tools beside the usage. */
   end(usage: { readonly input: number; readonly output: number } | undefined, told?: Json): readonly Json[];
   readonly mark: string;
+  /** What a chunk tells of all that came so far, where a server of the wire does. */
+  readonly running?: readonly ((counts: { readonly input: number; readonly output: number }) => Json)[];
 }
 
 export const words = (count: number): string => " word".repeat(count);
@@ -188,8 +190,17 @@ const strange = (name: string, of: (text: string) => unknown = (text) => text): 
   isUnknown: true,
 });
 
+/** Of llama.cpp, and of vLLM. */
+const RUNNING: StreamShape["running"] = [
+  ({ input, output }) => ({ timings: { cache_n: 2, prompt_n: input - 2, predicted_n: output } }),
+  ({ input, output }) => ({
+    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+  }),
+];
+
 const chat: StreamShape = {
   frame: sse,
+  running: RUNNING,
   head: [choice({ delta: { role: "assistant", content: "" } })],
   brings: [
     told("content"),
@@ -226,6 +237,7 @@ const chat: StreamShape = {
 
 const completions: StreamShape = {
   frame: sse,
+  running: RUNNING,
   head: [choice({ text: "" })],
   brings: [
     brings("text", (text) => [choice({ text })]),

@@ -7,6 +7,7 @@ import { decodeToldError } from "../error.js";
 import { CHUNK_KINDS } from "../events/kinds.js";
 import { chunkHead, type ChunkReader } from "../events/read-chunks.js";
 import type { WireRequest } from "../../wire.js";
+import { RunningCounts } from "./running-counts.js";
 import { toldCalls } from "./told-tools.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
@@ -22,6 +23,8 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
   private head: JsonObject = {};
   /** True where the chunk that is read tells a usage. */
   private tellsUsage = false;
+  private readonly choicesPerInput: number;
+  private running: RunningCounts | undefined;
 
   constructor(
     isTyped: boolean,
@@ -29,6 +32,8 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     asked: WireRequest | undefined,
   ) {
     super(isTyped, asked);
+    const { candidateCount = 1, inputCount = 1 } = asked?.facts ?? {};
+    this.choicesPerInput = Math.max(1, candidateCount / inputCount);
   }
 
   get complete(): boolean {
@@ -46,6 +51,7 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     if (chunk["object"] === "error") return decodeToldError(chunk);
     this.tellsUsage = false;
     this.noteUsage(chunk["usage"] ?? objectOf(chunk["x_groq"])?.["usage"]);
+    if (chunk["timings"] !== undefined && !this.tellsUsage) this.noteRunning(chunk);
     const tier = chunk["service_tier"];
     if (typeof tier === "string") this.serviceTier = tier;
     this.noteExtrasIn(chunk, CHUNK_KINDS);
@@ -96,6 +102,15 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     this.usageBroken = isBrokenUsage(value);
     this.tellsUsage = true;
     this.noteToldCalls(toldCalls(value, this));
+  }
+
+  private noteRunning(chunk: JsonObject): void {
+    this.running ??= new RunningCounts(this.choicesPerInput);
+    const usage = this.running.read(chunk);
+    if (usage === undefined) return;
+    this.usage = usage;
+    this.usageBroken = false;
+    this.tellsUsage = true;
   }
 
   /** Called for the first chunk that holds a choice. */
