@@ -1,5 +1,6 @@
 /** What streams of every wire may hold: events that vendors document, and others, each with what it brings. */
 import { frameOf } from "../support/fake-bedrock.js";
+import { RUNNING, type RunningCount } from "./running-counts.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -26,7 +27,7 @@ export interface StreamShape {
   end(usage: { readonly input: number; readonly output: number } | undefined, told?: Json): readonly Json[];
   readonly mark: string;
   /** What a chunk tells of all that came so far, where a server of the wire does. */
-  readonly running?: readonly ((counts: { readonly input: number; readonly output: number }) => Json)[];
+  readonly running?: readonly RunningCount[];
 }
 
 export const words = (count: number): string => " word".repeat(count);
@@ -189,14 +190,6 @@ const strange = (name: string, of: (text: string) => unknown = (text) => text): 
   ...told(name, of),
   isUnknown: true,
 });
-
-/** Of llama.cpp, and of vLLM. */
-const RUNNING: StreamShape["running"] = [
-  ({ input, output }) => ({ timings: { cache_n: 2, prompt_n: input - 2, predicted_n: output } }),
-  ({ input, output }) => ({
-    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
-  }),
-];
 
 const chat: StreamShape = {
   frame: sse,
