@@ -73,6 +73,7 @@ const added = (name: string, of: (text: string) => Json): Bringing =>
   brings(`item that begins with all of it: ${name}`, (text, place) => [
     { type: "response.output_item.added", output_index: place, item: { id: `i${place}`, ...of(text) } },
   ]);
+const shellCall = (text: string): Json => ({ type: "shell_call", call_id: "c", action: { commands: [text] } });
 const call = { type: "function_call", call_id: "c", name: "f", arguments: "" };
 
 const responses: StreamShape = {
@@ -126,12 +127,12 @@ const responses: StreamShape = {
     },
     item("message", (text) => ({ type: "message", content: [{ type: "output_text", text, annotations: [] }] })),
     item("function_call", (text) => ({ ...call, arguments: text })),
-    item("shell_call", (text) => ({ type: "shell_call", call_id: "c", action: { commands: [text] } })),
+    { ...item("shell_call", shellCall), isHosted: true },
     item("apply_patch_call", (diff) => ({ type: "apply_patch_call", call_id: "c", operation: { diff } })),
     item("compaction", (text) => ({ type: "compaction", encrypted_content: text.repeat(2) })),
     added("message", (text) => ({ type: "message", content: [{ type: "output_text", text, annotations: [] }] })),
     added("function_call", (text) => ({ ...call, arguments: text })),
-    added("shell_call", (text) => ({ type: "shell_call", call_id: "c", action: { commands: [text] } })),
+    { ...added("shell_call", shellCall), isHosted: true },
     unknown("an item of tomorrow", (text, place) => [
       { type: "response.output_item.done", output_index: place, item: { type: "of_tomorrow", body: text } },
     ]),
