@@ -41,8 +41,7 @@ export function billOf(usage: Usage, report: AnswerReport | undefined, terms: Bi
   const price = answered?.price ?? terms.price;
   const told = report?.serviceTier ?? "";
   const serviceTier = told === "" ? plan.serviceTier : serviceTierOf(told);
-  // An answer that cannot tell its calls is taken to have made all that it might.
-  const toolUses = report?.toolUses ?? plan.toolCallsMax;
+  const toolUses = toolUsesOf(report, plan);
   const rounds = report?.rounds;
   const allowed = toolUses.length === 0 ? toolUses : allowedUses(toolUses, price, plan);
   const served: Served = { serviceTier, toolUses: allowed, rounds };
@@ -59,6 +58,16 @@ export function billOf(usage: Usage, report: AnswerReport | undefined, terms: Bi
     operatorCostNanos: cost === undefined ? undefined : costNanos(usage, cost, served),
     doubt,
   };
+}
+
+/** As an answer tells them. One that cannot, and brought anything, is taken to have called each tool once. */
+export function toolUsesOf(
+  report: AnswerReport | undefined,
+  { toolCallsMax }: Pick<Plan, "toolCallsMax">,
+): readonly ToolUse[] {
+  if (report?.toolUses !== undefined) return report.toolUses;
+  if (report === undefined || report.made === "nothing") return [];
+  return [...new Set(toolCallsMax.map(({ name }) => name))].map((name) => ({ name, calls: 1n }));
 }
 
 /** The dearer of the two tiers that the hold covered: the ordinary one, and the one that was asked. */

@@ -125,7 +125,7 @@ function answerCharge(report: AnswerReport | undefined, ending: Ending, terms: C
   if (report === undefined) return free(undefined);
   const { request, contextTokens } = terms;
   const hasFinished = ending === "finished";
-  const doubt = doubtOf(report, contextTokens * (request.facts.inputCount ?? 1), hasFinished);
+  const doubt = doubtOf(report, contextTokens * (request.facts.inputCount ?? 1), hasFinished, repeatsInput(terms));
   const isOver = hasFinished || report.complete;
   const kind = kindOf(report, doubt, isOver);
   // A request for no output at all only warms a cache, and a finished one has what it asked for.
@@ -151,10 +151,16 @@ function hasSeveralPrompts({ request }: ChargeTerms): boolean {
   return (request.facts.inputCount ?? 1) > 1;
 }
 
+/** What the prompts have by count; undefined of a single one, which its upstream may cut. */
+async function promptsOf(terms: ChargeTerms): Promise<TextCount | undefined> {
+  return hasSeveralPrompts(terms) ? countPrompts(terms.request, terms.modelId, terms.accountId) : undefined;
+}
+
 /** Asked of every answer, so it looks at a piece of the text at most. */
 function looksTooLow(usage: Usage, report: AnswerReport, { request, estimateOutput }: ChargeTerms): boolean {
-  // What repeats its prompt was not generated.
-  if (request.facts.repeatsInput === true || !hasText(report)) return false;
+  if (!hasText(report)) return false;
+  // How much of it was generated only a count tells.
+  if (request.facts.repeatsInput === true) return true;
   const estimated = estimateOutput?.() ?? roughTokens(report.text);
   return mayBeTooLow(generatedTokens(usage), estimated * saidShare(report));
 }
@@ -199,8 +205,19 @@ export function usageWithin(
   return outputTokensMax === undefined ? read : withOutputWithin(read, outputTokensMax);
 }
 
-function outputOf(report: AnswerReport, { modelId, accountId, countOutput }: ChargeTerms): Promise<TextCount> {
-  return countOutput?.() ?? countOrEstimate(report.text, modelId, { account: accountId, lane: "settlement" });
+async function outputOf(report: AnswerReport, terms: ChargeTerms): Promise<TextCount> {
+  const { request, modelId, accountId, countOutput } = terms;
+  const counting = countOutput?.() ?? countOrEstimate(report.text, modelId, { account: accountId, lane: "settlement" });
+  if (!repeatsInput(terms)) return counting;
+  // What repeats its prompt was not generated; where the two meet, tokens differ.
+  const [output, input] = await Promise.all([counting, countPrompts(request, modelId, accountId)]);
+  const { candidateCount, inputCount = 1 } = request.facts;
+  const repeated = ((input?.tokens ?? 0) * candidateCount) / inputCount;
+  return { tokens: Math.max(0, Math.floor(output.tokens - repeated)), certainTokens: 0 };
+}
+
+function repeatsInput({ request }: ChargeTerms): boolean {
+  return request.facts.repeatsInput === true;
 }
 
 /** What came, in tokens of each price. */
@@ -236,13 +253,17 @@ async function counted(
 
 /** The report, or the count of the output where the report is too low to be true. */
 async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
-  const { tokens: said, certainTokens } = await outputOf(report, terms);
+  const [{ tokens: said, certainTokens }, input] = await Promise.all([outputOf(report, terms), promptsOf(terms)]);
   const delivered = deliveredOf(said, report, terms);
-  if (!isTooLow(generatedTokens(usage), { tokens: totalOf(delivered), certainTokens }))
-    return withinPlan(reported(usage), terms);
+  let comparedUsage = usage;
+  // Counts that come with the text may be of the one prompt that it belongs to.
+  if (input !== undefined && isTooLow(readTokens(usage), input)) comparedUsage = withCountedInput(usage, input.tokens);
+  if (isTooLow(generatedTokens(usage), { tokens: totalOf(delivered), certainTokens }))
+    comparedUsage = withCountedOutput(comparedUsage, delivered);
+  if (comparedUsage === usage) return withinPlan(reported(usage), terms);
   const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
   const doubt = hasFinished ? "missing" : undefined;
-  return withinPlan({ usage: withCountedOutput(usage, delivered), usageSource, doubt }, terms);
+  return withinPlan({ usage: comparedUsage, usageSource, doubt }, terms);
 }
 
 /** The share of its text that is no thought: one that is shown may be a summary, which its upstream does not bill. */
@@ -269,13 +290,9 @@ function wordsOf(text: string): number {
  * is no text never stand against it.
  */
 async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): Promise<Charge> {
-  const { request, modelId, accountId } = terms;
   const isOutputJudged = looksTooLow(usage, report, terms);
-  const leastTokens = isOutputJudged ? (terms.leastOutput?.() ?? wordsOf(report.text)) : 0;
-  const [output, input] = await Promise.all([
-    isOutputJudged ? outputOf(report, terms) : undefined,
-    hasSeveralPrompts(terms) ? countPrompts(request, modelId, accountId) : undefined,
-  ]);
+  const leastTokens = isOutputJudged && !repeatsInput(terms) ? (terms.leastOutput?.() ?? wordsOf(report.text)) : 0;
+  const [output, input] = await Promise.all([isOutputJudged ? outputOf(report, terms) : undefined, promptsOf(terms)]);
   let judgedUsage = usage;
   if (input !== undefined && isTooLow(readTokens(usage), input))
     judgedUsage = withCountedInput(judgedUsage, input.tokens);

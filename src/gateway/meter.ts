@@ -13,7 +13,7 @@ import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver, Routing } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
-import { type Bill, billOf, type ServedDoubt } from "./bill.js";
+import { type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
 import { Notes } from "./usage-checkpoints.js";
 import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
@@ -170,12 +170,12 @@ export class Meter implements AnswerReceiver {
   get #servedAs(): ServedAs | undefined {
     const report = this.#report;
     if (report === undefined || report.made === "nothing") return undefined;
-    const { servedModel = "", serviceTier = "", toolUses } = report;
+    const { servedModel = "", serviceTier = "" } = report;
     const { plan } = this.options;
     return {
       model: servedModel === this.#modelId ? "" : servedModel,
       serviceTier: serviceTier === "" ? plan.serviceTier : serviceTierOf(serviceTier),
-      toolUses: toolUses ?? plan.toolCallsMax,
+      toolUses: toolUsesOf(report, plan),
     };
   }
 
@@ -219,17 +219,23 @@ export class Meter implements AnswerReceiver {
   }
 
   exceeds(): boolean {
-    const { outputTokensMax } = this.options;
-    if (outputTokensMax === undefined || this.#notes === undefined) return false;
+    if (this.#notes === undefined) return false;
+    const limit = this.#limitTokens;
     const certainTokens = this.#certainTokens;
-    if (isPastLimit(certainTokens, outputTokensMax)) return true;
+    if (isPastLimit(certainTokens, limit)) return true;
     const unknownTokens = this.#report?.unknownTokens ?? 0;
-    return unknownTokens > 0 && isFarPastLimit(certainTokens + unknownTokens, outputTokensMax);
+    return unknownTokens > 0 && isFarPastLimit(certainTokens + unknownTokens, limit);
   }
 
   roomTokens(): number {
-    const { outputTokensMax } = this.options;
-    return outputTokensMax === undefined ? Infinity : outputTokensMax - this.#certainTokens;
+    return this.#limitTokens - this.#certainTokens;
+  }
+
+  /** How much may come: an answer that repeats its input may have that of each choice, too. */
+  get #limitTokens(): number {
+    const { request, plan, outputTokensMax = Infinity } = this.options;
+    const { repeatsInput = false, candidateCount } = request.facts;
+    return repeatsInput ? outputTokensMax + plan.inputTokensMax * candidateCount : outputTokensMax;
   }
 
   /** So many tokens came at least: of text, and of sound, whose length is known. */

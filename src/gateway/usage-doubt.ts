@@ -28,7 +28,12 @@ const ESTIMATES_DIFFER = 1.3;
 const ESTIMATED_TOKENS_DIFFER = 8;
 
 /** What is wrong with the report of an answer at first sight. `ended`: well, so that its usage should have come. */
-export function doubtOf(report: AnswerReport, contextTokens: number, ended: boolean): UsageDoubt | undefined {
+export function doubtOf(
+  report: AnswerReport,
+  contextTokens: number,
+  ended: boolean,
+  repeatsInput = false,
+): UsageDoubt | undefined {
   const { usage, usageBroken, made } = report;
   if (usageBroken === true) return "broken";
   // A cut answer never came to tell its usage: no lie.
@@ -37,7 +42,7 @@ export function doubtOf(report: AnswerReport, contextTokens: number, ended: bool
   const total = totalTokens(usage);
   if (made === "content" && total === 0) return "zero";
   // A stream that was cut may have been told its input alone.
-  if (hasText(report) && (total === Number(generated) || (ended && generated === 0n))) return "zero";
+  if (hasText(report) && (total === Number(generated) || (ended && generated === 0n && !repeatsInput))) return "zero";
   const most = CONTEXTS_MAX * (contextTokens > 0 ? contextTokens : CONTEXT_TOKENS_UNKNOWN);
   return total > most ? "absurd" : undefined;
 }

@@ -35,6 +35,8 @@ export function readableInput(request: WireRequest): RequestText | undefined {
 /** Throws PARAMETER_* where the typed form cannot hold the request. */
 export function inputText(request: WireRequest): RequestText {
   if (request.embedding !== undefined) return embeddingText(request.embedding);
+  const { inputTokens } = request.facts;
+  if (inputTokens !== undefined) return { messages: 0, text: "", tokens: inputTokens };
   const prompt = request.prompt();
   const texts: string[] = [];
   for (const message of prompt.messages) for (const part of message.parts) collectText(part, texts);

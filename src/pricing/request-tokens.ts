@@ -125,9 +125,9 @@ export async function countPrompts(
   const readable = await textOf(request);
   if (readable === undefined) return undefined;
   const { tokens, certainTokens } = await countOrEstimate(readable.text, modelId, { account, lane: "settlement" });
-  // A line end stands between two prompts.
-  const between = Math.max(0, readable.messages - 1);
-  return { tokens: Math.max(0, tokens - between), certainTokens: Math.max(0, certainTokens - between) };
+  // A line end stands between two prompts, and a token is one for certain.
+  const more = readable.tokens - Math.max(0, readable.messages - 1);
+  return { tokens: Math.max(0, tokens + more), certainTokens: Math.max(0, certainTokens + more) };
 }
 
 // Of a longer text the fewest tokens leave too much open, and looking for them takes too long.

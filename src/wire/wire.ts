@@ -36,6 +36,8 @@ export interface RequestFacts {
   readonly audioCount: number;
   /** How many inputs the model reads one by one, each within its context. Absent: all of it is one. */
   readonly inputCount?: number;
+  /** How many tokens its inputs have, where they came as tokens. */
+  readonly inputTokens?: number | undefined;
   /** True where the answer says the input once more, before what is generated. */
   readonly repeatsInput?: boolean;
   /** How many tools it offers, of whatever kind. Absent: none. */

@@ -83,9 +83,15 @@ const ROWS: readonly Row[] = [
     costs: 100n + 20_000n,
   },
   {
-    name: "with the searches that were held, where it cannot tell",
+    name: "with one call of each tool that was asked, where it cannot tell",
+    terms: asked("", { web_search: 5, file_search: 9 }),
+    costs: 12_100n,
+  },
+  {
+    name: "without a call, where nothing came",
+    told: { made: "nothing" },
     terms: asked("", { web_search: 5 }),
-    costs: 50_100n,
+    costs: 100n,
   },
   {
     name: "with no more searches than were held",

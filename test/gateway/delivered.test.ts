@@ -1,6 +1,7 @@
 /** Whatever an upstream streams costs what it brings: by its report where that can be true, else by what came. */
 import { describe, expect, test } from "vitest";
-import { type Usage, UsageSource } from "../../src/api/index.js";
+import { type Price, type Usage, UsageSource } from "../../src/api/index.js";
+import { billOf } from "../../src/gateway/bill.js";
 import { type Charge, chargeOf, type ChargeTerms, type Ending } from "../../src/gateway/charge.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { createWire } from "../../src/wire/bedrock-converse/index.js";
@@ -8,10 +9,18 @@ import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
-import type { AnswerForm, AnswerReport, EndpointWire } from "../../src/wire/wire.js";
+import type { AnswerForm, AnswerReport, EndpointWire, WireRequest } from "../../src/wire/wire.js";
+import { TOOLS as ANTHROPIC_TOOLS } from "../../src/wire/anthropic/request/members.js";
+import { TOOLS as GEMINI_TOOLS } from "../../src/wire/gemini/request/members.js";
+import { TOOLS as CHAT_TOOLS } from "../../src/wire/openai-chat/request/members.js";
+import { TOOLS as RESPONSES_TOOLS } from "../../src/wire/openai-responses/request/members.js";
+import type { ToolRule } from "../../src/wire/request/hosted-tools.js";
+import type { MemberRule } from "../../src/wire/request/members.js";
+import { FREE } from "../pricing/prices.js";
 import { pick, type Random, randomOf } from "../support/random.js";
 import { bySweep } from "../support/sweep.js";
 import { type Bringing, STREAMS, type StreamShape } from "./stream-events.js";
+import { TOOL_SHAPES, type ToolShape } from "./tool-events.js";
 
 type WireName = keyof typeof STREAMS;
 
@@ -32,6 +41,25 @@ const request = openAiChat.readRequest({
   headers: {},
 });
 const INPUT_TOKENS_MAX = 1_000;
+
+const CALLS_MAX = 10n;
+const CALL_NANOS = 1_000_000n;
+/** The same request with a tool that its upstream runs. */
+function asking(tool: string | undefined): WireRequest {
+  if (tool === undefined) return request;
+  const { facts, source } = request;
+  const toolCallsMax = [{ name: tool, calls: CALLS_MAX }];
+  return { facts: { ...facts, toolCallsMax }, source, prompt: () => request.prompt() };
+}
+
+/** How many calls of the tool an answer is charged, and what is said of it. */
+function callsCharged(tool: string, report: AnswerReport, usage: Usage): { calls: number; doubt: unknown } {
+  const price: Price = { ...FREE, tools: [{ name: tool, callPicos: CALL_NANOS * 1_000n }] };
+  const plan = { serviceTier: "", toolCallsMax: [{ name: tool, calls: CALLS_MAX }] };
+  const terms = { price, cost: undefined, plan, heldNanos: CALL_NANOS * CALLS_MAX, answered: undefined };
+  const { costNanos, doubt } = billOf(usage, report, terms);
+  return { calls: Number(costNanos / CALL_NANOS), doubt };
+}
 
 function charged(report: AnswerReport, ending: Ending, outputTokensMax?: number): Promise<Charge> {
   const terms: ChargeTerms = {
@@ -105,17 +133,42 @@ describe.each(NAMES)("a cut stream of %s", (name) => {
   });
 });
 
+/** The tools that requests of a wire may ask for at a price. */
+const PRICED: Readonly<Record<WireName, readonly (ToolRule | MemberRule)[]>> = {
+  "openai-chat": [...CHAT_TOOLS.values(), ...openAiChat.members.rules.values()],
+  "openai-completions": [...openAiCompletions.members.rules.values()],
+  "openai-responses": [...RESPONSES_TOOLS.values(), ...openAiResponses.members.rules.values()],
+  anthropic: [...ANTHROPIC_TOOLS.values(), ...anthropic.members.rules.values()],
+  gemini: [...GEMINI_TOOLS.values(), ...gemini.members.rules.values()],
+  "bedrock-converse": [],
+};
+
+test.each(NAMES)("each tool of %s that has a price has a stream that calls it", (name) => {
+  const priced = PRICED[name].flatMap((rule) =>
+    rule.kind === "priced" ? [rule.name] : rule.kind === "tool" ? [rule.tool] : [],
+  );
+  const shaped: readonly ToolShape[] = TOOL_SHAPES[name];
+  expect(shaped.map(({ tool }) => tool)).toEqual(expect.arrayContaining(priced));
+});
+
 type Reported = "none" | "plausible" | "zero";
 
 interface Drawn {
   readonly bytes: Buffer;
+  /** Where in it each call of a tool begins to show, as far as calls show before the end, and how many there are. */
+  readonly shown: readonly number[];
+  readonly calls: number;
   readonly chosen: readonly { readonly bringing: Bringing; readonly tokens: number; readonly end: number }[];
+  /** What was told with each piece of all that came so far; empty where nothing was. */
+  readonly running: readonly { readonly end: number; readonly output: number }[];
   readonly reported: Reported;
   readonly usage: { readonly input: number; readonly output: number } | undefined;
 }
 
+const RUNNING_INPUT = 29;
+
 /** A random stream, and where in it what it brings ends. */
-function draw(random: Random, shape: StreamShape): Drawn {
+function draw(random: Random, shape: StreamShape, tool: ToolShape | undefined): Drawn {
   const frames: Buffer[] = [];
   let length = 0;
   const add = (bytes: Buffer): number => {
@@ -124,23 +177,56 @@ function draw(random: Random, shape: StreamShape): Drawn {
   };
   for (const event of shape.head) add(shape.frame(event));
   const chosen: { bringing: Bringing; tokens: number; end: number }[] = [];
-  for (let place = 0, count = Math.floor(random() * 5); place < count; place++) {
+  // A call of another tool than was asked for counts as one of the dearest that was.
+  const brings = tool === undefined ? shape.brings : shape.brings.filter(({ isHosted }) => isHosted !== true);
+  const tellRunning = shape.running !== undefined && random() < 0.3 ? pick(random, shape.running) : undefined;
+  const running: { end: number; output: number }[] = [];
+  let output = 0;
+  const shown: number[] = [];
+  const count = Math.floor(random() * 5);
+  const calls = tool === undefined ? 0 : Math.floor(random() * 13);
+  const callPlaces = Array.from({ length: calls }, () => Math.floor(random() * (count + 1)));
+  const addCalls = (before: number): void => {
+    for (const [at, place] of callPlaces.entries())
+      if (place === before && tool?.write !== undefined) {
+        const [first, ...rest] = tool.write(count + at);
+        if (first !== undefined) shown.push(add(shape.frame(first)));
+        for (const event of rest) add(shape.frame(event));
+      }
+  };
+  for (let place = 0; place < count; place++) {
+    addCalls(place);
     if (random() < 0.3) add(shape.frame(pick(random, shape.quiet)));
-    const bringing = pick(random, shape.brings);
+    const bringing = pick(random, brings);
     const size = 1 + Math.floor(random() * 60);
     let end = 0;
-    for (const event of bringing.write(size, place)) end = add(shape.frame(event));
+    output += (bringing.tokens ?? size) * 4 + Math.floor(random() * 9);
+    for (const event of bringing.write(size, place))
+      end = add(shape.frame({ ...event, ...tellRunning?.({ input: RUNNING_INPUT, output }) }));
+    if (tellRunning !== undefined) running.push({ end, output });
     chosen.push({ bringing, tokens: bringing.tokens ?? size, end });
   }
+  addCalls(count);
   const reported = pick<Reported>(random, ["none", "plausible", "zero"]);
   const all = chosen.reduce((sum, { tokens }) => sum + tokens, 0);
   const usage =
     reported === "none"
       ? undefined
       : { input: 7, output: reported === "zero" ? 0 : all * 4 + 5 + Math.floor(random() * 100) };
-  for (const event of shape.end(usage)) add(shape.frame(event));
+  for (const event of shape.end(usage, tool?.told?.(calls))) add(shape.frame(event));
   add(Buffer.from(shape.mark));
-  return { bytes: Buffer.concat(frames), chosen, reported, usage };
+  return { bytes: Buffer.concat(frames), running, shown, calls, chosen, reported, usage };
+}
+
+/** The least and the most calls that such a stream may be charged. */
+function callBounds(tool: ToolShape, { shown, calls, usage }: Drawn, kept: number, isCut: boolean): [number, number] {
+  const most = Math.min(calls, Number(CALLS_MAX));
+  const came = Math.min(shown.filter((end) => end <= kept).length, Number(CALLS_MAX));
+  const isTold = tool.told !== undefined && (tool.isInCandidate === true || usage !== undefined);
+  if (!isCut && isTold) return tool.isOnce === true ? [Math.min(1, most), Math.min(1, most)] : [most, most];
+  // What nothing shows is taken to be one call, unless the end came that tells of it.
+  if (tool.write === undefined || came === 0) return [isCut || calls === 0 ? 0 : 1, Math.max(1, most)];
+  return [came, isCut ? most : came];
 }
 
 /** All are a hundred thousand. */
@@ -152,12 +238,15 @@ describe.each(NAMES)("random streams of %s", (name) => {
   test.each(["source", "events"] as const)("whole and cut, read as %s", async (form) => {
     const random = randomOf(40);
     for (let run = 0; run < RUNS / 2; run++) {
-      const drawn = draw(random, shape);
+      const tools: readonly ToolShape[] = TOOL_SHAPES[name];
+      const tool = random() < 0.5 ? tools[Math.floor(random() * tools.length)] : undefined;
+      const drawn = draw(random, shape, tool);
+      const asked = asking(tool?.tool);
       const isCut = random() < 0.7;
       const kept = isCut ? Math.floor(random() * drawn.bytes.length) : drawn.bytes.length;
       const limit = pick(random, [40, 100_000]);
       const bytes = drawn.bytes.subarray(0, kept);
-      const decoder = WIRES[name].decodeStream?.(request.facts, form, request);
+      const decoder = WIRES[name].decodeStream?.(asked.facts, form, asked);
       if (decoder === undefined) throw new Error(name);
       const middle = Math.floor(random() * kept);
       for (const chunk of [bytes.subarray(0, middle), bytes.subarray(middle)]) decoder.push(chunk);
@@ -165,7 +254,17 @@ describe.each(NAMES)("random streams of %s", (name) => {
       const { report } = decoder;
       const ending = !isCut ? "finished" : pick(random, ["left", "failed"] as const);
       const { usage, usageSource } = await charged(report, ending, limit);
-      const said = `run ${run}: ${drawn.chosen.map(({ bringing }) => bringing.name).join(", ")}; ${drawn.reported}`;
+      const brought = drawn.chosen.map(({ bringing }) => bringing.name).join(", ");
+      const said = `run ${run}: ${brought}; ${drawn.reported}; ${drawn.calls} of ${tool?.tool}`;
+      const isCharged = usageSource !== UsageSource.USAGE_SOURCE_NONE;
+      if (tool !== undefined && isCharged) {
+        const { calls, doubt } = callsCharged(tool.tool, report, usage);
+        const [least, most] = callBounds(tool, drawn, kept, isCut);
+        expect(calls, said).toBeGreaterThanOrEqual(least);
+        expect(calls, said).toBeLessThanOrEqual(most);
+        expect(doubt, said).toBe(drawn.calls > CALLS_MAX && doubt !== undefined ? "other_tool" : undefined);
+      }
+      if (ending === "left" && drawn.shown.some((end) => end <= kept)) expect(isCharged, said).toBe(true);
       expect(generated(usage), said).toBeLessThanOrEqual(limit);
       expect(Number(usage.inputTokens), said).toBeLessThanOrEqual(INPUT_TOKENS_MAX);
       if (!isCut && drawn.reported === "plausible") {
@@ -175,6 +274,12 @@ describe.each(NAMES)("random streams of %s", (name) => {
       }
       // A report of no output stands where what came is no text: a search has none.
       if (drawn.reported === "zero" && (report.complete || !isCut)) continue;
+      const lastRunning = drawn.running.findLast(({ end }) => end <= kept);
+      if (isCut && lastRunning !== undefined && drawn.shown.length === 0 && !report.complete) {
+        expect(generated(usage), said).toBe(Math.min(limit, lastRunning.output));
+        expect(Number(usage.inputTokens + usage.cacheReadTokens), said).toBe(RUNNING_INPUT);
+        continue;
+      }
       const came = drawn.chosen.filter(({ end }) => end <= kept);
       if (came.length === 0) continue;
       expect(usageSource, said).not.toBe(UsageSource.USAGE_SOURCE_NONE);

@@ -7,7 +7,7 @@ import { planOf } from "../../src/gateway/admission.js";
 import type { Checkpoint, Hold } from "../../src/ledger/ledger.js";
 import { ANSWERED } from "../../src/routing/attempt-types.js";
 import { GatewayError } from "../../src/errors.js";
-import type { AnswerReport, Batch, GrownText } from "../../src/wire/wire.js";
+import type { AnswerReport, Batch, GrownText, RequestFacts, WireRequest } from "../../src/wire/wire.js";
 import { askedOf, openPipeline, Told } from "./pipeline.js";
 
 const START_MS = 1_000;
@@ -44,12 +44,17 @@ interface Metered {
   begin(more?: Partial<AnswerReport>): void;
 }
 
-async function metered(body: object = {}): Promise<Metered> {
+async function metered(body: object = {}, facts: Partial<RequestFacts> = {}): Promise<Metered> {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"], now: 0 });
   onTestFinished(() => void vi.useRealTimers());
   const pipeline = await openPipeline();
   vi.advanceTimersByTime(START_MS - performance.now());
-  const [{ request, acceptWire }, told] = [askedOf(body), new Told()];
+  const [{ request: asked, acceptWire }, told] = [askedOf(body), new Told()];
+  const request: WireRequest = {
+    facts: { ...asked.facts, ...facts },
+    source: asked.source,
+    prompt: () => asked.prompt(),
+  };
   const { model } = pipeline;
   const plan = planOf(askedOf(body), model, "chat", pipeline.call());
   const notes: Checkpoint[] = [];
@@ -222,6 +227,18 @@ describe("an attempt", () => {
     meter.take(batch("a"), START_MS + 2_500);
     expect(meter.exceeds()).toBe(true);
     expect(meter.roomTokens()).toBeLessThan(0);
+  });
+
+  test("that repeats its prompt is not stopped for that", async () => {
+    const { meter, text, begin } = await metered({ max_tokens: 100 }, { repeatsInput: true });
+    begin({ complete: false });
+    const room = meter.roomTokens() - 100;
+    expect(room).toBeGreaterThan(0);
+    for (const [words, want] of [[room + 100, false] as const, [2 * room + 300, true] as const]) {
+      text.kept = "word ".repeat(words);
+      meter.take(batch("a"), START_MS + 2_500);
+      expect(meter.exceeds()).toBe(want);
+    }
   });
 
   test.each([

@@ -115,8 +115,43 @@ describe.each([false, true])("streamed: %s", (stream) => {
 
   test("an answer that repeats its prompt reports what it generated", async () => {
     const request = completion(1, { echo: true });
-    const report = reportOf(COMPLETIONS, request, 1, usageOf(PROMPT_TOKENS, 3), stream);
+    const row: Row = {
+      ...COMPLETIONS,
+      choice: (index) => ({ index, text: `${PROMPT} The miller.`, finish_reason: "stop" }),
+    };
+    const report = reportOf(row, request, 1, usageOf(PROMPT_TOKENS, 3), stream);
     expect((await charged(report, request, "gpt-4o")).doubt).toBeUndefined();
+  });
+
+  test("the usage of one of several choices that repeat their prompt is replaced by what was generated", async () => {
+    const request = completion(1, { echo: true, n: 4 });
+    const row: Row = { ...COMPLETIONS, choice: (index) => ({ index, text: PROMPT + TEXT, finish_reason: "stop" }) };
+    const report = reportOf(row, request, 4, usageOf(PROMPT_TOKENS, CHOICE_TOKENS), stream);
+    const { usage, doubt } = await charged(report, request, "gpt-4o");
+    expect(doubt).toBe("below_count");
+    expect(Math.abs(Number(usage.outputTokens) - 4 * CHOICE_TOKENS)).toBeLessThanOrEqual(4);
+    const whole = reportOf(row, request, 4, usageOf(PROMPT_TOKENS, 4 * CHOICE_TOKENS), stream);
+    expect((await charged(whole, request, "gpt-4o")).doubt).toBeUndefined();
+  });
+
+  test("an answer that repeats its prompt alone is charged by its report, which tells no output", async () => {
+    const request = completion(1, { echo: true, max_tokens: 0 });
+    const row: Row = { ...COMPLETIONS, choice: (index) => ({ index, text: PROMPT, finish_reason: "length" }) };
+    const { usage, doubt } = await charged(reportOf(row, request, 1, usageOf(9, 0), stream), request, "gpt-4o");
+    expect({ doubt, input: usage.inputTokens, output: usage.outputTokens }).toEqual({
+      doubt: undefined,
+      input: 9n,
+      output: 0n,
+    });
+  });
+
+  test("the usage of one of a hundred prompts that came as tokens is replaced by their number", async () => {
+    const request = completion(1, { prompt: Array.from({ length: 100 }, () => [1, 2, 3, 4, 5]) });
+    const report = reportOf(COMPLETIONS, request, 1, usageOf(5, CHOICE_TOKENS), stream);
+    const { usage, doubt } = await charged(report, request, "gpt-4o");
+    expect({ doubt, input: usage.inputTokens }).toEqual({ doubt: "below_count", input: 500n });
+    const whole = reportOf(COMPLETIONS, request, 1, usageOf(500, CHOICE_TOKENS), stream);
+    expect((await charged(whole, request, "gpt-4o")).doubt).toBeUndefined();
   });
 
   test("a tokenizer that makes a few tokens less is no lie", async () => {
@@ -124,6 +159,47 @@ describe.each([false, true])("streamed: %s", (stream) => {
     const report = reportOf(CHAT, request, 1, usageOf(PROMPT_TOKENS, Math.ceil(CHOICE_TOKENS * 0.97)), stream);
     expect((await charged(report, request, "gpt-4o")).doubt).toBeUndefined();
   });
+});
+
+/** A stream of so many choices, which was cut; each piece has the counts of its own choice. */
+function cutOf(request: WireRequest, choices: number, counts: (index: number) => object): AnswerReport {
+  const decoder = openAiCompletions.decodeStream(request.facts, "source", request);
+  for (let index = 0; index < choices; index++)
+    decoder.push(Buffer.from(sse({ id: "x", choices: [{ index, text: TEXT }], ...counts(index) })));
+  return decoder.report;
+}
+const TIMINGS = { timings: { cache_n: 4, prompt_n: PROMPT_TOKENS - 4, predicted_n: CHOICE_TOKENS + 1 } };
+
+test.each([
+  { name: "a prompt", request: completion(1), choices: 1, inputs: 1 },
+  { name: "choices of one prompt", request: completion(1, { n: 3 }), choices: 3, inputs: 1 },
+  { name: "several prompts", request: completion(3), choices: 3, inputs: 3 },
+])("a cut stream of $name costs the last counts of each choice", async ({ request, choices, inputs }) => {
+  const { usage } = await charged(
+    cutOf(request, choices, () => TIMINGS),
+    request,
+    "gpt-4o",
+    "left",
+  );
+  expect(usage.outputTokens).toBe(BigInt(choices * (CHOICE_TOKENS + 1)));
+  expect(usage.cacheReadTokens).toBe(BigInt(4 * inputs));
+  expect(usage.inputTokens).toBe(BigInt((PROMPT_TOKENS - 4) * inputs));
+});
+
+test("a cut stream whose counts are of the last of several prompts costs all of them", async () => {
+  const request = completion(20);
+  const report = cutOf(request, 20, () => usageOf(PROMPT_TOKENS, CHOICE_TOKENS));
+  const { usage } = await charged(report, request, "gpt-4o", "left");
+  expect(Number(usage.inputTokens)).toBeGreaterThanOrEqual(20 * (PROMPT_TOKENS - 1));
+  expect(Number(usage.outputTokens)).toBeGreaterThanOrEqual(20 * CHOICE_TOKENS * 0.98);
+});
+
+test("a cut answer that repeats its prompt is not charged what it repeats", async () => {
+  const request = completion(1, { echo: true });
+  const decoder = openAiCompletions.decodeStream(request.facts, "source", request);
+  decoder.push(Buffer.from(sse({ id: "x", choices: [{ index: 0, text: PROMPT + TEXT }] })));
+  const { usage } = await charged(decoder.report, request, "gpt-4o", "left");
+  expect(Math.abs(Number(usage.outputTokens) - CHOICE_TOKENS)).toBeLessThanOrEqual(1);
 });
 
 test("a shown thought is no part of what must be reported: it may be a summary", async () => {

@@ -1,5 +1,6 @@
 /** What streams of every wire may hold: events that vendors document, and others, each with what it brings. */
 import { frameOf } from "../support/fake-bedrock.js";
+import { RUNNING, type RunningCount } from "./running-counts.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -10,6 +11,8 @@ export interface Bringing {
   write(size: number, place: number): readonly Json[];
   /** The tokens of an event whose size changes nothing, such as a picture. */
   readonly tokens?: number;
+  /** True of a call of a tool that the upstream runs. */
+  readonly isHosted?: boolean;
   /** True of what no list knows. */
   readonly isUnknown?: boolean;
 }
@@ -20,8 +23,11 @@ export interface StreamShape {
   readonly brings: readonly Bringing[];
   /** Events that bring nothing. */
   readonly quiet: readonly Json[];
-  end(usage: { readonly input: number; readonly output: number } | undefined): readonly Json[];
+  /** `told` is what the end tells of tools beside the usage. */
+  end(usage: { readonly input: number; readonly output: number } | undefined, told?: Json): readonly Json[];
   readonly mark: string;
+  /** What a chunk tells of all that came so far, where a server of the wire does. */
+  readonly running?: readonly RunningCount[];
 }
 
 export const words = (count: number): string => " word".repeat(count);
@@ -67,6 +73,7 @@ const added = (name: string, of: (text: string) => Json): Bringing =>
   brings(`item that begins with all of it: ${name}`, (text, place) => [
     { type: "response.output_item.added", output_index: place, item: { id: `i${place}`, ...of(text) } },
   ]);
+const shellCall = (text: string): Json => ({ type: "shell_call", call_id: "c", action: { commands: [text] } });
 const call = { type: "function_call", call_id: "c", name: "f", arguments: "" };
 
 const responses: StreamShape = {
@@ -120,12 +127,12 @@ const responses: StreamShape = {
     },
     item("message", (text) => ({ type: "message", content: [{ type: "output_text", text, annotations: [] }] })),
     item("function_call", (text) => ({ ...call, arguments: text })),
-    item("shell_call", (text) => ({ type: "shell_call", call_id: "c", action: { commands: [text] } })),
+    { ...item("shell_call", shellCall), isHosted: true },
     item("apply_patch_call", (diff) => ({ type: "apply_patch_call", call_id: "c", operation: { diff } })),
     item("compaction", (text) => ({ type: "compaction", encrypted_content: text.repeat(2) })),
     added("message", (text) => ({ type: "message", content: [{ type: "output_text", text, annotations: [] }] })),
     added("function_call", (text) => ({ ...call, arguments: text })),
-    added("shell_call", (text) => ({ type: "shell_call", call_id: "c", action: { commands: [text] } })),
+    { ...added("shell_call", shellCall), isHosted: true },
     unknown("an item of tomorrow", (text, place) => [
       { type: "response.output_item.done", output_index: place, item: { type: "of_tomorrow", body: text } },
     ]),
@@ -146,20 +153,24 @@ const responses: StreamShape = {
     },
     { type: "keepalive" },
   ],
-  end(usage) {
-    const told = usage && {
+  end(usage, told) {
+    const counts = usage && {
       input_tokens: usage.input,
       output_tokens: usage.output,
       total_tokens: usage.input + usage.output,
+      ...told,
     };
-    const response = { id: "x", object: "response", status: "completed", output: [], usage: told };
+    const response = { id: "x", object: "response", status: "completed", output: [], usage: counts };
     return [{ type: "response.completed", response }];
   },
   mark: "",
 };
 
 const choice = (members: Json): Json => ({ id: "x", choices: [{ index: 0, finish_reason: null, ...members }] });
-const chatUsage = (usage: { readonly input: number; readonly output: number } | undefined): readonly Json[] =>
+const chatUsage = (
+  usage: { readonly input: number; readonly output: number } | undefined,
+  told?: Json,
+): readonly Json[] =>
   usage === undefined
     ? []
     : [
@@ -170,6 +181,7 @@ const chatUsage = (usage: { readonly input: number; readonly output: number } | 
             prompt_tokens: usage.input,
             completion_tokens: usage.output,
             total_tokens: usage.input + usage.output,
+            ...told,
           },
         },
       ];
@@ -182,6 +194,7 @@ const strange = (name: string, of: (text: string) => unknown = (text) => text): 
 
 const chat: StreamShape = {
   frame: sse,
+  running: RUNNING,
   head: [choice({ delta: { role: "assistant", content: "" } })],
   brings: [
     told("content"),
@@ -194,7 +207,7 @@ const chat: StreamShape = {
     told("reasoning_details", (text) => [{ type: "reasoning.text", text }]),
     told("tool_calls", (text) => [{ index: 0, id: "c", function: { name: "f", arguments: text } }]),
     told("function_call", (text) => ({ name: "f", arguments: text })),
-    told("executed_tools", (text) => [{ index: 0, type: "python", arguments: text }]),
+    { ...told("executed_tools", (text) => [{ index: 0, type: "python", arguments: text }]), isHosted: true },
     told("annotations", (title) => [{ type: "url_citation", url_citation: { title } }]),
     told("content", (text) => [{ type: "thinking", thinking: [{ type: "text", text }] }]),
     told("audio", (transcript) => ({ id: "a", transcript })),
@@ -212,12 +225,13 @@ const chat: StreamShape = {
     unknown("a member of a call", (text) => [choice({ delta: { tool_calls: [{ index: 0, of_tomorrow: text }] } })]),
   ],
   quiet: [choice({ delta: {} }), { id: "x", choices: [], prompt_filter_results: [{ prompt_index: 0 }] }],
-  end: (usage) => [choice({ delta: {}, finish_reason: "stop" }), ...chatUsage(usage)],
+  end: (usage, more) => [choice({ delta: {}, finish_reason: "stop" }), ...chatUsage(usage, more)],
   mark: "data: [DONE]\n\n",
 };
 
 const completions: StreamShape = {
   frame: sse,
+  running: RUNNING,
   head: [choice({ text: "" })],
   brings: [
     brings("text", (text) => [choice({ text })]),
@@ -225,7 +239,7 @@ const completions: StreamShape = {
     unknown("a member of a chunk", (text) => [{ ...choice({ text: "" }), of_tomorrow: text }]),
   ],
   quiet: [choice({ text: "" })],
-  end: (usage) => [choice({ text: "", finish_reason: "stop" }), ...chatUsage(usage)],
+  end: (usage, more) => [choice({ text: "", finish_reason: "stop" }), ...chatUsage(usage, more)],
   mark: "data: [DONE]\n\n",
 };
 
@@ -258,23 +272,23 @@ const anthropic: StreamShape = {
       type: "input_json_delta",
       partial_json: text,
     })),
-    block("hosted input", HOSTED, (text) => ({ type: "input_json_delta", partial_json: text })),
+    { ...block("hosted input", HOSTED, (text) => ({ type: "input_json_delta", partial_json: text })), isHosted: true },
     block("citation", SAYS, (title) => ({ type: "citations_delta", citation: { title } })),
     block("compaction", { type: "compaction", content: null }, (content) => ({ type: "compaction_delta", content })),
     begun("text", (text) => ({ type: "text", text })),
     begun("call", (text) => ({ type: "tool_use", id: "t", name: "f", input: { text } })),
-    begun("hosted call", (text) => ({ ...HOSTED, input: { query: text } })),
+    { ...begun("hosted call", (text) => ({ ...HOSTED, input: { query: text } })), isHosted: true },
     begun("sealed thought", (text) => ({ type: "redacted_thinking", data: text.repeat(2) })),
     { ...begun("of tomorrow", (body) => ({ type: "of_tomorrow", body })), isUnknown: true },
     { ...block("a delta of tomorrow", SAYS, (body) => ({ type: "of_tomorrow", body })), isUnknown: true },
     unknown("an event of tomorrow", (body) => [{ type: "of_tomorrow", body }]),
   ],
   quiet: [{ type: "ping" }],
-  end: (usage) => [
+  end: (usage, more) => [
     {
       type: "message_delta",
       delta: { stop_reason: "end_turn" },
-      ...(usage === undefined ? {} : { usage: { input_tokens: usage.input, output_tokens: usage.output } }),
+      ...(usage === undefined ? {} : { usage: { input_tokens: usage.input, output_tokens: usage.output, ...more } }),
     },
     { type: "message_stop" },
   ],
@@ -309,7 +323,7 @@ const gemini: StreamShape = {
     unknown("a member of a chunk", (body) => [{ candidates: [], ofTomorrow: body }]),
   ],
   quiet: [part({ text: "" }), { candidates: [{ index: 0, safetyRatings: [{ category: "HARM" }] }] }],
-  end: (usage) => [
+  end: (usage, more) => [
     {
       ...(usage === undefined
         ? {}
@@ -320,7 +334,7 @@ const gemini: StreamShape = {
               totalTokenCount: usage.input + usage.output,
             },
           }),
-      candidates: [{ index: 0, content: { parts: [{ text: "" }] }, finishReason: "STOP" }],
+      candidates: [{ index: 0, content: { parts: [{ text: "" }] }, finishReason: "STOP", ...more }],
     },
   ],
   mark: "",

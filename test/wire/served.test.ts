@@ -39,6 +39,7 @@ const events = (list: readonly object[]): Buffer =>
 
 const search = { type: "server_tool_use", id: "s1", name: "web_search", input: {} };
 const code = { type: "server_tool_use", id: "s2", name: "bash_code_execution", input: {} };
+const fetched = { type: "server_tool_use", id: "s3", name: "web_fetch", input: {} };
 const said = { type: "text", text: "hi" };
 const claude = { id: "msg_1", type: "message", role: "assistant", model: "claude-x-20260101", stop_reason: "end_turn" };
 const claudeUsage = { input_tokens: 1, output_tokens: 1, service_tier: "priority" };
@@ -92,6 +93,18 @@ describe("a whole answer tells how it was served:", () => {
       want: { model: "claude-x-20260101", tier: "priority", tools: { web_search: 2 } },
     },
     {
+      name: "anthropic, without what it fetches for nothing",
+      read: () =>
+        anthropic.decodeAnswer(
+          text({
+            ...claude,
+            content: [search, fetched, { ...fetched, type: "mcp_tool_use" }, said],
+            usage: { ...claudeUsage, server_tool_use: { web_search_requests: 1, web_fetch_requests: 7 } },
+          }),
+        ),
+      want: { model: "claude-x-20260101", tier: "priority", tools: { web_search: 1, mcp: 1 } },
+    },
+    {
       name: "anthropic, in its fast mode",
       read: () =>
         anthropic.decodeAnswer(text({ ...claude, content: [said], usage: { ...claudeUsage, speed: "fast" } })),
@@ -106,6 +119,29 @@ describe("a whole answer tells how it was served:", () => {
       name: "gemini",
       read: () => gemini.decodeAnswer(text({ ...flash, candidates: [grounded(["a", "b"])] })),
       want: { model: "gemini-x", tier: "PRIORITY", tools: { web_search: 2 } },
+    },
+    {
+      name: "gemini, grounded without a query",
+      read: () =>
+        gemini.decodeAnswer(
+          text({
+            ...flash,
+            candidates: [
+              { ...grounded([]), groundingMetadata: { groundingChunks: [{ web: {} }, { web: {} }, { maps: {} }] } },
+            ],
+          }),
+        ),
+      want: { model: "gemini-x", tier: "PRIORITY", tools: { web_search: 1, google_maps: 1 } },
+    },
+    {
+      name: "gemini, by the searches of all candidates",
+      read: () => gemini.decodeAnswer(text({ ...flash, candidates: [grounded(["a", "b"]), grounded(["c"])] })),
+      want: { model: "gemini-x", tier: "PRIORITY", tools: { web_search: 3 } },
+    },
+    {
+      name: "gemini, which looked for nothing",
+      read: () => gemini.decodeAnswer(text({ ...flash, candidates: [grounded([])] })),
+      want: { model: "gemini-x", tier: "PRIORITY", tools: {} },
     },
     {
       name: "openai-chat, which has no word for tools",

@@ -6,7 +6,7 @@ import type { JsonObject } from "../json/value.js";
 import { GrowingText } from "./growing-text.js";
 import { TextPrint } from "./kept-text.js";
 import { soundTokens, unknownTokens } from "./wordless.js";
-import type { AnswerReport, Made } from "../wire.js";
+import type { AnswerReport, Made, WireRequest } from "../wire.js";
 
 /** An upstream has a dozen tools of its own, by short names. */
 const TOOLS_MAX = 64;
@@ -44,7 +44,15 @@ export interface Collector {
   noteUnknownIn(object: JsonObject, known: KindTable): void;
 }
 
-export class AnswerCollector implements Collector {
+/** What counts calls of tools that the upstream runs. */
+export interface CallCounter {
+  /** Of these names of a tool, the one that the request asked for; undefined where it asked for none. */
+  askedTool(...names: readonly string[]): string | undefined;
+  countCall(name: string): void;
+  takeBackCall(name: string): void;
+}
+
+export class AnswerCollector implements Collector, CallCounter {
   readonly grown = new GrowingText();
   /** True once the upstream told anything of what it generates. */
   protected hasBegun = false;
@@ -62,15 +70,23 @@ export class AnswerCollector implements Collector {
   /** How the answer was served, as far as it tells. */
   servedModel = "";
   serviceTier = "";
-  toolUses: ToolUse[] | undefined;
+  /** The tools with a price that the request asked for. */
+  private readonly mayCall: readonly ToolUse[];
+  /** Calls of tools that the upstream ran; absent until anything tells of them. */
+  protected uses: ToolUse[] | undefined;
   /** Calls that the model went on behind, since the upstream ran them. */
   private hostedCalls = 0;
   /** How much had come when the usage was told last; undefined where none was. */
   private toldAt: number | undefined;
   private events: Event[] = [];
 
-  /** `isTyped` says whether steps are kept; the text is gathered either way. */
-  constructor(readonly isTyped: boolean) {}
+  /** `isTyped` says whether steps are kept; the text is gathered either way. `asked` tells which tools may run. */
+  constructor(
+    readonly isTyped: boolean,
+    asked: WireRequest | undefined,
+  ) {
+    this.mayCall = asked?.facts.toolCallsMax ?? [];
+  }
 
   get text(): string {
     return this.grown.toString();
@@ -84,6 +100,10 @@ export class AnswerCollector implements Collector {
   /** More came behind the usage that was told last: it may be older than the answer. */
   get usageEarly(): boolean {
     return this.toldAt !== undefined && this.toldAt < this.generated;
+  }
+
+  get toolUses(): readonly ToolUse[] | undefined {
+    return this.uses;
   }
 
   get audioTokens(): number {
@@ -209,18 +229,41 @@ export class AnswerCollector implements Collector {
     this.hostedCalls += 1;
   }
 
+  askedTool(...names: readonly string[]): string | undefined {
+    return names.find((name) => this.mayCall.some((asked) => asked.name === name));
+  }
+
+  /** From here on the answer shows each call of these tools as it is made. What it never shows is called once. */
+  protected showsCalls(shown: readonly string[]): void {
+    this.uses ??= [];
+    for (const { name } of this.mayCall) if (!shown.includes(name) && this.callsOf(name) === 0) this.countCall(name);
+  }
+
+  /** A usage tells all calls so far. */
+  protected noteToldCalls(calls: ReadonlyMap<string, number>): void {
+    for (const [name, count] of calls) this.noteCalls(name, count);
+  }
+
   /** A tool that the upstream ran was called once more. */
   countCall(name: string): void {
-    const known = this.toolUses?.find((use) => use.name === name);
-    if (known === undefined) this.noteCalls(name, 1);
-    else known.calls += 1n;
+    this.noteCalls(name, this.callsOf(name) + 1);
+  }
+
+  /** A call that was counted as it began is part of another, or none. */
+  takeBackCall(name: string): void {
+    this.noteCalls(name, this.callsOf(name) - 1);
+  }
+
+  private callsOf(name: string): number {
+    return Number(this.uses?.find((use) => use.name === name)?.calls ?? 0n);
   }
 
   /** A tool that the upstream ran was called so often in all. */
   noteCalls(name: string, calls: number): void {
-    const uses = (this.toolUses ??= []);
+    const uses = (this.uses ??= []);
     const known = uses.find((use) => use.name === name);
-    if (known !== undefined) known.calls = BigInt(calls);
+    if (known !== undefined && calls > 0) known.calls = BigInt(calls);
+    else if (known !== undefined) uses.splice(uses.indexOf(known), 1);
     else if (calls > 0) {
       if (uses.length === TOOLS_MAX || name.length > TOOL_CHARACTERS_MAX)
         throw upstreamFailed("it reported calls of too many tools");

@@ -12,11 +12,13 @@ import { decodeToldError } from "../error.js";
 import { decodeReason } from "./finish.js";
 import { NO_NAMES } from "../../request/fitted-names.js";
 import { type AskedTools, askedTools } from "../../claude/request/encode-answer-tool.js";
+import { TOOLS } from "../request/members.js";
 import { UsageReader } from "./usage.js";
 import { WIRE_NAME } from "../facts.js";
 
-/** Tools whose calls may cost something; the code execution has a name for each of its languages. */
-const HOSTED_TOOLS = ["web_search", "web_fetch", "code_execution"];
+const MCP = "mcp";
+/** Tools whose calls cost something; the code execution has a name for each of its languages. */
+const HOSTED_TOOLS = ["web_search", "code_execution", MCP];
 /** How the usage names the calls of a tool. */
 const REQUESTS = "_requests";
 
@@ -37,7 +39,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
   private explanation = "";
 
   constructor(isTyped: boolean, asked: WireRequest | undefined) {
-    super(isTyped);
+    super(isTyped, asked);
     const isForeign = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
     this.tools = isForeign ? askedTools(asked.prompt()) : AS_THE_WIRE_HAS_THEM;
     this.blocks = new BlockReader(this);
@@ -119,7 +121,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
   /** The beginning of a message; a whole answer begins as a stream does. */
   start(message: JsonObject): void {
     this.hasBegun = true;
-    this.toolUses = [];
+    this.showsCalls(HOSTED_TOOLS);
     this.servedModel = textOf(message["model"]);
     this.noteUsage(message["usage"]);
     if (!this.isTyped) return;
@@ -138,17 +140,19 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
     if (hosted === undefined) return;
     for (const [name, calls] of Object.entries(hosted)) {
       const count = tokenCount(calls);
-      if (count !== undefined && name.endsWith(REQUESTS)) this.noteCalls(name.slice(0, -REQUESTS.length), count);
+      if (count === undefined || !name.endsWith(REQUESTS)) continue;
+      const tool = name.slice(0, -REQUESTS.length);
+      if (TOOLS.get(tool)?.kind !== "free") this.noteCalls(tool, count);
     }
   }
 
   /** Counts a call of a tool that the upstream ran; where the usage tells how many were charged, that counts. */
   private countHosted(block: JsonObject): void {
-    if (block["type"] === "mcp_tool_use") this.noteHosted();
-    if (block["type"] !== "server_tool_use") return;
+    const { type } = block;
+    if (type !== "mcp_tool_use" && type !== "server_tool_use") return;
     this.noteHosted();
     const name = textOf(block["name"]);
-    const hosted = HOSTED_TOOLS.find((known) => name.endsWith(known));
+    const hosted = type === "mcp_tool_use" ? MCP : HOSTED_TOOLS.find((known) => name.endsWith(known));
     if (hosted !== undefined) this.countCall(hosted);
   }
 

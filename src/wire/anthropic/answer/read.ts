@@ -12,7 +12,7 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   if (answer === undefined) throw upstreamFailed("its answer is no JSON object");
   if (answer["type"] === "error" || objectOf(answer["error"]) !== undefined) throw decodeToldError(answer["error"]);
   if (!Array.isArray(answer["content"])) throw upstreamFailed("its answer holds no content");
-  const report = read(answer, [], new AnswerReader(false, undefined));
+  const report = read(answer, [], new AnswerReader(false, asked));
   return { report, events: () => read(answer, inputsOf(body), new AnswerReader(true, asked)).takeEvents() };
 }
 

@@ -30,7 +30,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
     private readonly asked: WireRequest | undefined,
     private readonly ids: () => string,
   ) {
-    super(isTyped);
+    super(isTyped, asked);
     this.tools = isTyped && asked !== undefined ? askedTools(asked.prompt()) : NO_TOOLS;
   }
 

@@ -24,6 +24,8 @@ export interface CandidateCollector extends Collector {
   readonly values: ValueBudget;
   /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
   readonly names: ReadonlyMap<string, string>;
+  /** Google runs a tool. */
+  noteToolCall(call: JsonObject): void;
 }
 
 const CALLS_MAX = 1024;
@@ -173,6 +175,8 @@ export class CandidateReader {
     // What a server's program printed was not generated.
     if (part["executableCode"] !== undefined) this.collector.addText(JSON.stringify(part["executableCode"]));
     else this.collector.noteContent(jsonTokens(part["toolCall"]));
+    const toolCall = objectOf(part["toolCall"]);
+    if (toolCall !== undefined) this.collector.noteToolCall(toolCall);
     if (this.collector.isTyped) this.addPart(opaquePart(WIRE_NAME, json));
   }
 

@@ -16,6 +16,12 @@ import { decodeUsage, isBrokenUsage } from "./usage.js";
 const CANDIDATES_MAX = 128;
 const NO_TOOLS: ReadonlySet<string> = new Set();
 
+/** Tools that search, by their prices: an answer does not tell them apart. */
+const SEARCHES = ["web_search", "enterprise_web_search", "exa_ai_search", "parallel_ai_search"];
+const GROUNDINGS = [...SEARCHES, "google_maps"];
+/** The members of a grounding that list queries. */
+const QUERIES = ["webSearchQueries", "imageSearchQueries"];
+
 /** One answer, as far as it was read. An error is looked for before candidates. */
 export class AnswerReader extends AnswerCollector implements AnswerReport, CandidateCollector {
   usage: Usage | undefined;
@@ -31,13 +37,15 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
   private head: JsonObject = {};
   private hasEnded = false;
   private readonly candidates = new Map<number, CandidateReader>();
+  /** The searches of each candidate, as its grounding tells them. */
+  private readonly searches = new Map<unknown, number>();
 
   constructor(
     isTyped: boolean,
     private readonly candidatesExpected: number,
     asked?: WireRequest,
   ) {
-    super(isTyped);
+    super(isTyped, asked);
     const isOthers = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
     this.freeTextTools = isOthers ? freeTextTools(asked.prompt()) : NO_TOOLS;
     this.names = isOthers ? changedNames(asked.prompt(), NAMES) : NO_NAMES;
@@ -72,8 +80,10 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
       this.noteExtrasIn(candidate, CANDIDATE_KINDS);
       this.readerFor(candidate["index"], place).read(candidate);
       const grounding = objectOf(candidate["groundingMetadata"]);
-      if (grounding !== undefined) this.noteSearches(grounding);
+      if (grounding !== undefined) this.noteGrounding(candidate["index"] ?? place, grounding);
     });
+    // What grounds an answer is told with its end: until then nothing tells which tools ran.
+    if (this.complete) this.showsCalls(GROUNDINGS);
     if (usage !== undefined) this.noteTold();
     return undefined;
   }
@@ -96,10 +106,31 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
       this.tellEnd(candidate, FinishReason.FINISH_REASON_BLOCKED, undefined);
   }
 
-  /** Each chunk tells all searches so far. */
-  private noteSearches(grounding: JsonObject): void {
-    const searches = listOf(grounding["webSearchQueries"]).length;
-    if (searches > 0) this.noteCalls("web_search", searches);
+  /** Each chunk tells all of its candidate's searches so far. What is grounded and names no query took one. */
+  private noteGrounding(candidate: unknown, grounding: JsonObject): void {
+    const chunks = listOf(grounding["groundingChunks"]).map(objectOf);
+    const isOfMaps = grounding["googleMapsWidgetContextToken"] !== undefined || chunks.some((chunk) => chunk?.["maps"]);
+    const isOfSearch = grounding["searchEntryPoint"] !== undefined || chunks.some((chunk) => chunk?.["web"]);
+    const queries = QUERIES.reduce((sum, name) => sum + listOf(grounding[name]).length, 0);
+    const asked = this.askedTool(...SEARCHES);
+    if (isOfMaps) this.noteCalls("google_maps", 1);
+    // Places are looked up by queries, too.
+    if (isOfMaps && !isOfSearch && asked === undefined) return;
+    const searches = queries || Number(isOfSearch);
+    if (searches === 0) return;
+    this.searches.set(candidate, searches);
+    this.noteCalls(
+      asked ?? "web_search",
+      [...this.searches.values()].reduce((sum, count) => sum + count),
+    );
+  }
+
+  /** A call of a tool that Google runs is told; where no grounding tells more of it, that counts. */
+  noteToolCall(call: JsonObject): void {
+    const type = textOf(call["toolType"]);
+    if (type.startsWith("GOOGLE_MAPS")) this.noteCalls("google_maps", 1);
+    else if (type.includes("SEARCH") && this.searches.size === 0)
+      this.countCall(this.askedTool(...SEARCHES) ?? "web_search");
   }
 
   private start(chunk: JsonObject): void {
@@ -108,7 +139,6 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
     this.head = { modelVersion: chunk["modelVersion"], responseId: chunk["responseId"] };
     // Where an answer has no id, the counts and words of its first chunk still tell it from others.
     this.answerId = textOf(chunk["responseId"]) || JSON.stringify(chunk);
-    this.toolUses = [];
     this.servedModel = textOf(chunk["modelVersion"]);
     if (!this.isTyped) return;
     const time = Date.parse(textOf(chunk["createTime"]));

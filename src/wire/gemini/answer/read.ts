@@ -8,7 +8,7 @@ import { AnswerReader } from "./read-steps.js";
 export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const value = parsed(body.toString());
   const chunks = (Array.isArray(value) ? value : [value]).map(objectOf);
-  const report = read(chunks, false, undefined);
+  const report = read(chunks, false, asked);
   return { report, events: () => read(chunks, true, asked).takeEvents() };
 }
 

@@ -4,6 +4,7 @@ import { kept } from "../../answer/kept-text.js";
 import { argumentsText, type CallPlace, CallPlaces, madeCallId, readFragment } from "./read-call-places.js";
 import { CALL_KINDS } from "../events/kinds.js";
 import type { CandidateCollector } from "./read-candidate.js";
+import { isBuiltIn } from "./read-tools.js";
 
 interface Call extends CallPlace {
   id: string;
@@ -67,6 +68,7 @@ export class CallsReader {
       call.name = name;
       this.hasCalls = true;
       this.collector.addText(name);
+      if (isBuiltIn(name)) this.collector.countCall("web_search");
     } else if (name !== call.name) this.collector.addText(name);
     this.collector.addText(fragment);
     if (!this.collector.isTyped) return;

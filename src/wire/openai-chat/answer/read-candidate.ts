@@ -2,9 +2,10 @@
 import { FinishReason, type Part } from "../../../api/index.js";
 import type { GatewayError } from "../../../errors.js";
 import { upstreamFailed } from "../../error/refusals.js";
-import type { Collector } from "../../answer/collector.js";
-import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
+import type { CallCounter, Collector } from "../../answer/collector.js";
+import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../../json/value.js";
 import { decodeLogprobs } from "../../openai/answer/logprobs.js";
+import { namesOf } from "../../openai/answer/told-tools.js";
 import { TextPrint } from "../../answer/kept-text.js";
 import { partOf, opaquePart } from "../../request/part.js";
 import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/wordless.js";
@@ -13,16 +14,19 @@ import { AnswerAudio } from "./read-audio.js";
 import { CallsReader } from "./read-calls.js";
 import { REASONS } from "./finish.js";
 import { thoughtText } from "./read-content.js";
+import { executedTool } from "./read-tools.js";
 import { WIRE_NAME } from "../facts.js";
 
 /** Where a reader puts what it finds. */
-export interface CandidateCollector extends Collector {
+export interface CandidateCollector extends Collector, CallCounter {
   /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
   readonly names: ReadonlyMap<string, string>;
 }
 
 /** Endings that are failures: the answer before them is cut. */
 const FAILURES: ReadonlySet<string> = new Set(["error", "abort", "insufficient_system_resource"]);
+
+const EXECUTED_MAX = 1_000;
 
 export class CandidateReader {
   /** True once the upstream said why it ended. */
@@ -35,6 +39,8 @@ export class CandidateReader {
   private proofs: Set<string> | undefined;
   private readonly calls: CallsReader;
   private audio: AnswerAudio | undefined;
+  /** The numbers of the tools that its upstream ran. */
+  private executed: Set<number> | undefined;
 
   constructor(
     readonly index: number,
@@ -112,6 +118,16 @@ export class CandidateReader {
     if (Array.isArray(images)) for (const image of images) this.readPiece(image);
     for (const other of [delta["annotations"], delta["executed_tools"]])
       if (Array.isArray(other) && other.length > 0) this.collector.noteContent(jsonTokens(other));
+    listOf(delta["executed_tools"]).forEach((executed, place) => this.readExecuted(objectOf(executed) ?? {}, place));
+  }
+
+  /** A tool is told as it starts, and once more with what it gave back. */
+  private readExecuted(executed: JsonObject, place: number): void {
+    const index = placeOf(executed["index"], EXECUTED_MAX) ?? Math.min(place, EXECUTED_MAX);
+    const name = executedTool(executed);
+    if (name === undefined || this.executed?.has(index) === true) return;
+    (this.executed ??= new Set()).add(index);
+    this.collector.countCall(this.collector.askedTool(...namesOf(name)) ?? name);
   }
 
   private readText(text: string, annotations: unknown): void {

@@ -2,7 +2,6 @@
 import type { GatewayError } from "../../../errors.js";
 import { type JsonObject, objectOf, placeOf, textOf } from "../../json/value.js";
 import { ChunkAnswerReader } from "../../openai/answer/read-steps.js";
-import { toldSearches } from "../../openai/answer/usage.js";
 import { decodeToldError } from "../../openai/error.js";
 import { changedNames, NO_NAMES, PLAIN_NAMES } from "../../request/fitted-names.js";
 import type { WireRequest } from "../../wire.js";
@@ -23,7 +22,7 @@ export class AnswerReader extends ChunkAnswerReader implements CandidateCollecto
   private answerId = "";
 
   constructor(isTyped: boolean, candidatesExpected: number, asked?: WireRequest) {
-    super(isTyped, candidatesExpected);
+    super(isTyped, candidatesExpected, asked);
     const isForeign = isTyped && asked?.source !== undefined && asked.source.wire !== WIRE_NAME;
     this.names = isForeign ? changedNames(asked.prompt(), PLAIN_NAMES) : NO_NAMES;
   }
@@ -59,12 +58,6 @@ export class AnswerReader extends ChunkAnswerReader implements CandidateCollecto
     const hasCalls = this.candidates.find((known) => known.index === index)?.hasCalls === true;
     const finish_reason = reason === "stop" && hasCalls ? "tool_calls" : reason;
     return { index, delta: {}, logprobs: null, finish_reason };
-  }
-
-  protected override noteUsage(value: unknown): void {
-    super.noteUsage(value);
-    const searches = toldSearches(value);
-    if (searches !== undefined) this.noteCalls("web_search", searches);
   }
 
   protected override begin(chunk: JsonObject): void {

@@ -9,6 +9,6 @@ const CHUNKS: ChunkWire = { decodeAnswer, encodeStream: (request) => new Complet
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
 export function decodeStream(request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {
-  const reader = new CompletionReader(form === "events", request.candidateCount);
+  const reader = new CompletionReader(form === "events", request.candidateCount, asked);
   return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked);
 }

@@ -32,6 +32,7 @@ export class CompletionRequest implements WireRequest {
       fileCount: 0,
       audioCount: 0,
       inputCount: prompts.length,
+      inputTokens: tokensOf(prompts),
       repeatsInput: echo,
     };
   }
@@ -44,6 +45,16 @@ export class CompletionRequest implements WireRequest {
     const found = foreignProblem(this.completion);
     if (found !== undefined) throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { ...found, model });
   }
+}
+
+/** The tokens of prompts that came as tokens; undefined of texts. */
+function tokensOf(prompts: Completion["prompts"]): number | undefined {
+  let tokens = 0;
+  for (const prompt of prompts) {
+    if (typeof prompt === "string") return undefined;
+    tokens += prompt.length;
+  }
+  return tokens;
 }
 
 /** Reads a client's body. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */

@@ -1,6 +1,6 @@
 /** Reads the items of a response, from their events or whole. */
 import { upstreamFailed } from "../../error/refusals.js";
-import type { Collector } from "../../answer/collector.js";
+import type { CallCounter, Collector } from "../../answer/collector.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
 import { TextPrint } from "../../answer/kept-text.js";
 import { decodeTokens } from "../../openai/answer/logprobs.js";
@@ -16,26 +16,18 @@ import { EVENT_KINDS, ITEM_KINDS, PART_KINDS, REPEATING_MEMBERS } from "../event
 import type { AskedTools } from "../request/decode-tools.js";
 import { WIRE_NAME } from "../facts.js";
 import { decodeProof } from "./proof.js";
-import { aheadTokens, isCharged, writtenTokens } from "./read-written.js";
+import { hostedTool, isCharged } from "./read-hosted.js";
+import { aheadTokens, writtenTokens } from "./read-written.js";
 
 /** Where a reader puts what it finds. */
-export interface ItemCollector extends Collector {
+export interface ItemCollector extends Collector, CallCounter {
   readonly tools: AskedTools;
   /** The client's own names of tools whose names did not fit. */
   readonly names: ReadonlyMap<string, string>;
   /** An item began: the model generates. */
   begun(): void;
-  countCall(name: string): void;
   noteHosted(): void;
 }
-
-/** Items that are calls of tools that the upstream runs, by the name that their price has. */
-const HOSTED_CALLS: ReadonlyMap<string, string> = new Map([
-  ["web_search_call", "web_search"],
-  ["file_search_call", "file_search"],
-  ["code_interpreter_call", "code_interpreter"],
-  ["image_generation_call", "image_generation"],
-]);
 
 const TEXT_DELTA = "response.output_text.delta";
 const ITEMS_MAX = 10_000;
@@ -57,6 +49,8 @@ interface Item {
   prints: Map<unknown, TextPrint> | undefined;
   /** An estimate of what it began with, until that is told. */
   ahead: number;
+  /** The tool that it counts as a call of, from its beginning on: one that never ends was made, too. */
+  tool: string | undefined;
   /** Of an item that no table knows: how much of it counted when it began. */
   readonly unknownLength: number;
   hasEnded: boolean;
@@ -158,9 +152,8 @@ export class ItemsReader {
     if (item.hasEnded) return;
     item.hasEnded = true;
     this.takeBack(item);
-    const hosted = HOSTED_CALLS.get(item.type);
-    if (hosted !== undefined && isCharged(whole)) this.to.countCall(hosted);
-    if (hosted !== undefined || item.type === "mcp_call") this.to.noteHosted();
+    this.countCall(item, whole);
+    if (hostedTool(item.type, whole, this.to) !== undefined) this.to.noteHosted();
     switch (item.type) {
       case "message":
         return listOf(whole["content"]).forEach((content, part) => this.content(item, objectOf(content) ?? {}, part));
@@ -197,6 +190,7 @@ export class ItemsReader {
       print: new TextPrint(),
       prints: undefined,
       ahead: isUnknown ? 0 : aheadTokens(start),
+      tool: undefined,
       unknownLength: isUnknown ? JSON.stringify(start).length : 0,
       hasEnded: false,
     };
@@ -204,8 +198,18 @@ export class ItemsReader {
     this.to.begun();
     if (item.ahead > 0) this.to.noteContent(item.ahead);
     if (isUnknown) this.to.noteUnknown(start);
+    this.countCall(item, start);
     if (isCall) this.startCall(item, start, custom);
     return item;
+  }
+
+  /** A call counts as soon as it is known, and no longer once it turns out to be part of another. */
+  private countCall(item: Item, told: JsonObject): void {
+    const tool = isCharged(told) ? hostedTool(item.type, told, this.to) : undefined;
+    if (tool === item.tool) return;
+    if (item.tool !== undefined) this.to.takeBackCall(item.tool);
+    if (tool !== undefined) this.to.countCall(tool);
+    item.tool = tool;
   }
 
   /** It is told now: until here what the item began with was an estimate. */

@@ -9,6 +9,8 @@ import { type JsonObject, listOf, objectOf, textOf, timeOf } from "../../json/va
 import { decodeToldError } from "../../openai/error.js";
 import type { AnswerReport, WireRequest } from "../../wire.js";
 import { AskedTools } from "../request/decode-tools.js";
+import { toldCalls } from "../../openai/answer/told-tools.js";
+import { HOSTED_TOOLS } from "./read-hosted.js";
 import { ItemsReader } from "./read-items.js";
 import { WIRE_NAME } from "../facts.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
@@ -40,7 +42,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
   private sequenceNumber = 0;
 
   constructor(isTyped: boolean, asked?: WireRequest) {
-    super(isTyped);
+    super(isTyped, asked);
     const source = isTyped ? asked?.source : undefined;
     const isForeign = source !== undefined && source.wire !== WIRE_NAME;
     this.names = isForeign && asked !== undefined ? changedNames(asked.prompt(), PLAIN_NAMES) : NO_NAMES;
@@ -111,7 +113,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
   private begin(response: JsonObject): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
-    this.toolUses = [];
+    this.showsCalls(HOSTED_TOOLS);
     this.servedModel = textOf(response["model"]);
     this.id = response["id"];
     this.model = response["model"];
@@ -135,6 +137,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
     this.usageBroken = isBrokenUsage(response["usage"]);
     // What no event told stands in the response itself.
     listOf(response["output"]).forEach((item, index) => this.items.end(index, objectOf(item) ?? {}));
+    this.noteToldCalls(toldCalls(response["usage"], this));
     this.complete = true;
     const told = REASONS.get(textOf(objectOf(response["incomplete_details"])?.["reason"]));
     const plain = this.items.hasCalls ? FinishReason.FINISH_REASON_TOOL_CALLS : FinishReason.FINISH_REASON_END;

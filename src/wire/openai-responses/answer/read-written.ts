@@ -18,12 +18,6 @@ export function aheadTokens(start: JsonObject): number {
   return tokens;
 }
 
-/** Opening a page that a search found is told as a call of its own, and is part of that search. */
-export function isCharged(call: JsonObject): boolean {
-  const action = textOf(objectOf(call["action"])?.["type"]);
-  return action === "" || action === "search";
-}
-
 /** Of a call that the upstream ran, and of what only the wire understands: what stands for a conversation is sealed. */
 export function writtenTokens(whole: JsonObject): number {
   let tokens = textOf(whole["type"]).startsWith("compaction") ? sealedTokens(textOf(whole["encrypted_content"])) : 0;

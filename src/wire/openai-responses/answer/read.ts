@@ -14,5 +14,8 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
     if (!reader.complete) throw upstreamFailed("its answer holds no output");
     return reader;
   };
-  return { report: read(new AnswerReader(false)), events: () => read(new AnswerReader(true, asked)).takeEvents() };
+  return {
+    report: read(new AnswerReader(false, asked)),
+    events: () => read(new AnswerReader(true, asked)).takeEvents(),
+  };
 }

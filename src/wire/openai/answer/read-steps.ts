@@ -6,6 +6,9 @@ import { type JsonObject, listOf, objectOf, textOf, timeOf } from "../../json/va
 import { decodeToldError } from "../error.js";
 import { CHUNK_KINDS } from "../events/kinds.js";
 import { chunkHead, type ChunkReader } from "../events/read-chunks.js";
+import type { WireRequest } from "../../wire.js";
+import { RunningCounts } from "./running-counts.js";
+import { toldCalls } from "./told-tools.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
 /** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
@@ -20,12 +23,17 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
   private head: JsonObject = {};
   /** True where the chunk that is read tells a usage. */
   private tellsUsage = false;
+  private readonly choicesPerInput: number;
+  private running: RunningCounts | undefined;
 
   constructor(
     isTyped: boolean,
     private readonly choicesExpected: number,
+    asked: WireRequest | undefined,
   ) {
-    super(isTyped);
+    super(isTyped, asked);
+    const { candidateCount = 1, inputCount = 1 } = asked?.facts ?? {};
+    this.choicesPerInput = Math.max(1, candidateCount / inputCount);
   }
 
   get complete(): boolean {
@@ -43,6 +51,7 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     if (chunk["object"] === "error") return decodeToldError(chunk);
     this.tellsUsage = false;
     this.noteUsage(chunk["usage"] ?? objectOf(chunk["x_groq"])?.["usage"]);
+    if (chunk["timings"] !== undefined && !this.tellsUsage) this.noteRunning(chunk);
     const tier = chunk["service_tier"];
     if (typeof tier === "string") this.serviceTier = tier;
     this.noteExtrasIn(chunk, CHUNK_KINDS);
@@ -91,6 +100,16 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     // The last report counts, never the sum: each tells the whole answer so far.
     this.usage = decodeUsage(value) ?? this.usage;
     this.usageBroken = isBrokenUsage(value);
+    this.tellsUsage = true;
+    this.noteToldCalls(toldCalls(value, this));
+  }
+
+  private noteRunning(chunk: JsonObject): void {
+    this.running ??= new RunningCounts(this.choicesPerInput);
+    const usage = this.running.read(chunk);
+    if (usage === undefined) return;
+    this.usage = usage;
+    this.usageBroken = false;
     this.tellsUsage = true;
   }
 

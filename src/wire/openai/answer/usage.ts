@@ -36,12 +36,6 @@ export function decodeUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** The web searches that the upstream made, where it tells them; the wire itself has no place for them. */
-export function toldSearches(value: unknown): number | undefined {
-  const usage = objectOf(value);
-  return first(usage?.["num_search_queries"], objectOf(usage?.["server_tool_use"])?.["web_search_requests"]);
-}
-
 /** What Google's address for OpenAI's clients tells of thoughts: they stand in the total alone. */
 function untold(prompt: number | undefined, completion: number | undefined, total: number | undefined): number {
   // Who says that nothing was generated is not believed for its total.
