@@ -9,7 +9,7 @@ import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { noteArrival, requireBodySize } from "./arrival.js";
 import type { GatewayCall } from "./gateway.js";
 import { type Asked, generate } from "./generate.js";
-import type { AnswerBatch } from "./meter.js";
+import type { AnswerBatch } from "./meter-types.js";
 import type { Steps } from "./steps.js";
 import { typedEmbedding } from "./typed-embedding.js";
 

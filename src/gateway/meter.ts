@@ -1,20 +1,18 @@
 /** Sees everything that a model answers on its way to the caller, and knows at any moment what to charge for it. */
-import { type Embedding, type Finish, type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
+import { type Finish, type Usage, UsageSource } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { NO_USAGE } from "../api/usage.js";
-import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
+import { FORM_HEADER } from "../api/channel.js";
 import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
-import type { Hold } from "../ledger/ledger.js";
-import { billsCutRequests, type ModelKind } from "../families/family.js";
+import { billsCutRequests } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
-import type { RequestRecord } from "../records/request-record.js";
-import type { Plan } from "../pricing/hold-plan.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
-import type { ServedModel, Target } from "../routing/model.js";
-import type { AnswerReceiver, Routing } from "../routing/routing.js";
-import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
+import type { Target } from "../routing/model.js";
+import type { AnswerReceiver } from "../routing/routing.js";
+import type { AnswerReport, Batch } from "../wire/wire.js";
 import { type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
+import type { MeterOptions, Outcome } from "./meter-types.js";
 import { Notes } from "./usage-checkpoints.js";
 import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
@@ -22,49 +20,6 @@ import type { UsageDoubt } from "./usage-doubt.js";
 
 const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
-
-/** A batch on its way to the caller. */
-export interface AnswerBatch extends StreamGenerateResponse {
-  /** The vectors of an answer that is nothing else. */
-  readonly embeddings?: readonly Embedding[] | undefined;
-}
-
-export interface MeterOptions {
-  readonly request: WireRequest;
-  readonly model: ServedModel;
-  readonly plan: Plan;
-  readonly hold: Hold;
-  /** The limit of output that is sent upstream and that the hold covers, of all candidates; undefined without one. */
-  readonly outputTokensMax: number | undefined;
-  readonly sink: Sink<AnswerBatch>;
-  readonly stream: boolean;
-  /** The wire whose bytes the caller takes; empty where it takes events. */
-  readonly acceptWire: string;
-  /** Headers of the answer that are known before it. */
-  readonly head: CallMetadata;
-  readonly startMs: number;
-  /** When the answer was made, for an upstream that does not tell. */
-  readonly createTime: Date;
-  /** Whose request it is: counting takes turns by account. */
-  readonly accountId: string;
-  /** What it asks of the model. */
-  readonly kind: ModelKind;
-  /** Its trace, and the tap of its content, where it has them. Undefined: nobody keeps records. */
-  readonly record: RequestRecord | undefined;
-  /** Finds the other model that an answer names. */
-  readonly routing: Pick<Routing, "answeredAs">;
-}
-
-/** What an answer used and costs, and how that is known. */
-export interface Outcome {
-  readonly usage: Usage;
-  readonly usageSource: UsageSource;
-  readonly costNanos: bigint;
-  /** What the operator pays for it; undefined where nobody knows. */
-  readonly operatorCostNanos: bigint | undefined;
-  /** What was sent of a request whose client hung up before anything came, where nobody is charged for it. */
-  readonly unbilled?: Usage | undefined;
-}
 
 export class Meter implements AnswerReceiver {
   #target: Target | undefined;

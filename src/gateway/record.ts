@@ -6,7 +6,8 @@ import type { Hold } from "../ledger/ledger.js";
 import { count } from "../observe/metrics.js";
 import type { ServedModel } from "../routing/model.js";
 import type { GatewayCall } from "./gateway.js";
-import type { Meter, Outcome } from "./meter.js";
+import type { Meter } from "./meter.js";
+import type { Outcome } from "./meter-types.js";
 import { traceOutcome } from "./request-trace.js";
 import type { Steps } from "./steps.js";
 

@@ -60,6 +60,7 @@ class Attempt implements UpstreamHandler {
       else if (!this.#paused) this.#exchange?.resume();
     });
   readonly #onAbort = (): void => this.#guard(() => this.#leave());
+  readonly onSent = (): void => this.receiver.sent?.();
 
   constructor(
     private readonly plan: AttemptPlan,
@@ -98,10 +99,6 @@ class Attempt implements UpstreamHandler {
     const path = endpoint.generatePath(target.model, plan.owned.stream);
     const asked = { method: "POST", path, headers: headersFor(plan), ownHeaders, body } as const;
     this.#exchange = target.served.upstream.send(asked, this);
-  }
-
-  onSent(): void {
-    this.receiver.sent?.();
   }
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {

@@ -10,7 +10,7 @@ import { type Generation, KeySettings, type Price } from "../../src/api/index.js
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import type { GatewayCall } from "../../src/gateway/gateway.js";
 import type { Asked } from "../../src/gateway/generate.js";
-import type { AnswerBatch } from "../../src/gateway/meter.js";
+import type { AnswerBatch } from "../../src/gateway/meter-types.js";
 import type { Steps } from "../../src/gateway/steps.js";
 import type { Caller } from "../../src/keys/caller.js";
 import { callerOf } from "../../src/keys/key-caller.js";
