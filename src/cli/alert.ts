@@ -56,7 +56,7 @@ export function addAlertCommands(program: Command): void {
       .option("--name <name>", "what it is called", ""),
   ).action(createWebhook);
   named(webhooks, "rotate", "give a webhook a new secret")
-    .option("--grace <seconds>", "how long the old secret signs as well", readWhole, 0n)
+    .option("--grace <seconds>", "how long the old secret signs as well", readWhole)
     .action(rotateWebhook);
   named(webhooks, "test", "send a test event").action(testWebhook);
   named(webhooks, "delete", "end a webhook").action(deleteWebhook);
@@ -175,12 +175,12 @@ async function createWebhook(
   });
 }
 
-async function rotateWebhook(id: string, options: ConnectionOptions & { grace: bigint }): Promise<void> {
+async function rotateWebhook(id: string, options: ConnectionOptions & { grace?: bigint }): Promise<void> {
   await connected(options, async (connection) => {
     const method = WebhookServiceService.rotateWebhookSecret;
     connection.show(
       method,
-      await connection.call(method, { id, graceSeconds: Number(options.grace) }),
+      await connection.call(method, { id, graceSeconds: Number(options.grace ?? 0n) }),
       ({ secret }) => secret,
     );
     if (!options.json) remark(SHOWN_ONCE);
