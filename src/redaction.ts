@@ -73,7 +73,7 @@ export function protectSecrets(secrets: Iterable<string | undefined>): void {
       const all = [...(wholes.get(start) ?? []), form].toSorted((one, other) => other.length - one.length);
       wholes.set(start, all);
     }
-    for (const text of texts)
+    for (const text of new Set(valuesOf(secret).flatMap((value) => Array.from(textsOf(value)))))
       for (let start = 0; start <= text.length - CHARACTERS_MIN; start += 1) {
         const part = text.slice(start, start + CHARACTERS_MIN);
         if (!isWord(part)) parts.add(marked(lowered(part)));
@@ -161,6 +161,17 @@ function textsOf(secret: string): ReadonlySet<string> {
     }
   }
   return texts;
+}
+
+/** What of a secret has parts that tell it: of a credential's file the values, since any JSON may have its names. */
+function valuesOf(secret: string): readonly string[] {
+  if (!secret.trimStart().startsWith("{")) return [secret];
+  try {
+    const values = Object.values(JSON.parse(secret) as object).filter((value) => typeof value === "string");
+    return values.filter((value) => !value.startsWith("https://"));
+  } catch {
+    return [secret];
+  }
 }
 
 /** The secret as its bytes are written. */

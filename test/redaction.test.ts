@@ -201,3 +201,25 @@ test.each([
   expect(redacted(words)).toBe(words);
   expect(withoutSecrets(words)).toBe(words);
 });
+
+test("a configured file of a credential hides its values, and leaves the JSON of a line whole", () => {
+  const key = "zQ7".repeat(20);
+  const file = {
+    type: "service_account",
+    project_id: "acme",
+    account: "x",
+    private_key: key,
+    token_uri: "https://a.b/c",
+  };
+  protectSecrets([JSON.stringify(file), JSON.stringify(file, null, 2)]);
+  const line = JSON.stringify({
+    account: "acme",
+    key: "key_1",
+    type: "service_account",
+    said: key,
+    part: key.slice(9, 30),
+  });
+  const clean = JSON.parse(withoutSecrets(line)) as object;
+  const own = { account: "acme", key: "key_1", type: "service_account" };
+  expect(clean).toEqual({ ...own, said: "[redacted]", part: "[redacted]" });
+});

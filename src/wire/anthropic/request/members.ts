@@ -114,6 +114,7 @@ export const BOUNDED: ReadonlySet<string> = new Set(["web_search"]);
 /** Where names of members are no ids: in schemas and calls, and in what a client notes for itself. */
 export const OWN_WORDS = ownWords({
   anywhere: ["input_schema", "input_examples", "schema"],
-  beside: ["metadata"],
+  // A container has a gate of its own, which knows whose it is.
+  beside: ["metadata", "container"],
   inCalls: { member: "input", typeEnd: "tool_use" },
 });
