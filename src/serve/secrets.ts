@@ -26,13 +26,18 @@ function valuesOf(headers = ""): readonly string[] {
   });
 }
 
-/** Those of a settings file. A credential of two parts, as Amazon's, is two secrets. */
+/** Those of a settings file. */
 export function protectSettings({ upstreams, keys, payments: { stripe }, identity }: Settings): void {
-  const credentials = upstreams.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey, ...apiKey.split(":")]));
+  const credentials = upstreams.flatMap(({ apiKey }) => (apiKey === undefined ? [] : partsOf(apiKey)));
   const clients = [
     ...identity.issuers.map(({ clientSecret }) => clientSecret),
     stripe?.secretKey,
     stripe?.webhookSecret,
   ];
   protectSecrets([...credentials, ...keys.map((key) => key.secret), ...clients]);
+}
+
+/** A credential of two parts, as Amazon's, is two secrets more; one that is a file in JSON is not cut. */
+function partsOf(apiKey: string): readonly string[] {
+  return apiKey.trimStart().startsWith("{") ? [apiKey] : [apiKey, ...apiKey.split(":")];
 }
