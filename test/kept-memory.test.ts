@@ -13,8 +13,8 @@ import { wire as anthropic } from "../src/wire/anthropic/index.js";
 import { wire as gemini } from "../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../src/wire/openai-chat/index.js";
 import { wire as openAiResponses } from "../src/wire/openai-responses/index.js";
-import type { RequestFacts } from "../src/wire/wire.js";
 import { frameBytes, frameOf } from "../src/rpc/tunnel-frame.js";
+import { STREAM_FACTS } from "./support/stream-facts.js";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -54,18 +54,6 @@ const start = (index: number): Kind => ({
   $case: "toolCallStart",
   value: { candidate: 0, index, id: `call_${index}`, name: "look", custom: false, signature: undefined },
 });
-
-const FACTS: RequestFacts = {
-  model: "m",
-  stream: true,
-  includeUsage: true,
-  candidateCount: 1,
-  outputTokensMax: undefined,
-  textBytes: 0,
-  imageCount: 0,
-  fileCount: 0,
-  audioCount: 0,
-};
 
 const { responseSerialize, responseDeserialize } = InferenceServiceService.streamGenerate;
 
@@ -189,7 +177,7 @@ describe.each(ENCODERS)("$name", ({ wire, begin = [], step }) => {
   test.each([4, 40, 900])("in pieces of %d characters", async (length) => {
     for (const letter of ["a", "\u6f22"]) {
       const before = await usedBytes();
-      const encoder = wire.encodeStream(FACTS);
+      const encoder = wire.encodeStream(STREAM_FACTS);
       encoder.push(begin.map((kind) => ({ kind })));
       // Texts of their own, as a decoder makes them.
       const text = (): string => Buffer.from(letter.repeat(length)).toString();

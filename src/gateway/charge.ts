@@ -251,15 +251,25 @@ async function counted(
   return withinPlan({ usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt }, terms);
 }
 
+/** The same usage, but for a side of it that is too low beside its count; a side without a count stays. */
+function corrected(
+  usage: Usage,
+  input: TextCount | undefined,
+  output: TextCount | undefined,
+  delivered: Delivered,
+): Usage {
+  const isInputTooLow = input !== undefined && isTooLow(readTokens(usage), input);
+  const read = isInputTooLow ? withCountedInput(usage, input.tokens) : usage;
+  const isOutputTooLow = output !== undefined && isTooLow(generatedTokens(usage), output);
+  return isOutputTooLow ? withCountedOutput(read, delivered) : read;
+}
+
 /** The report, or the count of the output where the report is too low to be true. */
 async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
   const [{ tokens: said, certainTokens }, input] = await Promise.all([outputOf(report, terms), promptsOf(terms)]);
   const delivered = deliveredOf(said, report, terms);
-  let comparedUsage = usage;
   // Counts that come with the text may be of the one prompt that it belongs to.
-  if (input !== undefined && isTooLow(readTokens(usage), input)) comparedUsage = withCountedInput(usage, input.tokens);
-  if (isTooLow(generatedTokens(usage), { tokens: totalOf(delivered), certainTokens }))
-    comparedUsage = withCountedOutput(comparedUsage, delivered);
+  const comparedUsage = corrected(usage, input, { tokens: totalOf(delivered), certainTokens }, delivered);
   if (comparedUsage === usage) return withinPlan(reported(usage), terms);
   const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
   const doubt = hasFinished ? "missing" : undefined;
@@ -293,11 +303,9 @@ async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): P
   const isOutputJudged = looksTooLow(usage, report, terms);
   const leastTokens = isOutputJudged && !repeatsInput(terms) ? (terms.leastOutput?.() ?? wordsOf(report.text)) : 0;
   const [output, input] = await Promise.all([isOutputJudged ? outputOf(report, terms) : undefined, promptsOf(terms)]);
-  let judgedUsage = usage;
-  if (input !== undefined && isTooLow(readTokens(usage), input))
-    judgedUsage = withCountedInput(judgedUsage, input.tokens);
-  if (output !== undefined && isTooLow(generatedTokens(usage), saidOf(output, leastTokens, report)))
-    judgedUsage = withCountedOutput(judgedUsage, deliveredOf(output.tokens, report, terms));
+  const said = output && saidOf(output, leastTokens, report);
+  const delivered = output === undefined ? NOTHING : deliveredOf(output.tokens, report, terms);
+  const judgedUsage = corrected(usage, input, said, delivered);
   if (judgedUsage === usage) return withinPlan(reported(usage), terms);
   const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
   return withinPlan({ usage: judgedUsage, usageSource, doubt: "below_count" }, terms);

@@ -6,7 +6,7 @@ import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
-import type { AnswerReport, RequestFacts, Wire } from "../../src/wire/wire.js";
+import type { AnswerReport, Wire } from "../../src/wire/wire.js";
 import * as anthropics from "../wire/anthropic/recordings.js";
 import * as geminis from "../wire/gemini/recordings.js";
 import * as openAiChats from "../wire/openai-chat/recordings.js";
@@ -16,6 +16,7 @@ import { geminiReader, looseGeminiReader } from "./readers/gemini.js";
 import type { Heard, Reader } from "./readers/heard.js";
 import { chatReader, looseChatReader } from "./readers/openai-chat.js";
 import { looseResponsesReader, responsesReader } from "./readers/openai-responses.js";
+import { STREAM_FACTS } from "../support/stream-facts.js";
 
 /** A family on the wire that is asked for its recordings over HTTP, and where it is served. */
 export interface RecordedWire {
@@ -64,26 +65,14 @@ export const clientWires: readonly { readonly wire: Wire; readonly reader: Reade
 
 export const recordingsNote = openAiChats.recordingsNote;
 
-const FACTS: RequestFacts = {
-  model: "m",
-  stream: true,
-  includeUsage: true,
-  candidateCount: 1,
-  outputTokensMax: undefined,
-  textBytes: 0,
-  imageCount: 0,
-  fileCount: 0,
-  audioCount: 0,
-};
-
 function finish({ usage }: AnswerReport): Event {
   return { kind: { $case: "finish", value: { usage, usageSource: 1, costNanos: 0n } } };
 }
 
 /** What each client is told of an upstream's stream that comes in reads cut at the places, batch by batch. */
 export function toldStreams(from: Wire, bytes: Buffer, cuts: Iterable<number>): readonly string[] {
-  const decoder = from.decodeStream(FACTS, "events");
-  const encoders = clientWires.map(({ wire }) => wire.encodeStream(FACTS));
+  const decoder = from.decodeStream(STREAM_FACTS, "events");
+  const encoders = clientWires.map(({ wire }) => wire.encodeStream(STREAM_FACTS));
   const told = clientWires.map((): Buffer[] => []);
   const tell = (events: readonly Event[]): void => {
     if (events.length > 0) encoders.forEach((encoder, place) => told[place]?.push(encoder.push(events)));
@@ -106,11 +95,11 @@ export function toldStreams(from: Wire, bytes: Buffer, cuts: Iterable<number>): 
 
 /** What each client is told of a stream that ends too early; undefined where what came is whole. */
 export function toldCut(from: Wire, bytes: Buffer): readonly string[] | undefined {
-  const decoder = from.decodeStream(FACTS, "events");
+  const decoder = from.decodeStream(STREAM_FACTS, "events");
   const batches = [decoder.push(Buffer.from(bytes)), decoder.end()];
   if (decoder.report.complete && batches.every(({ error }) => error === undefined)) return undefined;
   return clientWires.map(({ wire }) => {
-    const encoder = wire.encodeStream(FACTS);
+    const encoder = wire.encodeStream(STREAM_FACTS);
     const told = batches.map(({ events }) => encoder.push(events));
     return Buffer.concat([...told, encoder.fail(new GatewayError("ERROR_REASON_UPSTREAM_FAILED"))]).toString();
   });

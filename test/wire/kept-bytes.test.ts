@@ -6,19 +6,8 @@ import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
-import type { RequestFacts } from "../../src/wire/wire.js";
+import { STREAM_FACTS } from "../support/stream-facts.js";
 
-const FACTS: RequestFacts = {
-  model: "m",
-  stream: true,
-  includeUsage: true,
-  candidateCount: 1,
-  outputTokensMax: undefined,
-  textBytes: 0,
-  imageCount: 0,
-  fileCount: 0,
-  audioCount: 0,
-};
 const WIRES = [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini];
 const PUSHES = 200;
 const TEXT = "x".repeat(10_000);
@@ -76,7 +65,7 @@ function charactersIn(value: unknown, seen = new Set<unknown>()): number {
 
 describe.each(WIRES)("of $name", (wire) => {
   test.each(ANSWERS)("what is kept of $name is told as kept", ({ begin = [], step }) => {
-    const encoder = wire.encodeStream(FACTS);
+    const encoder = wire.encodeStream(STREAM_FACTS);
     encoder.push([
       { kind: { $case: "start", value: { id: "a", model: "m", createTime: undefined, inputTokens: 1n } } },
     ]);

@@ -6,12 +6,12 @@ import { GatewayError } from "../../errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 import type { Ask } from "./ask.js";
-import { ALONE_MAX, ANSWER_BYTES_MAX, KEPT_MS } from "./bounds.js";
+import { ALONE_MAX, KEPT_MS } from "./bounds.js";
 import type { BytePool } from "../../api/byte-pool.js";
 import type { OtherNodes, RelayQuestion, StreamReader } from "./other-nodes.js";
 import type { Run } from "./run.js";
 import { Shares } from "./shares.js";
-import { Tape } from "./tape.js";
+import { type Tape, tapeOf } from "./tape.js";
 
 /** What the ledger knows of a request; undefined where it knows nothing. */
 export type RequestOf = (
@@ -65,13 +65,7 @@ export class KeptRuns {
   }
 
   newTape(ask: Ask<unknown, unknown>, accountId: string): Tape<unknown> {
-    return new Tape({
-      accountId,
-      bytesOf: (message) => ask.bytesOf(message),
-      messageOf: (bytes) => ask.messageOf(bytes),
-      bytesMax: ANSWER_BYTES_MAX,
-      pool: this.pool,
-    });
+    return tapeOf(ask, accountId, this.pool);
   }
 
   /** Looks after a run from now on. Unless it `stays`, it is forgotten when `done` resolves. */

@@ -7,12 +7,12 @@ import { GatewayError, type ReasonName } from "../../errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 import { type Ask, ORIGINAL_HEADER } from "./ask.js";
-import { ALONE_MAX, ANSWER_BYTES_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
+import { ALONE_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
 import type { BytePool } from "../../api/byte-pool.js";
 import { type Asker, LOST_HEADER, LostAttempts } from "./lost-attempts.js";
 import { Run, type Work } from "./run.js";
 import { Shares } from "./shares.js";
-import { Tape } from "./tape.js";
+import { type Tape, tapeOf } from "./tape.js";
 
 /** Each request of the official SDKs carries it: how many attempts came before. */
 export const RETRY_HEADER = "x-stainless-retry-count";
@@ -77,7 +77,7 @@ export class RetriedAttempts {
     const { keyId, accountId } = asker;
     const print = await ask.print();
     if (message === undefined) return this.#lose(requestId, asker, print);
-    const tape = this.#newTape(ask, accountId);
+    const tape = tapeOf(ask, accountId, this.pool);
     tape.head(headers);
     tape.data(message);
     tape.close();
@@ -127,7 +127,7 @@ export class RetriedAttempts {
           return;
         }
         const { requestId, keyId, accountId } = run;
-        const tape = this.#newTape(ask, accountId);
+        const tape = tapeOf(ask, accountId, this.pool);
         sink.redirect(tape);
         this.#runAlone(run, tape);
         const left = (print: Buffer): void => this.#leave({ requestId, keyId, accountId, print, tape, run });
@@ -211,11 +211,5 @@ export class RetriedAttempts {
     clearTimeout(attempt.expiry);
     attempt.run?.cancel(new GatewayError("ERROR_REASON_CANCELLED"));
     attempt.tape.release();
-  }
-
-  #newTape(ask: Ask<unknown, unknown>, accountId: string): Tape<unknown> {
-    const bytesOf = (message: unknown): Buffer => ask.bytesOf(message);
-    const messageOf = (bytes: Buffer): unknown => ask.messageOf(bytes);
-    return new Tape({ accountId, bytesOf, messageOf, bytesMax: ANSWER_BYTES_MAX, pool: this.pool });
   }
 }

@@ -4,6 +4,8 @@ import type { CallMetadata, Sink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
 import type { BytePool, Pooled } from "../../api/byte-pool.js";
 import { OwnCopies } from "../../api/own-copies.js";
+import type { Ask } from "./ask.js";
+import { ANSWER_BYTES_MAX } from "./bounds.js";
 import { Follower } from "./follower.js";
 
 /** What readers may be behind where nothing is kept for later ones. */
@@ -28,6 +30,17 @@ interface Recorded<Message> {
   message: Message | undefined;
   readonly bytes: Buffer;
   readonly size: number;
+}
+
+/** A tape of what is answered to a question. */
+export function tapeOf(ask: Ask<unknown, unknown>, accountId: string, pool: BytePool): Tape<unknown> {
+  return new Tape({
+    accountId,
+    bytesOf: (message) => ask.bytesOf(message),
+    messageOf: (bytes) => ask.messageOf(bytes),
+    bytesMax: ANSWER_BYTES_MAX,
+    pool,
+  });
 }
 
 /** How an answer ended: well, or with a refusal. */
