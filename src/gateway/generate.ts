@@ -205,6 +205,8 @@ async function conclude(
     const settling = hold.settle({ upstream, attempts, attemptLog, ...outcome }, mustWait);
     const settled = mustWait ? await settling : undefined;
     const chargedNanos = isAboveHold ? (settled?.chargedNanos ?? hold.amountNanos) : outcome.costNanos;
+    // A process that is killed from here on leaves what its client was told to the next start.
+    if (!mustWait && hold.noted !== undefined) await hold.noted;
     failpoint("before_last_bytes");
     if (failure === undefined && !call.signal.aborted) meter.end(outcome, chargedNanos);
     return { outcome, chargedNanos };

@@ -63,6 +63,11 @@ export interface Hold {
    */
   settle(settlement: Settlement, isAwaited?: boolean): Promise<SettleOutcome | undefined>;
   /**
+   * Resolves once a settlement without `isAwaited` outlives this process, which is long before the database has it.
+   * Undefined where it does already, or where no file keeps it. Never rejects.
+   */
+  readonly noted: Promise<void> | undefined;
+  /**
    * For the `finally` of whoever opened it: settles what was never settled, by its last checkpoint, else as nothing
    * generated. Changes nothing after `settle`. Never throws.
    */
@@ -190,6 +195,10 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
     };
     this.#settled = settlements.settle(operation, this, isAwaited);
     return this.#settled;
+  }
+
+  get noted(): Promise<void> | undefined {
+    return this.#steps.settlements.noted;
   }
 
   close(): void {

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { UsageSource } from "../api/index.js";
 import { asBuffer } from "../api/bytes.js";
-import type { CheckpointOperation, HoldOperation, LedgerOperation, SettleOperation } from "./operation.js";
+import { USAGE_FIELDS, type UsageField } from "../api/usage.js";
+import type { CheckpointOperation, HoldOperation, LateTerms, LedgerOperation, SettleOperation } from "./operation.js";
 
 /** What a request is charged by, as its node sent it. */
 export type JournalOperation = HoldOperation | CheckpointOperation | SettleOperation;
@@ -19,17 +20,11 @@ const budgets = z.array(
     makerId: z.string().optional(),
   }),
 );
-const usage = z.object({
-  inputTokens: whole,
-  cacheReadTokens: whole,
-  cacheWriteTokens: whole,
-  cacheWrite1hTokens: whole,
-  outputTokens: whole,
-  reasoningTokens: whole,
-  imageTokens: whole,
-  audioInputTokens: whole,
-  audioOutputTokens: whole,
-});
+/** Left out where it is zero. */
+const figure = whole.default(0n);
+const usage = z.object(
+  Object.fromEntries(USAGE_FIELDS.map((field) => [field, figure])) as Record<UsageField, typeof figure>,
+);
 const admitted = {
   accountId: z.string(),
   keyId: z.string(),
@@ -70,7 +65,9 @@ const OPERATION = z.discriminatedUnion("kind", [
 
 /** `epoch`: the id under which the node lived when it wrote this. */
 export function journalText(operation: JournalOperation, epoch: string): string {
-  return JSON.stringify({ epoch, ...operation }, spelled);
+  return operation.kind === "settle"
+    ? settlementText(operation, epoch)
+    : JSON.stringify({ epoch, ...operation }, spelled);
 }
 
 /** Undefined where the text is none, as of another version of the program. */
@@ -86,5 +83,40 @@ export function journalOperation(text: string): JournalOperation | undefined {
 
 function spelled(_name: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
-  return value instanceof Uint8Array ? asBuffer(value).toString("base64") : value;
+  return value instanceof Uint8Array ? base64Of(value) : value;
+}
+
+/** The same, by hand: one is written for each answer, and a replacer takes three times as long. */
+function settlementText(settlement: SettleOperation, epoch: string): string {
+  const { requestId, usage: used, usageSource, costNanos, operatorCostNanos, terms } = settlement;
+  const { upstream, attempts, attemptLog, nowMs } = settlement;
+  let figures = "";
+  for (const field of USAGE_FIELDS) if (used[field] !== 0n) figures += `${figures && ","}"${field}":"${used[field]}"`;
+  const operatorCost = operatorCostNanos === undefined ? "" : `,"operatorCostNanos":"${operatorCostNanos}"`;
+  return (
+    `{"kind":"settle","epoch":${quoted(epoch)},"requestId":${quoted(requestId)},"usage":{${figures}},` +
+    `"usageSource":${usageSource},"costNanos":"${costNanos}"${operatorCost},"upstream":${quoted(upstream)},` +
+    `"attempts":${attempts},"attemptLog":${quoted(attemptLog)},"nowMs":${nowMs}` +
+    (terms === undefined ? "}" : `,"terms":${termsText(terms)}}`)
+  );
+}
+
+function termsText(terms: LateTerms): string {
+  const { accountId, keyId, model, nodeId, amountNanos, budgets, price, expireTimeMs, createTimeMs } = terms;
+  return (
+    `{"accountId":${quoted(accountId)},"keyId":${quoted(keyId)},"model":${quoted(model)},"nodeId":${quoted(nodeId)},` +
+    `"amountNanos":"${amountNanos}","budgets":${JSON.stringify(budgets, spelled)},"price":"${base64Of(price)}",` +
+    `"expireTimeMs":${expireTimeMs},"createTimeMs":${createTimeMs}}`
+  );
+}
+
+const quoted: (text: string) => string = JSON.stringify;
+
+/** A price is the same bytes for all the requests that are admitted at it. */
+const base64 = new WeakMap<Uint8Array, string>();
+
+function base64Of(value: Uint8Array): string {
+  let text = base64.get(value);
+  if (text === undefined) base64.set(value, (text = asBuffer(value).toString("base64")));
+  return text;
 }

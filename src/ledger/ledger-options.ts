@@ -63,6 +63,8 @@ export interface LedgerIntents {
   readonly found: readonly string[];
   /** Never throws. */
   keep(requestId: string, text: string): void;
+  /** Resolves once all that was kept outlives this process. Undefined where it does. Never rejects. */
+  readonly written: Promise<void> | undefined;
   /** The database has it, or refused it for good. */
   ended(requestId: string): void;
   /** The database has all that was found. */

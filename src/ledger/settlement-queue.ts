@@ -91,6 +91,11 @@ export class Settlements {
     return this.#running + this.#waiting.length;
   }
 
+  /** Resolves once all that nobody waits for outlives this process. Undefined where it does. Never rejects. */
+  get noted(): Promise<void> | undefined {
+    return this.#options.intents?.written;
+  }
+
   /** Never rejects. Undefined: it waits for the next try, or it is lost. */
   settle(operation: SettleOperation, hold: Admitted, isAwaited = false): Promise<SettleOutcome | undefined> {
     this.#running += 1;

@@ -1,6 +1,7 @@
 /**
  * What a process that is killed leaves to the next start: settlements that were told to clients and are on their way to
- * the database. A line is written and not synced, which takes microseconds: it outlives the process, not the machine.
+ * the database. Lines are written and not synced, those of one turn of the event loop at once, which takes
+ * microseconds: they outlive the process, not the machine.
  */
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 
@@ -23,6 +24,9 @@ export class IntentFile {
   readonly #halves: readonly [Half, Half];
   #own: Half;
   readonly #needed = new Map<string, Half>();
+  /** What is written at the end of this turn, by its request. */
+  readonly #waiting = new Map<string, string>();
+  #written: Promise<void> | undefined;
   /** Its descriptors may be those of other files then. */
   #isClosed = false;
 
@@ -42,19 +46,23 @@ export class IntentFile {
   /** Never throws: a disk that takes no line has what the database says. */
   keep(requestId: string, text: string): void {
     if (this.#isClosed) return;
-    try {
-      const half = this.#turn();
-      if (half.bytes > HALF_BYTES_MAX) return;
-      half.bytes += writeSync(half.descriptor, `${text}\n`);
-      half.open += 1;
-      this.#needed.set(requestId, half);
-    } catch {
-      // The settlement itself goes on, and fails where the disk is broken.
-    }
+    this.#waiting.set(requestId, text);
+    this.#written ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#write();
+        resolve();
+      });
+    });
+  }
+
+  /** Resolves once all that was kept is written, or the disk did not take it. Undefined where nothing waits. */
+  get written(): Promise<void> | undefined {
+    return this.#written;
   }
 
   /** The database has the end of the request, or refused it for good. */
   ended(requestId: string): void {
+    if (this.#waiting.delete(requestId)) return;
     const half = this.#needed.get(requestId);
     if (half === undefined) return;
     this.#needed.delete(requestId);
@@ -69,11 +77,28 @@ export class IntentFile {
 
   close(): void {
     if (this.#isClosed) return;
+    this.#write();
     this.#isClosed = true;
     // What is not needed is not looked at by the next start.
     for (const half of this.#halves) {
       if (half.open === 0) empty(half);
       closeSync(half.descriptor);
+    }
+  }
+
+  #write(): void {
+    this.#written = undefined;
+    if (this.#waiting.size === 0) return;
+    try {
+      const half = this.#turn();
+      if (half.bytes > HALF_BYTES_MAX) return;
+      half.bytes += writeSync(half.descriptor, `${[...this.#waiting.values()].join("\n")}\n`);
+      half.open += this.#waiting.size;
+      for (const requestId of this.#waiting.keys()) this.#needed.set(requestId, half);
+    } catch {
+      // The settlements themselves go on, and fail where the disk is broken.
+    } finally {
+      this.#waiting.clear();
     }
   }
 

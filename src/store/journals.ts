@@ -26,6 +26,8 @@ interface Place {
 export interface Intents {
   readonly found: readonly string[];
   keep(requestId: string, text: string): void;
+  /** Resolves once all that was kept outlives this process. Undefined where it does. Never rejects. */
+  readonly written: Promise<void> | undefined;
   ended(requestId: string): void;
   /** All that was found is in the database. */
   forget(): void;
@@ -59,6 +61,9 @@ export async function openJournals(dataDirectory: string, bounds: Partial<Journa
     intents: {
       found: all.flatMap((place) => place.intents.found),
       keep: (requestId, text) => intents.keep(requestId, text),
+      get written() {
+        return intents.written;
+      },
       ended: (requestId) => intents.ended(requestId),
       forget: () => {
         for (const place of all) place.intents.forget();

@@ -63,6 +63,7 @@ async function metered(body: object = {}, facts: Partial<RequestFacts> = {}): Pr
     createTimeMs: 0,
     checkpoint: (note) => void notes.push(note),
     settle: () => Promise.reject(new Error("the meter settles nothing")),
+    noted: undefined,
     close: () => undefined,
   };
   const meter = new Meter({

@@ -1,6 +1,7 @@
 /** What a node does while its database is away: within its leases it goes on, and nothing is lost, or charged twice. */
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { fc } from "../support/seeds.js";
+import { USAGE_FIELDS, usageFrom } from "../../src/api/usage.js";
 import { GatewayError } from "../../src/errors.js";
 import { journalOperation, journalText } from "../../src/ledger/journal-text.js";
 import type { LedgerJournal, Replayed } from "../../src/ledger/ledger-options.js";
@@ -197,12 +198,14 @@ describe("the text of an operation", () => {
   test("says all of it", () => {
     const terms = { ...holdOf({ budgets: [{ period: "day", limitNanos: 5n, makerId: "key_0" }] }), createTimeMs: 7 };
     fc.assert(
-      fc.property(some, fc.string(), fc.uint8Array(), (amount, text, price) => {
+      fc.property(some, fc.string(), fc.uint8Array(), fc.array(some), (amount, text, price, figures) => {
+        const usage = usageFrom((field) => figures[USAGE_FIELDS.indexOf(field)] ?? 0n);
         const { kind: _, requestId: __, leaseId: ___, leastNanos: ____, nowMs: _____, ...late } = { ...terms, price };
         for (const operation of [
           holdOf({ amountNanos: amount, model: text, price, leaseId: text }),
           checkpointOf({ costNanos: amount, upstream: text, operatorCostNanos: amount }),
-          settleOf({ costNanos: amount, attemptLog: text, terms: { ...late, amountNanos: amount } }),
+          settleOf({ costNanos: amount, usage, attemptLog: text, terms: { ...late, amountNanos: amount } }),
+          settleOf({ operatorCostNanos: amount, upstream: text }),
         ])
           expect(journalOperation(journalText(operation, "node_1"))).toEqual(operation);
       }),

@@ -24,10 +24,12 @@ function opened(path: string): IntentFile {
 
 const bytesOf = (path: string): number[] => [0, 1].map((half) => statSync(`${path}-${half}`).size);
 
-test("what was kept is found by the next start, but for a line that the kill tore", () => {
+test("what was kept is found by the next start, but for a line that the kill tore", async () => {
   const path = place();
   const file = opened(path);
   for (const id of ["r1", "r2", "r3"]) file.keep(id, `a ${id}`);
+  await file.written;
+  expect(file.written).toBeUndefined();
   file.ended("r2");
   appendFileSync(`${path}-0`, "a torn");
   const next = opened(path);
@@ -36,21 +38,34 @@ test("what was kept is found by the next start, but for a line that the kill tor
   expect(opened(path).found).toEqual([]);
 });
 
-test("a file is begun anew once the other is full and nothing in it is needed", () => {
+test("a file is begun anew once the other is full and nothing in it is needed", async () => {
   const path = place();
   const file = opened(path);
-  file.keep("needed", TEXT);
+  const keep = async (id: string): Promise<void> => {
+    file.keep(id, TEXT);
+    await file.written;
+  };
+  await keep("needed");
   for (let at = 0; at < 1_000; at++) {
-    file.keep(`r${at}`, TEXT);
+    await keep(`r${at}`);
     file.ended(`r${at}`);
   }
   // The first holds what is needed, so that the second goes on beyond its size.
   expect(bytesOf(path)[0]).toBeGreaterThan(FILE_BYTES);
   expect(bytesOf(path)[1]).toBeGreaterThan(2 * FILE_BYTES);
   file.ended("needed");
-  for (let at = 0; at < 10; at++) file.keep(`later${at}`, TEXT);
+  for (let at = 0; at < 10; at++) await keep(`later${at}`);
   expect(bytesOf(path)[0]).toBeLessThan(FILE_BYTES);
   expect(opened(path).found.filter((text) => text === TEXT).length).toBeGreaterThan(10);
+});
+
+test("what the database has before the end of the turn is not written", async () => {
+  const path = place();
+  const file = opened(path);
+  for (const id of ["r1", "r2"]) file.keep(id, `a ${id}`);
+  file.ended("r1");
+  await file.written;
+  expect(opened(path).found).toEqual(["a r2"]);
 });
 
 test("a process that ends well leaves nothing but what is not in the database", () => {
