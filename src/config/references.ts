@@ -10,6 +10,8 @@ export interface KnownFamily {
   /** Undefined where the settings must say it, unless the family connects inside the process. */
   readonly baseUrl: string | undefined;
   readonly connect: unknown;
+  /** What `prompt_cache` may say beside `shared`. */
+  readonly promptCaches?: readonly string[] | undefined;
   /** The path of a request under the base address. */
   generatePath(model: string, stream: boolean): string;
 }
@@ -109,6 +111,10 @@ function checkFamily(
   const baseUrl = upstream.get("base_url");
   if (family.baseUrl === undefined && family.connect === undefined && baseUrl === undefined)
     refuse([...path, "base_url"], `is missing: the family ${name} has no address of its own`);
+  const cache = upstream.get("prompt_cache");
+  const caches = ["shared", ...(family.promptCaches ?? [])];
+  if (typeof cache === "string" && !caches.includes(cache))
+    refuse([...path, "prompt_cache"], `must be ${caches.join(" or ")} with the family ${name}`);
   const problem = typeof baseUrl === "string" ? baseUrlProblem(baseUrl, family) : undefined;
   if (problem !== undefined) refuse([...path, "base_url"], problem);
 }

@@ -2,6 +2,7 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
 import type { ModelLimits } from "../api/index.js";
+import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
 import { facts } from "./facts-schema.js";
@@ -46,6 +47,9 @@ const upstream = block({
   unknown_members: oneOf(UNKNOWN_MEMBERS, "must be pass or refuse")
     .prefault("pass")
     .describe("What becomes of members of requests that the gateway does not know"),
+  prompt_cache: oneOf(PROMPT_CACHE_SETTINGS)
+    .optional()
+    .describe("What keeps its cache of prompts within one account, or `off`; default: what its family has"),
 });
 
 const weight = reading(
@@ -151,6 +155,7 @@ export const settingsSchema = block({
         apiKey: value.api_key,
         baseUrl: value.base_url,
         unknownMembers: value.unknown_members,
+        promptCache: value.prompt_cache,
       })),
     )
     .describe(UPSTREAMS_ARE),

@@ -1,5 +1,6 @@
 /** What tollgate.yaml says, after it was checked. */
 import type { AccountSettings, AlertSettings, KeySettings, Price } from "../api/index.js";
+import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 
 export interface UpstreamSettings {
@@ -9,6 +10,8 @@ export interface UpstreamSettings {
   readonly baseUrl: string | undefined;
   /** What becomes of a request's members that the gateway does not know. */
   readonly unknownMembers: "pass" | "refuse";
+  /** What keeps its cache of prompts within one account. Undefined: what its family has. */
+  readonly promptCache: PromptCacheSetting | undefined;
 }
 
 export interface TargetSettings {

@@ -13,6 +13,8 @@ export const azure = chatFamily({
   name: "azure",
   // Choices were seen without their number.
   answers: "fitted",
+  // Not in the reference of this version, and some deployments refuse it.
+  promptCaches: ["prompt_cache_key"],
   // A resource has an address of its own, so a key alone does not say where to go.
   keyVariable: undefined,
   baseUrl: undefined,

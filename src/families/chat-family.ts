@@ -1,10 +1,12 @@
 /** Families on OpenAI's wire are data: this makes one of what it says of itself. */
 import { type MemberRules, memberTable } from "../wire/request/members.js";
+import type { CacheMember, PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import { MEMBERS, wire } from "../wire/openai-chat/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
-import type { AnswerPromise, Counter, Family } from "./family.js";
+import type { EndpointWire } from "../wire/wire.js";
+import type { AnswerPromise, Counter, Endpoint, Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
 const CHAT_PATH = "/chat/completions";
@@ -17,6 +19,11 @@ export interface ChatFamily {
   readonly answers: AnswerPromise;
   /** What it takes otherwise than the wire's own table says. */
   readonly members?: MemberRules;
+  /** The member of chats that keeps its cache within one account; left out where it has none. */
+  readonly cacheMember?: CacheMember;
+  /** The same of completions and vectors. */
+  readonly cacheMemberBeside?: CacheMember;
+  readonly promptCaches?: readonly PromptCacheSetting[];
   readonly keyVariable: string | undefined;
   readonly baseUrl: string | undefined;
   /** Left out where it needs a key. */
@@ -42,14 +49,21 @@ export function chatFamily(says: ChatFamily): Family {
   const credential = (apiKey: string): Readonly<Record<string, string>> =>
     says.keyHeader === undefined ? { authorization: `Bearer ${apiKey}` } : { [says.keyHeader]: apiKey };
   const generatePath = says.generatePath ?? ((): string => CHAT_PATH);
+  const { cacheMember, cacheMemberBeside, promptCaches } = says;
   // Their other addresses stand beside that of chats.
-  const beside = (path: string) => (model: string, stream: boolean) =>
-    generatePath(model, stream).replace(CHAT_PATH, path);
+  const endpoint = (spoken: EndpointWire, path: string): Endpoint => ({
+    wire: spoken,
+    dialect: {},
+    cacheMember: cacheMemberBeside,
+    generatePath: (model, stream) => generatePath(model, stream).replace(CHAT_PATH, path),
+  });
   return {
     name: says.name,
     wire,
     dialect: says.dialect,
     answers: says.answers,
+    cacheMember,
+    promptCaches,
     members: says.members === undefined ? undefined : memberTable(says.members, MEMBERS),
     keyVariable: says.keyVariable,
     baseUrl: says.baseUrl,
@@ -64,8 +78,8 @@ export function chatFamily(says: ChatFamily): Family {
     // Where chats have another path, nobody knows where the others are.
     endpoints: generatePath("model", false).includes(CHAT_PATH)
       ? {
-          completion: { wire: completions, dialect: {}, generatePath: beside("/completions") },
-          embedding: { wire: embeddings, dialect: {}, generatePath: beside("/embeddings") },
+          completion: endpoint(completions, "/completions"),
+          embedding: endpoint(embeddings, "/embeddings"),
         }
       : {},
     headers: (apiKey) => ({

@@ -5,6 +5,10 @@ export const deepseek = chatFamily({
   name: "deepseek",
   // What it adds stands in members of its own, as its recorded answers show.
   answers: "exact",
+  // Source: api-docs.deepseek.com/quick_start/rate_limit, which says that it isolates the cache.
+  cacheMember: "user_id",
+  promptCaches: ["user_id"],
+  members: { owned: ["user_id"] },
   keyVariable: "DEEPSEEK_API_KEY",
   baseUrl: "https://api.deepseek.com",
   abortStopsBilling: true,

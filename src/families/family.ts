@@ -1,6 +1,7 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
 import type { AnswerForm, Dialect, EndpointWire, ModelFacts, UpstreamWire, WireRequest } from "../wire/wire.js";
 import type { MemberTable } from "../wire/request/members.js";
+import type { CacheMember, PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { RefusalRow } from "../wire/error/upstream-refusal.js";
 
@@ -38,6 +39,8 @@ export interface Endpoint {
   readonly members?: MemberTable | undefined;
   /** False where a request has no place for a limit of its output. Absent: true. */
   readonly takesLimit?: boolean;
+  /** The member that keeps the upstream's cache within one account. Absent where it has none, or not every server. */
+  readonly cacheMember?: CacheMember | undefined;
   /** Path of a generation under the base address. */
   generatePath(model: string, stream: boolean): string;
 }
@@ -72,6 +75,8 @@ export interface Family extends Endpoint {
   readonly pricedAs: string | undefined;
   /** True where answers carry a name that the upstream gave the model, whatever name was asked. Absent: false. */
   readonly namesAnswersItself?: boolean;
+  /** What settings may say of the cache of its servers, beside `shared`. Absent: nothing, it cannot be kept apart. */
+  readonly promptCaches?: readonly PromptCacheSetting[] | undefined;
   /** True where the gateway's tokenizer counts at least about what the family counts. */
   readonly tokenizerIsClose: boolean;
   /** Headers that carry the credential and what else each request needs. */

@@ -4,6 +4,8 @@ import { chatFamily } from "./chat-family.js";
 export const llamacpp = chatFamily({
   name: "llamacpp",
   answers: "fitted",
+  // It has no salt: a slot's prompt is any client's.
+  promptCaches: ["off"],
   keyVariable: undefined,
   baseUrl: undefined,
   needsKey: false,

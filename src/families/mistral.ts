@@ -5,6 +5,8 @@ export const mistral = chatFamily({
   name: "mistral",
   // Calls come without their number, and a thought and a text as a list of pieces.
   answers: "fitted",
+  // Where a request has none, nothing is cached: docs.mistral.ai, prompt-caching.
+  promptCaches: ["prompt_cache_key"],
   keyVariable: "MISTRAL_API_KEY",
   baseUrl: "https://api.mistral.ai/v1",
   // It is on OpenRouter's list of those that generate on, and bill, when nobody listens any more.

@@ -22,6 +22,8 @@ export const openaiCompatible: Family = {
   name: "openai-compatible",
   // Whoever answers there: Snowflake sends empty calls beside the real one, and Google leaves out their numbers.
   answers: "fitted",
+  // Some servers refuse members that they do not know, so only settings say which one this server has.
+  promptCaches: ["cache_salt", "prompt_cache_key", "prompt_cache_isolation_key", "off"],
   wire,
   dialect,
   keyVariable: undefined,

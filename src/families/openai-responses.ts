@@ -9,6 +9,8 @@ import { readModelList } from "./model-list.js";
 export const openaiResponses: Family = {
   name: "openai-responses",
   answers: "exact",
+  cacheMember: "prompt_cache_key",
+  promptCaches: ["prompt_cache_key"],
   wire,
   dialect: {},
   // The family openai is what a key in the environment serves.

@@ -9,6 +9,8 @@ import { readModelList } from "./model-list.js";
 export const openai: Family = {
   name: "openai",
   answers: "exact",
+  cacheMember: "prompt_cache_key",
+  promptCaches: ["prompt_cache_key"],
   wire,
   dialect: {},
   keyVariable: "OPENAI_API_KEY",
@@ -26,8 +28,14 @@ export const openai: Family = {
   ],
   generatePath: () => "/chat/completions",
   alsoSpeaks: [
-    { wire: responses, dialect: {}, generatePath: () => "/responses" },
-    { wire: compaction, dialect: {}, takesLimit: false, generatePath: () => "/responses/compact" },
+    { wire: responses, dialect: {}, cacheMember: "prompt_cache_key", generatePath: () => "/responses" },
+    {
+      wire: compaction,
+      dialect: {},
+      takesLimit: false,
+      cacheMember: "prompt_cache_key",
+      generatePath: () => "/responses/compact",
+    },
   ],
   endpoints: {
     completion: { wire: completions, dialect: {}, generatePath: () => "/completions" },

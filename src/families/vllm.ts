@@ -4,6 +4,10 @@ import { chatFamily } from "./chat-family.js";
 export const vllm = chatFamily({
   name: "vllm",
   answers: "fitted",
+  // SGLang knows it too. Source: docs.vllm.ai, design/prefix_caching.
+  cacheMember: "cache_salt",
+  cacheMemberBeside: "cache_salt",
+  promptCaches: ["cache_salt"],
   keyVariable: undefined,
   baseUrl: "http://127.0.0.1:8000/v1",
   needsKey: false,

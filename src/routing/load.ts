@@ -120,8 +120,8 @@ export async function loadTable(
   const listings = await listingsOf([...wanted.values()], upstreams, options);
   const facts = knownFacts([...wanted.values()], listings);
   const factsOf = await factsOfTargets([...wanted.values()], options);
-  const strict = settings.upstreams.filter(({ unknownMembers }) => unknownMembers === "refuse").map(({ id }) => id);
-  const served = new ServedModels(upstreams, factsOf, listings, new Set(strict), options.nowMs());
+  const said = new Map(settings.upstreams.map((upstream) => [upstream.id, upstream]));
+  const served = new ServedModels(upstreams, factsOf, listings, said, options.nowMs());
   for (const model of builtIn(upstreams)) models.set(model.id, served.make(model, model, undefined));
   for (const model of wanted.values()) {
     const known = facts.get(model.id);
@@ -147,18 +147,16 @@ function withKeyVariables(named: readonly UpstreamSettings[], options: LoadOptio
   for (const family of options.families) {
     const isNamed = named.some((upstream) => upstream.family === family.name || upstream.id === family.name);
     if (isNamed || keyOf(family, options) === undefined) continue;
-    all.push({ id: family.name, family: family.name, apiKey: undefined, baseUrl: undefined, unknownMembers: "pass" });
+    all.push(unsaid(family));
   }
   if (all.length > 0) return all;
-  return options.families
-    .filter((family) => family.connect !== undefined)
-    .map((family) => ({
-      id: family.name,
-      family: family.name,
-      apiKey: undefined,
-      baseUrl: undefined,
-      unknownMembers: "pass",
-    }));
+  return options.families.filter((family) => family.connect !== undefined).map(unsaid);
+}
+
+/** An upstream of which no settings say anything. */
+function unsaid({ name }: Family): UpstreamSettings {
+  const apiKey = undefined;
+  return { id: name, family: name, apiKey, baseUrl: undefined, unknownMembers: "pass", promptCache: undefined };
 }
 
 function keyOf(family: Family, options: LoadOptions): string | undefined {
@@ -250,7 +248,7 @@ class ServedModels {
     private readonly upstreams: ReadonlyMap<string, ServedUpstream>,
     private readonly known: ReadonlyMap<string, ModelFacts>,
     private readonly listings: Listings,
-    private readonly strictUpstreams: ReadonlySet<string>,
+    private readonly settings: ReadonlyMap<string, UpstreamSettings>,
     private readonly nowMs: number,
   ) {}
 
@@ -265,8 +263,9 @@ class ServedModels {
       // What runs inside the process costs nobody anything.
       const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
       const health = served.health.of(name);
-      const knownMembersOnly = this.strictUpstreams.has(upstream);
-      targets.push({ served, model: name, health, facts: own, knownMembersOnly, cost, weight, priority });
+      const { unknownMembers, promptCache } = this.settings.get(upstream) ?? {};
+      const knownMembersOnly = unknownMembers === "refuse";
+      targets.push({ served, model: name, health, facts: own, knownMembersOnly, promptCache, cost, weight, priority });
     }
     targets.sort(byPriority);
     return {

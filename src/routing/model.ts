@@ -2,6 +2,7 @@
 import type { Price } from "../api/index.js";
 import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
+import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { TargetHealth, UpstreamHealth } from "./upstream-health.js";
 
@@ -32,6 +33,8 @@ export interface Target {
   readonly cost: Price | undefined;
   /** True where members of a request that no table knows are refused. */
   readonly knownMembersOnly: boolean;
+  /** What the settings say of the upstream's cache; undefined leaves it to the family. */
+  readonly promptCache: PromptCacheSetting | undefined;
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;

@@ -12,6 +12,7 @@ import {
   type Permits,
   type ToolOrders,
 } from "../wire/request/member-gate.js";
+import type { PromptCache } from "../wire/request/prompt-cache.js";
 import { wrongValue } from "../wire/json/node.js";
 import type { OwnedFields, RequestFacts, WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
@@ -75,14 +76,15 @@ export function mustGather({ facts }: Target, { kind, stream }: Asking): boolean
   return facts.streamOnly === true && !stream && kind === "chat";
 }
 
-/** What the gateway owns of the request for this target. */
-export function ownedFor(target: Target, asking: Asking): OwnedFields {
+/** What the gateway owns of the request for this target. A request that is not sent needs no `cache`. */
+export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): OwnedFields {
   return {
     model: target.model,
     facts: target.facts,
     outputTokensMax: asking.outputTokensMax,
     stream: asking.stream || mustGather(target, asking),
     candidateCount: asking.candidateCount,
+    cache,
   };
 }
 

@@ -13,6 +13,7 @@ import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { type Left, nextAfter, nobody, ofOwnWords, teach } from "./failure-policy.js";
 import { pickProbe, pickTarget } from "./pick.js";
 import { Containers } from "./containers.js";
+import type { PromptCaches } from "./prompt-caches.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
 import { type Asking, mustGather, ownedFor, targetsFor, withModel } from "./question.js";
 
@@ -52,6 +53,8 @@ export interface RoutingOptions {
   /** Told of each member of a request that no table knows; `isFirst` at its first sight on that upstream. */
   readonly onUnknownMember: (upstream: string, name: string, isFirst: boolean) => void;
   readonly onReadOn: ReadOnObserver;
+  /** What keeps accounts apart in what upstreams cache. */
+  readonly promptCaches: PromptCaches;
 }
 
 /** An upstream may tell any name; so many are remembered of a target. */
@@ -228,7 +231,8 @@ export class Routing {
     const endpoint = endpointFor(target.served.family, request, options.kind);
     const gathers = mustGather(target, options);
     const ownHeaders = receiver.attemptHeaders?.();
-    const owned = ownedFor(target, options);
+    const cache = this.options.promptCaches.of(target, endpoint, options.kind, accountId);
+    const owned = ownedFor(target, options, cache);
     const startMs = this.options.nowMs();
     const token = health.begin(startMs, accountId);
     const { failure: told, containerId } = await runAttempt(

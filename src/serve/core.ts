@@ -19,6 +19,7 @@ import { REQUEST_MS_MAX, REQUEST_TIMEOUTS } from "../routing/deadline.js";
 import type { LoadOptions } from "../routing/load.js";
 import type { Target } from "../routing/model.js";
 import type { RequestFeed } from "../records/request-record.js";
+import { PromptCaches } from "../routing/prompt-caches.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/service-table.js";
 import { ByteBudget, OF_ANSWERS } from "../api/byte-budget.js";
@@ -97,7 +98,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const keys = createKeys(store, coordination, derived, log);
   const ledger = await startLedger({ store, journals }, nodeId, options);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
-  const routing = createRouting(metrics, log, nowMs, healthLog);
+  const routing = createRouting(options, derived, nowMs, healthLog);
   coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
@@ -321,7 +322,12 @@ function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions
   };
 }
 
-function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLog: HealthLog): Routing {
+function createRouting(
+  { metrics, log }: CoreOptions,
+  { cacheRoot }: Derived,
+  nowMs: () => number,
+  healthLog: HealthLog,
+): Routing {
   const routing = new Routing({
     nowMs: monotonicMs,
     random: Math.random,
@@ -338,6 +344,7 @@ function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLo
       metrics.unknownMembers.add(upstream, member);
       if (isFirst) log.info({ upstream, member }, "a request holds a member that the gateway does not know");
     }),
+    promptCaches: new PromptCaches(cacheRoot),
     onReadOn: telling(log, (target: Target, step: string, running: number) => {
       metrics.readOn.inc({ upstream: target.served.id, result: step });
       metrics.readOnRunning.set(running);

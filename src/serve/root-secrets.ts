@@ -13,6 +13,8 @@ export interface Derived {
   readonly keyChecks: readonly string[];
   /** The roots of the seals of stored answers. */
   readonly answerRoots: readonly Buffer[];
+  /** The root of the salts of upstreams' caches. */
+  readonly cacheRoot: Buffer;
   /** Of what the database keeps sealed. Each is sealed anew while both secrets are in force. */
   readonly seals: Readonly<Record<Sealed, SealKeys>>;
   /** Of sign-ins that browsers carry to issuers and back, for some minutes. */
@@ -45,6 +47,7 @@ export function deriveSecrets(environment: Environment, mayMake: boolean): Deriv
     secrets,
     keyChecks: texts("key check"),
     answerRoots: all.map((secret) => deriveKey(secret, "answers")),
+    cacheRoot: deriveKey(secrets.rootSecret, "prompt caches"),
     seals: {
       webhooks: sealKeys(SEALED.webhooks),
       content: sealKeys(SEALED.content),

@@ -8,12 +8,13 @@ import type { RefusalRow } from "./error/upstream-refusal.js";
 import type { Held } from "./request/held-objects.js";
 import type { HostedTool } from "./request/hosted-tools.js";
 import type { Member } from "./json/splice.js";
-import type { ToolOrders } from "./request/member-gate.js";
 import type { MemberTable } from "./request/members.js";
+import type { OwnedFields } from "./request/owned-fields.js";
 
 export { StreamEncoder } from "./events/writer.js";
 export type { AnswerOrder, GatheredAnswer, LongAnswers, ReadAnswer, UnwrittenAnswer } from "./answer/long-answer.js";
 export { isLongAnswer, isLongBody } from "./json/weight.js";
+export type { OwnedFields } from "./request/owned-fields.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
 export interface RequestFacts {
@@ -192,20 +193,6 @@ export interface ModelFacts {
   readonly cacheMarks?: boolean | undefined;
   /** True where it answers as a stream alone. */
   readonly streamOnly?: boolean | undefined;
-}
-
-/** What the gateway owns in a request that goes upstream, whatever the client wrote. */
-export interface OwnedFields {
-  /** The model as the upstream names it. */
-  readonly model: string;
-  /** What is known of that model; absent where nothing is. */
-  readonly facts?: ModelFacts | undefined;
-  /** The limit that the hold covers, for each candidate; undefined leaves the client's own. */
-  readonly outputTokensMax: number | undefined;
-  readonly stream: boolean;
-  readonly candidateCount: number;
-  /** What becomes of the tools that the upstream runs; absent where they stay as they came. */
-  readonly toolOrders?: ToolOrders | undefined;
 }
 
 /** What one read of the upstream held. */

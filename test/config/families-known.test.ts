@@ -6,6 +6,8 @@ import type { KnownFamily } from "../../src/config/references.js";
 import { anthropic } from "../../src/families/anthropic.js";
 import { azure } from "../../src/families/azure.js";
 import { gemini } from "../../src/families/gemini.js";
+import { openaiCompatible } from "../../src/families/openai-compatible.js";
+import { vllm } from "../../src/families/vllm.js";
 
 describe("with the families known", () => {
   const families: KnownFamily[] = [
@@ -18,14 +20,6 @@ describe("with the families known", () => {
       generatePath: () => "/chat/completions",
     },
     {
-      name: "openai-compatible",
-      needsKey: false,
-      keyVariable: undefined,
-      baseUrl: undefined,
-      connect: undefined,
-      generatePath: () => "/chat/completions",
-    },
-    {
       name: "sim",
       needsKey: false,
       keyVariable: undefined,
@@ -34,7 +28,7 @@ describe("with the families known", () => {
       generatePath: () => "/",
     },
   ];
-  families.push(anthropic, gemini, azure);
+  families.push(anthropic, gemini, azure, vllm, openaiCompatible);
   test.each([
     { said: "family: openai, api_key: k, base_url: http://h/v1", want: [] },
     {
@@ -67,6 +61,23 @@ describe("with the families known", () => {
       want: ['1:14 upstreams.u.api_key: is missing: the family openai needs a key, such as "${OPENAI_API_KEY}"'],
     },
     { said: "family: openai-compatible, base_url: http://h/v1", want: [] },
+    { said: "family: openai-compatible, base_url: http://h/v1, prompt_cache: off", want: [] },
+    { said: "family: vllm, prompt_cache: shared", want: [] },
+    {
+      said: "family: vllm, prompt_cache: off",
+      want: ["1:47 upstreams.u.prompt_cache: must be shared or cache_salt with the family vllm"],
+    },
+    {
+      said: "family: anthropic, api_key: k, prompt_cache: prompt_cache_key",
+      want: ["1:64 upstreams.u.prompt_cache: must be shared with the family anthropic"],
+    },
+    {
+      said: "family: sim, prompt_cache: salted",
+      want: [
+        "1:46 upstreams.u.prompt_cache: must be one of shared, off, cache_salt, prompt_cache_key, " +
+          "prompt_cache_isolation_key, user_id",
+      ],
+    },
     {
       said: "family: openai-compatible",
       want: ["1:14 upstreams.u.base_url: is missing: the family openai-compatible has no address of its own"],
@@ -74,7 +85,7 @@ describe("with the families known", () => {
     {
       said: "family: openal",
       want: [
-        '1:27 upstreams.u.family: must be one of anthropic, azure, gemini, openai, openai-compatible, sim; did you mean "openai"?',
+        '1:27 upstreams.u.family: must be one of anthropic, azure, gemini, openai, openai-compatible, sim, vllm; did you mean "openai"?',
       ],
     },
   ])("$said", ({ said, want }) => {

@@ -145,6 +145,9 @@ export const targets: readonly Target[] = [
   },
 ];
 
+/** What servers that refuse all that they do not know know of their own. */
+const OWN_MEMBERS: Readonly<Record<string, readonly string[]>> = { deepseek: ["user_id"], vllm: ["cache_salt"] };
+
 /** Every other family on OpenAI's wire that there is, each with the member in which it tells its thoughts. */
 export const followers: readonly Target[] = families
   .filter(({ name, wire, connect }) => wire.name === "openai-chat" && connect === undefined && !isAsked(name))
@@ -152,7 +155,8 @@ export const followers: readonly Target[] = families
     const thinkingField = String(dialect["thinkingField"] ?? "reasoning_content");
     // DeepSeek refuses a turn of the assistant's that does not say what it thought, if only nothing.
     const needsThinking = name === "deepseek" ? "reasoning_content" : "";
-    const speaker = openAiSpeaker({ isOpenAi: false, thinkingField, needsThinking });
+    const ownMembers = OWN_MEMBERS[name] ?? [];
+    const speaker = openAiSpeaker({ isOpenAi: false, thinkingField, needsThinking, ownMembers });
     return Object.assign({ family: name, speaker, models: { plain: "model-1", thinking: "model-1" } }, CHAT);
   });
 

@@ -32,6 +32,7 @@ import { identityOver } from "../support/identity-over.js";
 import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
 import { openTestStore } from "../support/open-test-store.js";
+import { promptCaches } from "../support/prompt-caches.js";
 
 export const ACCOUNT = "acme";
 const SETTINGS = `
@@ -182,6 +183,7 @@ function request() {
 async function openRouting() {
   const options = createLoadOptions({}, Date.now, nothing);
   const routing = new Routing({
+    promptCaches,
     nowMs: () => performance.now(),
     random: () => 0,
     timeouts: TIMEOUTS,

@@ -45,7 +45,8 @@ test("OpenAI compacts itself: the body goes as it came, and its answer comes as 
   });
   const { url, body } = world.openai.requests.at(-1) ?? {};
   expect(url).toBe("/v1/responses/compact");
-  expect(body).toEqual({ model: "native-1", input, instructions: "Be brief." });
+  const whose = { prompt_cache_key: expect.stringMatching(/^[\w-]{43}$/) as unknown };
+  expect(body).toEqual({ model: "native-1", input, instructions: "Be brief.", ...whose });
 });
 
 describe.each([{ model: "fake-1" }, { model: "claude-sonnet-4-5" }, { model: "gemini-3-flash" }])(

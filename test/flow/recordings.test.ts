@@ -133,14 +133,14 @@ function isAskedForUsage(request: string): boolean {
   return /"include_usage":\s*true/.test(request);
 }
 
-/** The recorded request arrived with every field as it was, but for the limit and the options of the stream. */
+/** The recorded request arrived with every field as it was, beside the limit, stream options, and a cache key. */
 function expectArrived({ request }: Recording): void {
   if (request === undefined) return;
   const sent = JSON.parse(request) as object;
   const limit = { max_tokens: 20_000, max_completion_tokens: 20_000 };
   const arrived = upstream.requests.at(-1)?.body;
   expect(arrived).toMatchObject({ ...sent });
-  const owned = new Set([...Object.keys(sent), ...Object.keys(limit), "stream_options"]);
+  const owned = new Set([...Object.keys(sent), ...Object.keys(limit), "stream_options", "prompt_cache_key"]);
   for (const name of Object.keys(Object(arrived))) expect(owned).toContain(name);
 }
 

@@ -39,6 +39,7 @@ import { TEST_ACT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
 import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
+import { promptCaches } from "../support/prompt-caches.js";
 
 const TIMEOUTS = {
   totalMs: 60_000,
@@ -241,6 +242,7 @@ async function openRouting(
     onReadOn: (_target: Target, _step: string, running: number) => onDrains(running),
   });
   const routing = new Routing({
+    promptCaches,
     nowMs: () => performance.now(),
     random: () => 0,
     timeouts: TIMEOUTS,

@@ -29,6 +29,7 @@ import { bench } from "../ledger/bench.js";
 import { priceOf } from "../pricing/prices.js";
 import { ScriptedUpstream, type Step } from "../routing/scripted-upstream.js";
 import { modelOf, targetOf } from "../routing/served.js";
+import { promptCaches } from "../support/prompt-caches.js";
 
 /** A nano for each token. */
 export const PRICE: Price = priceOf({ input: 1_000n, output: 1_000n });
@@ -73,7 +74,13 @@ export async function openPipeline(options: PipelineOptions = {}): Promise<Pipel
   });
   const upstream = new ScriptedUpstream(scripts);
   const model = { ...modelOf([targetOf(upstream, "u")]), price: PRICE, outputTokensMax: OUTPUT_TOKENS_MAX };
-  const heard = { listed: (): undefined => undefined, onAttempt: nothing, onUnknownMember: nothing, onReadOn: nothing };
+  const heard = {
+    listed: (): undefined => undefined,
+    onAttempt: nothing,
+    onUnknownMember: nothing,
+    onReadOn: nothing,
+    promptCaches,
+  };
   const nowMs = (): number => performance.now();
   const routing = new Routing({ nowMs, random: () => 0.5, timeouts: REQUEST_TIMEOUTS, ...heard });
   routing.replace({ models: new Map([["m", model]]), upstreams: new Map() });

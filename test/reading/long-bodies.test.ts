@@ -89,11 +89,12 @@ describe.each(BODIES)("a long body of $wire", (row) => {
     "is written for $name as the loop writes it",
     async (family) => {
       const request = await read();
-      const owned = { model: "x", outputTokensMax: 10, stream: true, candidateCount: 1 };
       const target = { model: "x", facts: {} };
       const terms = { price: FREE, knownMembersOnly: false, containers: [] };
       const permits = new TargetPermits(terms);
       const endpoint = endpointFor(family, direct, "chat");
+      const cache = { salt: "salt-of-acme", member: endpoint.cacheMember };
+      const owned = { model: "x", outputTokensMax: 10, stream: true, candidateCount: 1, cache };
       const want = await outcome(() =>
         bodyFor({ request: direct, target, endpoint, owned, strict: false, permits }, []).toString(),
       );

@@ -8,6 +8,7 @@ import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import type { Permits } from "../../src/wire/request/member-gate.js";
 import type { MemberTable } from "../../src/wire/request/members.js";
+import type { PromptCache } from "../../src/wire/request/prompt-cache.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
 import { wire as completions } from "../../src/wire/openai-completions/index.js";
 import { wire as embeddings } from "../../src/wire/openai-embeddings/index.js";
@@ -78,7 +79,13 @@ export function read(wire: string, body: string): WireRequest {
 }
 
 /** The body that the upstream would get. Throws the refusal. */
-export function leaving(request: WireRequest, family: Family, endpoint: Endpoint, permits = UNPRICED): Buffer {
+export function leaving(
+  request: WireRequest,
+  family: Family,
+  endpoint: Endpoint,
+  permits = UNPRICED,
+  cache?: PromptCache,
+): Buffer {
   const upstream = { send: (): never => notSent(), close: () => Promise.resolve() };
   const health = new UpstreamHealth(() => undefined);
   const served = { id: "u", family, baseUrl: "", upstream, headers: {}, credential: undefined, health };
@@ -88,11 +95,12 @@ export function leaving(request: WireRequest, family: Family, endpoint: Endpoint
     health: health.of(MODEL),
     facts: {},
     knownMembersOnly: false,
+    promptCache: undefined,
     cost: undefined,
     weight: 1,
     priority: 1,
   };
-  const owned = { model: MODEL, facts: {}, outputTokensMax: LIMIT, stream: false, candidateCount: 1 };
+  const owned = { model: MODEL, facts: {}, outputTokensMax: LIMIT, stream: false, candidateCount: 1, cache };
   return bodyFor({ request, target, endpoint, owned, strict: false, permits }, []);
 }
 

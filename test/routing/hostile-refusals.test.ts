@@ -12,6 +12,7 @@ import type { UpstreamHandler } from "../../src/upstream/upstream.js";
 import { FREE } from "../pricing/prices.js";
 import { HOSTILE_WORDS, inWords, type Refusal, withCode } from "../support/refusals.js";
 import { bySweep } from "../support/sweep.js";
+import { promptCaches } from "../support/prompt-caches.js";
 
 const MEANINGFUL = [400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 451, 500, 502, 503, 504, 520, 529];
 /** Those that mean something, and of the others each or every seventh. */
@@ -98,6 +99,7 @@ class Bench {
     };
     this.#model = makeModel(served);
     this.#routing = new Routing({
+      promptCaches,
       nowMs: () => this.nowMs,
       random: () => 0,
       timeouts: {
@@ -142,6 +144,7 @@ function makeModel(served: ServedUpstream): ServedModel {
     facts: {},
     cost: undefined,
     knownMembersOnly: false,
+    promptCache: undefined,
     weight: 1,
     priority: 1,
   };

@@ -17,7 +17,15 @@ export function targetOf(upstream: Upstream, id: string, options: TargetOptions 
   const { family = openaiCompatible, priority = 1, weight = 1 } = options;
   const health = new UpstreamHealth();
   const served = { id, family, baseUrl: "", upstream, headers: {}, credential: undefined, health };
-  const its = { facts: {}, weight, priority, cost: undefined, knownMembersOnly: false, health: health.of("m") };
+  const its = {
+    facts: {},
+    weight,
+    priority,
+    cost: undefined,
+    knownMembersOnly: false,
+    promptCache: undefined,
+    health: health.of("m"),
+  };
   return { served, model: "m", ...its };
 }
 

@@ -12,6 +12,7 @@ import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
 import type { Batch } from "../../src/wire/wire.js";
 import { ScriptedUpstream, type Step } from "./scripted-upstream.js";
+import { promptCaches } from "../support/prompt-caches.js";
 
 const longAnswers = createLongAnswers();
 afterAll(() => longAnswers.close());
@@ -44,7 +45,15 @@ class Told implements AnswerReceiver {
 function target(upstream: ScriptedUpstream, priority: number): Target {
   const health = new UpstreamHealth();
   const served = { id: `u${priority}`, family, baseUrl: "", upstream, headers: {}, credential: undefined, health };
-  const its = { facts: {}, weight: 1, priority, cost: undefined, knownMembersOnly: false, health: health.of("m") };
+  const its = {
+    facts: {},
+    weight: 1,
+    priority,
+    cost: undefined,
+    knownMembersOnly: false,
+    promptCache: undefined,
+    health: health.of("m"),
+  };
   return { served, model: "m", ...its };
 }
 
@@ -61,7 +70,7 @@ interface Run {
 async function run(scripts: readonly (readonly Step[])[], acceptWire: string, memory = lease()): Promise<Run> {
   const nothing = (): undefined => undefined;
   const nowMs = (): number => performance.now();
-  const heard = { onAttempt: nothing, onReadOn: nothing, onUnknownMember: nothing };
+  const heard = { onAttempt: nothing, onReadOn: nothing, onUnknownMember: nothing, promptCaches };
   const routing = new Routing({ nowMs, random: () => 0.5, timeouts: TIMEOUTS, listed: nothing, ...heard });
   const body = Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] }));
   const request = chat.readRequest({ wire: chat.name, body, headers: {} });

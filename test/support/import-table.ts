@@ -43,8 +43,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Files of other programs in, a settings file out: it needs nothing of ours.
   "src/import/": [],
-  // Forms only: what is known of a model.
-  "src/config/": ["src/wire/wire.ts", "src/pricing/token-prices.ts"],
+  // Forms only: what is known of a model, and the words for its cache.
+  "src/config/": ["src/wire/wire.ts", "src/wire/request/prompt-cache.ts", "src/pricing/token-prices.ts"],
   // The one writer of events is the wires'.
   "src/http/": ["src/formats/", "src/observe/", "src/wire/events/writer.ts"],
   "src/formats/": ["src/wire/"],
@@ -171,6 +171,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     // What may leave, and at which price: docs/decisions/0080-one-gate-for-members.md.
     "src/wire/request/member-gate.ts",
     "src/wire/request/held-objects.ts",
+    // Whose cache of an upstream is read: docs/decisions/0269-prompt-caches-are-of-one-account.md.
+    "src/wire/request/prompt-cache.ts",
     "src/wire/json/",
     "src/pricing/rates.ts",
     // Forms only: what the settings say, and who asks for the list of models.

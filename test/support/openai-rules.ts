@@ -11,6 +11,8 @@ export interface OpenAiStrictness {
   readonly isOpenAi: boolean;
   /** The member that every message of the assistant's must bring; empty where none. */
   readonly needsThinking: string;
+  /** Members that it knows and OpenAI does not. */
+  readonly ownMembers?: readonly string[];
 }
 
 const BOTH = [
@@ -53,8 +55,9 @@ const OPENAI_ONLY = [
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** The message of the refusal; undefined where nothing is wrong. */
-export function openAiProblem(body: Json, { isOpenAi, needsThinking }: OpenAiStrictness): string | undefined {
-  const known = new Set(isOpenAi ? [...BOTH, ...OPENAI_ONLY] : BOTH);
+export function openAiProblem(body: Json, strictness: OpenAiStrictness): string | undefined {
+  const { isOpenAi, needsThinking, ownMembers = [] } = strictness;
+  const known = new Set([...BOTH, ...(isOpenAi ? OPENAI_ONLY : ownMembers)]);
   const unknown = Object.keys(body).find((key) => !known.has(key));
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
   return (

@@ -132,7 +132,10 @@ export interface Prompt {
   verbosity?:
     | string
     | undefined;
-  /** A text that requests have in common which share the begin of their prompts, for the upstream's cache. Absent: none. */
+  /**
+   * A text that requests have in common which share the begin of their prompts, for the upstream's cache.
+   * The upstream gets it mixed with the account, so that no other account's requests meet it. Absent: none.
+   */
   promptCacheKey?:
     | string
     | undefined;

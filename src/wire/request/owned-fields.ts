@@ -1,7 +1,26 @@
 /** What the gateway owns of a body that it writes for an upstream, whatever the wire. */
 import type { Prompt } from "../../api/index.js";
-import type { OwnedFields, RequestFacts, WireRequest } from "../wire.js";
+import type { Member } from "../json/splice.js";
+import type { ModelFacts, RequestFacts, WireRequest } from "../wire.js";
 import { refuseUnsaid } from "./dropped-parameters.js";
+import type { ToolOrders } from "./member-gate.js";
+import { editCache, type PromptCache } from "./prompt-cache.js";
+
+/** What the gateway owns in a request that goes upstream, whatever the client wrote. */
+export interface OwnedFields {
+  /** The model as the upstream names it. */
+  readonly model: string;
+  /** What is known of that model; absent where nothing is. */
+  readonly facts?: ModelFacts | undefined;
+  /** The limit that the hold covers, for each candidate; undefined leaves the client's own. */
+  readonly outputTokensMax: number | undefined;
+  readonly stream: boolean;
+  readonly candidateCount: number;
+  /** What becomes of the tools that the upstream runs; absent where they stay as they came. */
+  readonly toolOrders?: ToolOrders | undefined;
+  /** What keeps the upstream's cache within one account; absent where accounts share it. */
+  readonly cache?: PromptCache | undefined;
+}
 
 /** What a body is written anew from. */
 export interface Unwritten {
@@ -26,10 +45,17 @@ export function unwritten(
   return { prompt, owned: { ...owned, outputTokensMax }, isForeign };
 }
 
+/** A client's own body, as the pass over it found it. */
+interface OwnBody {
+  readonly body: Buffer;
+  readonly members: readonly Member[];
+  readonly facts: RequestFacts;
+}
+
 /** What differs of a client's own body, where its members are `model` and `stream`, and its limit is called so. */
 export function ownedEdits(
   owned: OwnedFields,
-  facts: RequestFacts,
+  { body, members, facts }: OwnBody,
   limitName?: string,
 ): Map<string, Buffer | string | undefined> {
   const edits = new Map<string, Buffer | string | undefined>();
@@ -38,5 +64,6 @@ export function ownedEdits(
   const { outputTokensMax } = owned;
   if (limitName !== undefined && outputTokensMax !== undefined && outputTokensMax !== facts.outputTokensMax)
     edits.set(limitName, String(outputTokensMax));
+  editCache(body, members, owned.cache, edits);
   return edits;
 }

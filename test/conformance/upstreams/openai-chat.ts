@@ -19,6 +19,8 @@ export interface OpenAiSpeaking {
   readonly thinkingField: string;
   /** The member that every message of the assistant's must bring; none where undefined or empty. */
   readonly needsThinking?: string;
+  /** Members that it knows and OpenAI does not. */
+  readonly ownMembers?: readonly string[];
 }
 
 export const FINISH: Readonly<Record<End, string>> = {
@@ -29,12 +31,13 @@ export const FINISH: Readonly<Record<End, string>> = {
   blocked: "stop",
 };
 
-export function openAiSpeaker({ isOpenAi, thinkingField, needsThinking = "" }: OpenAiSpeaking): Speaker {
+export function openAiSpeaker(speaking: OpenAiSpeaking): Speaker {
+  const { isOpenAi, thinkingField, needsThinking = "", ownMembers = [] } = speaking;
   const thought = (thinking: string | undefined): Json =>
     thinking === undefined || thinkingField === "" ? {} : { [thinkingField]: thinking };
   return {
     isProven: ({ headers }) => headers["authorization"] === `Bearer ${SECRET}` || headers["api-key"] === SECRET,
-    problem: ({ body }) => openAiProblem(body, { isOpenAi, needsThinking }),
+    problem: ({ body }) => openAiProblem(body, { isOpenAi, needsThinking, ownMembers }),
     refusal: (_status, message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
     model: ({ body }) => String(body["model"]),
     isStream: ({ body }) => body["stream"] === true,

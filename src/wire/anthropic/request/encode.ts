@@ -32,7 +32,7 @@ export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _di
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
 function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
   const { facts, members, open, ourThoughts } = scan;
-  const edits = ownedEdits(owned, facts, "max_tokens");
+  const edits = ownedEdits(owned, { body, members, facts }, "max_tokens");
   const unbounded = owned.toolOrders?.unbounded.filter(({ name, place }) => BOUNDED.has(name) && place !== undefined);
   const tools = members.find(({ key }) => key === "tools");
   if (unbounded !== undefined && unbounded.length > 0 && tools !== undefined)

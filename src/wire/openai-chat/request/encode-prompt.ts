@@ -3,6 +3,7 @@ import { type Prompt, type Reasoning, type Tool, type ToolChoice, ToolChoice_Mod
 import { encodeExtra } from "../../request/extra.js";
 import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
 import { leftOut } from "../../request/dropped-parameters.js";
+import { withCache } from "../../request/prompt-cache.js";
 import { encodeMap, encodeUser } from "../../openai/request/encode-fields.js";
 import {
   encodeOutputFormat,
@@ -62,7 +63,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Messag
     const places = { wire: WIRE_NAME, cacheMarks: dialect.cacheMarks, names: dialect.messageNames };
     for (const name of leftOut(prompt, places)) context.drop(name);
   }
-  const all = [...members, ...encodeExtra(prompt, WIRE_NAME, members, OWNED)];
+  const all = withCache([...members, ...encodeExtra(prompt, WIRE_NAME, members, OWNED)], owned.cache);
   return Buffer.from(objectText(dialect.lacks.length === 0 ? all : withoutLacking(all, context)));
 }
 

@@ -40,7 +40,7 @@ const NO_FACTS: ModelFacts = {};
 function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitContext): Buffer {
   const { facts, members, open } = scan;
   const { dialect } = context;
-  const edits = ownedEdits(owned, facts);
+  const edits = ownedEdits(owned, { body, members, facts });
   if (owned.candidateCount !== facts.candidateCount) edits.set("n", String(owned.candidateCount));
   if (owned.outputTokensMax !== undefined) limitOutput(body, members, owned.outputTokensMax, dialect, edits);
   const options = members.find((member) => member.key === "stream_options");

@@ -2,6 +2,7 @@
 import { toolTable } from "../../request/hosted-tools.js";
 import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
+import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
 import { GENERATED, LIMIT_NAMES } from "../../openai/request/members.js";
 
 export const MEMBERS = memberTable({
@@ -17,6 +18,7 @@ export const MEMBERS = memberTable({
     ...LIMIT_NAMES,
     "tools",
     "functions",
+    ...CACHE_MEMBERS,
   ],
   plain: [
     "temperature",
@@ -40,7 +42,6 @@ export const MEMBERS = memberTable({
     "modalities",
     "reasoning_effort",
     "verbosity",
-    "prompt_cache_key",
     "prompt_cache_options",
     "prompt_cache_retention",
     "user",
@@ -68,8 +69,6 @@ export const MEMBERS = memberTable({
     "structured_outputs",
     "grammar",
     "json_schema",
-    "cache_prompt",
-    "cache_salt",
     "safe_prompt",
     "prompt_mode",
     "prefix",

@@ -12,7 +12,7 @@ export function encodeRequest(request: WireRequest, owned: OwnedFields, _dialect
   if (source?.wire !== WIRE_NAME) throw new Error("only a body of the wire goes to an upstream of it");
   const { facts, members } = request instanceof CompletionRequest ? request : asCompletion(source);
   const { body } = source;
-  const edits = ownedEdits(owned, facts);
+  const edits = ownedEdits(owned, { body, members, facts });
   // Told also where the client left it to the upstream: the hold covers no more.
   if (owned.outputTokensMax !== undefined && numberIn(body, members, "max_tokens") !== owned.outputTokensMax)
     edits.set("max_tokens", String(owned.outputTokensMax));

@@ -1,5 +1,6 @@
 /** What the gateway does with the members of a request to go on with a text. */
 import { memberTable } from "../../request/members.js";
+import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
 import { GENERATED, LIMIT_NAMES } from "../../openai/request/members.js";
 
 const { best_of: _owned, ...refused } = GENERATED.refused ?? {};
@@ -18,6 +19,7 @@ export const MEMBERS = memberTable({
     "max_tokens",
     "max_completion_tokens",
     ...LIMIT_NAMES,
+    ...CACHE_MEMBERS,
   ],
   plain: [
     "suffix",

@@ -5,6 +5,7 @@ import { encodeExtra } from "../../request/extra.js";
 import { CALLS_MAX_DEFAULT } from "../../request/hosted-tools.js";
 import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
 import { leftOut } from "../../request/dropped-parameters.js";
+import { withCache } from "../../request/prompt-cache.js";
 import { encodeMap, encodeUser } from "../../openai/request/encode-fields.js";
 import { effortOf, nearestEffort } from "../../openai/request/encode-efforts.js";
 import {
@@ -55,7 +56,8 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, isForeign: bool
     // Nobody will ask for it again.
     ["store", "false"],
   ];
-  return Buffer.from(objectText([...members, ...encodeExtra(prompt, WIRE_NAME, members, OWNED)]));
+  const all = [...members, ...encodeExtra(prompt, WIRE_NAME, members, OWNED)];
+  return Buffer.from(objectText(withCache(all, owned.cache)));
 }
 
 /** Fields that the wire has no place for. */

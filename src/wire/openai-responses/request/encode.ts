@@ -34,7 +34,7 @@ function leaveOutTools(left: string | undefined, edits: Map<string, Buffer | str
  */
 export function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, leftOut: readonly string[] = []): Buffer {
   const { facts, members, open, found } = scan;
-  const edits = ownedEdits(owned, facts, "max_output_tokens");
+  const edits = ownedEdits(owned, { body, members, facts }, "max_output_tokens");
   for (const { key } of members) if (leftOut.includes(key)) edits.set(key, undefined);
   const { toolOrders } = owned;
   if (toolOrders !== undefined) {

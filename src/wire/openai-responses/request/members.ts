@@ -2,6 +2,7 @@
 import { toolTable } from "../../request/hosted-tools.js";
 import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
+import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
 import { GENERATED, LIMIT_NAMES } from "../../openai/request/members.js";
 
 const LIMIT = "write the limit of the output as 'max_output_tokens'";
@@ -16,7 +17,17 @@ export const MEMBERS = memberTable({
     prompt: "this gateway keeps no prompts; send its text in 'instructions'",
     access_programs: "they are the operator's",
   },
-  owned: ["model", "input", "instructions", "max_output_tokens", "max_tool_calls", "stream", "stream_options", "tools"],
+  owned: [
+    "model",
+    "input",
+    "instructions",
+    "max_output_tokens",
+    "max_tool_calls",
+    "stream",
+    "stream_options",
+    "tools",
+    ...CACHE_MEMBERS,
+  ],
   plain: [
     "temperature",
     "top_p",
@@ -30,7 +41,6 @@ export const MEMBERS = memberTable({
     "reasoning",
     "metadata",
     "truncation",
-    "prompt_cache_key",
     "prompt_cache_options",
     "prompt_cache_retention",
     "user",
