@@ -28,6 +28,8 @@ export interface ServeOptions {
   readonly demo: boolean;
   /** Starts also where the data directory has lost state, and writes that down. */
   readonly acceptLoss: boolean;
+  /** Starts by the machine's clock also where the data directory has seen a later time. */
+  readonly acceptClock: boolean;
   /** The version of the program. */
   readonly version: string;
 }

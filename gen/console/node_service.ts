@@ -32,6 +32,7 @@ export interface Node {
   readonly httpAddress: string;
   readonly grpcAddress: string;
   readonly modelCount: bigint;
+  readonly clockSkewMs: bigint;
 }
 export const Node: Shape = {
   id: "s",
@@ -45,6 +46,7 @@ export const Node: Shape = {
   http_address: "s",
   grpc_address: "s",
   model_count: "n",
+  clock_skew_ms: "n",
 };
 
 export const listNodes: Method<ListNodesRequest, ListNodesResponse> = {

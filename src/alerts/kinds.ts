@@ -35,6 +35,7 @@ export const KINDS: { readonly [Kind in KnownKind]: KindRow } = {
   [AlertKind.ALERT_KIND_UPSTREAM_ASIDE]: { word: "upstream_aside", ...OPERATORS },
   [AlertKind.ALERT_KIND_CREDENTIAL_REFUSED]: { word: "credential_refused", ...OPERATORS },
   [AlertKind.ALERT_KIND_RELOAD_REFUSED]: { word: "reload_refused", ...OPERATORS },
+  [AlertKind.ALERT_KIND_CLOCK_SKEW]: { word: "clock_skew", ...OPERATORS },
   [AlertKind.ALERT_KIND_OVERAGE]: { word: "overage", watched: "ledger", isOperators: true, needs: "amountNanos" },
   [AlertKind.ALERT_KIND_PROOF_FAILED]: { word: "proof_failed", watched: "ledger", isOperators: true },
   [AlertKind.ALERT_KIND_KEY_UNUSED]: { word: "key_unused", ...LEDGER, needs: "days" },

@@ -1,6 +1,7 @@
 /** What a node sees by itself: its requests, its upstreams and its settings. */
 import { DAY_MS, dayOf } from "../api/day.js";
 import { AlertKind } from "../api/index.js";
+import { SKEW_MS } from "../clock/clock.js";
 import { GlobSet } from "../keys/glob.js";
 import type { Reading } from "./judge.js";
 import type { AlertRow } from "./rows.js";
@@ -24,9 +25,16 @@ export interface NodeSources {
   readonly models: () => readonly RetiringModel[];
   /** True where a changed settings file was refused, and none was accepted since. */
   readonly isReloadRefused: () => boolean;
+  /** This machine, and how far its clock is ahead of the time that decides; negative: behind it. */
+  readonly clock: () => { readonly machine: string; readonly skewMs: number };
 }
 
-export const NO_SOURCES: NodeSources = { asides: () => [], models: () => [], isReloadRefused: () => false };
+export const NO_SOURCES: NodeSources = {
+  asides: () => [],
+  models: () => [],
+  isReloadRefused: () => false,
+  clock: () => ({ machine: "", skewMs: 0 }),
+};
 
 const WINDOW_MINUTES = 5;
 const REQUESTS_MIN = 20;
@@ -60,6 +68,8 @@ export class NodeWatch {
         return this.#asides(alert, REFUSED);
       case AlertKind.ALERT_KIND_RELOAD_REFUSED:
         return this.sources.isReloadRefused() ? [RELOAD_REFUSED] : [];
+      case AlertKind.ALERT_KIND_CLOCK_SKEW:
+        return [this.#clock()];
       default:
         return [];
     }
@@ -107,6 +117,21 @@ export class NodeWatch {
         `One of twenty first tokens of ${subjectOf(alert)} took ${firstTokenMs} ms or longer in ${minutes} minutes;` +
         ` the alert is at ${thresholdMs} ms.`,
       facts: { first_tokens: String(firstTokens), first_token_ms: String(firstTokenMs) },
+    };
+  }
+
+  #clock(): Reading {
+    const { machine, skewMs } = this.sources.clock();
+    const seconds = (Math.abs(skewMs) / 1_000).toFixed(1);
+    const side = skewMs < 0 ? "behind" : "ahead of";
+    return {
+      ...gateway(`clock of ${machine}`),
+      isMet: Math.abs(skewMs) > SKEW_MS,
+      isOver: Math.abs(skewMs) < SKEW_MS * OVER,
+      message:
+        `The clock of ${machine} is ${seconds} s ${side} the time by which this gateway has days and budgets:` +
+        " set it right.",
+      facts: { machine, skew_seconds: (skewMs / 1_000).toFixed(1) },
     };
   }
 

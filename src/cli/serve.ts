@@ -12,6 +12,7 @@ export function addServeCommand(program: Command): void {
     .description("Run the gateway until SIGTERM or SIGINT; then it finishes what runs.")
     .option("--demo", "also print a first call to try; with no upstream of your own, with a key and credit")
     .option("--accept-loss", "start once without what the data directory has lost, and write that down")
+    .option("--accept-clock", "start once by the machine's clock although the data directory has seen a later time")
     .addHelpText("after", VARIABLES)
     .action(serve);
 }
@@ -30,19 +31,19 @@ Environment:
 Example:
   TOLLGATE_HTTP=0.0.0.0:8080 tollgate serve`;
 
-async function serve(options: { demo?: true; acceptLoss?: true }): Promise<void> {
+async function serve(options: { demo?: true; acceptLoss?: true; acceptClock?: true }): Promise<void> {
   if (await serveByWorkers()) return;
-  const { demo = false, acceptLoss = false } = options;
+  const { demo = false, acceptLoss = false, acceptClock = false } = options;
   beginThreads();
   // What serves is loaded only here, so that every other command starts at once.
   if (workerPart() === "owner") {
     const { own } = await import("../serve/owner.js");
-    await own({ demo, acceptLoss, onServing: announceServing, untilStopped: stopSignal });
+    await own({ demo, acceptLoss, acceptClock, onServing: announceServing, untilStopped: stopSignal });
     leaveWorkers();
     return;
   }
   const main = await import("../main.js");
-  await main.serve({ demo, acceptLoss, version: readVersion() });
+  await main.serve({ demo, acceptLoss, acceptClock, version: readVersion() });
 }
 
 /** The threads that this process will need load their code while it loads its own. */

@@ -103,7 +103,7 @@ async function archive({ before, to }: { before: string; to: string }): Promise<
       directory: resolve(to),
       before,
       act,
-      nowMs: act.timeMs,
+      nowMs: await database.timeMs(),
       onProgress: (month, transfers) => process.stderr.write(`tollgate: ${month} ${transfers} transfers\n`),
     });
     if (months.length === 0) print(`Nothing more to archive before ${before}.`);

@@ -31,6 +31,8 @@ export interface LeaseKeeperOptions {
   readonly writer: LedgerWriter;
   readonly nodeId: () => string;
   readonly nowMs: () => number;
+  /** The machine's time of day. */
+  readonly machineMs: () => number;
   readonly monotonicMs: () => number;
   /** The most that one lease may have: what a node that is cut off can cost the operator. */
   readonly leaseNanosMax: bigint;
@@ -92,7 +94,7 @@ export class LeaseKeeper {
    * The lease that a request is admitted against; undefined where its hold must be waited for, as each must that may
    * not run ahead.
    */
-  draw(request: Draw, wallMs: number, monotonicMs: number, mayRunAhead: boolean): NodeLease | undefined {
+  draw(request: Draw, nowMs: number, monotonicMs: number, mayRunAhead: boolean): NodeLease | undefined {
     const { keyId } = request;
     const demand = this.#demands.get(keyId);
     if (demand === undefined) {
@@ -100,18 +102,18 @@ export class LeaseKeeper {
       return undefined;
     }
     demand.lastMs = monotonicMs;
-    const lease = mayRunAhead ? this.#leases.draw(request, wallMs, monotonicMs) : undefined;
+    const lease = mayRunAhead ? this.#leases.draw(request, nowMs, this.#options.machineMs(), monotonicMs) : undefined;
     if (this.#leases.ending.length > 0) this.#giveBack();
     if (demand.isAsking || (lease !== undefined && lease.restNanos >= demand.refillNanos)) return lease;
     if (monotonicMs >= demand.waitUntilMs && this.#leases.restOf(keyId) < demand.refillNanos)
-      this.#ask(request, demand, wallMs, monotonicMs);
+      this.#ask(request, demand, nowMs, monotonicMs);
     return lease;
   }
 
   /** True of a request that can cost nothing, and so needs no lease, of its key's second on. */
-  admitsFree({ keyId, amountNanos }: Draw, wallMs: number, monotonicMs: number): boolean {
+  admitsFree({ keyId, amountNanos }: Draw, monotonicMs: number): boolean {
     const demand = amountNanos === 0n ? this.#demands.get(keyId) : undefined;
-    if (demand === undefined || !this.#leases.isAlive(wallMs, monotonicMs)) return false;
+    if (demand === undefined || !this.isAlive(monotonicMs)) return false;
     demand.lastMs = monotonicMs;
     return true;
   }
@@ -122,8 +124,8 @@ export class LeaseKeeper {
   }
 
   /** False where others may take this node for dead by now. */
-  isAlive(wallMs: number, monotonicMs: number): boolean {
-    return this.#leases.isAlive(wallMs, monotonicMs);
+  isAlive(monotonicMs: number): boolean {
+    return this.#leases.isAlive(this.#options.machineMs(), monotonicMs);
   }
 
   /** A key that asks once gets no lease yet: most that come once do not come again soon. */
@@ -136,7 +138,7 @@ export class LeaseKeeper {
 
   #ask({ accountId, keyId, budgets, amountNanos }: Draw, demand: Demand, nowMs: number, monotonicMs: number): void {
     const { writer, leaseNanosMax, nodeId } = this.#options;
-    if (this.#closed || amountNanos <= 0n || !this.#leases.isAlive(nowMs, monotonicMs)) return;
+    if (this.#closed || amountNanos <= 0n || !this.isAlive(monotonicMs)) return;
     const lastedMs = monotonicMs - demand.grantMs;
     if (lastedMs < BRIEF_MS) demand.sizeNanos *= 2n;
     else if (lastedMs > LONG_MS) demand.sizeNanos /= 2n;

@@ -25,6 +25,8 @@ export interface LeaseOptions {
   readonly nodeId: string;
   readonly live: LiveHolds;
   readonly nowMs: () => number;
+  /** The machine's time of day. */
+  readonly machineMs: () => number;
   /** The clock of durations, which no setting of the time changes. */
   readonly monotonicMs: () => number;
   readonly log: LedgerLog;
@@ -131,16 +133,16 @@ export class Lease {
   }
 
   async #beat(): Promise<void> {
-    const { writer, nowMs, monotonicMs, live, log, leases } = this.#options;
+    const { writer, nowMs, machineMs, monotonicMs, live, log, leases } = this.#options;
     const overdue = live.letGoBefore(monotonicMs());
     if (overdue.length > 0)
       log.error({ request_ids: overdue }, "holds outlived their requests; recovery resolves them");
     // Others count from when they saw the beat, this node from before it was sent.
-    const sent = { wallMs: nowMs(), monotonicMs: monotonicMs() };
+    const sent = { wallMs: machineMs(), monotonicMs: monotonicMs() };
     const beat = {
       kind: "beat",
       nodeId: this.#nodeId,
-      nowMs: sent.wallMs,
+      nowMs: nowMs(),
       isLast: false,
       isFirst: this.#isFirst,
     } as const;

@@ -14,8 +14,10 @@ export interface LedgerOptions {
   readonly store: Store;
   /** Unique for each start of a process: a hold belongs to the start that made it. */
   readonly nodeId: string;
-  /** The time of day, for dates alone. */
+  /** The time of the store, for dates and days. */
   readonly nowMs: () => number;
+  /** The machine's time of day, which alone tells that the machine was suspended. Default: `nowMs`. */
+  readonly machineMs?: (() => number) | undefined;
   /** The clock of durations, which no setting of the time changes. Default: the process's own. */
   readonly monotonicMs?: (() => number) | undefined;
   /** How often the node beats. Default: 5 s. */

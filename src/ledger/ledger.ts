@@ -83,6 +83,7 @@ export class Ledger {
 
   constructor(options: LedgerOptions) {
     const { store, nodeId, nowMs, monotonicMs = () => performance.now(), log = SILENT } = options;
+    const { machineMs = nowMs } = options;
     this.#log = log;
     this.#store = store;
     this.#accounts = new Accounts(store, nowMs);
@@ -94,6 +95,7 @@ export class Ledger {
       writer: this.#writer,
       nodeId: () => this.lease.nodeId,
       nowMs,
+      machineMs,
       monotonicMs,
       leaseNanosMax: options.leaseNanosMax ?? LEASE_NANOS_MAX,
       recalled: store.ledger.recalled?.bind(store.ledger),
@@ -135,6 +137,7 @@ export class Ledger {
       nodeId,
       live,
       nowMs,
+      machineMs,
       monotonicMs,
       log,
       onRecovered,
@@ -175,7 +178,7 @@ export class Ledger {
     const isAhead = this.#writer.isAhead(monotonicMs);
     const journal = isAhead && this.#journal?.hasRoom === true ? this.#journal : undefined;
     if (journal?.isWanted === false && this.leases.mayCover(request)) return this.#holdLater(request);
-    const isFree = !isAhead && this.leases.admitsFree(request, nowMs, monotonicMs);
+    const isFree = !isAhead && this.leases.admitsFree(request, monotonicMs);
     const mayRunAhead = !isAhead || journal !== undefined;
     const lease = isFree ? undefined : this.leases.draw(request, nowMs, monotonicMs, mayRunAhead);
     // A request that has a hold already is answered by what the database knows of it.
@@ -197,8 +200,7 @@ export class Ledger {
   async #holdJournaled(journal: Journal, operation: HoldOperation, hold: OpenHold): Promise<Hold> {
     try {
       await journal.admit(operation);
-      if (!this.leases.isAlive(this.#nowMs(), this.#monotonicMs()))
-        throw new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE");
+      if (!this.leases.isAlive(this.#monotonicMs())) throw new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE");
     } catch (error) {
       hold.close();
       throw error;

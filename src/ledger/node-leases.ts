@@ -39,7 +39,7 @@ export interface Draw {
   readonly budgets: readonly KeyBudget[];
 }
 
-/** The time of day, and the clock of durations. */
+/** The machine's time of day, and the clock of durations. */
 export interface Moment {
   readonly wallMs: number;
   readonly monotonicMs: number;
@@ -79,8 +79,11 @@ export class NodeLeases {
     else leases.push(lease);
   }
 
-  /** Takes a request's whole amount out of a lease, where one has it. Else the request goes the exact way. */
-  draw(request: Draw, wallMs: number, monotonicMs: number): NodeLease | undefined {
+  /**
+   * Takes a request's whole amount out of a lease, where one has it. Else the request goes the exact way. `nowMs` is the
+   * time by which the ledger has days.
+   */
+  draw(request: Draw, nowMs: number, wallMs: number, monotonicMs: number): NodeLease | undefined {
     const leases = this.#leases.get(request.keyId);
     if (leases === undefined) return undefined;
     if (!this.isAlive(wallMs, monotonicMs)) {
@@ -89,7 +92,7 @@ export class NodeLeases {
     }
     const { amountNanos } = request;
     for (let lease = leases[0]; lease !== undefined; lease = leases[0]) {
-      if (isFor(lease, request, wallMs)) {
+      if (isFor(lease, request, nowMs)) {
         if (lease.requestCostMaxNanos > 0n && amountNanos > lease.requestCostMaxNanos) return undefined;
         if (lease.restNanos >= amountNanos) {
           lease.restNanos -= amountNanos;
@@ -124,8 +127,8 @@ export class NodeLeases {
   }
 }
 
-function isFor(lease: NodeLease, { accountId, budgets }: Draw, wallMs: number): boolean {
-  return lease.accountId === accountId && lease.day === dayNumber(wallMs) && isSame(lease.budgets, budgets);
+function isFor(lease: NodeLease, { accountId, budgets }: Draw, nowMs: number): boolean {
+  return lease.accountId === accountId && lease.day === dayNumber(nowMs) && isSame(lease.budgets, budgets);
 }
 
 /** Most requests of a key bring the very budgets that the one before did. */

@@ -44,6 +44,8 @@ export interface NodeReadings {
   queues(): readonly QueueGauges[];
   /** What answers that are not streamed take, while they come and until they are settled. */
   answerBytes(): number;
+  /** How far the machine's clock is ahead of the time, and how long ago the database was asked for it. */
+  clock(): { readonly skewMs: number; readonly lookAgeMs: number };
   accounts(): Promise<readonly AccountGauges[]>;
 }
 
@@ -52,6 +54,7 @@ const NOTHING: NodeReadings = {
   upstreams: () => [],
   queues: () => [],
   answerBytes: () => 0,
+  clock: () => ({ skewMs: 0, lookAgeMs: 0 }),
   accounts: () => Promise.resolve([]),
 };
 
@@ -94,6 +97,7 @@ export class NodeMetrics {
     this.#reloadIsGood.set(1);
     this.#loop();
     this.#work();
+    this.#clock();
     this.#upstreams();
     this.#accounts();
   }
@@ -145,6 +149,18 @@ export class NodeMetrics {
     this.#gauge("tollgate_worker_queue_jobs", "What waits for a thread beside the event loop.", ["worker"], () =>
       this.#readings.queues().map(({ worker, jobs }) => ({ labels: { worker }, value: jobs })),
     );
+  }
+
+  #clock(): void {
+    const skew =
+      "How far the machine's clock is ahead of the time by which the node has days, which is the database's; below 0: behind.";
+    this.#gauge("tollgate_clock_skew_seconds", skew, [], () => [
+      { labels: {}, value: this.#readings.clock().skewMs / 1_000 },
+    ]);
+    const age = "How long ago the node asked the database for the time; it asks every ten seconds.";
+    this.#gauge("tollgate_clock_look_age_seconds", age, [], () => [
+      { labels: {}, value: this.#readings.clock().lookAgeMs / 1_000 },
+    ]);
   }
 
   #upstreams(): void {

@@ -1,11 +1,12 @@
 /** Alerts of a core: what they watch, and where their events go. */
+import { hostname } from "node:os";
 import { Alerts } from "../alerts/alerts.js";
 import type { Traffic } from "../alerts/traffic.js";
 import type { EndedRequest, RequestFeed } from "../records/request-record.js";
 import type { Routing } from "../routing/routing.js";
 import type { Store } from "../store/store.js";
 import { asidesOf } from "./asides.js";
-import type { CoreOptions } from "./core.js";
+import type { Clocked } from "./core.js";
 import { makeRequestId } from "./request-id.js";
 import type { Derived } from "./root-secrets.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
@@ -25,9 +26,9 @@ const CANCELLED = "ERROR_REASON_CANCELLED";
 
 export function startAlerts(
   { store, nodeId, derived, routing, node, requests, settings }: AlertParts,
-  options: CoreOptions,
+  options: Clocked,
 ): Alerts {
-  const { environment, log, version } = options;
+  const { environment, log, version, clock } = options;
   const alerts = new Alerts({
     store,
     nodeId,
@@ -36,13 +37,14 @@ export function startAlerts(
     networks: environment.webhookNetworks,
     mail: environment.mail,
     makeId: makeRequestId,
-    nowMs: Date.now,
+    nowMs: clock.nowMs,
     userAgent: `Tollgate/${version}`,
     fileAlerts: () => settings.alerts,
     sources: {
       asides: () => asidesOf(routing),
       models: () => [...routing.table.models.values()],
       isReloadRefused: () => node.isReloadRefused,
+      clock: () => ({ machine: hostname(), skewMs: clock.skewMs }),
     },
   });
   const { traffic } = alerts.watch;

@@ -1,5 +1,6 @@
 /** Builds the core: everything behind the gRPC services, from the store to the routes. */
 import { randomBytes, randomUUID } from "node:crypto";
+import type { Clock } from "../clock/clock.js";
 import type { Environment } from "../config/environment.js";
 import type { Coordination } from "../coordination/coordination.js";
 import type { GatewayError } from "../errors.js";
@@ -31,6 +32,7 @@ import type { Store } from "../store/store.js";
 import { UpstreamRefusal } from "../wire/error/upstream-refusal.js";
 import { startAlerts } from "./alerts.js";
 import { asidesOf } from "./asides.js";
+import { machineMs, startClock } from "./clock.js";
 import { shareCoolDown, takeCoolDown } from "./cool-downs.js";
 import { startCoordination } from "./coordination.js";
 import { HealthLog } from "./health-log.js";
@@ -67,10 +69,17 @@ export interface CoreOptions {
   readonly acceptLoss: boolean;
   /** True of a worker whose state another process of this machine owns. */
   readonly isOwned: boolean;
+  /** Takes the machine's time of day also where the embedded store has seen a later one. */
+  readonly acceptClock: boolean;
   /** The version of the program. */
   readonly version: string;
   /** Called once where the disk failed under the ledger, or its owner ended: the process must end. */
   readonly onFatal: (error: Error) => void;
+}
+
+/** With the clock that every part of a core is given. */
+export interface Clocked extends CoreOptions {
+  readonly clock: Clock;
 }
 
 export interface Core {
@@ -88,21 +97,23 @@ export interface Core {
   close(): Promise<void>;
 }
 
-export async function startCore(options: CoreOptions): Promise<Core> {
-  const { environment, log, metrics } = options;
-  const nowMs = Date.now;
+export async function startCore(started: CoreOptions): Promise<Core> {
+  const { environment, log, metrics } = started;
   const nodeId = randomUUID();
-  const { derived, store, answers, journals, nodes, owner } = await openStorage(nodeId, options);
+  const { derived, store, answers, journals, nodes, time, owner } = await openStorage(nodeId, started);
+  const clock = await startClock(time, log);
+  const { nowMs } = clock;
+  const options: Clocked = { ...started, clock };
   const tracing = await openTracing(process.env, { version: options.version, instanceId: nodeId, log });
   const coordination = await startCoordination(options, owner);
-  const keys = createKeys(store, coordination, derived, log);
+  const keys = createKeys(store, coordination, derived, options);
   const ledger = await startLedger({ store, journals }, nodeId, options);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
   const routing = createRouting(options, derived, nowMs, healthLog);
   coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
-  const node = new ThisNode({ notes: nodes, version: options.version, startTimeMs: nowMs(), routing, ledger });
+  const node = new ThisNode({ notes: nodes, version: options.version, startTimeMs: nowMs(), routing, ledger, clock });
   const settings = createSettings({ routes, routing, node }, { keys, ledger, nowMs }, store.audit, options);
   await settings.start();
   const notes = startTelling(node, nodes, options);
@@ -112,7 +123,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const people = createPeople({ store, coordination, keys, ledger, settings }, derived, options);
   const limits = new Limits({ coordination });
   const reading = startReading(environment);
-  metrics.node.attach(nodeReadings({ ledger, store, routing, ...reading, settings, nowMs }));
+  metrics.node.attach(nodeReadings({ ledger, store, routing, ...reading, settings, clock }));
   const gateway = createGateway({ wires, embeddingWires, ...reading, routing, limits, ledger, log, metrics, nowMs });
   const { requests, records } = await openRecords(options, derived, tracing, owner, ledger);
   const keyUses = noteKeyUses(store, requests, log);
@@ -154,7 +165,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     close: () => {
       endRotationWatch();
       const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];
-      const later = [ledger, records, routes, coordination, { close: closeTokenCounter }, reading];
+      const later = [ledger, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
       return closeEach([...first, ...later, store, journals, tracing]);
     },
   };
@@ -224,20 +235,25 @@ export function proxiesOf({ trustedProxies }: Environment): TrustedProxies | und
   return trustedProxies.length === 0 ? undefined : new TrustedProxies(trustedProxies);
 }
 
-function createKeys(store: Store, coordination: Coordination, { secrets }: Derived, log: Log): Keys {
+function createKeys(
+  store: Store,
+  coordination: Coordination,
+  { secrets }: Derived,
+  { log, clock: { nowMs } }: Clocked,
+): Keys {
   const onPublishError = (err: unknown): void =>
     log.warn({ err }, "other nodes learn of a changed key only by its age");
   const onRewriteError = (err: unknown, key: string): void =>
     log.warn({ err, key }, "the key's digest still needs TOLLGATE_SECRET_PREVIOUS");
-  return new Keys({ store, coordination, ...secrets, nowMs: Date.now, randomBytes, onPublishError, onRewriteError });
+  return new Keys({ store, coordination, ...secrets, nowMs, randomBytes, onPublishError, onRewriteError });
 }
 
 async function startLedger(
   { store, journals }: Pick<Storage, "store" | "journals">,
   nodeId: string,
-  options: CoreOptions,
+  options: Clocked,
 ): Promise<Ledger> {
-  const { environment, log, metrics } = options;
+  const { environment, log, metrics, clock } = options;
   const limits = {
     leaseNanosMax: environment.leaseNanosMax,
     settlePatienceMs: environment.databaseUrl === undefined ? EMBEDDED_PATIENCE_MS : undefined,
@@ -246,7 +262,8 @@ async function startLedger(
   const journal = environment.databaseUrl === undefined ? undefined : journals;
   const { intents } = journals ?? {};
   const told = { log, ...ledgerEvents(log, metrics) };
-  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, journal, intents, ...limits, ...told });
+  const times = { nowMs: clock.nowMs, machineMs };
+  const ledger = new Ledger({ store, nodeId, ...times, journal, intents, ...limits, ...told });
   metrics.readLeases = () => ledger.leases.held;
   metrics.readJournaled = () => ledger.journaled;
   await ledger.start();
@@ -270,7 +287,7 @@ function createSettings(
   metrics.readSettings = () => node.settings;
   metrics.node.build(options.version);
   const onAccepted = ({ version }: { readonly version: string }): void => {
-    node.accepted(version, Date.now());
+    node.accepted(version, seeds.nowMs());
     metrics.node.reloaded(true);
   };
   const onRefused = (): void => {
@@ -287,14 +304,14 @@ function createReplays(
   { ledger, coordination }: { readonly ledger: Ledger; readonly coordination: Coordination },
   { answerRoots }: Derived,
   openAnswers: Storage["answers"],
-  { log, metrics }: CoreOptions,
+  { log, metrics, clock: { nowMs } }: Clocked,
 ): Replays {
   const onLost = (err: unknown): void => {
     metrics.answersLost.inc();
     log.error({ err }, "an answer with an Idempotency-Key could not be kept");
   };
   const store = openAnswers({
-    nowMs: Date.now,
+    nowMs,
     onSwept: ({ rows, recordBytes, evicted }) => {
       metrics.answerKeys.set(rows);
       metrics.answerBytes.set({ place: "disk" }, recordBytes);
@@ -306,7 +323,7 @@ function createReplays(
     store,
     rootSecrets: answerRoots,
     randomBytes,
-    nowMs: Date.now,
+    nowMs,
     requestOf: (requestId) => ledger.requests.get(requestId),
     onBytes: (bytes) => metrics.answerBytes.set({ place: "memory" }, bytes),
     onLost,

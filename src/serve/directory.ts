@@ -1,4 +1,5 @@
 /** A data directory of this process alone: its secret, its database, and what tells of a ledger that was lost. */
+import type { TimeSource } from "../clock/clock.js";
 import type { Distribution } from "../api/distribution.js";
 import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
 import { leaveMark, markPath } from "../store/ledger-mark.js";
@@ -16,6 +17,8 @@ export interface DirectoryOptions {
   readonly log: Log;
   readonly demo: boolean;
   readonly acceptLoss: boolean;
+  /** Takes the machine's time of day also where the database has seen a later one. */
+  readonly acceptClock: boolean;
   readonly onFatal: (error: Error) => void;
   /** Where the time of each sync of the disk is noted. */
   readonly syncSeconds?: Distribution | undefined;
@@ -24,8 +27,8 @@ export interface DirectoryOptions {
 /** Rejects with an Error of one line where it cannot be opened. */
 export async function openDirectoryThread(
   options: DirectoryOptions,
-): Promise<{ readonly derived: Derived; readonly thread: SqliteThread }> {
-  const { environment, acceptLoss, demo, log } = options;
+): Promise<{ readonly derived: Derived; readonly thread: SqliteThread; readonly time: TimeSource }> {
+  const { environment, acceptLoss, acceptClock, demo, log } = options;
   const { dataDirectory: directory, witnessPath } = environment;
   prepareDirectory(directory);
   // A witness elsewhere finds all that a mark does.
@@ -36,7 +39,8 @@ export async function openDirectoryThread(
   // A directory of demonstrations is one to throw away.
   const err = mark === undefined || demo ? undefined : leaveMark(mark, directory);
   if (err !== undefined) log.info({ err }, "no mark of the ledger can be kept outside its data directory");
-  return { derived, thread };
+  const lastMs = acceptClock ? undefined : await thread.call("lastTime");
+  return { derived, thread, time: { kind: "machine", lastMs } };
 }
 
 /** Opens the database, and says what it lost where that is accepted. */

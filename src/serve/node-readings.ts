@@ -1,5 +1,6 @@
 /** What metrics read of this node when Prometheus asks: its ledger, its threads, its upstreams and named accounts. */
 import { dayOf } from "../api/day.js";
+import type { Clock } from "../clock/clock.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Metrics } from "../observe/metrics.js";
 import type { AccountGauges, BudgetGauges, NodeReadings, UpstreamGauges } from "../observe/node-metrics.js";
@@ -25,12 +26,11 @@ export interface NodeReadingParts {
   readonly answerMemory: { readonly used: number };
   /** Those in force, which name accounts. */
   readonly settings: Pick<SettingsKeeper, "metrics">;
-  /** The time of day. */
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, "nowMs" | "skewMs" | "lookAgeMs">;
 }
 
 export function nodeReadings(parts: NodeReadingParts): NodeReadings {
-  const { ledger, routing, longBodies, longAnswers, answerMemory, nowMs } = parts;
+  const { ledger, routing, longBodies, longAnswers, answerMemory, clock } = parts;
   let read: { readonly timeMs: number; readonly accounts: Promise<readonly AccountGauges[]> } | undefined;
   return {
     openHolds: () => ledger.lease.openHoldCount,
@@ -42,8 +42,9 @@ export function nodeReadings(parts: NodeReadingParts): NodeReadings {
       { worker: "counting", jobs: waitingCounts() },
     ],
     answerBytes: () => answerMemory.used,
+    clock: () => clock,
     accounts: () => {
-      const timeMs = nowMs();
+      const timeMs = clock.nowMs();
       if (read === undefined || timeMs - read.timeMs >= ACCOUNTS_AGE_MS || timeMs < read.timeMs)
         read = { timeMs, accounts: accountsOf(parts) };
       return withinWait(read.accounts);
@@ -76,13 +77,13 @@ function upstreamsOf(routing: Routing): readonly UpstreamGauges[] {
 }
 
 /** Those that exist. Where the database is away nothing is told, which an alert on absence finds. */
-async function accountsOf({ store, ledger, settings, nowMs }: NodeReadingParts): Promise<AccountGauges[]> {
+async function accountsOf({ store, ledger, settings, clock }: NodeReadingParts): Promise<AccountGauges[]> {
   const told: AccountGauges[] = [];
   for (const account of settings.metrics.accounts) {
     const [row, balance] = await Promise.all([store.accounts.get(account), store.ledger.balance(account)]);
     if (row === undefined || balance === undefined) continue;
     const { availableNanos, heldNanos } = balance;
-    told.push({ account, availableNanos, heldNanos, budgets: await budgetsOf(row, ledger, nowMs()) });
+    told.push({ account, availableNanos, heldNanos, budgets: await budgetsOf(row, ledger, clock.nowMs()) });
   }
   return told;
 }

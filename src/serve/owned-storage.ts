@@ -1,4 +1,5 @@
 /** Where a worker keeps its state: in the process of this machine that owns the embedded database. */
+import type { TimeSource } from "../clock/clock.js";
 import type { AnswerStore } from "../gateway/replay/answer-store.js";
 import { OwnerLink } from "../owner/owner-link.js";
 import type { RecordCaller } from "../records/record-calls.js";
@@ -25,7 +26,12 @@ export async function openOwned(nodeId: string, options: CoreOptions): Promise<S
   const answers = answersOf(owner);
   const nodes = notesOf(owner);
   const journals = await openJournals(environment.dataDirectory);
-  return { derived, store: measured(store, metrics), journals, nodes, answers: () => answers, owner };
+  const time: TimeSource = {
+    kind: "server",
+    name: "owner",
+    read: () => owner.call("time", "read", []) as Promise<number>,
+  };
+  return { derived, store: measured(store, metrics), journals, nodes, answers: () => answers, time, owner };
 }
 
 /** A store whose thread another process has. */

@@ -2,6 +2,7 @@
  * The process that owns the embedded database of several workers, their limits, their kept answers and their records.
  * It serves nobody but them, over a socket in the data directory.
  */
+import type { Clock } from "../clock/clock.js";
 import { readEnvironment } from "../config/environment.js";
 import { createInProcessCoordination } from "../coordination/in-process.js";
 import { OwnerCoordination } from "../coordination/owner.js";
@@ -16,12 +17,14 @@ import { flattenOperations } from "../store/sqlite/batch-message.js";
 import type { CallName, SqliteCalls } from "../store/sqlite/calls.js";
 import { verifierOf } from "../store/sqlite/store.js";
 import type { SqliteThread } from "../store/sqlite/thread.js";
+import { startClock } from "./clock.js";
 import { openDirectoryThread } from "./directory.js";
 import { ownerPath } from "./owner-path.js";
 import { protectEnvironment } from "./secrets.js";
 
 export interface OwnOptions {
   readonly acceptLoss: boolean;
+  readonly acceptClock: boolean;
   readonly demo: boolean;
   /** Called once workers may come. */
   readonly onServing: () => void;
@@ -32,7 +35,7 @@ export interface OwnOptions {
 const monotonicMs = (): number => performance.now();
 
 /** Owns until it is told to stop. Rejects with an Error of one line where it cannot begin. */
-export async function own({ acceptLoss, demo, onServing, untilStopped }: OwnOptions): Promise<void> {
+export async function own({ acceptLoss, acceptClock, demo, onServing, untilStopped }: OwnOptions): Promise<void> {
   protectEnvironment(process.env);
   const environment = readEnvironment(process.env);
   const log = createLog(environment.logLevel);
@@ -43,9 +46,11 @@ export async function own({ acceptLoss, demo, onServing, untilStopped }: OwnOpti
     process.exit(70);
   };
   const path = ownerPath(environment.dataDirectory);
-  const { thread, derived } = await openDirectoryThread({ environment, log, demo, acceptLoss, onFatal });
+  const accepts = { acceptLoss, acceptClock };
+  const { thread, derived, time } = await openDirectoryThread({ environment, log, demo, ...accepts, onFatal });
+  const clock = await startClock(time, log);
   const start = { place: { directory: environment.dataDirectory }, contentKeys: derived.seals.content };
-  const owner = await Owner.open(path, thread, start, log);
+  const owner = await Owner.open(path, { thread, clock, log }, start);
   // Whoever hears that it serves may tell it to stop at once.
   const told = untilStopped();
   onServing();
@@ -54,8 +59,15 @@ export async function own({ acceptLoss, demo, onServing, untilStopped }: OwnOpti
   log.flush();
 }
 
+interface OwnerParts {
+  readonly thread: SqliteThread;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 class Owner {
   readonly #thread: SqliteThread;
+  readonly #clock: Clock;
   readonly #coordination = new OwnerCoordination(createInProcessCoordination({ nowMs: monotonicMs }));
   readonly #answers: Answers;
   readonly #claims = new Claims<Visitor>(monotonicMs);
@@ -67,27 +79,27 @@ class Owner {
   readonly #log: Log;
   #desk: OwnerDesk | undefined;
 
-  private constructor(thread: SqliteThread, records: RecordThread, directory: string, log: Log) {
+  private constructor({ thread, clock, log }: OwnerParts, records: RecordThread, directory: string) {
     this.#thread = thread;
+    this.#clock = clock;
     this.#records = records;
     this.#log = log;
     this.#verify = verifierOf(directory);
     const onError = (err: unknown): void => log.error({ err }, "kept answers could not be stored or swept");
-    this.#answers = new Answers({ directory, nowMs: Date.now, onSwept: () => undefined, onError });
+    this.#answers = new Answers({ directory, nowMs: clock.nowMs, onSwept: () => undefined, onError });
   }
 
   static async open(
     path: string,
-    thread: SqliteThread,
+    parts: OwnerParts,
     start: RecordStart & { readonly place: { readonly directory: string } },
-    log: Log,
   ): Promise<Owner> {
     const { directory } = start.place;
     const records = await RecordThread.start(start);
     // Nobody writes records yet: what an earlier process left in small pieces is put together.
     const leftBehind = records.call("joinLeft", Number.MAX_SAFE_INTEGER);
-    leftBehind.catch((err: unknown) => log.error({ err }, "records of requests could not be put together"));
-    const owner = new Owner(thread, records, directory, log);
+    leftBehind.catch((err: unknown) => parts.log.error({ err }, "records of requests could not be put together"));
+    const owner = new Owner(parts, records, directory);
     owner.#desk = await OwnerDesk.open({
       path,
       parts: owner.#parts(),
@@ -102,6 +114,7 @@ class Owner {
     await this.#answers.close();
     await this.#records.close();
     await this.#coordination.close();
+    await this.#clock.close();
     await this.#thread.close();
   }
 
@@ -113,6 +126,7 @@ class Owner {
       coordination: (name, args, visitor) => this.#coordination.answer(name, args, visitor),
       answers: (name, args, visitor) => this.#answerCall(name, args, visitor),
       nodes: (name, args, visitor) => this.#nodeCall(name, args, visitor),
+      time: () => this.#clock.nowMs(),
     };
   }
 
@@ -142,7 +156,7 @@ class Owner {
     const nodeId = this.#nodeIds.get(visitor);
     this.#nodeIds.delete(visitor);
     if (nodeId === undefined) return;
-    const end = { kind: "beat", nodeId, nowMs: Date.now(), isLast: true } as const;
+    const end = { kind: "beat", nodeId, nowMs: this.#clock.nowMs(), isLast: true } as const;
     this.#thread
       .call("commit", flattenOperations([end]))
       .catch((err: unknown) => this.#log.warn({ err }, "a worker's leases were not ended; they lapse by themselves"));

@@ -8,7 +8,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import { CardPayments } from "../payments/card-payments.js";
 import { TopUpCodes } from "../payments/top-up-codes.js";
 import type { Store } from "../store/store.js";
-import type { CoreOptions } from "./core.js";
+import type { Clocked } from "./core.js";
 import type { Derived } from "./root-secrets.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
 
@@ -24,12 +24,12 @@ interface Parts {
 export function createPeople(
   { store, coordination, keys, ledger, settings }: Parts,
   { seals, signInKeys }: Derived,
-  { environment, log, metrics }: CoreOptions,
+  { environment, log, metrics, clock }: Clocked,
 ): { readonly identity: Identity; readonly topUpCodes: TopUpCodes; readonly cardPayments: CardPayments } {
   const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
   const { secondFactorFor } = environment;
   const seal = new SecretSeal(seals.secondFactors);
-  const shared = { store: store.people, coordination, nowMs: Date.now, randomBytes };
+  const shared = { store: store.people, coordination, nowMs: clock.nowMs, randomBytes };
   const identity = new Identity({
     ...shared,
     keys,

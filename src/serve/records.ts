@@ -8,7 +8,7 @@ import { beginsRequest } from "../rpc/begins-request.js";
 import { Records } from "../records/records.js";
 import { type EndedRequest, RequestFeed } from "../records/request-record.js";
 import type { OwnerLink } from "../owner/owner-link.js";
-import type { CoreOptions } from "./core.js";
+import type { Clocked } from "./core.js";
 import { recordsOf } from "./owned-storage.js";
 import type { Derived } from "./root-secrets.js";
 
@@ -21,7 +21,7 @@ const TELL_MS = 10_000;
 
 /** Rejects with an Error of one line where they cannot be opened. */
 export async function openRecords(
-  { environment, log, metrics }: Pick<CoreOptions, "environment" | "log" | "metrics">,
+  { environment, log, metrics, clock }: Clocked,
   { seals }: Pick<Derived, "seals">,
   tracing: Tracing | undefined,
   owner: OwnerLink | undefined,
@@ -36,7 +36,7 @@ export async function openRecords(
     tracing &&
     ((path: string, metadata: CallMetadata) =>
       beginsRequest(path) ? tracing.begin(path.slice(1), metadata) : undefined);
-  const requests = new RequestFeed({ nowMs: Date.now, onError: onListenerError, trace });
+  const requests = new RequestFeed({ nowMs: clock.nowMs, onError: onListenerError, trace });
   requests.subscribe(({ failure }) => {
     if (failure !== undefined) metrics.refusals.add(failure.reasonWord, String(failure.http));
   });
@@ -47,7 +47,7 @@ export async function openRecords(
     caller: owner && recordsOf(owner),
     retention: { recordsMs: recordDays * DAY_MS, refusalsMs: refusalRecordDays * DAY_MS },
     content: { ...seals.content, keptMs: contentDays * DAY_MS },
-    nowMs: Date.now,
+    nowMs: clock.nowMs,
     settled: () => Promise.race([ledger.settled(), sleep(SETTLED_MS_MAX, undefined, { ref: false })]),
     onDropped: (count) => metrics.recordsDropped.inc(count),
     onRefusalsLeftOut: ({ account, count }) =>

@@ -2,6 +2,7 @@
  * Where a core keeps its state: SQLite in its data directory, by itself or by the process that owns it, or the
  * PostgreSQL that it shares with other nodes.
  */
+import type { TimeSource } from "../clock/clock.js";
 import { ConfigError } from "../config/config-error.js";
 import type { AnswerStore } from "../gateway/replay/answer-store.js";
 import type { Ledger } from "../ledger/ledger.js";
@@ -25,6 +26,8 @@ export interface Storage {
   readonly journals: Journals | undefined;
   /** What nodes say of themselves; undefined where this one is alone. */
   readonly nodes: NodeNotes | undefined;
+  /** What says which time it is. */
+  readonly time: TimeSource;
   /** The process that owns the state of this worker; undefined where this process does, or PostgreSQL has it. */
   readonly owner: OwnerLink | undefined;
   answers(options: AnswersOptions): AnswerStore;
@@ -53,7 +56,9 @@ async function openDatabase(url: string, nodeId: string, options: CoreOptions): 
   });
   const journals = await openOwnJournals(options);
   const answers: Storage["answers"] = (given) => store.answers(given);
-  return { derived, store: measured(store, metrics), journals, nodes: store.nodes, owner: undefined, answers };
+  const time: TimeSource = { kind: "server", name: "PostgreSQL", read: () => store.time() };
+  const beside = { nodes: store.nodes, owner: undefined, time };
+  return { derived, store: measured(store, metrics), journals, answers, ...beside };
 }
 
 /** Undefined where the data directory takes no files: a node may live without, as from an image that is read-only. */
@@ -90,11 +95,11 @@ export async function refuseSecondNode(ledger: Ledger, { environment, log }: Cor
 async function openDirectory(options: CoreOptions): Promise<Storage> {
   const { environment, metrics } = options;
   const { dataDirectory: directory } = environment;
-  const { derived, thread } = await openDirectoryThread({ ...options, syncSeconds: metrics.node.watchSyncs() });
+  const { derived, thread, time } = await openDirectoryThread({ ...options, syncSeconds: metrics.node.watchSyncs() });
   const verify = verifierOf(directory);
   const store = sqliteStore({ caller: thread, verify, isShared: false, close: () => thread.close() });
   const answers: Storage["answers"] = (given) => new Answers({ ...given, directory });
   const journals = await openJournals(directory);
   const nothing = { nodes: undefined, owner: undefined };
-  return { derived, store: measured(store, metrics), journals, answers, ...nothing };
+  return { derived, store: measured(store, metrics), journals, answers, time, ...nothing };
 }

@@ -1,5 +1,6 @@
 /** What this node is, as `tollgate nodes` and the metrics tell. */
 import { Node } from "../api/index.js";
+import type { Clock } from "../clock/clock.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { SettingsInForce } from "../observe/metrics.js";
 import type { Routing } from "../routing/routing.js";
@@ -14,6 +15,7 @@ export interface NodeParts {
   readonly startTimeMs: number;
   readonly routing: Pick<Routing, "table">;
   readonly ledger: Pick<Ledger, "lease">;
+  readonly clock: Pick<Clock, "skewMs">;
 }
 
 export class ThisNode implements NodeBoard {
@@ -73,7 +75,7 @@ export class ThisNode implements NodeBoard {
   }
 
   show(): Node {
-    const { version, startTimeMs, routing, ledger } = this.parts;
+    const { version, startTimeMs, routing, ledger, clock } = this.parts;
     const id = ledger.lease.nodeId;
     const beatAgeMs = ledger.lease.beatAges().get(id) ?? 0;
     return {
@@ -88,6 +90,7 @@ export class ThisNode implements NodeBoard {
       httpAddress: this.#addresses?.http ?? "",
       grpcAddress: this.#addresses?.grpc ?? "",
       modelCount: BigInt(routing.table.models.size),
+      clockSkewMs: BigInt(Math.round(clock.skewMs)),
     };
   }
 }

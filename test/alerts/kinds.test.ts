@@ -24,6 +24,7 @@ class World {
   asides: Aside[] = [];
   models: RetiringModel[] = [];
   isReloadRefused = false;
+  skewMs = 0;
   #requests = 0;
 
   private constructor(readonly store: Store) {}
@@ -45,6 +46,7 @@ class World {
       asides: () => this.asides,
       models: () => this.models,
       isReloadRefused: () => this.isReloadRefused,
+      clock: () => ({ machine: "node-a", skewMs: this.skewMs }),
     };
     // The store is asked through the world, which has it before anybody looks.
     const store = (): Store => this.store;
@@ -234,6 +236,13 @@ const ROWS: readonly Row[] = [
     told: OPERATOR,
     raise: (world) => (world.isReloadRefused = true),
     end: (world) => (world.isReloadRefused = false),
+  },
+  {
+    kind: AlertKind.ALERT_KIND_CLOCK_SKEW,
+    subject: "clock of node-a",
+    told: OPERATOR,
+    raise: (world) => (world.skewMs = -5_001),
+    end: (world) => (world.skewMs = -4_400),
   },
   {
     kind: AlertKind.ALERT_KIND_OVERAGE,

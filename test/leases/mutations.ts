@@ -99,7 +99,7 @@ export const MUTATIONS: readonly Mutation[] = [
       ...REAL,
       draw: (node, request, { wallMs }) => {
         node.leases.beaten({ wallMs, monotonicMs: 0 });
-        return node.leases.draw(request, wallMs, 0);
+        return node.leases.draw(request, wallMs, wallMs, 0);
       },
     },
     finds: /lease that has ended/,
@@ -113,7 +113,7 @@ export const MUTATIONS: readonly Mutation[] = [
       draw: (node, request, { monotonicMs, wallMs }) => {
         const { beatAt } = node;
         const asleepMs = beatAt === undefined ? 0 : wallMs - beatAt.wallMs - (monotonicMs - beatAt.monotonicMs);
-        return node.leases.draw(request, wallMs - asleepMs, monotonicMs);
+        return node.leases.draw(request, wallMs - asleepMs, wallMs - asleepMs, monotonicMs);
       },
     },
     finds: /lease that has ended/,

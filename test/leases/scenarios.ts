@@ -21,7 +21,7 @@ import { commitNow } from "./model-steps.js";
 /** The protocol as it is. */
 export const REAL: Protocol = {
   decide,
-  draw: (node, request, { wallMs, monotonicMs }) => node.leases.draw(request, wallMs, monotonicMs),
+  draw: (node, request, { wallMs, monotonicMs }) => node.leases.draw(request, wallMs, wallMs, monotonicMs),
   isSilent: (sinceMs, { monotonicMs }) => monotonicMs - sinceMs >= SILENCE_MS,
   waitsForLate: true,
   retry: (batch) => batch,

@@ -32,7 +32,8 @@ function keep(options: Partial<LeaseKeeperOptions> = {}): Kept {
     return operations.map(({ kind }) => answers.get(kind) ?? { kind: "returned", amountNanos: 0n });
   });
   let monotonicMs = 0;
-  const clocks = { nowMs: () => NOON_MS + monotonicMs, monotonicMs: () => monotonicMs };
+  const dayMs = (): number => NOON_MS + monotonicMs;
+  const clocks = { nowMs: dayMs, machineMs: dayMs, monotonicMs: () => monotonicMs };
   const keeper = new LeaseKeeper({ writer, nodeId: () => "node_1", ...clocks, leaseNanosMax: 1_000n, ...options });
   const beat = (): void => keeper.beaten({ wallMs: NOON_MS + monotonicMs, monotonicMs });
   beat();

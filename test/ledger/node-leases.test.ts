@@ -28,21 +28,22 @@ const ids = (leases: Iterable<NodeLease>): string[] => [...leases].map(({ id }) 
 
 test("a lease is drawn on for whole requests, until it has too little for the next", () => {
   const node = nodeWith(leaseOf());
-  expect(node.draw(drawOf(6n), NOON_MS, 0)?.restNanos).toBe(4n);
-  expect(node.draw(drawOf(5n), NOON_MS, 0)).toBeUndefined();
-  expect(node.draw(drawOf(4n), NOON_MS, 0)?.id).toBe("l1");
+  expect(node.draw(drawOf(6n), NOON_MS, NOON_MS, 0)?.restNanos).toBe(4n);
+  expect(node.draw(drawOf(5n), NOON_MS, NOON_MS, 0)).toBeUndefined();
+  expect(node.draw(drawOf(4n), NOON_MS, NOON_MS, 0)?.id).toBe("l1");
   expect(node.restOf("key_1")).toBe(0n);
 });
 
 test("one that has too little ends where another follows", () => {
   const node = nodeWith(leaseOf(), leaseOf({ id: "l2", restNanos: 20n }));
-  expect(node.draw(drawOf(12n), NOON_MS, 0)?.id).toBe("l2");
+  expect(node.draw(drawOf(12n), NOON_MS, NOON_MS, 0)?.id).toBe("l2");
   expect(ids(node.ending)).toEqual(["l1"]);
 });
 
 describe("nothing is admitted, and the lease is given back,", () => {
   test.each([
     { name: "on another day", wallMs: NOON_MS + 12 * 3_600_000, monotonicMs: 12 * 3_600_000 - 1, beats: true },
+    { name: "on another day of the store, whatever the machine says", nowMs: NOON_MS + 12 * 3_600_000 },
     { name: "under other budgets", given: { budgets: [{ period: "day", limitNanos: 99n }] } as const },
     { name: "for another account", given: { accountId: "other" } },
     {
@@ -51,23 +52,23 @@ describe("nothing is admitted, and the lease is given back,", () => {
       monotonicMs: SILENCE_MS - 2_000,
     },
     { name: "once the machine was suspended", wallMs: NOON_MS + 60_000, monotonicMs: 0 },
-  ])("$name", ({ wallMs = NOON_MS, monotonicMs = 0, given = {}, beats = false }) => {
+  ])("$name", ({ wallMs = NOON_MS, nowMs = wallMs, monotonicMs = 0, given = {}, beats = false }) => {
     const node = nodeWith(leaseOf());
     if (beats) node.beaten({ wallMs, monotonicMs });
-    expect(node.draw(drawOf(1n, given), wallMs, monotonicMs)).toBeUndefined();
+    expect(node.draw(drawOf(1n, given), nowMs, wallMs, monotonicMs)).toBeUndefined();
     expect(ids(node.ending)).toEqual(["l1"]);
     expect(node.size).toBe(0);
   });
 });
 
 test("equal budgets need not be the same ones", () => {
-  expect(nodeWith(leaseOf()).draw(drawOf(1n, { budgets: [{ ...BUDGETS[0]! }] }), NOON_MS, 0)?.id).toBe("l1");
+  expect(nodeWith(leaseOf()).draw(drawOf(1n, { budgets: [{ ...BUDGETS[0]! }] }), NOON_MS, NOON_MS, 0)?.id).toBe("l1");
 });
 
 test("a request above what one may cost goes the exact way, and the lease stays", () => {
   const node = nodeWith(leaseOf({ requestCostMaxNanos: 3n }));
-  expect(node.draw(drawOf(4n), NOON_MS, 0)).toBeUndefined();
-  expect(node.draw(drawOf(3n), NOON_MS, 0)?.id).toBe("l1");
+  expect(node.draw(drawOf(4n), NOON_MS, NOON_MS, 0)).toBeUndefined();
+  expect(node.draw(drawOf(3n), NOON_MS, NOON_MS, 0)?.id).toBe("l1");
 });
 
 test("leases of an account end together", () => {

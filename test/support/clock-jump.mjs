@@ -1,6 +1,6 @@
 /**
- * Loaded before a gateway in a test: at each SIGUSR2 its time of day becomes what it would be so many milliseconds
- * later as the file says that CLOCK_JUMP names. The monotonic clock goes on as it is.
+ * Loaded before a gateway in a test: at its start and at each SIGUSR2 its time of day becomes what it would be so many
+ * milliseconds later as the file says that CLOCK_JUMP names. The monotonic clock goes on as it is.
  */
 import { readFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
@@ -23,7 +23,9 @@ class JumpingDate extends RealDate {
 const path = process.env["CLOCK_JUMP"];
 if (isMainThread && path !== undefined) {
   globalThis.Date = /** @type {DateConstructor} */ (/** @type {unknown} */ (JumpingDate));
-  process.on("SIGUSR2", () => {
+  const jump = () => {
     jumpMs = Number(readFileSync(path, "utf8"));
-  });
+  };
+  jump();
+  process.on("SIGUSR2", jump);
 }

@@ -156,7 +156,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/limits/": ["src/coordination/coordination.ts"],
   "src/ledger/": ["src/audit/", "src/store/store.ts"],
   // The forms of its rows and steps; no driver.
-  "src/alerts/": ["src/audit/", "src/store/store.ts", "src/store/page.ts", "src/observe/", "src/keys/glob.ts"],
+  // Whose skew is worth an alert is the clock's to say: docs/decisions/0273-days-go-by-the-stores-clock.md.
+  "src/alerts/": ["src/clock/", "src/audit/", "src/store/store.ts", "src/store/page.ts", "src/observe/", "src/keys/glob.ts"],
   "src/models/": ["src/wire/wire.ts"],
   // What is asked decides what it may cost; forms only.
   "src/pricing/": ["src/models/", "src/wire/wire.ts"],
@@ -187,6 +188,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/audit/",
     ...["book", "operation", "recovery", "rows", "state", "transfer", "usage"].map((name) => `src/ledger/${name}.ts`),
   ],
+  "src/clock/": ["src/observe/log.ts"],
   "src/coordination/": [],
   // Questions and answers between processes of one machine: docs/decisions/0182-workers-have-an-owner.md.
   "src/owner/": [],

@@ -59,6 +59,11 @@ export enum AlertKind {
   ALERT_KIND_KEY_EXPIRING = 13,
   /** ALERT_KIND_MODEL_RETIRING - A model that is served retires within `days`. */
   ALERT_KIND_MODEL_RETIRING = 14,
+  /**
+   * ALERT_KIND_CLOCK_SKEW - The clock of a node's machine is more than 5 seconds off the time by which the gateway has days, which is the
+   * database's. For operators.
+   */
+  ALERT_KIND_CLOCK_SKEW = 15,
   UNRECOGNIZED = -1,
 }
 

@@ -47,6 +47,11 @@ export interface Node {
   grpcAddress: string;
   /** The number of models that the node serves. */
   modelCount: bigint;
+  /**
+   * How far the clock of the node's machine is ahead of the time by which the nodes have days, which is the database's,
+   * in milliseconds. Negative: behind it.
+   */
+  clockSkewMs: bigint;
 }
 
 /** ListNodesRequest is what ListNodes is asked. */
@@ -78,6 +83,7 @@ function createBaseNode(): Node {
     httpAddress: "",
     grpcAddress: "",
     modelCount: 0n,
+    clockSkewMs: 0n,
   };
 }
 
@@ -121,6 +127,12 @@ export const Node: MessageFns<Node> = {
         throw new globalThis.Error("value provided for field message.modelCount of type uint64 too large");
       }
       writer.uint32(88).uint64(message.modelCount);
+    }
+    if (message.clockSkewMs !== 0n) {
+      if (BigInt.asIntN(64, message.clockSkewMs) !== message.clockSkewMs) {
+        throw new globalThis.Error("value provided for field message.clockSkewMs of type int64 too large");
+      }
+      writer.uint32(96).int64(message.clockSkewMs);
     }
     return writer;
   },
@@ -224,6 +236,14 @@ export const Node: MessageFns<Node> = {
             }
 
             message.modelCount = reader.uint64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.clockSkewMs = reader.int64() as bigint;
             continue;
           }
         }

@@ -41,6 +41,7 @@ export const KINDS: Readonly<Record<Kind, KindRow>> = {
   upstream_aside: { fields: ["upstream", "forMinutes"], isOperators: true },
   credential_refused: { fields: ["upstream"], isOperators: true },
   reload_refused: { fields: [], isOperators: true },
+  clock_skew: { fields: [], isOperators: true },
   overage: { fields: ["amount"], isOperators: true },
   proof_failed: { fields: [], isOperators: true },
 };

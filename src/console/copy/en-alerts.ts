@@ -44,6 +44,7 @@ export const alertWords = {
     upstream_aside: "upstream set aside",
     credential_refused: "credential refused by an upstream",
     reload_refused: "settings file refused",
+    clock_skew: "a machine's clock is wrong",
     overage: "cost beyond balances",
     proof_failed: "ledger that does not hold",
     key_unused: "key that nobody uses",

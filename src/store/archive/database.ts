@@ -49,6 +49,8 @@ export interface ArchiveDatabase {
   /** Which database it is. A copy of it is another one, and goes on with the same archive. */
   identity(): Promise<string>;
   archives(): Promise<readonly ArchiveRow[]>;
+  /** The time by which a month is over, in milliseconds. */
+  timeMs(): Promise<number>;
   /** When the oldest transfer was made that may go; undefined where none may. */
   oldestMs(): Promise<number | undefined>;
   /** In the order of their ids. */

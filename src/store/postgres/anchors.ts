@@ -12,6 +12,7 @@ import { appendAudit } from "./audit.js";
 import type { Postgres, Session } from "./connection.js";
 import { UnusableDatabase } from "./failure.js";
 import { sql } from "./sql.js";
+import { timeOf } from "./time.js";
 
 /** How often there is another, where anything happened. */
 const ANCHOR_MS = 60_000;
@@ -34,7 +35,7 @@ const ACCEPT = sql(INSERT_LOSS);
 const NEXT = sql(NEXT_LOSS);
 
 /** Writes down the ends of all chains where any has moved. Undefined where another node does so now. */
-async function anchor(session: Session, nowMs: number): Promise<ChainHead | undefined> {
+async function anchor(session: Session): Promise<ChainHead | undefined> {
   const [lock] = await session.rows<{ locked: boolean }>(LOCKED, [LOCK]);
   if (lock?.locked !== true) return undefined;
   const moved = await session.run(MOVE_HEADS);
@@ -42,7 +43,11 @@ async function anchor(session: Session, nowMs: number): Promise<ChainHead | unde
   if (moved === 0) return last;
   const [heads] = await session.rows<HeadsColumns>(HEADS);
   assert(heads !== undefined, "the ends of chains have a digest");
-  const row = { number: BigInt(last.sequence + 1), create_time_ms: BigInt(Math.floor(nowMs)), ...heads };
+  const row = {
+    number: BigInt(last.sequence + 1),
+    create_time_ms: BigInt(Math.floor(await timeOf(session))),
+    ...heads,
+  };
   const made = { sequence: last.sequence + 1, hash: anchorHash(last.hash, row) };
   const values = [row.number, row.create_time_ms, row.account_count, Buffer.from(row.heads)];
   await session.run(ADD, [...values, Buffer.from(made.hash, "hex")]);
@@ -91,7 +96,7 @@ export class Anchors {
           " lost, once: tollgate serve --accept-loss",
       );
     if (found !== undefined) {
-      await database.transact((session) => recordLoss(session, found, Date.now()));
+      await database.transact((session) => recordLoss(session, found));
       options.onLossAccepted(found);
     }
     const anchors = new Anchors(database, options);
@@ -118,7 +123,7 @@ export class Anchors {
 
   async #anchor(): Promise<void> {
     const { witnessPath, keyCheck } = this.#options;
-    const made = await this.#database.transact((session) => anchor(session, Date.now()), { statementMs: STATEMENT_MS });
+    const made = await this.#database.transact(anchor, { statementMs: STATEMENT_MS });
     if (witnessPath === undefined) return;
     // One that another node makes now is noted with the next.
     const head = made ?? (await this.#database.transact(lastAnchor));
@@ -147,10 +152,10 @@ async function identityOf(session: Session): Promise<string> {
   return row?.database_id ?? "";
 }
 
-async function recordLoss(session: Session, found: string, nowMs: number): Promise<void> {
+async function recordLoss(session: Session, found: string): Promise<void> {
   const [next] = await session.rows<NextLoss>(NEXT);
   assert(next !== undefined, "what is counted has a next number");
-  const { values, event } = acceptedLoss(next, "store/postgres", found, nowMs);
+  const { values, event } = acceptedLoss(next, "store/postgres", found, await timeOf(session));
   await session.run(ACCEPT, values);
   await appendAudit(session, [event]);
 }

@@ -32,6 +32,7 @@ import { Postgres, type Session } from "./connection.js";
 import { migrate } from "./migration.js";
 import { MIGRATIONS } from "./schema.js";
 import { namedSql, sql } from "./sql.js";
+import { timeOf } from "./time.js";
 import { MOMENTS, verifyDatabase } from "./verify.js";
 
 /** All accounts are looked at. */
@@ -81,6 +82,7 @@ function archiveOf(database: Postgres): ArchiveDatabase {
   return {
     identity: async () => (await database.rows<{ database_id: string }>(STATEMENTS.identity))[0]?.database_id ?? "",
     archives: async () => (await database.rows<ArchiveColumns>(STATEMENTS.archives)).map(toArchive),
+    timeMs: () => timeOf(database),
     oldestMs: async () => {
       const [row] = await database.transact(oldestIn, { snapshot: true, statementMs: STATEMENT_MS });
       return row === undefined || row.oldest === null ? undefined : Number(row.oldest);

@@ -18,6 +18,7 @@ import { migrate } from "./migration.js";
 import { MIGRATIONS } from "./schema.js";
 import { sql } from "./sql.js";
 import { accountCalls, createAccount, createKey, findAccount, findKey, keyCalls, requestCalls } from "./tables.js";
+import { timeOf } from "./time.js";
 import { verifyDatabase } from "./verify.js";
 
 const RECALLED = sql("SELECT id FROM lease WHERE node_id = $1 AND recalled = 1");
@@ -45,6 +46,8 @@ export interface PostgresStore extends Store {
   answers(options: AnswersOptions): PostgresAnswers;
   /** What the nodes say of themselves. */
   readonly nodes: NodeNotes;
+  /** The time of day of the database's machine, in milliseconds. */
+  time(): Promise<number>;
 }
 
 /** Opens the database, and brings it to the newest schema. Rejects with an Error of one line where it cannot. */
@@ -82,6 +85,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       },
     },
     nodes: nodeNotes(database),
+    time: () => timeOf(database),
     answers: (answers) => new PostgresAnswers(database, nodeId, answers),
     close: async () => {
       await batches.close();

@@ -66,6 +66,7 @@ function archiveOf(database: Sqlite): ArchiveDatabase {
   return {
     identity: async () => database.prepare<[], string>("SELECT database_id FROM identity").pluck().get() ?? "",
     archives: async () => database.prepare<[], ArchiveColumns>(ARCHIVES).all().map(toArchive),
+    timeMs: () => Promise.resolve(Date.now()),
     oldestMs: async () => {
       const found = oldest.get();
       return found === undefined || found === null ? undefined : Number(found);

@@ -11,6 +11,8 @@ export interface SqliteCalls extends TableCalls {
   preview(operations: readonly FlatValue[]): readonly FlatValue[];
   /** The ids of a node's leases that are asked back. */
   recalled(nodeId: string): readonly string[];
+  /** The time of the newest transfer or record of the audit log; undefined where there is none. */
+  lastTime(): number | undefined;
 }
 
 /** What a thread can be asked: the calls of the ledger's database, or of another one. */

@@ -25,6 +25,11 @@ const OPEN_HOLDS_MAX = 10_000;
 const ACCOUNTS_MAX = 10_000;
 const BUDGETS_MAX = 50_000;
 
+/** By their places, so that what a wrong clock once wrote is forgotten with what comes behind it. */
+const LAST_TIME = `SELECT max(
+  coalesce((SELECT create_time_ms FROM transfer ORDER BY sequence DESC LIMIT 1), 0),
+  coalesce((SELECT time_ms FROM audit_event ORDER BY sequence DESC LIMIT 1), 0))`;
+
 /** The calls over an open database. Its witness hears of each commit. */
 export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   const reader = new BookReader(database);
@@ -41,6 +46,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   const recalled = database
     .prepare<[string], string>("SELECT id FROM lease WHERE node_id = ? AND recalled = 1")
     .pluck();
+  const lastTime = database.prepare<[], number | bigint | null>(LAST_TIME).pluck();
   const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
   /** What the last commit left behind: this thread is the only writer. Undefined where a commit failed. */
   let kept: Book | undefined;
@@ -75,6 +81,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
       return flattenResults(asked.map((operation) => decide(book, operation)));
     },
     recalled: (nodeId) => recalled.all(nodeId),
+    lastTime: () => Number(lastTime.get() ?? 0) || undefined,
     balance: (accountId) => accounts.balance(accountId),
     ...entryCalls(entries),
     ...accountCalls(database, accounts, () => {
