@@ -24,6 +24,8 @@ export interface IdentityOptions {
   readonly store: PeopleStore;
   readonly coordination: Pick<Coordination, "admit">;
   readonly nowMs: () => number;
+  /** How far the machine's clock is ahead of that time. Default: 0. */
+  readonly skewMs?: (() => number) | undefined;
   readonly randomBytes: RandomBytes;
   /** True where there is such an account. */
   readonly accountExists: (id: string) => Promise<boolean>;
@@ -73,7 +75,7 @@ export class Identity {
 
   #oidcSignIn(options: IdentityOptions): OidcSignIn {
     const { nowMs, randomBytes, issuers, signInSeal: seal } = options;
-    const clients = new OidcClients(nowMs, options.onIssuerFailed);
+    const clients = new OidcClients(nowMs, options.onIssuerFailed, options.skewMs);
     return new OidcSignIn({
       ...options,
       oidc: new Oidc({ issuers, clients, seal, nowMs, randomBytes, freshMs: PROOF_MS }),

@@ -82,8 +82,7 @@ export class Ledger {
   #closing: Promise<void> | undefined;
 
   constructor(options: LedgerOptions) {
-    const { store, nodeId, nowMs, monotonicMs = () => performance.now(), log = SILENT } = options;
-    const { machineMs = nowMs } = options;
+    const { store, nodeId, nowMs, machineMs = nowMs, monotonicMs = () => performance.now(), log = SILENT } = options;
     this.#log = log;
     this.#store = store;
     this.#accounts = new Accounts(store, nowMs);

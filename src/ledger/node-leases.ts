@@ -80,8 +80,8 @@ export class NodeLeases {
   }
 
   /**
-   * Takes a request's whole amount out of a lease, where one has it. Else the request goes the exact way. `nowMs` is the
-   * time by which the ledger has days.
+   * Takes a request's whole amount out of a lease, where one has it. Else the request goes the exact way. `nowMs` is
+   * the time by which the ledger has days.
    */
   draw(request: Draw, nowMs: number, wallMs: number, monotonicMs: number): NodeLease | undefined {
     const leases = this.#leases.get(request.keyId);

@@ -97,13 +97,17 @@ export interface Core {
   close(): Promise<void>;
 }
 
-export async function startCore(started: CoreOptions): Promise<Core> {
-  const { environment, log, metrics } = started;
+export async function startCore(options: CoreOptions): Promise<Core> {
   const nodeId = randomUUID();
-  const { derived, store, answers, journals, nodes, time, owner } = await openStorage(nodeId, started);
-  const clock = await startClock(time, log);
+  const storage = await openStorage(nodeId, options);
+  const clock = await startClock(storage.time, options.log);
+  return coreOver(nodeId, storage, { ...options, clock });
+}
+
+async function coreOver(nodeId: string, storage: Storage, options: Clocked): Promise<Core> {
+  const { environment, log, metrics, clock } = options;
   const { nowMs } = clock;
-  const options: Clocked = { ...started, clock };
+  const { derived, store, answers, journals, nodes, owner } = storage;
   const tracing = await openTracing(process.env, { version: options.version, instanceId: nodeId, log });
   const coordination = await startCoordination(options, owner);
   const keys = createKeys(store, coordination, derived, options);

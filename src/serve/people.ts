@@ -32,6 +32,7 @@ export function createPeople(
   const shared = { store: store.people, coordination, nowMs: clock.nowMs, randomBytes };
   const identity = new Identity({
     ...shared,
+    skewMs: () => clock.skewMs,
     keys,
     seal,
     signInSeal: new SecretSeal(signInKeys),

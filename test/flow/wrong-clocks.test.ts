@@ -3,12 +3,13 @@
  * and where the machine's is all there is, by the time that the program counts itself.
  */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { script, startFakeUpstream } from "../support/fake-upstream.js";
-import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { type GatewayProcess, startGateway, type StartOptions } from "../support/gateway-process.js";
+import { signInAt, startIssuerGateway } from "../support/issuer-gateway.js";
 import { Management } from "../support/management.js";
 import { readMetrics } from "../support/metrics-reading.js";
 import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
@@ -26,28 +27,36 @@ interface OffNode {
   readonly gateway: GatewayProcess;
   readonly management: Management;
   readonly exports: string;
-  /** Sets its time of day so far off, and resolves once it has seen that. */
-  setClock(offMs: number): Promise<void>;
 }
 
-/** A gateway whose machine's time of day is so far off from its first moment on. */
-async function startOff(offMs: number, upstreamUrl: string, more: Parameters<typeof startGateway>[0] = {}) {
+/** The file that says how far off a machine's time of day is, in a directory of its own. */
+function jumpFile(offMs: number): string {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-clock-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const [jump, exports] = [join(directory, "jump"), directory];
-  writeFileSync(jump, String(offMs));
+  const path = join(directory, "jump");
+  writeFileSync(path, String(offMs));
+  return path;
+}
+
+const clockEnv = (path: string): Record<string, string> => ({ NODE_OPTIONS: `--import ${PRELOAD}`, CLOCK_JUMP: path });
+
+/** A gateway whose machine's time of day is so far off from its first moment on. */
+async function startOff(path: string, upstreamUrl: string, more: StartOptions = {}): Promise<OffNode> {
+  const exports = dirname(path);
   const settings = `${settingsFor(upstreamUrl)}exports: { directory: "${exports}", formats: [csv] }\n`;
-  const env = { ...more.env, NODE_OPTIONS: `--import ${PRELOAD}`, CLOCK_JUMP: jump };
-  const gateway = await startGateway({ ...more, settings, env });
-  const skew = async (): Promise<number> =>
-    (await readMetrics(gateway)).value("tollgate_clock_skew_seconds") ?? Number.NaN;
-  const setClock = async (laterMs: number): Promise<void> => {
-    writeFileSync(jump, String(laterMs));
-    process.kill(gateway.pid, "SIGUSR2");
-    await expect.poll(skew).toBeCloseTo(laterMs / 1_000, -1);
-  };
-  const node: OffNode = { gateway, management: new Management(gateway), exports, setClock };
-  return node;
+  const gateway = await startGateway({ ...more, settings, env: { ...more.env, ...clockEnv(path) } });
+  return { gateway, management: new Management(gateway), exports };
+}
+
+/** Sets a machine's time of day so far off, and resolves once the gateway tells that it has seen that. */
+async function setClock(gateway: GatewayProcess, path: string, offMs: number): Promise<void> {
+  writeFileSync(path, String(offMs));
+  process.kill(gateway.pid, "SIGUSR2");
+  await expect.poll(() => skewOf(gateway)).toBeCloseTo(offMs / 1_000, -1);
+}
+
+async function skewOf(gateway: GatewayProcess): Promise<number> {
+  return (await readMetrics(gateway)).value("tollgate_clock_skew_seconds") ?? Number.NaN;
 }
 
 async function statusWith(gateway: GatewayProcess, secret: string): Promise<number> {
@@ -82,10 +91,12 @@ describe.skipIf(missing !== undefined)(`two nodes on one PostgreSQL ${missing ??
       TOLLGATE_REDIS_URL: `redis://127.0.0.1:${redis.port}`,
       TOLLGATE_SECRET: "a root secret of this test, long enough",
     };
-    const ahead = await startOff(3 * DAY_MS, upstream.url, { env });
-    const behind = await startOff(-3 * DAY_MS, upstream.url, { env });
+    const ahead = await startOff(jumpFile(3 * DAY_MS), upstream.url, { env });
+    const behind = await startOff(jumpFile(-3 * DAY_MS), upstream.url, { env });
     const nodes = [ahead, behind];
     await ahead.management.account("acme", 1_000_000_000n);
+    const kind = { kind: "clock_skew" };
+    expect(await ahead.management.call("POST", "/alerts", { settings: kind })).toMatchObject({ status: 200 });
     const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
     const ending = await ahead.management.makeKey("acme", { expire_time: tomorrow });
     const spent = await spentKey(behind);
@@ -106,12 +117,14 @@ describe.skipIf(missing !== undefined)(`two nodes on one PostgreSQL ${missing ??
     expect(files.length).toBeGreaterThan(0);
     const days = files.map((name) => /\d{4}-\d{2}-\d{2}/.exec(name)?.[0] ?? "");
     expect(days.filter((day) => day >= String(today))).toEqual([]);
+    const fired = async (): Promise<unknown> => (await ahead.management.call("GET", "/events")).body["events"];
+    await expect.poll(fired, { timeout: 60_000 }).toMatchObject([{ subject: `clock of ${hostname()}` }]);
     for (const [node, offDays] of [
       [ahead, 3],
       [behind, -3],
     ] as const) {
       await node.gateway.logged("the machine's clock is not the time");
-      expect((await readMetrics(node.gateway)).value("tollgate_clock_skew_seconds")).toBeCloseTo(offDays * 86_400, -2);
+      expect(await skewOf(node.gateway)).toBeCloseTo(offDays * 86_400, -2);
       const { body } = await node.management.call("GET", "/nodes");
       const own = (body["nodes"] as { answering: boolean; clock_skew_ms: string }[]).find(({ answering }) => answering);
       expect(Number(own?.clock_skew_ms) / DAY_MS).toBeCloseTo(offDays, 2);
@@ -124,22 +137,36 @@ describe.skipIf(testStore !== "sqlite")("on the embedded store", () => {
   test("a clock that is set opens no other day, and one that is set back opens none at the next start", async () => {
     const upstream = await startFakeUpstream();
     onTestFinished(() => upstream.close());
-    const node = await startOff(0, upstream.url);
+    const path = jumpFile(0);
+    const node = await startOff(path, upstream.url);
     const { gateway, management } = node;
     await management.account("acme", 1_000_000_000n);
     const secret = await spentKey(node);
     const [today] = await daysOf(node);
     for (const days of [0, 3, -3, 40, -40]) {
-      await node.setClock(days * DAY_MS);
+      await setClock(gateway, path, days * DAY_MS);
       expect(await statusWith(gateway, secret)).toBe(402);
     }
     expect(await daysOf(node)).toEqual([today]);
     await gateway.logged("the machine's clock is not the time");
     await gateway.stop();
-    const later = await startOff(-3 * DAY_MS, upstream.url, { dataDirectory: gateway.dataDirectory });
+    const later = await startOff(jumpFile(-3 * DAY_MS), upstream.url, { dataDirectory: gateway.dataDirectory });
     expect(await statusWith(later.gateway, secret)).toBe(402);
     expect(await daysOf(later)).toEqual([today]);
     await later.management.verify();
     expect(await later.gateway.stop()).toBe(0);
+  }, 120_000);
+
+  test("a person comes in at an issuer, whose tokens the machine's clock would end", async () => {
+    const path = jumpFile(0);
+    const world = await startIssuerGateway(undefined, clockEnv(path));
+    onTestFinished(() => world.close());
+    for (const [index, days] of [0, 3, -3].entries()) {
+      await setClock(world.gateway, path, days * DAY_MS);
+      const login = `person-${index}`;
+      const email = `${login}@example.com`;
+      world.open.people.set(login, { sub: login, email, email_verified: true, name: login });
+      expect(await signInAt(world.open, world.browser(), login, { name: "open" })).toMatchObject({ status: 200 });
+    }
   }, 120_000);
 });

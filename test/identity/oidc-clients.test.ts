@@ -9,7 +9,7 @@ import { CLIENT, startIssuer, type TestIssuer } from "../support/issuer.js";
 import { reasonOf } from "./people-world.js";
 
 let issuer: TestIssuer;
-const clock = { nowMs: Date.UTC(2026, 10, 23) };
+const clock = { nowMs: Date.UTC(2026, 10, 23), skewMs: 0 };
 const failures: string[] = [];
 let clients: OidcClients;
 
@@ -20,6 +20,7 @@ beforeEach(async () => {
   clients = new OidcClients(
     () => clock.nowMs,
     (_issuer, error) => failures.push(error.message),
+    () => clock.skewMs,
   );
 });
 afterEach(() => issuer.close());
@@ -40,6 +41,16 @@ describe("what an issuer says of itself", () => {
     clock.nowMs += 3_600_001;
     await use(corp);
     await use(settingsOf());
+    expect(issuer.asked).toHaveLength(3);
+  });
+
+  test("is asked for again once the machine's clock is set, by which its tokens were judged", async () => {
+    const corp = settingsOf();
+    for (const skewMs of [4_000, 259_200_000, 259_201_000, -259_200_000]) {
+      clock.skewMs = skewMs;
+      await use(corp);
+    }
+    clock.skewMs = 0;
     expect(issuer.asked).toHaveLength(3);
   });
 

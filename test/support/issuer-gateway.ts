@@ -32,9 +32,12 @@ export function issuerSettings(corp: TestIssuer, open: TestIssuer): string {
   ].join("\n");
 }
 
-export async function startIssuerGateway(host?: "localhost"): Promise<IssuerGateway> {
+export async function startIssuerGateway(
+  host?: "localhost",
+  more: Readonly<Record<string, string>> = {},
+): Promise<IssuerGateway> {
   const [corp, open] = [await startIssuer(host), await startIssuer(host)];
-  const env = { CORP_SECRET: CLIENT.secret, TOLLGATE_TRUSTED_PROXIES: "127.0.0.1" };
+  const env = { CORP_SECRET: CLIENT.secret, TOLLGATE_TRUSTED_PROXIES: "127.0.0.1", ...more };
   const gateway = await startGateway({ settings: issuerSettings(corp, open), env });
   let browsers = 0;
   corp.serve([gateway.url], ["corp"]);

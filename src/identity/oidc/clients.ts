@@ -18,6 +18,8 @@ interface Known {
   client: Promise<OidcClient> | undefined;
   /** Until when it holds. */
   untilMs: number;
+  /** How far the machine's clock was ahead when it was made. */
+  skewMs: number;
   /** Sign-ins that ask the issuer now. */
   running: number;
 }
@@ -25,6 +27,8 @@ interface Known {
 const KNOWN_MS = 3_600_000;
 /** One that is away is not asked for each person who tries. */
 const FAILED_MS = 3_000;
+/** What a token's times may be off by anyway. */
+const SKEW_MS = 5_000;
 /** A slow issuer keeps so many sign-ins waiting, and nobody else. */
 const RUNNING_MAX = 32;
 
@@ -36,6 +40,8 @@ export class OidcClients {
     private readonly nowMs: () => number,
     /** Hears why an issuer failed, for the operator. */
     private readonly onFailed: (issuer: IssuerSettings, error: Error) => void,
+    /** How far the machine's clock, by which the library judges tokens, is ahead of the time of the store. */
+    private readonly skewMs: () => number = () => 0,
   ) {}
 
   /** Does something with the issuer. Rejects with OVERLOADED, or ISSUER_FAILED where it says nothing of itself. */
@@ -53,14 +59,18 @@ export class OidcClients {
 
   #of(issuer: IssuerSettings): Known {
     let known = this.#known.get(issuer);
-    if (known === undefined) this.#known.set(issuer, (known = { client: undefined, untilMs: 0, running: 0 }));
+    if (known === undefined)
+      this.#known.set(issuer, (known = { client: undefined, untilMs: 0, skewMs: 0, running: 0 }));
     return known;
   }
 
   #client(issuer: IssuerSettings, known: Known): Promise<OidcClient> {
-    if (known.client !== undefined && known.untilMs > this.nowMs()) return known.client;
-    known.untilMs = this.nowMs() + KNOWN_MS;
-    known.client = discover(issuer).catch((error: unknown) => {
+    const [nowMs, skewMs] = [this.nowMs(), this.skewMs()];
+    const isOfNow = known.untilMs > nowMs && Math.abs(known.skewMs - skewMs) <= SKEW_MS;
+    if (known.client !== undefined && isOfNow) return known.client;
+    known.untilMs = nowMs + KNOWN_MS;
+    known.skewMs = skewMs;
+    known.client = discover(issuer, skewMs).catch((error: unknown) => {
       known.untilMs = this.nowMs() + FAILED_MS;
       throw this.failed(issuer, error);
     });
@@ -76,7 +86,7 @@ export class OidcClients {
 }
 
 /** Rejects with whatever the library throws. */
-async function discover(issuer: IssuerSettings): Promise<OidcClient> {
+async function discover(issuer: IssuerSettings, skewMs: number): Promise<OidcClient> {
   // Loaded where somebody signs in so: a gateway without an issuer needs none of it.
   const library = await import("openid-client");
   const isPlain = issuer.issuer.protocol === "http:";
@@ -95,7 +105,8 @@ async function discover(issuer: IssuerSettings): Promise<OidcClient> {
   const secret =
     methods === undefined || methods.includes("client_secret_basic") ? "ClientSecretBasic" : "ClientSecretPost";
   const shown = clientSecret === undefined ? library.None() : library[secret](clientSecret);
-  const configuration = new library.Configuration(about, issuer.clientId, undefined, shown);
+  const metadata = { [library.clockSkew]: -Math.round(skewMs / 1_000) };
+  const configuration = new library.Configuration(about, issuer.clientId, metadata, shown);
   configuration.timeout = FETCH_MS / 1_000;
   configuration[library.customFetch] = boundedFetch;
   for (const rule of [...allow, library.enableNonRepudiationChecks]) rule(configuration);
