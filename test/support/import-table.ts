@@ -157,7 +157,14 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/ledger/": ["src/audit/", "src/store/store.ts"],
   // The forms of its rows and steps; no driver.
   // Whose skew is worth an alert is the clock's to say: docs/decisions/0273-days-go-by-the-stores-clock.md.
-  "src/alerts/": ["src/clock/", "src/audit/", "src/store/store.ts", "src/store/page.ts", "src/observe/", "src/keys/glob.ts"],
+  "src/alerts/": [
+    "src/clock/",
+    "src/audit/",
+    "src/store/store.ts",
+    "src/store/page.ts",
+    "src/observe/",
+    "src/keys/glob.ts",
+  ],
   "src/models/": ["src/wire/wire.ts"],
   // What is asked decides what it may cost; forms only.
   "src/pricing/": ["src/models/", "src/wire/wire.ts"],
