@@ -1,14 +1,12 @@
 /** The time of day is for dates alone: a clock that is set must neither end nor prolong anything that lasts. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { chat, postChat, readAll } from "./support/chat-call.js";
 import { script, startFakeUpstream } from "./support/fake-upstream.js";
 import { startGateway } from "./support/gateway-process.js";
+import { MachineClock } from "./support/machine-clock.js";
 import { Management } from "./support/management.js";
-import { readMetrics } from "./support/metrics-reading.js";
 import { settingsFor } from "./support/world.js";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -68,11 +66,8 @@ const HOUR_MS = 3_600_000;
 
 test("a gateway whose clock is set by an hour holds, limits, cools down and ends keys as before", async () => {
   const upstream = await startFakeUpstream();
-  const jumpPath = join(tmpdir(), `clock-jump-${process.pid}`);
-  writeFileSync(jumpPath, "0");
-  const preload = new URL("./support/clock-jump.mjs", import.meta.url).href;
-  const env = { NODE_OPTIONS: `--import ${preload}`, CLOCK_JUMP: jumpPath };
-  const gateway = await startGateway({ settings: settingsFor(upstream.url), env });
+  const clock = new MachineClock();
+  const gateway = await startGateway({ settings: settingsFor(upstream.url), env: clock.env });
   const management = new Management(gateway);
   await management.account("acme", 100_000_000_000n);
   const inHalfAnHour = new Date(Date.now() + HOUR_MS / 2).toISOString();
@@ -88,14 +83,6 @@ test("a gateway whose clock is set by an hour holds, limits, cools down and ends
     const { body } = await management.call("GET", "/upstreams");
     const found = (body["upstreams"] as { id: string; cooling_ms: string }[]).find(({ id }) => id === "gone");
     return Number(found?.cooling_ms);
-  };
-  /** What it tells of its machine shows that it has seen the new time. */
-  const jumpTo = async (jumpMs: number): Promise<void> => {
-    writeFileSync(jumpPath, String(jumpMs));
-    process.kill(gateway.pid, "SIGUSR2");
-    const skew = async (): Promise<number | undefined> =>
-      (await readMetrics(gateway)).value("tollgate_clock_skew_seconds");
-    await expect.poll(skew).toBeCloseTo(jumpMs / 1_000, -1);
   };
 
   // Two streams are under way: their holds live through all that follows.
@@ -115,7 +102,7 @@ test("a gateway whose clock is set by an hour holds, limits, cools down and ends
     expect(leftMs).toBeGreaterThanOrEqual(firstMs - (performance.now() - cooledMs) - 100);
   };
   for (const jumpMs of [HOUR_MS, -HOUR_MS, 0]) {
-    await jumpTo(jumpMs);
+    await clock.set(gateway, jumpMs);
     expect(await statusWith(ending)).toBe(200);
     expect(await statusWith(limited)).toBe(429);
     await expectCooling();

@@ -3,7 +3,7 @@
  * on an empty database; what needs days behind it, or a ledger that does not hold, at one whose database has that.
  */
 import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { KINDS as ALERT_KINDS } from "../../src/alerts/kinds.js";
@@ -12,6 +12,7 @@ import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { MachineClock } from "../support/machine-clock.js";
 import { Management } from "../support/management.js";
 import { tamperDatabase } from "../support/database-behind.js";
 import { openTestStore } from "../support/open-test-store.js";
@@ -38,6 +39,7 @@ let gateway: GatewayProcess;
 let aged: GatewayProcess | undefined;
 let management: Management;
 let secret = "";
+const clock = new MachineClock();
 
 const settings = (more = ""): string =>
   [
@@ -56,7 +58,7 @@ const settings = (more = ""): string =>
 
 beforeAll(async () => {
   upstream = await startFakeUpstream();
-  gateway = await startGateway({ settings: settings() });
+  gateway = await startGateway({ settings: settings(), env: clock.env });
   gateway.expectOddAnswers();
   management = new Management(gateway);
   await management.account("acme", 10_000_000n);
@@ -82,6 +84,7 @@ const KINDS: readonly { readonly kind: string; readonly more: Json; readonly sub
   { kind: "upstream_aside", more: {}, subject: "upstream gone" },
   { kind: "credential_refused", more: {}, subject: "upstream strict" },
   { kind: "reload_refused", more: {}, subject: "settings file" },
+  { kind: "clock_skew", more: {}, subject: `clock of ${hostname()}` },
   { kind: "key_expiring", more: { days: 5 }, subject: "key " },
   { kind: "model_retiring", more: { days: 5 }, subject: "model old-1" },
 ];
@@ -96,6 +99,7 @@ test("each kind that can be provoked becomes an event of its own, and no other d
   await ask(8, "gone-1");
   gateway.writeSettings(settings("  broken: {"));
   process.kill(gateway.pid, "SIGHUP");
+  await clock.set(gateway, 3_600_000);
   await expect.poll(() => kindsFired(management), PATIENTLY).toEqual(KINDS.map(({ kind }) => kind).toSorted());
   await expectSubjects(KINDS, management);
 });

@@ -2,23 +2,22 @@
  * Machines whose time of day is days wrong: days, budgets, ends of keys and nightly files go by the database's clock,
  * and where the machine's is all there is, by the time that the program counts itself.
  */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway, type StartOptions } from "../support/gateway-process.js";
 import { signInAt, startIssuerGateway } from "../support/issuer-gateway.js";
+import { MachineClock, skewSecondsOf } from "../support/machine-clock.js";
 import { Management } from "../support/management.js";
-import { readMetrics } from "../support/metrics-reading.js";
 import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
 import { OWN_REDIS_MISSING, startRedis } from "../support/redis-server.js";
 import { testStore } from "../support/test-store.js";
 import { settingsFor } from "../support/world.js";
 
 const DAY_MS = 86_400_000;
-const PRELOAD = new URL("../support/clock-jump.mjs", import.meta.url).href;
 /** Below what 100 words cost, and above what one may. */
 const BUDGET = { budget_day_nanos: "9000" };
 const missing = postgresMissing ?? OWN_REDIS_MISSING;
@@ -29,34 +28,12 @@ interface OffNode {
   readonly exports: string;
 }
 
-/** The file that says how far off a machine's time of day is, in a directory of its own. */
-function jumpFile(offMs: number): string {
-  const directory = mkdtempSync(join(tmpdir(), "tollgate-clock-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const path = join(directory, "jump");
-  writeFileSync(path, String(offMs));
-  return path;
-}
-
-const clockEnv = (path: string): Record<string, string> => ({ NODE_OPTIONS: `--import ${PRELOAD}`, CLOCK_JUMP: path });
-
-/** A gateway whose machine's time of day is so far off from its first moment on. */
-async function startOff(path: string, upstreamUrl: string, more: StartOptions = {}): Promise<OffNode> {
-  const exports = dirname(path);
+/** A gateway on a machine, and where it writes its nightly files. */
+async function startOn(clock: MachineClock, upstreamUrl: string, more: StartOptions = {}): Promise<OffNode> {
+  const exports = mkdtempSync(join(tmpdir(), "tollgate-exports-"));
   const settings = `${settingsFor(upstreamUrl)}exports: { directory: "${exports}", formats: [csv] }\n`;
-  const gateway = await startGateway({ ...more, settings, env: { ...more.env, ...clockEnv(path) } });
+  const gateway = await startGateway({ ...more, settings, env: { ...more.env, ...clock.env } });
   return { gateway, management: new Management(gateway), exports };
-}
-
-/** Sets a machine's time of day so far off, and resolves once the gateway tells that it has seen that. */
-async function setClock(gateway: GatewayProcess, path: string, offMs: number): Promise<void> {
-  writeFileSync(path, String(offMs));
-  process.kill(gateway.pid, "SIGUSR2");
-  await expect.poll(() => skewOf(gateway)).toBeCloseTo(offMs / 1_000, -1);
-}
-
-async function skewOf(gateway: GatewayProcess): Promise<number> {
-  return (await readMetrics(gateway)).value("tollgate_clock_skew_seconds") ?? Number.NaN;
 }
 
 async function statusWith(gateway: GatewayProcess, secret: string): Promise<number> {
@@ -91,8 +68,8 @@ describe.skipIf(missing !== undefined)(`two nodes on one PostgreSQL ${missing ??
       TOLLGATE_REDIS_URL: `redis://127.0.0.1:${redis.port}`,
       TOLLGATE_SECRET: "a root secret of this test, long enough",
     };
-    const ahead = await startOff(jumpFile(3 * DAY_MS), upstream.url, { env });
-    const behind = await startOff(jumpFile(-3 * DAY_MS), upstream.url, { env });
+    const ahead = await startOn(new MachineClock(3 * DAY_MS), upstream.url, { env });
+    const behind = await startOn(new MachineClock(-3 * DAY_MS), upstream.url, { env });
     const nodes = [ahead, behind];
     await ahead.management.account("acme", 1_000_000_000n);
     const kind = { kind: "clock_skew" };
@@ -124,7 +101,7 @@ describe.skipIf(missing !== undefined)(`two nodes on one PostgreSQL ${missing ??
       [behind, -3],
     ] as const) {
       await node.gateway.logged("the machine's clock is not the time");
-      expect(await skewOf(node.gateway)).toBeCloseTo(offDays * 86_400, -2);
+      expect(await skewSecondsOf(node.gateway)).toBeCloseTo(offDays * 86_400, -2);
       const { body } = await node.management.call("GET", "/nodes");
       const own = (body["nodes"] as { answering: boolean; clock_skew_ms: string }[]).find(({ answering }) => answering);
       expect(Number(own?.clock_skew_ms) / DAY_MS).toBeCloseTo(offDays, 2);
@@ -137,20 +114,20 @@ describe.skipIf(testStore !== "sqlite")("on the embedded store", () => {
   test("a clock that is set opens no other day, and one that is set back opens none at the next start", async () => {
     const upstream = await startFakeUpstream();
     onTestFinished(() => upstream.close());
-    const path = jumpFile(0);
-    const node = await startOff(path, upstream.url);
+    const clock = new MachineClock();
+    const node = await startOn(clock, upstream.url);
     const { gateway, management } = node;
     await management.account("acme", 1_000_000_000n);
     const secret = await spentKey(node);
     const [today] = await daysOf(node);
     for (const days of [0, 3, -3, 40, -40]) {
-      await setClock(gateway, path, days * DAY_MS);
+      await clock.set(gateway, days * DAY_MS);
       expect(await statusWith(gateway, secret)).toBe(402);
     }
     expect(await daysOf(node)).toEqual([today]);
     await gateway.logged("the machine's clock is not the time");
     await gateway.stop();
-    const later = await startOff(jumpFile(-3 * DAY_MS), upstream.url, { dataDirectory: gateway.dataDirectory });
+    const later = await startOn(new MachineClock(-3 * DAY_MS), upstream.url, { dataDirectory: gateway.dataDirectory });
     expect(await statusWith(later.gateway, secret)).toBe(402);
     expect(await daysOf(later)).toEqual([today]);
     await later.management.verify();
@@ -158,11 +135,11 @@ describe.skipIf(testStore !== "sqlite")("on the embedded store", () => {
   }, 120_000);
 
   test("a person comes in at an issuer, whose tokens the machine's clock would end", async () => {
-    const path = jumpFile(0);
-    const world = await startIssuerGateway(undefined, clockEnv(path));
+    const clock = new MachineClock();
+    const world = await startIssuerGateway(undefined, clock.env);
     onTestFinished(() => world.close());
     for (const [index, days] of [0, 3, -3].entries()) {
-      await setClock(world.gateway, path, days * DAY_MS);
+      await clock.set(world.gateway, days * DAY_MS);
       const login = `person-${index}`;
       const email = `${login}@example.com`;
       world.open.people.set(login, { sub: login, email, email_verified: true, name: login });

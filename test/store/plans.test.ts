@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { openAnswerFile, SqliteAnswers } from "../../src/store/sqlite/answer-file.js";
-import { sqliteCalls } from "../../src/store/sqlite/database.js";
+import { LAST_TIME, sqliteCalls } from "../../src/store/sqlite/database.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { openSqliteContents } from "../../src/records/sqlite-contents.js";
@@ -23,6 +23,7 @@ afterAll(() => {
 const ENDS = [
   "SELECT sequence, hash FROM transfer ORDER BY sequence DESC LIMIT 1",
   "SELECT max(request_id) FROM transfer WHERE request_id IS NOT NULL",
+  LAST_TIME,
 ];
 /** All transfers, by their rows or by an index of them that nothing narrows. */
 const ALL_TRANSFERS = /^SCAN transfer|^SEARCH transfer USING (?:COVERING )?INDEX \w+ \(\w+>\?\)/;

@@ -26,7 +26,7 @@ const ACCOUNTS_MAX = 10_000;
 const BUDGETS_MAX = 50_000;
 
 /** By their places, so that what a wrong clock once wrote is forgotten with what comes behind it. */
-const LAST_TIME = `SELECT max(
+export const LAST_TIME = `SELECT max(
   coalesce((SELECT create_time_ms FROM transfer ORDER BY sequence DESC LIMIT 1), 0),
   coalesce((SELECT time_ms FROM audit_event ORDER BY sequence DESC LIMIT 1), 0))`;
 
