@@ -130,7 +130,7 @@ export class NodeWatch {
       isOver: Math.abs(skewMs) < SKEW_MS * OVER,
       message:
         `The clock of ${machine} is ${seconds} s ${side} the time by which this gateway has days and budgets:` +
-        " set it right.",
+        " one of the two is wrong.",
       facts: { machine, skew_seconds: (skewMs / 1_000).toFixed(1) },
     };
   }

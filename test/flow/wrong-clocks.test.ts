@@ -132,6 +132,13 @@ describe.skipIf(testStore !== "sqlite")("on the embedded store", () => {
     expect(await daysOf(later)).toEqual([today]);
     await later.management.verify();
     expect(await later.gateway.stop()).toBe(0);
+    // Who says so has the day that the machine has, and its budget.
+    const accepting = { dataDirectory: gateway.dataDirectory, args: ["--accept-clock"] };
+    const accepted = await startOn(new MachineClock(-3 * DAY_MS), upstream.url, accepting);
+    expect(await statusWith(accepted.gateway, secret)).toBe(200);
+    expect(await daysOf(accepted)).toHaveLength(2);
+    await accepted.management.verify();
+    expect(await accepted.gateway.stop()).toBe(0);
   }, 120_000);
 
   test("a person comes in at an issuer, whose tokens the machine's clock would end", async () => {

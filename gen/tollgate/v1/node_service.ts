@@ -25,7 +25,7 @@ export interface Node {
   id: string;
   /** The version of the program that the node runs, such as 0.1.0. */
   version: string;
-  /** When the node started, by its own clock. */
+  /** When the node started, by the clock that the nodes have days by. */
   startTime?:
     | Date
     | undefined;
