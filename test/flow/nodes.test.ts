@@ -63,7 +63,7 @@ test("the command prints a table for people and JSON for programs, to operators 
   const table = await tollgate(["nodes", "--gateway", gateway.grpc], env);
   expect(table).toMatchObject({ code: 0, stderr: "" });
   expect(table.stdout.split("\n")[0]).toMatch(
-    /^NODE +VERSION +SINCE +BEAT MS +SETTINGS +ACCEPTED +FILE +HTTP +GRPC +MODELS$/,
+    /^NODE +VERSION +SINCE +BEAT MS +CLOCK MS +SETTINGS +ACCEPTED +FILE +HTTP +GRPC +MODELS$/,
   );
   expect(table.stdout.split("\n")[1]).toMatch(/^[0-9a-f-]{36} \* .* same .*$/);
   const json = JSON.parse((await tollgate(["nodes", "--gateway", gateway.grpc, "--json"], env)).stdout) as Listed;
