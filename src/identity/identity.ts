@@ -239,7 +239,8 @@ export class Identity {
     if (user === undefined) throw new GatewayError("ERROR_REASON_LINK_INVALID");
     this.#passwords.require(wanted, user.email);
     const password = await this.#passwords.hash(wanted);
-    const done = await store.setPassword(user.id, password, { linkId: link.id }, userEvent(by(act, user), user.id));
+    const shown = { link, nowMs: this.#nowMs() };
+    const done = await store.setPassword(user.id, password, shown, userEvent(by(act, user), user.id));
     if (!done) throw new GatewayError("ERROR_REASON_LINK_INVALID");
     markWritten(act);
     await this.#options.keys.publishUser(user.id);

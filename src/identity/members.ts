@@ -6,6 +6,7 @@ import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import { roleMissing } from "../keys/scope-missing.js";
 import type { Role } from "../keys/roles.js";
+import { mayGive } from "../store/link-givers.js";
 import { INVITATIONS_MAX, type MemberChange, type MemberWish, MEMBERS_MAX } from "../store/member-scripts.js";
 import type { InstallationRole, LinkRow, MemberRole, MemberRow, UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
@@ -104,11 +105,12 @@ export class Members {
   async invite(wish: InvitationWish, caller: Caller, act: Act): Promise<ToldLink> {
     const { accountId, role, installationRole } = wish;
     if (accountId !== null) await this.#requireAccount(accountId);
-    if (role === "owner" && !isOwner(caller)) throw roleMissing(caller.user, "members");
+    if (!mayGive(roleOf(caller), { kind: "invitation", accountId, role })) throw roleMissing(caller.user, "members");
     if (!Number.isInteger(wish.ttlSeconds) || wish.ttlSeconds > TTL_S_MAX)
       throw invalid("ttl_seconds", `must be at most ${TTL_S_MAX}`);
     const email = wish.email === "" ? null : emailOf(wish.email);
-    const made = this.#newLink("invitation", wish.ttlSeconds || TTL_S, { accountId, role, installationRole, email });
+    const leads = { accountId, role, installationRole, email };
+    const made = this.#newLink("invitation", wish.ttlSeconds || TTL_S, leads, caller);
     const after = JSON.stringify({ role, installation_role: installationRole });
     const resource = accountId === null ? "users:invite" : `accounts/${accountId}/invitations/${made.link.id}`;
     const event = eventOf(act, { resource, accountId: accountId ?? "", after });
@@ -159,14 +161,14 @@ export class Members {
    * With a link by which the person sets a password. Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN or
    * PARAMETER_INVALID.
    */
-  async create(wish: UserWish, act: Act): Promise<{ readonly user: UserRow; readonly token: string }> {
+  async create(wish: UserWish, caller: Caller, act: Act): Promise<{ readonly user: UserRow; readonly token: string }> {
     const email = emailOf(wish.email);
     const { accountId, role, installationRole } = wish;
     if (accountId !== null) await this.#requireAccount(accountId);
     const id = makeId("user", this.options.randomBytes);
     const named = { id, email, name: nameOf(wish.name, email), password: null, installationRole };
     const user = { ...named, createTimeMs: this.#nowMs(), signInTimeMs: null, secondFactor: false };
-    const { link, token } = this.#newLink("password", RESET_S, { userId: id });
+    const { link, token } = this.#newLink("password", RESET_S, { userId: id }, caller);
     const told = { installation_role: installationRole, account_id: accountId, role: accountId === null ? null : role };
     const event = userEvent(act, id, { after: JSON.stringify(told) });
     if (!(await this.options.store.createUser({ user, link, accountId, role }, event)))
@@ -198,9 +200,9 @@ export class Members {
    * factor goes where it is asked for.
    * Rejects with RESOURCE_UNKNOWN.
    */
-  async reset(id: string, secondFactor: boolean, act: Act): Promise<string> {
+  async reset(id: string, secondFactor: boolean, caller: Caller, act: Act): Promise<string> {
     const user = await this.#user(id);
-    const { link, token } = this.#newLink("password", RESET_S, { userId: user.id });
+    const { link, token } = this.#newLink("password", RESET_S, { userId: user.id }, caller);
     const dropped = userEvent(act, id, { after: JSON.stringify({ second_factor: "removed" }) });
     if (secondFactor) await this.options.store.dropSecondFactor(id, dropped);
     // First what lets the person in, so that no session begins behind the end of them all.
@@ -224,9 +226,10 @@ export class Members {
     return accountIds;
   }
 
-  #newLink(kind: LinkRow["kind"], ttlSeconds: number, leads: Partial<LinkRow>): ToldLink {
+  #newLink(kind: LinkRow["kind"], ttlSeconds: number, leads: Partial<LinkRow>, giver: Caller): ToldLink {
     const { randomBytes } = this.options;
-    return newLink(kind, ttlSeconds * 1_000, leads, { nowMs: this.#nowMs(), randomBytes });
+    const given = { ...leads, giverUserId: giver.user?.id ?? null, giverKeyId: giver.user ? null : giver.keyId };
+    return newLink(kind, ttlSeconds * 1_000, given, { nowMs: this.#nowMs(), randomBytes });
   }
 
   async #user(id: string): Promise<UserRow> {
@@ -253,9 +256,14 @@ export function userEvent(act: Act, id: string, more: Partial<Subject> = {}): Au
   return eventOf(act, { resource: `users/${id}`, accountId: "", ...more });
 }
 
-/** An operator's key is as good as an owner. */
+/** An operator's key is as good as an operator; no other key has anything to do with people. */
+function roleOf(caller: Caller): Role {
+  if (caller.user !== undefined) return caller.user.role;
+  return caller.hasScope("operator") ? "operator" : "none";
+}
+
 function isOwner(caller: Caller): boolean {
-  return caller.user === undefined ? caller.hasScope("operator") : OWNERS.has(caller.user.role);
+  return OWNERS.has(roleOf(caller));
 }
 
 interface Named {

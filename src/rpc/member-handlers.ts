@@ -56,12 +56,12 @@ export function memberHandlers(members: Members, keys: Keys): MemberMethods {
       const { link, token } = await members.invite({ ...leads, email, ttlSeconds }, caller, act);
       return { invitation: shownInvitation(link), token };
     },
-    async createUser({ email, name, installationRole, accountId, role }, { act }) {
+    async createUser({ email, name, installationRole, accountId, role }, { caller, act }) {
       required("email", email);
       const asked = role === MemberRole.MEMBER_ROLE_UNSPECIFIED ? "member" : askedRole(role);
       const leads = { accountId: accountId || null, role: asked };
       const wish = { email, name, installationRole: askedInstallationRole(installationRole), ...leads };
-      const { user, token } = await members.create(wish, act);
+      const { user, token } = await members.create(wish, caller, act);
       return { user: shownUser(user), token };
     },
     async endUserSessions({ id }, { act }) {
@@ -72,8 +72,8 @@ export function memberHandlers(members: Members, keys: Keys): MemberMethods {
       const role = askedInstallationRole(installationRole);
       return { user: shownUser(await members.setInstallationRole(required("id", id), role, caller, act)) };
     },
-    async resetUser({ id, secondFactor }, { act }) {
-      return { token: await members.reset(required("id", id), secondFactor, act) };
+    async resetUser({ id, secondFactor }, { caller, act }) {
+      return { token: await members.reset(required("id", id), secondFactor, caller, act) };
     },
     async removeUser({ id, keepKeys }, { caller, act }) {
       const accountIds = await members.remove(required("id", id), keepKeys, caller, act);

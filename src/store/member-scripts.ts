@@ -1,8 +1,8 @@
 /** What is asked of the tables of people about members, invitations and passwords, each in one transaction. */
 import type { AuditEvent } from "../audit/act.js";
+import { isStillGiven, roleIn } from "./link-givers.js";
 import { changeableValues, KEY, type KeyColumns, REPLACE_KEY, toKey } from "./key-rows.js";
 import {
-  type InstallationRole,
   type InvitationRow,
   type MemberRow,
   type MemberRole,
@@ -37,9 +37,6 @@ const MEMBERS = `SELECT gateway_user.*, membership.role AS role, membership.crea
   WHERE membership.account_id = ?`;
 const MEMBERS_PAGE = `${MEMBERS} AND membership.user_id > ? ORDER BY membership.user_id LIMIT ?`;
 const MEMBER = "SELECT role FROM membership WHERE account_id = ? AND user_id = ?";
-const ROLE_IN = `SELECT COALESCE(gateway_user.installation_role, membership.role) AS role FROM gateway_user
-  LEFT JOIN membership ON membership.user_id = gateway_user.id AND membership.account_id = ?
-  WHERE gateway_user.id = ?`;
 const ACCOUNTS_OF_MAKER = "SELECT DISTINCT account_id FROM key WHERE maker_user_id = ? ORDER BY account_id LIMIT 10000";
 const INVITATIONS = `SELECT * FROM link WHERE kind = 'invitation' AND account_id = ? AND expire_time_ms > ? AND id > ?
   ORDER BY id LIMIT ?`;
@@ -97,7 +94,7 @@ export interface MemberWish {
 }
 
 /** What somebody shows to set a password: the one that is in force, or a link. */
-export type ShownForPassword = Pick<UserRow, "password"> | { readonly linkId: string };
+export type ShownForPassword = Pick<UserRow, "password"> | { readonly link: LinkRow; readonly nowMs: number };
 
 /** Who accepts which invitation. */
 export interface Acceptance {
@@ -116,11 +113,8 @@ export interface NewPerson {
 }
 
 export const MEMBER_SCRIPTS = {
-  /** What a person is in an account now, as whoever signs in is; undefined where the person has no business there. */
-  *roleIn(accountId: string, userId: string): Script<InstallationRole | MemberRole | undefined> {
-    const found = yield* row<{ readonly role: InstallationRole | MemberRole | null }>(ROLE_IN, accountId, userId);
-    return found?.role ?? undefined;
-  },
+  /** As whoever signs in is now. */
+  roleIn,
 
   /** The accounts in which stand keys that the person made, hidden ones too. */
   *accountsOfMaker(userId: string): Script<readonly string[]> {
@@ -188,7 +182,7 @@ export const MEMBER_SCRIPTS = {
    * person signs in otherwise by now than as was judged.
    */
   *acceptInvitation({ link, user, session, isNew }: Acceptance, event: AuditEvent): Script<boolean> {
-    if (!(yield* mayJoin(link, user.id))) return false;
+    if (!(yield* mayJoin(link, user.id, session.createTimeMs))) return false;
     if (!(yield* isNew ? insertUser(user) : holdAsJudged(user.id, user))) return false;
     yield* joinBy(link, user.id, session.createTimeMs);
     yield* insertSession(session);
@@ -200,7 +194,7 @@ export const MEMBER_SCRIPTS = {
   *setPassword(userId: string, password: string, shown: ShownForPassword, event: AuditEvent): Script<boolean> {
     const user = yield* holdUser(userId);
     if (user === undefined) return false;
-    if ("password" in shown ? user.password !== shown.password : (yield* row(USE_LINK, shown.linkId)) === undefined)
+    if ("password" in shown ? user.password !== shown.password : !(yield* useLink(shown.link, shown.nowMs)))
       return false;
     yield* rows("UPDATE gateway_user SET password = ? WHERE id = ?", password, userId);
     yield* rows(END_SESSIONS, userId);
@@ -293,10 +287,16 @@ function* endHiddenKey(accountId: string, userId: string, nowMs: number): Script
   yield* rows(REPLACE_KEY, ...changeableValues(ended), ended.id, key.revision);
 }
 
-/** Whether an invitation is still there, with room for one more; it stays so until the script ends. */
-export function* mayJoin(link: LinkRow, userId: string): Script<boolean> {
+/** False where the link is used, or its giver may give it no more. */
+function* useLink(link: LinkRow, nowMs: number): Script<boolean> {
+  return (yield* isStillGiven(link, nowMs)) && (yield* row(USE_LINK, link.id)) !== undefined;
+}
+
+/** Whether an invitation still holds, with room for one more; it stays there until the script ends. */
+export function* mayJoin(link: LinkRow, userId: string, nowMs: number): Script<boolean> {
   yield* lock(`link ${link.id}`);
   if ((yield* row("SELECT id FROM link WHERE id = ?", link.id)) === undefined) return false;
+  if (!(yield* isStillGiven(link, nowMs))) return false;
   if (link.accountId === null) return true;
   if ((yield* countOf(COUNT_MEMBERS, link.accountId)) >= JOINED_MAX) return false;
   return (yield* countOf(COUNT_ACCOUNTS, userId)) < JOINED_MAX;

@@ -110,18 +110,18 @@ export const OIDC_SCRIPTS = {
 };
 
 /** The one whose token came along; of somebody new else all for the address. Undefined where the token's is over. */
-function* invitationsOf({ way, user, invitation }: OidcEntry): Script<readonly LinkRow[] | undefined> {
+function* invitationsOf({ way, user, invitation, session }: OidcEntry): Script<readonly LinkRow[] | undefined> {
   if (invitation !== null) {
     const found = yield* row<LinkColumns>(INVITATION, invitation);
     const link = found && toLink(found);
     // One that names an address lets in that address alone.
     if (link === undefined || (link.email !== null && link.email !== user.email)) return undefined;
-    return (yield* mayJoin(link, user.id)) ? [link] : undefined;
+    return (yield* mayJoin(link, user.id, session.createTimeMs)) ? [link] : undefined;
   }
   if (way !== "new") return [];
   const open: LinkRow[] = [];
   for (const link of (yield* rows<LinkColumns>(INVITED, user.email)).map(toLink))
-    if (yield* mayJoin(link, user.id)) open.push(link);
+    if (yield* mayJoin(link, user.id, session.createTimeMs)) open.push(link);
   return open;
 }
 

@@ -77,6 +77,9 @@ export interface LinkRow {
   readonly email: string | null;
   /** Whose password it sets. */
   readonly userId: string | null;
+  /** The person who gave it, or the key. Both null: the gateway itself, or a program that kept no givers. */
+  readonly giverUserId: string | null;
+  readonly giverKeyId: string | null;
   readonly createTimeMs: number;
   readonly expireTimeMs: number;
 }
@@ -137,6 +140,8 @@ export interface LinkColumns {
   readonly installation_role: InstallationRole | null;
   readonly email: string | null;
   readonly user_id: string | null;
+  readonly giver_user_id: string | null;
+  readonly giver_key_id: string | null;
   readonly create_time_ms: bigint;
   readonly expire_time_ms: bigint;
 }
@@ -190,6 +195,8 @@ export function toLink(found: LinkColumns): LinkRow {
     installationRole: found.installation_role,
     email: found.email,
     userId: found.user_id,
+    giverUserId: found.giver_user_id,
+    giverKeyId: found.giver_key_id,
     createTimeMs: Number(found.create_time_ms),
     expireTimeMs: Number(found.expire_time_ms),
   };

@@ -1,3 +1,9 @@
+/** From version 2 on a link says who gave it. */
+export const LINK_GIVERS = `
+ALTER TABLE link ADD COLUMN giver_user_id TEXT;
+ALTER TABLE link ADD COLUMN giver_key_id TEXT;
+`;
+
 /** The tables of people. Nothing of them is money, and no secret stands in them as it is. */
 export const PEOPLE = `
 CREATE TABLE gateway_user (

@@ -30,8 +30,9 @@ const INSERT_USER = `INSERT INTO gateway_user
   (id, email, name, password, installation_role, create_time_ms, sign_in_time_ms)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`;
 const INSERT_LINK = `INSERT INTO link
-  (id, digest, kind, account_id, role, installation_role, email, user_id, create_time_ms, expire_time_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  (id, digest, kind, account_id, role, installation_role, email, user_id, giver_user_id, giver_key_id,
+    create_time_ms, expire_time_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const END_LINKS = "DELETE FROM link WHERE expire_time_ms <= ?";
 
 export function* findUser(id: string): Script<UserRow | undefined> {
@@ -81,6 +82,6 @@ export function* endOldLinks(nowMs: number): Script<void> {
 export function* insertLink(link: LinkRow): Script<void> {
   const { id, digest, kind, accountId, role, installationRole, email, userId, createTimeMs, expireTimeMs } = link;
   yield* endOldLinks(createTimeMs);
-  const named = [accountId, role, installationRole, email, userId];
-  yield* rows(INSERT_LINK, id, digest, kind, ...named, createTimeMs, expireTimeMs);
+  const leads = [accountId, role, installationRole, email, userId];
+  yield* rows(INSERT_LINK, id, digest, kind, ...leads, link.giverUserId, link.giverKeyId, createTimeMs, expireTimeMs);
 }

@@ -1,4 +1,6 @@
 /** People over a real store, with a clock that the test drives. */
+import { createHash } from "node:crypto";
+import { KeySettings } from "../../src/api/index.js";
 import { SecretSeal } from "../../src/alerts/seal.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import type { GatewayError } from "../../src/errors.js";
@@ -6,10 +8,11 @@ import { gatewayAct } from "../../src/audit/act.js";
 import type { Identity, IdentityOptions } from "../../src/identity/identity.js";
 import type { SignedIn } from "../../src/identity/new-session.js";
 import type { UserCaller } from "../../src/identity/user-caller.js";
-import type { Store } from "../../src/store/store.js";
-import { TEST_ACT } from "../support/acts.js";
+import type { Caller } from "../../src/keys/caller.js";
+import type { KeyRow, Store } from "../../src/store/store.js";
+import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
-import { refusalOf } from "../keys/key-world.js";
+import { refusalOf, settingsOf } from "../keys/key-world.js";
 
 export const START_MS = Date.UTC(2026, 10, 21);
 export const PASSWORD = "a long enough password";
@@ -27,6 +30,17 @@ export interface PeopleWorld {
   caller(signedIn: SignedIn, accountId?: string): Promise<UserCaller>;
 }
 
+/** An operator's key, which each of these worlds has. */
+export const OPERATOR: Caller = { user: undefined, keyId: "key_operator", hasScope: () => true } as never;
+
+/** A row of a key in the account `acme`. */
+export function keyRow(id: string, more: Partial<KeyRow> = {}): KeyRow {
+  const settings = KeySettings.encode(settingsOf({ scopes: ["operator"] })).finish();
+  const digest = createHash("sha256").update(id).digest();
+  const plain = { makerId: null, previousDigest: null, previousUntilMs: null, hint: id, revokeTimeMs: null };
+  return { ...plain, id, accountId: "acme", settings, digest, createTimeMs: START_MS, revision: 1, ...more };
+}
+
 /** Acts are written once: each call has its own. */
 export const act = () => gatewayAct("test", START_MS);
 
@@ -40,7 +54,7 @@ export async function openPeople(store: Store, options: Partial<IdentityOptions>
     identityOver(store, { coordination, keys, nowMs, seal, ...options, ...more });
   const identity = node();
   await store.accounts.create({ id: "acme", name: "acme", createTimeMs: START_MS }, TEST_ACT);
-  const operator = { user: undefined, hasScope: () => true } as never;
+  await store.keys.create(keyRow(OPERATOR.keyId), TEST_EVENT);
   return {
     identity,
     store,
@@ -48,7 +62,7 @@ export async function openPeople(store: Store, options: Partial<IdentityOptions>
     node,
     person: async (name, role = "owner") => {
       const wish = { accountId: "acme", role, installationRole: null, email: "", ttlSeconds: 0 };
-      const { token } = await identity.members.invite(wish, operator, act());
+      const { token } = await identity.members.invite(wish, OPERATOR, act());
       const email = `${name}@example.com`;
       return identity.acceptInvitation(token, { email, name, password: PASSWORD, code: "" }, HOME, act());
     },

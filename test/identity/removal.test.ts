@@ -1,7 +1,7 @@
 /** Whoever is removed takes along what stands in the store by then, and all of it is told. */
 import { expect, test } from "vitest";
 import { onEachStore, openStore } from "../support/stores.js";
-import { act, openPeople } from "./people-world.js";
+import { act, openPeople, OPERATOR } from "./people-world.js";
 
 onEachStore((driver) => {
   test("a hidden key that is made as its person is removed is told as ended", async () => {
@@ -21,8 +21,7 @@ onEachStore((driver) => {
     };
     const { identity, person } = await openPeople({ ...store, people }, { keys });
     const { user } = await person("leaving");
-    const operator = { user: undefined, hasScope: () => true } as never;
-    expect(await identity.members.remove(user.id, false, operator, act())).toEqual(["acme"]);
+    expect(await identity.members.remove(user.id, false, OPERATOR, act())).toEqual(["acme"]);
     expect(told).toEqual([user.id]);
   });
 });

@@ -5,7 +5,7 @@ import type { Identity } from "../../src/identity/identity.js";
 import type { SignedIn } from "../../src/identity/new-session.js";
 import { codeOf, stepAt } from "../../src/identity/totp.js";
 import { onEachStore, openStore, SQLITE } from "../support/stores.js";
-import { act, HOME, openPeople, PASSWORD, type PeopleWorld, reasonOf } from "./people-world.js";
+import { act, HOME, openPeople, PASSWORD, type PeopleWorld, reasonOf, OPERATOR } from "./people-world.js";
 
 const STEP_MS = 30_000;
 
@@ -120,10 +120,10 @@ onEachStore((driver) => {
     const { world, ada } = await open();
     const { secondFactors, members } = world.identity;
     expect(await reasonOf(() => secondFactors.enrol(ada.user, act()))).toBe("ALREADY_EXISTS");
-    const token = await members.reset(ada.user.id, false, act());
+    const token = await members.reset(ada.user.id, false, OPERATOR, act());
     await world.identity.setPassword(token, `${PASSWORD} 2`, "192.0.2.1", act());
     expect(await reasonOf(() => world.signIn("ada@example.com", `${PASSWORD} 2`))).toBe("SECOND_FACTOR_MISSING");
-    await members.reset(ada.user.id, true, act());
+    await members.reset(ada.user.id, true, OPERATOR, act());
     const { user } = await world.signIn("ada@example.com", `${PASSWORD} 2`);
     expect(user.secondFactor).toBe(false);
     await secondFactors.enrol(user, act());
@@ -132,11 +132,7 @@ onEachStore((driver) => {
   test("a person with a second factor joins another account with a code alone", async () => {
     const { world, code } = await open();
     const wish = { accountId: "acme", role: "admin", installationRole: null, email: "", ttlSeconds: 0 } as const;
-    const { token } = await world.identity.members.invite(
-      wish,
-      { user: undefined, hasScope: () => true } as never,
-      act(),
-    );
+    const { token } = await world.identity.members.invite(wish, OPERATOR, act());
     const accept = (shown: string): Promise<SignedIn> =>
       world.identity.acceptInvitation(
         token,

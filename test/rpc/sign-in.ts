@@ -25,6 +25,8 @@ export async function signIn({ store }: OpenCore, who: Who, accountId: string): 
     installationRole: who === "operator" || who === "auditor" ? who : null,
     email: null,
     userId: null,
+    giverUserId: null,
+    giverKeyId: null,
     createTimeMs: NOW_MS,
     expireTimeMs: NOW_MS + 1_000,
   } as const;

@@ -12,7 +12,7 @@ import { sqliteCalls } from "../../src/store/sqlite/database.js";
 import { openSqliteFile } from "../../src/store/sqlite/file.js";
 import { eventOf, gatewayAct } from "../../src/audit/act.js";
 import { type KeyRow, KEYS_MAX, type Store } from "../../src/store/store.js";
-import { openPeople } from "../identity/people-world.js";
+import { openPeople, OPERATOR } from "../identity/people-world.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 import { onEachStore, openStore } from "../support/stores.js";
 
@@ -102,6 +102,8 @@ onEachStore((driver) => {
       kind: "invitation",
       email: null,
       userId: null,
+      giverUserId: null,
+      giverKeyId: null,
       createTimeMs: clock.nowMs,
       expireTimeMs: clock.nowMs + 60_000,
     });
@@ -109,9 +111,8 @@ onEachStore((driver) => {
     for (let index = 0; index <= INVITATIONS_MAX; index++)
       rooms.push(await store.people.invite(link(index), TEST_EVENT));
     expect(rooms).toEqual([...Array<string>(INVITATIONS_MAX).fill("done"), "many_invitations"]);
-    const operator = { user: undefined, hasScope: () => true } as never;
     await expect(
-      identity.members.invite({ ...asked, email: "", ttlSeconds: 0 }, operator, TEST_ACT),
+      identity.members.invite({ ...asked, email: "", ttlSeconds: 0 }, OPERATOR, TEST_ACT),
     ).rejects.toMatchObject({ metadata: { problem: expect.stringContaining("revoke one of them first") as string } });
 
     const page = await identity.members.invitations("acme", "link_0009", 3);

@@ -54,7 +54,8 @@ function sessionOf(userId: string, id: string): SessionRow {
 function linkOf(userId: string, kind: LinkRow["kind"]): LinkRow {
   const leads = { accountId: kind === "invitation" ? "other" : null, role: kind === "invitation" ? "owner" : null };
   const id = `${kind} ${userId}`;
-  const whom = { email: null, installationRole: null, userId: kind === "password" ? userId : null };
+  const given = { giverUserId: null, giverKeyId: null };
+  const whom = { ...given, email: null, installationRole: null, userId: kind === "password" ? userId : null };
   return { id, digest: digestOf(id), kind, ...leads, ...whom, createTimeMs: NOW_MS, expireTimeMs: 9_000 } as LinkRow;
 }
 

@@ -131,6 +131,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/keys/",
     "src/audit/",
     "src/store/people-rows.ts",
+    "src/store/link-givers.ts",
     "src/store/people-store.ts",
     "src/store/member-scripts.ts",
     "src/store/oidc-scripts.ts",

@@ -5,7 +5,7 @@
 import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS_POSTGRES } from "../archive-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
-import { PEOPLE } from "../people-schema.js";
+import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
 import { appendOnly, LEDGER_TABLES } from "./ledger-schema.js";
 
@@ -115,4 +115,5 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
       ARCHIVED,
     serves: { version: 1, program: "0.1.0" },
   },
+  { version: 2, sql: LINK_GIVERS, serves: { version: 1, program: "0.1.0" } },
 ];

@@ -3,7 +3,7 @@ import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS } from "../archive-schema.js";
 import { TOKEN_COLUMNS_TABLE } from "../token-columns.js";
 import { PAYMENTS } from "../payment-schema.js";
-import { PEOPLE } from "../people-schema.js";
+import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 
 export interface Migration {
   /** The version that it leads to, without gaps. The first makes a new database. */
@@ -280,4 +280,5 @@ export const APPLICATION_ID = 0x54_4c_47_31;
 
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: TABLES + MAKE_IDENTITY + MAKE_AUDIT_HEAD + triggers() + ARCHIVE_TRIGGERS },
+  { version: 2, sql: LINK_GIVERS },
 ];
