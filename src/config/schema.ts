@@ -27,7 +27,8 @@ const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
 const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
 const MODEL_KINDS = ["chat", "completion", "embedding"] as const;
-const UNKNOWN_MEMBERS = ["pass", "refuse"] as const;
+const PASS_OR_REFUSE = ["pass", "refuse"] as const;
+const MUST_PASS_OR_REFUSE = "must be pass or refuse";
 const TOKENS_MAX = 1_000_000_000;
 
 const baseUrl = reading(
@@ -44,12 +45,18 @@ const upstream = block({
   family: text(64).describe("How it is spoken to"),
   api_key: text(4096).optional().describe("Its credential, best as `${VARIABLE}`"),
   base_url: baseUrl.optional().describe("Its address, where its family has none of its own or another"),
-  unknown_members: oneOf(UNKNOWN_MEMBERS, "must be pass or refuse")
+  unknown_members: oneOf(PASS_OR_REFUSE, MUST_PASS_OR_REFUSE)
     .prefault("pass")
     .describe("What becomes of members of requests that the gateway does not know"),
   prompt_cache: oneOf(PROMPT_CACHE_SETTINGS)
     .optional()
     .describe("What keeps its cache of prompts within one account, or `off`; default: what its family has"),
+  media_addresses: oneOf(PASS_OR_REFUSE, MUST_PASS_OR_REFUSE)
+    .optional()
+    .describe(
+      "What becomes of addresses in requests that it would fetch, such as of pictures; default: `refuse` for `vllm`, " +
+        "`llamacpp`, `ollama` and `openai-compatible`, else `pass`",
+    ),
 });
 
 const weight = reading(
@@ -156,6 +163,7 @@ export const settingsSchema = block({
         baseUrl: value.base_url,
         unknownMembers: value.unknown_members,
         promptCache: value.prompt_cache,
+        mediaAddresses: value.media_addresses,
       })),
     )
     .describe(UPSTREAMS_ARE),

@@ -12,6 +12,8 @@ export interface UpstreamSettings {
   readonly unknownMembers: "pass" | "refuse";
   /** What keeps its cache of prompts within one account. Undefined: what its family has. */
   readonly promptCache: PromptCacheSetting | undefined;
+  /** What becomes of addresses that the upstream would fetch. Undefined: as its family has it. */
+  readonly mediaAddresses?: "pass" | "refuse" | undefined;
 }
 
 export interface TargetSettings {

@@ -69,6 +69,11 @@ export interface Family extends Endpoint {
   readonly abortStopsBilling: boolean;
   /** True where that holds for streams alone, and a whole answer is billed to its end all the same. */
   readonly wholeAnswersBillOn?: boolean;
+  /**
+   * True where its servers mostly stand in the network of whoever runs the gateway: an address in a request would be
+   * fetched from there. Absent: false.
+   */
+  readonly fetchesFromWithin?: boolean;
   /** How OpenTelemetry names the family; absent where it has no name for it, or the same. */
   readonly telemetryName?: string | undefined;
   /** How the prices' package names the family; undefined where it does not know it. */

@@ -11,6 +11,7 @@ export const llamacpp = chatFamily({
   needsKey: false,
   // On one's own machine, to read on an answer that nobody wants keeps it busy for nothing.
   abortStopsBilling: true,
+  fetchesFromWithin: true,
   pricedAs: undefined,
   // It serves one model, and names the file of that.
   namesAnswersItself: true,

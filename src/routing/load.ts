@@ -263,9 +263,13 @@ class ServedModels {
       // What runs inside the process costs nobody anything.
       const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
       const health = served.health.of(name);
-      const { unknownMembers, promptCache } = this.settings.get(upstream) ?? {};
-      const knownMembersOnly = unknownMembers === "refuse";
-      targets.push({ served, model: name, health, facts: own, knownMembersOnly, promptCache, cost, weight, priority });
+      const { unknownMembers, mediaAddresses, promptCache } = this.settings.get(upstream) ?? {};
+      const said = {
+        knownMembersOnly: unknownMembers === "refuse",
+        refusesAddresses: (mediaAddresses ?? (served.family.fetchesFromWithin ? "refuse" : "pass")) === "refuse",
+        promptCache,
+      };
+      targets.push({ served, model: name, health, facts: own, ...said, cost, weight, priority });
     }
     targets.sort(byPriority);
     return {

@@ -35,6 +35,8 @@ export interface Target {
   readonly knownMembersOnly: boolean;
   /** What the settings say of the upstream's cache; undefined leaves it to the family. */
   readonly promptCache: PromptCacheSetting | undefined;
+  /** True where addresses that the upstream would fetch are refused. Absent: false. */
+  readonly refusesAddresses?: boolean | undefined;
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;

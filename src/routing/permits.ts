@@ -37,8 +37,9 @@ export class UnknownMembers {
 }
 
 /** What of a target decides, as it can cross to another thread. */
-export function termsOf({ knownMembersOnly }: Target, price: Price, containers: readonly string[]): MemberTerms {
-  return { knownMembersOnly, price, containers };
+export function termsOf(target: Target, price: Price, containers: readonly string[]): MemberTerms {
+  const { knownMembersOnly, refusesAddresses } = target;
+  return { knownMembersOnly, refusesAddresses, price, containers };
 }
 
 export class TargetPermits implements Permits {
@@ -47,6 +48,10 @@ export class TargetPermits implements Permits {
     readonly terms: MemberTerms,
     private readonly onUnknown?: (name: string) => void,
   ) {}
+
+  get refusesAddresses(): boolean {
+    return this.terms.refusesAddresses === true;
+  }
 
   tool(name: string): "priced" | "free" | "unpriced" {
     if (priceOfTool(this.terms.price, name) !== undefined) return "priced";

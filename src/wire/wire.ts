@@ -65,7 +65,6 @@ export interface SourceBody {
 
 /** What to write of a long body, for a target that is described by what can cross to another thread. */
 export interface BodyOrder {
-  /** The name of the target's family. */
   readonly family: string;
   /** What the model is asked for; its family may have an address of its own for that. */
   readonly kind: "chat" | "completion" | "embedding";
@@ -82,8 +81,9 @@ export interface BodyOrder {
 export interface MemberTerms {
   /** Of the model: what has a price may be asked. */
   readonly price: Price;
-  /** True where members of a request that no table knows are refused. */
+  /** True where members that no table knows, or addresses that the upstream would fetch, are refused. */
   readonly knownMembersOnly: boolean;
+  readonly refusesAddresses?: boolean | undefined;
   /** Containers that the request may name. */
   readonly containers: readonly string[];
 }

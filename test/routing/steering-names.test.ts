@@ -58,6 +58,21 @@ const ROWS: readonly Row[] = [
   { family: "vllm", ...chat, member: "priority", value: -1 },
   { family: "vllm", ...chat, member: "kv_transfer_params", value: { remote_host: "a" } },
   { family: "llamacpp", ...chat, member: "id_slot", value: 1 },
+  { family: "openai-compatible", ...chat, member: "disaggregated_params", value: { ctx_request_id: 7 } },
+  { family: "openai-compatible", ...chat, member: "nvext", value: { backend_instance_id: 1 } },
+  { family: "openai-compatible", ...chat, member: "routed_dp_rank", value: 1 },
+  { family: "vllm", ...chat, member: "ec_transfer_params", value: { host: "a" } },
+  // Another text than the messages that were counted, or a program that makes one.
+  { family: "vllm", ...chat, member: "chat_template", value: "{% for i in range(10**9) %}x{% endfor %}" },
+  { family: "vllm", ...chat, member: "prompt_embeds", value: "AAAA" },
+  { family: "vllm", wire: "openai-completions", member: "prompt_embeds", value: "AAAA" },
+  ...["chat_template", "tokenize", "tools", "conversation", "documents"].map((name): Row => ({
+    family: "vllm",
+    ...chat,
+    member: "chat_template_kwargs",
+    value: { [name]: "x" },
+    param: `chat_template_kwargs.${name}`,
+  })),
   // OpenAI's, in both of its wires.
   { family: "openai", ...chat, member: "service_tier", value: "priority", price: "priority" },
   { family: "openai", ...chat, member: "web_search_options", value: {}, price: "web_search" },

@@ -12,6 +12,7 @@ import { checkedJson } from "../json/text.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { containerRefusal } from "./containers.js";
 import { heldBeside, heldIn, refuseHeld } from "./held-objects.js";
+import { refuseAddresses } from "./fetched-addresses.js";
 import { foldedName } from "./folded-name.js";
 import type { MemberRule, MemberTable } from "./members.js";
 import type { RequestFacts } from "../wire.js";
@@ -25,6 +26,8 @@ export interface Permits {
   tool(name: string): "priced" | "free" | "unpriced";
   /** Whether the service tier has a price of its own, is the ordinary one, or has no price. */
   tier(name: string): "priced" | "ordinary" | "unpriced";
+  /** True where the upstream is sent no addresses to fetch. Absent: it is. */
+  readonly refusesAddresses?: boolean;
   /** True for a container that the upstream made for the caller's account. */
   holds(container: string): boolean;
   /** Told of each member that no table knows. False refuses it. */
@@ -45,6 +48,7 @@ export interface Leaving {
 /** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for the first member that may not pass. */
 export function checkMembers(leaving: Leaving, table: MemberTable, permits: Permits): void {
   checkAll(leaving, leaving.members, "", table, permits);
+  if (permits.refusesAddresses === true) refuseAddresses(new JsonCursor(leaving.body), leaving.model);
 }
 
 /**

@@ -5,6 +5,8 @@ import { memberTable } from "../../request/members.js";
 import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
 import { GENERATED, LIMIT_NAMES } from "../../openai/request/members.js";
 
+const TEMPLATE = "what the template reads is the request's own: its messages and tools";
+
 export const MEMBERS = memberTable({
   ...GENERATED,
   owned: [
@@ -61,7 +63,6 @@ export const MEMBERS = memberTable({
     "thinking",
     "enable_thinking",
     "thinking_budget",
-    "chat_template_kwargs",
     "guided_json",
     "guided_regex",
     "guided_choice",
@@ -75,6 +76,26 @@ export const MEMBERS = memberTable({
     "usage",
     "session_id",
   ],
+  objects: {
+    chat_template_kwargs: {
+      plain: [
+        "enable_thinking",
+        "thinking",
+        "thinking_budget",
+        "reasoning_effort",
+        "clear_thinking",
+        "preserve_thinking",
+      ],
+      // A server hands them to its own function, whose arguments these are as well.
+      refused: {
+        chat_template: TEMPLATE,
+        tokenize: TEMPLATE,
+        tools: TEMPLATE,
+        conversation: TEMPLATE,
+        documents: TEMPLATE,
+      },
+    },
+  },
 });
 
 export const TOOLS = toolTable({

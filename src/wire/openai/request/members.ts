@@ -39,6 +39,16 @@ export const ROUTED: MemberRules = {
     bootstrap_port: OPERATORS,
     bootstrap_room: OPERATORS,
     data_parallel_rank: OPERATORS,
+    // Of servers in parts: whose cache an answer goes on from, and which of them answers.
+    ec_transfer_params: OPERATORS,
+    disaggregated_params: OPERATORS,
+    disagg_prefill_dp_rank: OPERATORS,
+    routed_dp_rank: OPERATORS,
+    nvext: OPERATORS,
+    // A program that writes the prompt, and tensors that stand for one: of them nobody knows how much is read.
+    chat_template: OPERATORS,
+    prompt_embeds: OPERATORS,
+    input_embeds: OPERATORS,
     // llama.cpp's.
     id_slot: OPERATORS,
     slot_id: OPERATORS,
