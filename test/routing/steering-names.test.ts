@@ -23,6 +23,12 @@ const responses = { wire: "openai-responses" } as const;
 const toClaude = { family: "anthropic", wire: "anthropic" } as const;
 const toGemini = { family: "gemini", wire: "gemini" } as const;
 
+/** What a server hands to its own function for templates, whose other arguments these are. */
+const TEMPLATES = ["chat_template", "tokenize", "tools", "conversation", "documents"].map((name): Row => {
+  const param = `chat_template_kwargs.${name}`;
+  return { family: "vllm", wire: "openai-chat", member: "chat_template_kwargs", value: { [name]: "x" }, param };
+});
+
 const ROWS: readonly Row[] = [
   // Who answers: OpenRouter's ways to another model or upstream.
   { family: "openrouter", ...chat, member: "models", value: ["dear/model"] },
@@ -66,13 +72,7 @@ const ROWS: readonly Row[] = [
   { family: "vllm", ...chat, member: "chat_template", value: "{% for i in range(10**9) %}x{% endfor %}" },
   { family: "vllm", ...chat, member: "prompt_embeds", value: "AAAA" },
   { family: "vllm", wire: "openai-completions", member: "prompt_embeds", value: "AAAA" },
-  ...["chat_template", "tokenize", "tools", "conversation", "documents"].map((name): Row => ({
-    family: "vllm",
-    ...chat,
-    member: "chat_template_kwargs",
-    value: { [name]: "x" },
-    param: `chat_template_kwargs.${name}`,
-  })),
+  ...TEMPLATES,
   // OpenAI's, in both of its wires.
   { family: "openai", ...chat, member: "service_tier", value: "priority", price: "priority" },
   { family: "openai", ...chat, member: "web_search_options", value: {}, price: "web_search" },

@@ -36,7 +36,8 @@ export async function startAnthropicWorld(): Promise<AnthropicWorld> {
   const settings = [
     "upstreams:",
     `  claude: { family: anthropic, base_url: "${upstream.url}", api_key: "${ANTHROPIC_SECRET}" }`,
-    `  fake: { family: openai-compatible, base_url: "${openai.url}", api_key: "sk-upstream-secret-0123456789" }`,
+    `  fake: { family: openai-compatible, base_url: "${openai.url}", api_key: "sk-upstream-secret-0123456789"`,
+    "    , media_addresses: pass }",
     // Refusals are remembered, so those that are asked for come from upstreams of their own.
     ...names.flatMap((name) => [
       `  claude-${name}: { family: anthropic, base_url: "${upstream.url}", api_key: "${ANTHROPIC_SECRET}" }`,
