@@ -8,9 +8,15 @@ export interface ToldLink {
   readonly token: string;
 }
 
-const LEADS = { accountId: null, role: null, installationRole: null, email: null, userId: null } as const;
-const NOBODY = { giverUserId: null, giverKeyId: null } as const;
-const NOTHING = { ...LEADS, ...NOBODY } as const;
+const NOTHING = {
+  accountId: null,
+  role: null,
+  installationRole: null,
+  email: null,
+  userId: null,
+  giverUserId: null,
+  giverKeyId: null,
+} as const;
 
 /** `leads` is what it leads to, beside its kind, and who gives it; without those it is the gateway's own. */
 export function newLink(
