@@ -39,7 +39,8 @@ export function refuseAddresses(cursor: JsonCursor, model: string): void {
   const param = addressIn(cursor, "", false, false);
   if (param === undefined) return;
   const problem =
-    "its upstream would fetch the address from the network of whoever runs it; send the content itself, as 'data:...'";
+    "its upstream would fetch the address from the network of whoever runs it; send the content itself, as 'data:...', " +
+    "or ask the gateway's operator for 'media_addresses: pass' of that upstream";
   throw unsupported(param.slice(0, PARAM_CHARACTERS_MAX), problem, { model });
 }
 
