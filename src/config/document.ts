@@ -32,8 +32,20 @@ const DEPTH_MAX = 32;
 /** No object of JavaScript holds it as a name like others: what stands below it would be lost in silence. */
 const RESERVED_NAME = "__proto__";
 
-/** Reads YAML 1.2, with `${NAME}` in values replaced from the environment and `$${` standing for `${`. Never throws. */
-export function readDocument(text: string, env: NodeJS.ProcessEnv): SettingsDocument {
+/** Where the text of a value stands. */
+export interface ScalarPlace {
+  readonly path: Path;
+  /** Where it begins in the text of the file; that of an alias begins where its anchor stands. */
+  readonly offset: number;
+  /** Says what is wrong with it, as the end of a sentence. */
+  readonly refuse: (rule: string) => void;
+}
+
+/** Makes a value of its text in the file. */
+export type ScalarReader = (text: string, place: ScalarPlace) => string;
+
+/** Reads YAML 1.2. Never throws. */
+export function readDocument(text: string, readScalar: ScalarReader): SettingsDocument {
   const lines = new LineCounter();
   // The failsafe schema gives scalars as they are written.
   const parsed = parseDocument(text, {
@@ -43,7 +55,7 @@ export function readDocument(text: string, env: NodeJS.ProcessEnv): SettingsDocu
     uniqueKeys: false,
     logLevel: "error",
   });
-  const reader = new Reader(parsed, lines, env);
+  const reader = new Reader(parsed, lines, readScalar);
   if (reader.holdsSyntax(text)) reader.root = reader.read(parsed.contents, [], 0);
   return reader;
 }
@@ -59,7 +71,7 @@ class Reader implements SettingsDocument {
   constructor(
     private readonly document: Document.Parsed,
     private readonly lines: LineCounter,
-    private readonly env: NodeJS.ProcessEnv,
+    private readonly scalar: ScalarReader,
   ) {
     this.targets = aliasTargets(document);
   }
@@ -161,16 +173,7 @@ class Reader implements SettingsDocument {
   private readScalar(node: Scalar, path: Path, offset: number): RawValue {
     const text = String(node.value);
     if (node.type === Scalar.PLAIN && ["", "~", "null"].includes(text)) return undefined;
-    return text.replaceAll(/(\$?)\$\{([^}]*)\}?/g, (whole: string, escape: string, name: string) => {
-      if (escape !== "") return whole.slice(1);
-      if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || !whole.endsWith("}")) {
-        this.refuse(offset, path, "must name a variable as ${NAME}; write $${ for the two characters themselves");
-        return "";
-      }
-      const value = this.env[name];
-      if (value === undefined || value === "") this.refuse(offset, path, `the variable ${name} is not set`);
-      return value ?? "";
-    });
+    return this.scalar(text, { path, offset, refuse: (rule) => this.refuse(offset, path, rule) });
   }
 
   private parentOffset(path: Path): number {

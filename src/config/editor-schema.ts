@@ -60,7 +60,7 @@ function forEditors({ word, ...said }: JsonSchema): JsonSchema {
     const { description, ...block } = forEditors(said);
     return { description, anyOf: [{ const: word }, block] };
   }
-  const { form, rule, description, type, mayBeLeftOut: _, ...rest } = said;
+  const { form, rule, description, type, mayBeLeftOut: _, secret: _secret, ...rest } = said;
   const made: JsonSchema = { ...(isSchema(form) ? form : type === undefined ? {} : { type: withEmpty(type) }) };
   const words = [description, typeof rule === "string" ? `It ${rule}` : undefined].filter((text) => text !== undefined);
   if (words.length > 0) made["description"] = `${words.join(". ")}.`;

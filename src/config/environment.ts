@@ -7,6 +7,7 @@ import { ConfigError } from "./config-error.js";
 import { NANOS_PER_USD, parseUsd } from "../money.js";
 import { DATABASE_RULE, isDatabaseUrl } from "./database-url.js";
 import { parseRedisUrl, REDIS_RULE, type RedisUrl } from "./redis-url.js";
+import { parseSecretSource, SOURCES_RULE } from "./secret-sources.js";
 import { COMMAND_VARIABLES } from "./command-variables.js";
 import { suggest } from "./suggestion.js";
 import type { TlsPaths } from "./tls.js";
@@ -71,6 +72,8 @@ export interface Environment {
   readonly secondFactorFor: "nobody" | "operators" | "everyone";
   /** Whether HTTP serves the web console. */
   readonly console: boolean;
+  /** Beginnings of references, such as `env:OPENAI_`, that a settings text may add where it is edited in the console. */
+  readonly secretSources: readonly string[];
   /** What deserves a line in the log, such as a mistyped variable. */
   readonly warnings: readonly string[];
 }
@@ -115,11 +118,11 @@ const core = z.string().transform((text, context) => {
   return parseCoreAddress(text) ?? refuse(context, CORE_RULE);
 });
 
-/** CIDR blocks with commas between. */
-function blocksOf(rule: string): z.ZodType<string[], string> {
+/** Parts with commas between. */
+function listOf(rule: string, parse: (part: string) => string | undefined): z.ZodType<string[], string> {
   return z.string().transform((text, context) => {
-    const blocks = text.split(",").map((part) => parseBlock(part.trim()));
-    return blocks.every((block) => block !== undefined) ? blocks : refuse(context, rule);
+    const parts = text.split(",").map((part) => parse(part.trim()));
+    return parts.every((part) => part !== undefined) ? parts : refuse(context, rule);
   });
 }
 
@@ -153,7 +156,7 @@ export const SCHEMA = z.object({
     .describe(
       "Where `/metrics`, probes, gRPC health and reflection are, without a key and without TLS; `off` turns them off",
     ),
-  TOLLGATE_TRUSTED_PROXIES: blocksOf(PROXIES_RULE)
+  TOLLGATE_TRUSTED_PROXIES: listOf(PROXIES_RULE, parseBlock)
     .optional()
     .describe("Addresses and CIDR blocks, with commas, whose `X-Forwarded-For` is taken"),
   TOLLGATE_SMTP_URL: z
@@ -166,7 +169,7 @@ export const SCHEMA = z.object({
     .regex(/^[^\s@<>]{1,64}@[A-Za-z0-9.-]{1,253}$/, MAIL_FROM_RULE)
     .optional()
     .describe("Who sends that mail"),
-  TOLLGATE_WEBHOOK_NETWORKS: blocksOf(NETWORKS_RULE)
+  TOLLGATE_WEBHOOK_NETWORKS: listOf(NETWORKS_RULE, parseBlock)
     .optional()
     .describe("Addresses and CIDR blocks, with commas, that are not public and that webhooks may lead to all the same"),
   TOLLGATE_TLS_CERT: z
@@ -257,6 +260,11 @@ export const SCHEMA = z.object({
     .min(32, SECRET_RULE)
     .optional()
     .describe("The root secret that comes next, of which many nodes are told first"),
+  TOLLGATE_SECRET_SOURCES: listOf(SOURCES_RULE, parseSecretSource)
+    .optional()
+    .describe(
+      "Variables that a settings text may newly refer to where it is edited in the console or over the API, by how their references begin, with commas, such as `env:OPENAI_`; whoever edits it may send them to any address. Default: none",
+    ),
   TOLLGATE_SECOND_FACTOR: z
     .enum(["nobody", "operators", "everyone"], "must be nobody, operators or everyone")
     .default("nobody")
@@ -303,10 +311,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     http: values.TOLLGATE_HTTP,
     admin: values.TOLLGATE_ADMIN,
     trustedProxies: values.TOLLGATE_TRUSTED_PROXIES ?? [],
-    mail:
-      values.TOLLGATE_SMTP_URL === undefined || values.TOLLGATE_MAIL_FROM === undefined
-        ? undefined
-        : { url: values.TOLLGATE_SMTP_URL, from: values.TOLLGATE_MAIL_FROM },
+    mail: mailOf(values),
     webhookNetworks: values.TOLLGATE_WEBHOOK_NETWORKS ?? [],
     tls:
       values.TOLLGATE_TLS_CERT === undefined
@@ -347,8 +352,13 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     logLevel: values.TOLLGATE_LOG_LEVEL,
     secondFactorFor: values.TOLLGATE_SECOND_FACTOR,
     console: values.TOLLGATE_CONSOLE === "on",
+    secretSources: values.TOLLGATE_SECRET_SOURCES ?? [],
     warnings: warningsOf(set),
   };
+}
+
+function mailOf({ TOLLGATE_SMTP_URL: url, TOLLGATE_MAIL_FROM: from }: z.output<typeof SCHEMA>): Environment["mail"] {
+  return url === undefined || from === undefined ? undefined : { url, from };
 }
 
 /** A certificate is nothing without its key, and `more` is nothing without both. */

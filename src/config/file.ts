@@ -8,6 +8,7 @@ import { type Path, type Problem, type RawValue, readDocument, type SettingsDocu
 import { checkReferences, type KnownFamily } from "./references.js";
 import { settingsSchema } from "./schema.js";
 import type { Settings } from "./settings.js";
+import { fromEnvironment } from "./variable-references.js";
 
 /** The largest settings file, in bytes. */
 const FILE_BYTES_MAX = 1_048_576;
@@ -64,7 +65,7 @@ export function readSettingsText(
   // A file that is just being written is empty for a moment, and must not take every model away.
   if (text.trim() === "") throw new ConfigError([`${fileName}:1:1 is empty; remove it to run without settings`]);
 
-  const document = readDocument(text, env);
+  const document = readDocument(text, fromEnvironment(env));
   if (document.root === undefined && document.problems.length > 0) throw refusal(document.problems, fileName);
   const problems = [...document.problems];
   const result = settingsSchema.safeParse(withoutExtensions(document.root ?? {}));
@@ -102,7 +103,7 @@ function problemsOf(issue: z.core.$ZodIssue, document: SettingsDocument): Proble
 }
 
 /** The problems in the order of the file. Of several at one value the first says enough. */
-function refusal(problems: readonly Problem[], fileName: string): ConfigError {
+export function refusal(problems: readonly Problem[], fileName: string): ConfigError {
   const byPlace = new Map<string, Problem>();
   for (const problem of problems) {
     const place = JSON.stringify([problem.line, problem.column, problem.path.map(String)]);

@@ -38,7 +38,7 @@ const newPeople = block({
 const issuer = block({
   issuer: issuerUrl.describe("Its address, as its documents give it"),
   client_id: text(256).describe("What it calls this gateway"),
-  client_secret: text(4096)
+  client_secret: text(4096, { secret: { isSent: true, unchangedBy: ["title", "email_domains", "new_people"] } })
     .optional()
     .describe("The secret that it gave this gateway, best as `${VARIABLE}`; absent: the client is a public one"),
   title: text(64).optional().describe("What people call it, on the button; default: its name"),

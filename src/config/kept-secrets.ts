@@ -1,16 +1,12 @@
 /** A settings file without its secrets, and with them again: what people see and edit holds none. */
 import { isAlias, isCollection, isScalar, parseDocument, visit } from "yaml";
 import { aliasTargets } from "./aliases.js";
+import { SECRET_FIELDS } from "./secret-fields.js";
 
 /** What stands in the place of a secret, by its number in the file. */
 const KEPT = /^\(kept secret (\d{1,6})\)$/;
-const SECRET_NAMES: ReadonlySet<unknown> = new Set([
-  "api_key",
-  "secret",
-  "client_secret",
-  "secret_key",
-  "webhook_secret",
-]);
+/** A secret is hidden wherever a field of its name stands, also where none may. */
+const SECRET_NAMES: ReadonlySet<unknown> = new Set(SECRET_FIELDS.map(({ pattern }) => pattern.at(-1)));
 /** A value that is nothing but a variable's name is no secret. */
 const VARIABLE = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 
@@ -22,18 +18,28 @@ interface Place {
   readonly tail: string;
 }
 
+/** A secret of a file. */
+export interface KeptSecret {
+  readonly value: string;
+  /** The value as the file writes it. */
+  readonly source: string;
+  /** Where that begins in the file. */
+  readonly start: number;
+}
+
 export interface HiddenText {
   readonly text: string;
-  /** The secrets by their numbers, from 1, as the file writes them. */
-  readonly secrets: readonly string[];
+  /** The secrets by their numbers, from 1. */
+  readonly secrets: readonly KeptSecret[];
 }
 
 /** The text with words in the place of each secret. */
 export function hideSecrets(text: string): HiddenText {
-  const secrets: string[] = [];
+  const secrets: KeptSecret[] = [];
   const hidden = replaced(text, ({ start, end, value, tail }) => {
     if (value === "" || VARIABLE.test(value)) return undefined;
-    secrets.push(text.slice(start, end).slice(0, tail === "" ? undefined : -tail.length));
+    const source = text.slice(start, end).slice(0, tail === "" ? undefined : -tail.length);
+    secrets.push({ value, source, start });
     return `"(kept secret ${secrets.length})"`;
   });
   return { text: hidden.text, secrets };
@@ -43,25 +49,32 @@ export interface ShownText {
   readonly text: string;
   /** Where a place of the text with its secrets was in the one without. */
   hiddenOffset(offset: number): number;
+  /** The secrets that stand in the text now, by where they begin in it. */
+  readonly kept: ReadonlyMap<number, KeptSecret>;
   /** Words for a secret that the file does not have. */
   readonly unknown: readonly { readonly offset: number; readonly words: string }[];
 }
 
 /** The text with the secrets that its words stand for. */
-export function showSecrets(text: string, secrets: readonly string[]): ShownText {
+export function showSecrets(text: string, secrets: readonly KeptSecret[]): ShownText {
   const unknown: { offset: number; words: string }[] = [];
+  const used: KeptSecret[] = [];
   const shown = replaced(text, ({ start, value }) => {
     const [words, number] = KEPT.exec(value) ?? [];
     if (words === undefined) return undefined;
     const secret = secrets[Number(number) - 1];
     if (secret === undefined) unknown.push({ offset: start, words });
-    return secret;
+    else used.push(secret);
+    return secret?.source;
   });
-  return { text: shown.text, unknown, hiddenOffset: (offset) => shown.before(offset) };
+  const kept = new Map(used.map((secret, index) => [shown.starts[index] ?? 0, secret]));
+  return { text: shown.text, kept, unknown, hiddenOffset: (offset) => shown.before(offset) };
 }
 
 interface Replaced {
   readonly text: string;
+  /** Where each of the other words begins in the new text. */
+  readonly starts: readonly number[];
   /** Where a place of the new text was in the old one. */
   before(offset: number): number;
 }
@@ -82,6 +95,7 @@ function replaced(text: string, wordsFor: (place: Place) => string | undefined):
   }
   return {
     text: result + text.slice(at),
+    starts: cuts.map(({ from }) => from),
     before: (offset) => {
       let shift = 0;
       for (const { from, grown, length } of cuts) {

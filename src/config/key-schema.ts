@@ -16,8 +16,11 @@ const accountId = reading("must be an account's id: 1 to 64 of a-z, 0-9, _, . an
   /^[a-z0-9_.-]{1,64}$/.test(value) ? value : undefined,
 );
 
-const secret = reading("must be sk- and at least 16 more characters without spaces", (value) =>
-  /^sk-[\x21-\x7e]{16,253}$/.test(value) ? value : undefined,
+const secret = reading(
+  "must be sk- and at least 16 more characters without spaces",
+  (value) => (/^sk-[\x21-\x7e]{16,253}$/.test(value) ? value : undefined),
+  { type: "string" },
+  { secret: { isSent: false } },
 );
 
 const addresses = reading("must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32", parseBlock);

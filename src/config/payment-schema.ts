@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { NANOS_PER_CENT } from "../money.js";
 import type { PaymentSettings } from "./settings.js";
-import { block, oneOf, orEmpty, reading, usd } from "./values.js";
+import { block, oneOf, orEmpty, reading, type SecretMark, usd } from "./values.js";
 
 /** Stripe's own bounds for one payment in USD. */
 const LEAST_NANOS = 500_000_000n;
@@ -13,8 +13,11 @@ const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 /** Whole cents, as cards are charged. */
 const cents = usd.refine((nanos) => nanos % NANOS_PER_CENT === 0n, "must be whole cents, such as 25.00");
 
-const secret = (form: RegExp, rule: string) =>
-  reading(rule, (value) => (form.test(value) && value.length <= 512 ? value : undefined));
+const SECRET_LENGTH_MAX = 512;
+const secret = (form: RegExp, rule: string, mark: SecretMark) => {
+  const parse = (value: string) => (form.test(value) && value.length <= SECRET_LENGTH_MAX ? value : undefined);
+  return reading(rule, parse, { type: "string" }, { secret: mark });
+};
 
 const consoleUrl = reading(
   "must be the https:// address of the console, such as https://gateway.example.com/console",
@@ -36,12 +39,13 @@ const apiBase = reading("must be an http:// address of this machine, such as htt
 const AMOUNTS_RULE = `must be a list of 1 to ${AMOUNTS_MAX} amounts in USD, such as ["10", "25", "100"]`;
 
 const stripe = block({
-  secret_key: secret(/^[sr]k_\w+$/, "must be a secret or restricted key of Stripe's, best as `${VARIABLE}`").describe(
-    "The key of the Stripe account, best as `${VARIABLE}`",
-  ),
-  webhook_secret: secret(/^whsec_[\w+/=]+$/, "must be the signing secret of a webhook of Stripe's").describe(
-    "What signs the events that Stripe sends to `/api/v1/stripe-events`, best as `${VARIABLE}`",
-  ),
+  secret_key: secret(/^[sr]k_\w+$/, "must be a secret or restricted key of Stripe's, best as `${VARIABLE}`", {
+    isSent: true,
+    unchangedBy: ["console_url", "currency", "amounts", "amount_min", "amount_max"],
+  }).describe("The key of the Stripe account, best as `${VARIABLE}`"),
+  webhook_secret: secret(/^whsec_[\w+/=]+$/, "must be the signing secret of a webhook of Stripe's", {
+    isSent: false,
+  }).describe("What signs the events that Stripe sends to `/api/v1/stripe-events`, best as `${VARIABLE}`"),
   console_url: consoleUrl.describe("Where people reach the console, and come back to when they have paid"),
   currency: oneOf(["usd"]).prefault("usd").describe("What is charged"),
   amounts: z

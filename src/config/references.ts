@@ -12,6 +12,10 @@ export interface KnownFamily {
   readonly connect: unknown;
   /** What `prompt_cache` may say beside `shared`. */
   readonly promptCaches?: readonly string[] | undefined;
+  /** Absent where it takes no credential from the machine in the place of a missing one. */
+  readonly authorize?: unknown;
+  /** True where a credential that is no JSON is the path of a file that holds it. */
+  readonly readsKeyFile?: boolean;
   /** The path of a request under the base address. */
   generatePath(model: string, stream: boolean): string;
 }

@@ -43,7 +43,9 @@ const baseUrl = reading(
 
 const upstream = block({
   family: text(64).describe("How it is spoken to"),
-  api_key: text(4096).optional().describe("Its credential, best as `${VARIABLE}`"),
+  api_key: text(4096, { secret: { isSent: true, unchangedBy: ["unknown_members"] } })
+    .optional()
+    .describe("Its credential, best as `${VARIABLE}`"),
   base_url: baseUrl.optional().describe("Its address, where its family has none of its own or another"),
   unknown_members: oneOf(PASS_OR_REFUSE, MUST_PASS_OR_REFUSE)
     .prefault("pass")

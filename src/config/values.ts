@@ -14,16 +14,30 @@ export function reading<Value>(
   rule: string,
   parse: (value: string) => Value | undefined,
   form: EditorForm = { type: "string" },
+  marks: Marks = {},
 ) {
   return z
     .string({ error: (issue) => (issue.input === undefined ? `is missing: ${rule}` : rule) })
-    .meta({ rule, form })
+    .meta({ rule, form, ...marks })
     .transform((value, context): Value => {
       const parsed = parse(value);
       if (parsed !== undefined) return parsed;
       context.addIssue({ code: "custom", message: rule });
       return z.NEVER;
     });
+}
+
+/**
+ * Who gets to see a secret: nobody, or the address that its block names. Every field of the block may change that
+ * address, but those in `unchangedBy`: a new field counts until somebody decides that it does not.
+ */
+export type SecretMark =
+  | { readonly isSent: false }
+  | { readonly isSent: true; readonly unchangedBy: readonly string[] };
+
+/** What is said of a field beside its value. A field without a mark is plain. */
+export interface Marks {
+  readonly secret?: SecretMark;
 }
 
 /** A value that the environment gives is known when the file is read, and not before. */
@@ -43,13 +57,14 @@ function numberForm(pattern: string, bounds: EditorForm): EditorForm {
 export const decimalForm = numberForm("^\\d+(\\.\\d+)?$", { minimum: 0 });
 
 /** Text of 1 to `lengthMax` characters without control characters. */
-export function text(lengthMax: number) {
+export function text(lengthMax: number, marks: Marks = {}) {
   return reading(
     `must be text of 1 to ${lengthMax} characters`,
     (value) =>
       // oxlint-disable-next-line no-control-regex -- Control characters are what it refuses.
       value.length >= 1 && value.length <= lengthMax && !/[\u0000-\u001f\u007f]/.test(value) ? value : undefined,
     { type: ["string", "number", "boolean"], minLength: 1 },
+    marks,
   );
 }
 

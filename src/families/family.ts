@@ -84,6 +84,8 @@ export interface Family extends Endpoint {
   readonly promptCaches?: readonly PromptCacheSetting[] | undefined;
   /** True where the gateway's tokenizer counts at least about what the family counts. */
   readonly tokenizerIsClose: boolean;
+  /** True where a credential that is no JSON is the path of a file that holds it. Absent: false. */
+  readonly readsKeyFile?: boolean;
   /** Headers that carry the credential and what else each request needs. */
   headers(apiKey: string | undefined): Readonly<Record<string, string>>;
   /**

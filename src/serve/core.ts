@@ -298,9 +298,9 @@ function createSettings(
     node.refused();
     metrics.node.reloaded(false);
   };
-  const path = environment.settingsPath;
+  const { settingsPath: path, secretSources } = environment;
   const told = { onAccepted, onRefused, served: () => routing.table, nodes: async () => (await node.list()).length };
-  return new SettingsKeeper({ path, env: process.env, routes, seeds, audit, log, ...told });
+  return new SettingsKeeper({ path, env: process.env, secretSources, routes, seeds, audit, log, ...told });
 }
 
 /** Keeps answers beside the ledger, sealed with a key of their own. */

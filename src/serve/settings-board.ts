@@ -9,7 +9,9 @@ import { changeOf } from "../audit/snapshot.js";
 import { ConfigError } from "../config/config-error.js";
 import { versionOf } from "../config/file.js";
 import { hideSecrets, showSecrets } from "../config/kept-secrets.js";
+import { takenRefusal } from "../config/taken.js";
 import { GatewayError } from "../errors.js";
+import { families } from "../families/index.js";
 import { withoutSecrets } from "../redaction.js";
 import type { SettingsBoard } from "../rpc/core.js";
 import type { AuditStore } from "../store/store.js";
@@ -19,6 +21,8 @@ import { writeWhole } from "./whole-file.js";
 export interface SettingsBoardOptions {
   readonly path: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Beginnings of references that a text may newly take. */
+  readonly sources: readonly string[];
   readonly audit: Pick<AuditStore, "append">;
   /** Reads the file once more. */
   readonly reload: () => Promise<void>;
@@ -31,8 +35,6 @@ export interface SettingsBoardOptions {
   readonly nodes: () => Promise<number>;
 }
 
-/** The gateway's own variables hold what no upstream may be sent. */
-const OWN_VARIABLE = /\$\{(TOLLGATE_[A-Za-z0-9_]*)\}/g;
 const LINE = /^.*?:(\d+):(\d+) ([^]*)$/;
 const HELD_ELSEWHERE =
   "It holds what looks like a secret outside of api_key and secret: put that into the environment, as ${NAME}.";
@@ -132,20 +134,16 @@ export class FileBoard implements SettingsBoard {
 
   /** What is wrong with a text, by the places of the text that a person has. */
   async #problemsOf(content: string, before: string): Promise<readonly SettingsProblem[]> {
-    const { text, unknown: lost, hiddenOffset } = showSecrets(content, hideSecrets(before).secrets);
-    const own = ownVariables(content, before).map(({ offset, name }) =>
-      problemAt(
-        content,
-        offset,
-        `must not take ${name}: it is the gateway's own. Write it by hand where that is meant.`,
-      ),
-    );
-    const unknownWords = lost.map(({ offset, words }) =>
-      problemAt(content, offset, `${words} stands for no secret of the file: write the secret, or \${NAME}`),
-    );
-    const first = [...own, ...unknownWords];
-    if (first.length > 0) return first;
+    const { secrets } = hideSecrets(before);
+    const { text, kept, unknown: lost, hiddenOffset } = showSecrets(content, secrets);
+    if (lost.length > 0)
+      return lost.map(({ offset, words }) =>
+        problemAt(content, offset, `${words} stands for no secret of the file: write the secret itself`),
+      );
+    const whole = { text: before, kept: new Map(secrets.map((secret) => [secret.start, secret])) };
+    const refused = takenRefusal({ text, kept }, whole, { families, sources: this.options.sources }, this.#fileName);
     try {
+      if (refused !== undefined) throw refused;
       await checkSettingsText(text, this.options.env, this.#fileName);
       return [];
     } catch (error) {
@@ -207,14 +205,6 @@ async function* parts(text: string): AsyncGenerator<string> {
 function refusal(problems: readonly SettingsProblem[]): GatewayError {
   const lines = problems.map(({ line, column, problem }) => (line === 0 ? problem : `${line}:${column} ${problem}`));
   return invalid("content", `is refused: ${lines.join("; ")}`);
-}
-
-/** Variables of the gateway that the text takes and the file before it did not. */
-function ownVariables(text: string, before: string): readonly { readonly offset: number; readonly name: string }[] {
-  const known = new Set([...before.matchAll(OWN_VARIABLE)].map(([, name]) => name));
-  return [...text.matchAll(OWN_VARIABLE)].flatMap(({ index, 1: name = "" }) =>
-    known.has(name) ? [] : [{ offset: index, name }],
-  );
 }
 
 function problemAt(text: string, offset: number, problem: string): SettingsProblem {

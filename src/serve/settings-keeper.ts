@@ -31,6 +31,8 @@ export interface SettingsKeeperOptions {
   /** Undefined where there is no file: then what the environment says is served. */
   readonly path: string | undefined;
   readonly env: NodeJS.ProcessEnv;
+  /** Beginnings of references that a text may newly take where it is edited over the API. */
+  readonly secretSources: readonly string[];
   readonly routes: RouteKeeper;
   readonly seeds: SeedParts;
   readonly audit: Pick<AuditStore, "append">;
@@ -114,13 +116,13 @@ export class SettingsKeeper {
 
   /** What operators see of the file, and may change. */
   get board(): SettingsBoard {
-    const { path, env, audit, seeds, served, nodes } = this.options;
+    const { path, env, secretSources: sources, audit, seeds, served, nodes } = this.options;
     const named = (): Promise<NamedSetting[]> =>
       namedSettings({ settings: this.#inForce, keyIds: this.#keyIds }, served(), seeds);
     if (path === undefined) return new NoFile(named);
     const reload = (): Promise<void> => this.reload();
     const version = (): string => this.#told?.version ?? "";
-    return new FileBoard({ path, env, audit, named, nodes, reload, version, problems: () => this.#problems });
+    return new FileBoard({ path, env, sources, audit, named, nodes, reload, version, problems: () => this.#problems });
   }
 
   /** Reads the file once more, changed or not. Never rejects: a refusal is logged. */

@@ -18,6 +18,7 @@ accounts:
 keys:
   - { account: acme, name: ci, secret: "\${TEST_KEY}" }
 `;
+const ALLOWED = "allowed-credential-of-a-test";
 const SECRET = "sk-of-a-settings-file-0123456789";
 
 interface File {
@@ -36,7 +37,10 @@ interface Shown {
 let gateway: GatewayProcess;
 let management: Management;
 beforeAll(async () => {
-  gateway = await startGateway({ settings: FILE, env: { TEST_KEY: SECRET } });
+  gateway = await startGateway({
+    settings: FILE,
+    env: { TEST_KEY: SECRET, ALLOWED_KEY: ALLOWED, TOLLGATE_SECRET_SOURCES: "env:ALLOWED_" },
+  });
   management = new Management(gateway);
 });
 afterAll(async () => {
@@ -96,9 +100,9 @@ test.each([
   },
   {
     name: "a value behind a secret of its line",
-    content: (text: string) => text.replace("http://127.0.0.1:9", "nowhere"),
-    place: [3, 66],
-    says: "upstreams.other.base_url",
+    content: (text: string) => text.replace(':9" }', ':9", unknown_members: maybe }'),
+    place: [3, 105],
+    says: "upstreams.other.unknown_members",
   },
   { name: "no YAML", content: (text: string) => `${text}  bad: [`, place: [10, 1], says: "is not valid YAML" },
   {
@@ -110,8 +114,26 @@ test.each([
   {
     name: "a variable of the gateway's own",
     content: (text: string) => text.replace('"(kept secret 1)"', '"${TOLLGATE_SECRET}"'),
-    place: [3, 38],
+    place: [3, 37],
     says: "must not take TOLLGATE_SECRET",
+  },
+  {
+    name: "a variable that nobody allows",
+    content: (text: string) => text.replace('"(kept secret 1)"', '"${PATH}"'),
+    place: [3, 37],
+    says: "takes PATH for an address that only a file written by hand may give it to",
+  },
+  {
+    name: "a variable in a plain field, set or not",
+    content: (text: string) => text.replace("name: Acme", 'name: "${TEST_KEY}"'),
+    place: [7, 17],
+    says: "accounts.acme.name: takes a variable of the environment",
+  },
+  {
+    name: "another address for a kept secret",
+    content: (text: string) => text.replace("127.0.0.1:9", "127.0.0.1:10"),
+    place: [3, 37],
+    says: "upstreams.other.api_key: is kept for another address",
   },
   {
     name: "a model that cannot be served",
@@ -129,6 +151,16 @@ test.each([
   expect(JSON.stringify(refused.body)).not.toContain(LITERAL);
   expect(onDisk()).toBe(FILE);
   expect((await show()).file.in_force).toBe(true);
+});
+
+test("a variable that the start allows may be taken, and a kept secret goes to its own address", async () => {
+  const { file } = await show();
+  const more = '  more: { family: openai, api_key: "${ALLOWED_KEY}", base_url: "http://127.0.0.1:11" }\n';
+  const content = file.content.replace("models:\n", `${more}models:\n`).replace("other:", "renamed:");
+  const updated = await change("update", content, file.etag);
+  expect(updated, JSON.stringify(updated.body)).toMatchObject({ status: 200, body: { file: { in_force: true } } });
+  expect(onDisk()).toContain(`renamed: { family: openai, api_key: ${LITERAL}`);
+  expect(JSON.stringify(updated.body)).not.toContain(ALLOWED);
 });
 
 test("who read another text changes nothing, and of two at once one does", async () => {

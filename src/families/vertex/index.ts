@@ -15,6 +15,7 @@ export const vertex: Family = {
   baseUrl: undefined,
   // Without one the machine's own identity is asked.
   needsKey: false,
+  readsKeyFile: true,
   // As with the same models at Google's other address.
   abortStopsBilling: false,
   telemetryName: "gcp.vertex_ai",

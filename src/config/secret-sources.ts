@@ -1,0 +1,18 @@
+/** Which variables of the environment a settings text may newly refer to where it is edited over the API. */
+
+export const SOURCES_RULE =
+  "must be beginnings of references with commas between, such as env:OPENAI_,env:GROQ_API_KEY";
+
+/** The gateway's own variables hold what no upstream may be sent, whatever is allowed. */
+export function isOwnVariable(name: string): boolean {
+  return name.startsWith("TOLLGATE_");
+}
+
+/** Undefined where it is no beginning of a reference to the environment. */
+export function parseSecretSource(text: string): string | undefined {
+  return /^env:[A-Za-z_][A-Za-z0-9_]*$/.test(text) ? text : undefined;
+}
+
+export function isAllowedVariable(name: string, sources: readonly string[]): boolean {
+  return !isOwnVariable(name) && sources.some((source) => `env:${name}`.startsWith(source));
+}
