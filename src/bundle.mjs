@@ -32,6 +32,7 @@ const ENTRIES = {
   "database-thread": "src/store/sqlite/worker.ts",
   "reading-thread": "src/reading/reading-worker.ts",
   "record-thread": "src/records/record-worker.ts",
+  "settings-thread": "src/serve/settings-worker.ts",
 };
 
 /** Loaded from node_modules: they have a binary, are found by their files, or only some gateways or none load them. */

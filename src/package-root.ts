@@ -18,6 +18,6 @@ function findRoot(folder: URL): URL {
 }
 
 /** The JavaScript of a thread, by its name in `src/bundle.mjs`: no thread of this Node loads TypeScript. */
-export function threadEntry(name: "database-thread" | "reading-thread" | "record-thread"): URL {
+export function threadEntry(name: "database-thread" | "reading-thread" | "record-thread" | "settings-thread"): URL {
   return new URL(`dist/program/${name}.js`, PACKAGE_ROOT);
 }

@@ -1,6 +1,7 @@
 /** The YAML text of a settings file as plain values, and where in the text each of them stands. */
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar } from "yaml";
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, Scalar } from "yaml";
 import { aliasTargets } from "./aliases.js";
+import { parseYaml, TOO_DEEP } from "./yaml-text.js";
 
 /** A value of the file. Every scalar is its own text, so that 0.25 stays exact; what is left empty is undefined. */
 export type RawValue = string | undefined | RawValue[] | { [key: string]: RawValue };
@@ -47,17 +48,16 @@ export type ScalarReader = (text: string, place: ScalarPlace) => string;
 /** Reads YAML 1.2. Never throws. */
 export function readDocument(text: string, readScalar: ScalarReader): SettingsDocument {
   const lines = new LineCounter();
-  // The failsafe schema gives scalars as they are written.
-  const parsed = parseDocument(text, {
-    schema: "failsafe",
-    lineCounter: lines,
-    prettyErrors: false,
-    uniqueKeys: false,
-    logLevel: "error",
-  });
+  const parsed = parseYaml(text, lines);
+  if (parsed === undefined) return tooDeep();
   const reader = new Reader(parsed, lines, readScalar);
   if (reader.holdsSyntax(text)) reader.root = reader.read(parsed.contents, [], 0);
   return reader;
+}
+
+function tooDeep(): SettingsDocument {
+  const problemAt = (path: Path, rule: string): Problem => ({ line: 1, column: 1, path, rule });
+  return { root: undefined, problems: [problemAt([], TOO_DEEP)], problemAt };
 }
 
 class Reader implements SettingsDocument {

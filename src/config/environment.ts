@@ -72,7 +72,7 @@ export interface Environment {
   readonly secondFactorFor: "nobody" | "operators" | "everyone";
   /** Whether HTTP serves the web console. */
   readonly console: boolean;
-  /** Beginnings of references, such as `env:OPENAI_`, that a settings text may add where it is edited in the console. */
+  /** Beginnings of references such as `env:OPENAI_` that a settings text may add where it is edited over the API. */
   readonly secretSources: readonly string[];
   /** What deserves a line in the log, such as a mistyped variable. */
   readonly warnings: readonly string[];

@@ -29,7 +29,7 @@ export interface SettingsFile {
   /** Names the content of the file: the first 12 hexadecimal digits of its SHA-256. */
   readonly version: string;
   /** The lines for problems that showed later: with the name of the file, line and column. */
-  refusal(problems: readonly LateProblem[]): ConfigError;
+  refusal(problems: readonly LateProblem[]): ConfigError | Promise<ConfigError>;
 }
 
 /** Reads the file at a path as `readSettingsText` does its text. Throws a ConfigError also where it cannot be read. */
@@ -39,16 +39,19 @@ export function readSettingsFile(
   families?: readonly KnownFamily[],
   fileName: string = basename(path),
 ): SettingsFile {
-  let text: string;
+  return readSettingsText(textOfFile(path, fileName), env, families, fileName);
+}
+
+/** The text of a settings file, whatever it says. Throws a ConfigError. */
+export function textOfFile(path: string, fileName: string = basename(path)): string {
   try {
     const { size } = statSync(path);
     if (size > FILE_BYTES_MAX) throw tooLarge(fileName);
-    text = readFileSync(path, "utf8");
+    return readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw new ConfigError([`${fileName}: cannot be read: ${describe(error)}`], { cause: error });
   }
-  return readSettingsText(text, env, families, fileName);
 }
 
 /**

@@ -17,7 +17,7 @@ const issuerUrl = reading(
     const url = URL.canParse(value) ? new URL(value) : undefined;
     if (url === undefined || url.username !== "" || url.password !== "" || /[?#\s\\]/.test(value)) return undefined;
     const isSafe = url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname));
-    return isSafe ? url : undefined;
+    return isSafe ? url.href : undefined;
   },
 );
 const domain = reading("must be a domain such as example.com, in small letters", (value) =>

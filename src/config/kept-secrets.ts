@@ -1,7 +1,9 @@
 /** A settings file without its secrets, and with them again: what people see and edit holds none. */
-import { isAlias, isCollection, isScalar, parseDocument, visit } from "yaml";
+import { isAlias, isCollection, isScalar, visit } from "yaml";
 import { aliasTargets } from "./aliases.js";
+import { ConfigError } from "./config-error.js";
 import { SECRET_FIELDS } from "./secret-fields.js";
+import { parseYaml, TOO_DEEP } from "./yaml-text.js";
 
 /** What stands in the place of a secret, by its number in the file. */
 const KEPT = /^\(kept secret (\d{1,6})\)$/;
@@ -33,7 +35,7 @@ export interface HiddenText {
   readonly secrets: readonly KeptSecret[];
 }
 
-/** The text with words in the place of each secret. */
+/** The text with words in the place of each secret. Throws a ConfigError where it nests too deep. */
 export function hideSecrets(text: string): HiddenText {
   const secrets: KeptSecret[] = [];
   const hidden = replaced(text, ({ start, end, value, tail }) => {
@@ -55,7 +57,7 @@ export interface ShownText {
   readonly unknown: readonly { readonly offset: number; readonly words: string }[];
 }
 
-/** The text with the secrets that its words stand for. */
+/** The text with the secrets that its words stand for. Throws a ConfigError where it nests too deep. */
 export function showSecrets(text: string, secrets: readonly KeptSecret[]): ShownText {
   const unknown: { offset: number; words: string }[] = [];
   const used: KeptSecret[] = [];
@@ -110,12 +112,8 @@ function replaced(text: string, wordsFor: (place: Place) => string | undefined):
 
 /** Where secrets stand, in the order of the text, each once. */
 function placesOf(text: string): readonly Place[] {
-  const document = parseDocument(text, {
-    schema: "failsafe",
-    prettyErrors: false,
-    uniqueKeys: false,
-    logLevel: "error",
-  });
+  const document = parseYaml(text);
+  if (document === undefined) throw new ConfigError([TOO_DEEP]);
   const targets = aliasTargets(document);
   const found = new Map<number, Place>();
   const take = (node: unknown): void => {

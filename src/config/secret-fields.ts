@@ -1,4 +1,4 @@
-/** The fields of a settings file that hold secrets, read off its schema, and the address that each secret is sent to. */
+/** The fields of a settings file that hold secrets, read off its schema, and where each secret is sent. */
 import { z } from "zod";
 import type { Path, RawValue } from "./document.js";
 import { rawSchema } from "./editor-schema.js";

@@ -103,8 +103,8 @@ export interface IssuerSettings {
   readonly name: string;
   /** What people call it. */
   readonly title: string;
-  /** Its address. */
-  readonly issuer: URL;
+  /** Its address, an absolute URL. */
+  readonly issuer: string;
   readonly clientId: string;
   /** Undefined: the client is a public one. */
   readonly clientSecret: string | undefined;

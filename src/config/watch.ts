@@ -8,7 +8,7 @@ export interface WatchOptions<Loaded> {
   readonly path: string;
   readonly env: NodeJS.ProcessEnv;
   /** Reads the file; throws a ConfigError where it is wrong. */
-  readonly load: (path: string, env: NodeJS.ProcessEnv) => Loaded;
+  readonly load: (path: string, env: NodeJS.ProcessEnv) => Loaded | Promise<Loaded>;
   /** Puts settings into force. A ConfigError thrown here refuses them as well. */
   readonly onSettings: (settings: Loaded) => void | Promise<void>;
   /** The file was refused, for these reasons; the settings before it stay in force. */
@@ -95,7 +95,7 @@ class Watching<Loaded> implements SettingsWatch {
   private async read(): Promise<void> {
     if (this.closed) return;
     try {
-      await this.options.onSettings(this.options.load(this.options.path, this.options.env));
+      await this.options.onSettings(await this.options.load(this.options.path, this.options.env));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       this.options.onRefused(error instanceof ConfigError ? error.problems : [problem]);

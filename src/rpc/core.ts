@@ -1,6 +1,6 @@
 /** What the services are made of: the parts of the core, as this edge uses them. */
 import type { Alerts } from "../alerts/alerts.js";
-import type { GetSettingsResponse, Node, SettingsFile, SettingsProblem } from "../api/index.js";
+import type { CheckSettingsResponse, GetSettingsResponse, Node, SettingsFile } from "../api/index.js";
 import type { Act } from "../audit/act.js";
 import type { Gateway } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
@@ -28,7 +28,7 @@ export interface NodeBoard {
 export interface SettingsBoard {
   show(): Promise<GetSettingsResponse>;
   /** Rejects with RESOURCE_UNKNOWN or ETAG_STALE. */
-  check(content: string, etag: string): Promise<readonly SettingsProblem[]>;
+  check(content: string, etag: string): Promise<CheckSettingsResponse>;
   /** Rejects with RESOURCE_UNKNOWN, ETAG_STALE or PARAMETER_INVALID. */
   update(content: string, etag: string, act: Act): Promise<SettingsFile>;
 }

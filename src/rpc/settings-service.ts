@@ -21,8 +21,7 @@ export function settingsService(parts: Parts): Handlers<typeof SettingsServiceSe
     getSettings: async () => (await settings?.show()) ?? { file: undefined, named: [] },
     checkSettings: async ({ content, etag }) => {
       const asked = [contentOf(content), required("etag", etag)] as const;
-      const problems = await boardOf(settings).check(...asked);
-      return { problems: [...problems] };
+      return boardOf(settings).check(...asked);
     },
     updateSettings: async ({ content, etag }, { act }) => {
       const asked = [contentOf(content), required("etag", etag)] as const;

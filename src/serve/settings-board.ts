@@ -3,24 +3,28 @@ import { constants } from "node:fs";
 import { access, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { invalid, stale, unknown } from "../api/check.js";
-import type { GetSettingsResponse, NamedSetting, SettingsFile, SettingsProblem } from "../api/index.js";
+import type {
+  CheckSettingsResponse,
+  GetSettingsResponse,
+  NamedSetting,
+  SettingsFile,
+  SettingsProblem,
+} from "../api/index.js";
 import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
-import { ConfigError } from "../config/config-error.js";
 import { versionOf } from "../config/file.js";
-import { hideSecrets, showSecrets } from "../config/kept-secrets.js";
-import { takenRefusal } from "../config/taken.js";
 import { GatewayError } from "../errors.js";
-import { families } from "../families/index.js";
 import { withoutSecrets } from "../redaction.js";
 import type { SettingsBoard } from "../rpc/core.js";
 import type { AuditStore } from "../store/store.js";
-import { checkSettingsText } from "./settings-check.js";
+import type { CheckedEdit } from "./settings-edit.js";
+import type { SettingsThread } from "./settings-thread.js";
 import { writeWhole } from "./whole-file.js";
 
 export interface SettingsBoardOptions {
   readonly path: string;
   readonly env: NodeJS.ProcessEnv;
+  readonly thread: SettingsThread;
   /** Beginnings of references that a text may newly take. */
   readonly sources: readonly string[];
   readonly audit: Pick<AuditStore, "append">;
@@ -35,13 +39,15 @@ export interface SettingsBoardOptions {
   readonly nodes: () => Promise<number>;
 }
 
-const LINE = /^.*?:(\d+):(\d+) ([^]*)$/;
+/** Of more models what they are sold at is not told. */
+const MODELS_MAX = 1_000;
 const HELD_ELSEWHERE =
   "It holds what looks like a secret outside of api_key and secret: put that into the environment, as ${NAME}.";
 
 export class FileBoard implements SettingsBoard {
   readonly #fileName: string;
   #writing: Promise<unknown> = Promise.resolve();
+  #shownLast: { readonly version: string; readonly text: string } | undefined;
 
   constructor(private readonly options: SettingsBoardOptions) {
     this.#fileName = basename(options.path);
@@ -51,10 +57,11 @@ export class FileBoard implements SettingsBoard {
     return { file: await this.#shown(), named: await this.options.named() };
   }
 
-  async check(content: string, etag: string): Promise<readonly SettingsProblem[]> {
+  async check(content: string, etag: string): Promise<CheckSettingsResponse> {
     const before = await this.#read();
     this.#requireCurrent(before, etag);
-    return this.#problemsOf(content, before);
+    const { problems, models } = await this.#checked(content, before);
+    return { problems: [...problems], models: models.slice(0, MODELS_MAX) };
   }
 
   /** One after the other: the second finds the etag of the first. */
@@ -69,9 +76,8 @@ export class FileBoard implements SettingsBoard {
     this.#requireCurrent(before, etag);
     const problem = await this.#whyNot(before);
     if (problem !== "") throw invalid("content", `cannot be written: ${problem}`);
-    const problems = await this.#problemsOf(content, before);
+    const { problems, whole: text } = await this.#checked(content, before);
     if (problems.length > 0) throw refusal(problems);
-    const { text } = showSecrets(content, hideSecrets(before).secrets);
     await this.#record(act, before, text);
     await this.#write(text);
     await this.options.reload();
@@ -91,7 +97,7 @@ export class FileBoard implements SettingsBoard {
     const problem = await this.#whyNot(text);
     return {
       name: this.#fileName,
-      content: withoutSecrets(hideSecrets(text).text),
+      content: withoutSecrets(await this.#hidden(text)),
       etag: version,
       writable: problem === "",
       problem,
@@ -113,7 +119,7 @@ export class FileBoard implements SettingsBoard {
 
   /** Empty where the file may be written here. */
   async #whyNot(text: string): Promise<string> {
-    const { text: hidden } = hideSecrets(text);
+    const hidden = await this.#hidden(text);
     if (withoutSecrets(hidden) !== hidden) return HELD_ELSEWHERE;
     const nodes = await this.options.nodes();
     // The next call may reach another one, and what one of them has the others would lack.
@@ -132,29 +138,19 @@ export class FileBoard implements SettingsBoard {
     }
   }
 
-  /** What is wrong with a text, by the places of the text that a person has. */
-  async #problemsOf(content: string, before: string): Promise<readonly SettingsProblem[]> {
-    const { secrets } = hideSecrets(before);
-    const { text, kept, unknown: lost, hiddenOffset } = showSecrets(content, secrets);
-    if (lost.length > 0)
-      return lost.map(({ offset, words }) =>
-        problemAt(content, offset, `${words} stands for no secret of the file: write the secret itself`),
-      );
-    const whole = { text: before, kept: new Map(secrets.map((secret) => [secret.start, secret])) };
-    const refused = takenRefusal({ text, kept }, whole, { families, sources: this.options.sources }, this.#fileName);
-    try {
-      if (refused !== undefined) throw refused;
-      await checkSettingsText(text, this.options.env, this.#fileName);
-      return [];
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      return error.problems.map((told) => {
-        const [, line = "0", column = "0", problem = told] = LINE.exec(told) ?? [];
-        if (line === "0") return { line: 0, column: 0, problem: withoutSecrets(problem) };
-        const offset = hiddenOffset(offsetOf(text, Number(line), Number(column)));
-        return problemAt(content, offset, withoutSecrets(problem));
-      });
-    }
+  /** What is wrong with a text, and what its models would be sold at. */
+  async #checked(text: string, before: string): Promise<CheckedEdit> {
+    const { thread, env, sources } = this.options;
+    const checked = await thread.check({ text, before, env: { ...env }, sources, fileName: this.#fileName });
+    const problems = checked.problems.map((one) => ({ ...one, problem: withoutSecrets(one.problem) }));
+    return { ...checked, problems };
+  }
+
+  /** The text without its secrets; of the same file it is made once. */
+  async #hidden(text: string): Promise<string> {
+    const version = versionOf(text);
+    if (this.#shownLast?.version !== version) this.#shownLast = { version, text: await this.options.thread.hide(text) };
+    return this.#shownLast.text;
   }
 
   /** Before the file is changed: what cannot be recorded is not done. */
@@ -205,14 +201,4 @@ async function* parts(text: string): AsyncGenerator<string> {
 function refusal(problems: readonly SettingsProblem[]): GatewayError {
   const lines = problems.map(({ line, column, problem }) => (line === 0 ? problem : `${line}:${column} ${problem}`));
   return invalid("content", `is refused: ${lines.join("; ")}`);
-}
-
-function problemAt(text: string, offset: number, problem: string): SettingsProblem {
-  const before = text.slice(0, offset).split("\n");
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, problem };
-}
-
-function offsetOf(text: string, line: number, column: number): number {
-  const before = text.split("\n").slice(0, line - 1);
-  return before.reduce((sum, { length }) => sum + length + 1, 0) + column - 1;
 }

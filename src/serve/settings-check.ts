@@ -38,7 +38,7 @@ export async function checkSettingsText(
 async function checkedSettings(file: SettingsFile, env: NodeJS.ProcessEnv): Promise<CheckedSettings> {
   const { unserved, sold } = await modelsOf(file.settings, env);
   const problems = [...unserved.map(problemOf), ...alertProblems(file.settings)];
-  if (problems.length > 0) throw file.refusal(problems);
+  if (problems.length > 0) throw await file.refusal(problems);
   return { settings: file.settings, sold };
 }
 

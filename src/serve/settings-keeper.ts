@@ -1,4 +1,5 @@
 /** The settings in force: the file is read, checked and applied whole, at the start and whenever it changes. */
+import { basename } from "node:path";
 import type { NamedSetting } from "../api/index.js";
 import type { AlertRow } from "../alerts/rows.js";
 import { type Act, eventOf, fileAct, type Subject } from "../audit/act.js";
@@ -17,6 +18,7 @@ import { protectSettings } from "./secrets.js";
 import { type Applied, applySeeds, type SeedParts, leftOut } from "./seeds.js";
 import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
+import { SettingsThread } from "./settings-thread.js";
 import { namedSettings, type Served } from "./settings-sources.js";
 import { soldAt, type SoldModel } from "./sold-models.js";
 
@@ -54,6 +56,7 @@ interface Told extends Readonly<Record<string, unknown>> {
 
 export class SettingsKeeper {
   #watch: SettingsWatch | undefined;
+  readonly #thread = new SettingsThread();
   #inForce: Settings = NO_SETTINGS;
   #alerts: readonly AlertRow[] = [];
   #keyIds: readonly string[] = [];
@@ -75,7 +78,11 @@ export class SettingsKeeper {
     this.#watch = watchSettings({
       path,
       env,
-      load: readFile,
+      load: async (changed, variables) => {
+        const file = await this.#thread.read(changed, variables, basename(changed));
+        protectSettings(file.settings);
+        return file;
+      },
       onSettings: async (file) => {
         await this.#use(file);
         log.info({ path, version: file.version, models: file.settings.models.length }, "settings reloaded");
@@ -122,7 +129,18 @@ export class SettingsKeeper {
     if (path === undefined) return new NoFile(named);
     const reload = (): Promise<void> => this.reload();
     const version = (): string => this.#told?.version ?? "";
-    return new FileBoard({ path, env, sources, audit, named, nodes, reload, version, problems: () => this.#problems });
+    return new FileBoard({
+      path,
+      env,
+      thread: this.#thread,
+      sources,
+      audit,
+      named,
+      nodes,
+      reload,
+      version,
+      problems: () => this.#problems,
+    });
   }
 
   /** Reads the file once more, changed or not. Never rejects: a refusal is logged. */
@@ -143,7 +161,7 @@ export class SettingsKeeper {
     let applied: Applied;
     try {
       const problems = [...prepared.unserved.map(problemOf), ...alertProblems(settings)];
-      if (problems.length > 0) throw file.refusal(problems);
+      if (problems.length > 0) throw await file.refusal(problems);
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
       applied = await applySeeds(seeds, settings, act);
       for (const difference of applied.differences)

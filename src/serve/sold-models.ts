@@ -13,7 +13,7 @@ export interface SoldModel {
   /** Who says the price, such as `published for openai 'gpt-4o'`. */
   readonly source: string;
   /** A line for each target that costs whoever runs the gateway more than the model is sold for. */
-  readonly losses: readonly string[];
+  readonly losses: string[];
 }
 
 /** Of the models that the settings name, in their order. */

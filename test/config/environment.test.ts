@@ -41,6 +41,7 @@ const DEFAULTS = {
   databaseUrl: undefined,
   logLevel: "info",
   secondFactorFor: "nobody",
+  secretSources: [],
   console: true,
   warnings: [],
 };

@@ -2,6 +2,7 @@
 import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
+import { hideSecrets } from "../../src/config/kept-secrets.js";
 import { parseSettings } from "../support/parse-settings.js";
 
 const ENV = { CI_KEY: "sk-0123456789abcdef", EMPTY: "" };
@@ -369,3 +370,14 @@ function problemsOf(text: string, env: NodeJS.ProcessEnv): readonly string[] {
     throw error;
   }
 }
+
+test.each([
+  { name: "lists", text: `a: ${"[".repeat(40_000)}` },
+  { name: "lists that are closed", text: `a: ${"[".repeat(40_000)}${"]".repeat(40_000)}` },
+  { name: "blocks in a line", text: "{a: ".repeat(20_000) },
+  { name: "entries in a line", text: "- ".repeat(40_000) },
+  { name: "names that are blocks", text: "? ".repeat(40_000) },
+])("$name within each other are refused before anything goes down into them", ({ text }) => {
+  expect(() => parseSettings(text, {})).toThrow("nests deeper than 64 blocks and lists");
+  expect(() => hideSecrets(text)).toThrow("nests deeper than 64 blocks and lists");
+});

@@ -23,7 +23,7 @@ test("the issuers of a file, in their order", () => {
     {
       name: "corp",
       title: "Corp",
-      issuer: new URL("https://login.example.com/realms/corp"),
+      issuer: "https://login.example.com/realms/corp",
       clientId: "tollgate",
       clientSecret: ENV.CORP_SECRET,
       emailDomains: ["example.com", "example.org"],
@@ -32,7 +32,7 @@ test("the issuers of a file, in their order", () => {
     {
       name: "local",
       title: "local",
-      issuer: new URL("http://localhost:4000"),
+      issuer: "http://localhost:4000/",
       clientId: "t",
       clientSecret: undefined,
       emailDomains: [],

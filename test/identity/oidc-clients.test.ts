@@ -27,7 +27,14 @@ afterEach(() => issuer.close());
 
 function settingsOf(address = issuer.url): IssuerSettings {
   const client = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
-  return { name: "corp", title: "Corp", issuer: new URL(address), ...client, emailDomains: [], newPeople: undefined };
+  return {
+    name: "corp",
+    title: "Corp",
+    issuer: new URL(address).href,
+    ...client,
+    emailDomains: [],
+    newPeople: undefined,
+  };
 }
 
 const use = (one: IssuerSettings): Promise<string> =>

@@ -17,6 +17,7 @@ import type {
   ServiceError,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { Price } from "./usage.js";
 
 /** SettingsSource says where something that is in force is decided. */
 export enum SettingsSource {
@@ -99,10 +100,26 @@ export interface CheckSettingsRequest {
   etag: string;
 }
 
-/** CheckSettingsResponse says what is wrong. */
+/** SoldModel is what a model would be sold at. */
+export interface SoldModel {
+  /** The identifier by which requests name the model. */
+  id: string;
+  /** What its callers would pay. */
+  price?:
+    | Price
+    | undefined;
+  /** Who says the price, such as `published for openai 'gpt-4o'` or `of the settings`. */
+  source: string;
+  /** A sentence for each target whose price for the operator is above this one. */
+  losses: string[];
+}
+
+/** CheckSettingsResponse says what is wrong, and what the text means for prices. */
 export interface CheckSettingsResponse {
   /** What is wrong, in the order of the text. Empty: the text would come into force. */
   problems: SettingsProblem[];
+  /** The first 1,000 models of the text, in its order. Empty where anything is wrong. */
+  models: SoldModel[];
 }
 
 /** UpdateSettingsRequest is what UpdateSettings is asked. */
@@ -526,14 +543,96 @@ export const CheckSettingsRequest: MessageFns<CheckSettingsRequest> = {
   },
 };
 
+function createBaseSoldModel(): SoldModel {
+  return { id: "", price: undefined, source: "", losses: [] };
+}
+
+export const SoldModel: MessageFns<SoldModel> = {
+  encode(message: SoldModel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.price !== undefined) {
+      Price.encode(message.price, writer.uint32(18).fork()).join();
+    }
+    if (message.source !== "") {
+      writer.uint32(26).string(message.source);
+    }
+    for (const v of message.losses) {
+      writer.uint32(34).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SoldModel {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSoldModel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.price = Price.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.losses.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseCheckSettingsResponse(): CheckSettingsResponse {
-  return { problems: [] };
+  return { problems: [], models: [] };
 }
 
 export const CheckSettingsResponse: MessageFns<CheckSettingsResponse> = {
   encode(message: CheckSettingsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.problems) {
       SettingsProblem.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.models) {
+      SoldModel.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -557,6 +656,14 @@ export const CheckSettingsResponse: MessageFns<CheckSettingsResponse> = {
             }
 
             message.problems.push(SettingsProblem.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.models.push(SoldModel.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -776,7 +883,7 @@ export const SettingsServiceService = {
     responseDeserialize: (value: Buffer): GetSettingsResponse => GetSettingsResponse.decode(value),
   },
   /**
-   * CheckSettings says what is wrong with a text for the file, and changes nothing.
+   * CheckSettings says what is wrong with a text for the file and what its models would be sold at, and changes nothing.
    *
    * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is no file, and with ETAG_STALE.
    */
@@ -829,7 +936,7 @@ export interface SettingsServiceServer extends UntypedServiceImplementation {
   /** GetSettings shows the file as it is written, without its secrets, and where each thing that it names is decided. */
   getSettings: handleUnaryCall<GetSettingsRequest, GetSettingsResponse>;
   /**
-   * CheckSettings says what is wrong with a text for the file, and changes nothing.
+   * CheckSettings says what is wrong with a text for the file and what its models would be sold at, and changes nothing.
    *
    * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is no file, and with ETAG_STALE.
    */
@@ -867,7 +974,7 @@ export interface SettingsServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetSettingsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CheckSettings says what is wrong with a text for the file, and changes nothing.
+   * CheckSettings says what is wrong with a text for the file and what its models would be sold at, and changes nothing.
    *
    * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is no file, and with ETAG_STALE.
    */

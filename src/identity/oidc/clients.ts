@@ -89,9 +89,10 @@ export class OidcClients {
 async function discover(issuer: IssuerSettings, skewMs: number): Promise<OidcClient> {
   // Loaded where somebody signs in so: a gateway without an issuer needs none of it.
   const library = await import("openid-client");
-  const isPlain = issuer.issuer.protocol === "http:";
+  const address = new URL(issuer.issuer);
+  const isPlain = address.protocol === "http:";
   const allow = isPlain ? [library.allowInsecureRequests] : [];
-  const found = await library.discovery(issuer.issuer, issuer.clientId, undefined, library.None(), {
+  const found = await library.discovery(address, issuer.clientId, undefined, library.None(), {
     execute: allow,
     timeout: FETCH_MS / 1_000,
     [library.customFetch]: boundedFetch,

@@ -101,7 +101,7 @@ export class Oidc {
     if (pending.name !== issuer.name) throw notTaken(issuer, "another sign-in was begun since; begin it anew");
     const { stage } = pending;
     if (stage.kind === "known") {
-      if (stage.vouched.issuer !== issuer.issuer.href) throw notTaken(issuer, "its address is another one since");
+      if (stage.vouched.issuer !== issuer.issuer) throw notTaken(issuer, "its address is another one since");
       return { issuer, pending, vouched: stage.vouched };
     }
     if (query.length > QUERY_LENGTH_MAX) throw notTaken(issuer, "its answer is too long");

@@ -28,7 +28,7 @@ export function vouchedOf(issuer: IssuerSettings, claims: Claims): Vouched {
   if (issuer.emailDomains.length > 0 && !issuer.emailDomains.includes(domain))
     throw notTaken(issuer, `e-mail addresses of ${domain} may not come in`);
   const authTimeMs = typeof authTime === "number" && Number.isFinite(authTime) ? Math.floor(authTime * 1_000) : 0;
-  return { issuer: issuer.issuer.href, subject, email, name: nameIn(claims.name, email), authTimeMs };
+  return { issuer: issuer.issuer, subject, email, name: nameIn(claims.name, email), authTimeMs };
 }
 
 /**
