@@ -26,7 +26,12 @@ beforeAll(() => {
   write("package.json", '{ "type": "module" }');
   write("package-lock.json", "{}");
   write("src/cli/main.ts", program("first"));
-  for (const thread of ["store/sqlite/worker", "reading/reading-worker", "records/record-worker"])
+  for (const thread of [
+    "store/sqlite/worker",
+    "reading/reading-worker",
+    "records/record-worker",
+    "serve/settings-worker",
+  ])
     write(`src/${thread}.ts`, "export {};\n");
   write("gen/tollgate.binpb", "");
   for (const file of ["prepare.mjs", "bundle.mjs"]) copyFileSync(join("src", file), join(clone, "src", file));

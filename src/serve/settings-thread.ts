@@ -1,4 +1,4 @@
-/** Asks about texts of settings beside the event loop, each in a thread of its own that has bounds of time and memory. */
+/** Reads texts of settings beside the event loop, each in a thread that has bounds of time and memory. */
 import { Worker } from "node:worker_threads";
 import { ConfigError } from "../config/config-error.js";
 import { type LateProblem, type SettingsFile, textOfFile, versionOf } from "../config/file.js";

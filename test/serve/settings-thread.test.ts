@@ -101,8 +101,9 @@ const filled = (piece: (at: number) => string): string => {
   for (let at = 0, bytes = 0; bytes < BYTES; at += 1) bytes += pieces[pieces.push(piece(at)) - 1]?.length ?? 0;
   return pieces.join("");
 };
+const manyNames = Array.from({ length: 2_000 }, (_, at) => `k${at}: x`).join(", ");
 const HEAVY = {
-  merges: `a: &a { ${filled((at) => (at < 2_000 ? `k${at}: x, ` : " ".repeat(BYTES)))} }\nb: { <<: [${"*a, ".repeat(5_000)}] }\n`,
+  merges: `a: &a { ${manyNames} }\nb: { <<: [${"*a, ".repeat(5_000)}] }\n`,
   "aliases of aliases": `x-0: &a0 [x]\n${filled((at) => `x-${at + 1}: &a${at + 1} [${`*a${at}, `.repeat(9)}]\n`)}`,
   depth: `a: ${"[".repeat(BYTES / 2)}`,
   models: `${BEFORE}models:\n${filled((at) => `  gpt-${at}: { targets: [{ upstream: local }], price: free }\n`)}`,

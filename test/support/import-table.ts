@@ -236,6 +236,7 @@ export const ENTRIES = [
   "src/store/sqlite/worker.ts",
   "src/reading/reading-worker.ts",
   "src/records/record-worker.ts",
+  "src/serve/settings-worker.ts",
   "src/prepare.mjs",
   "src/bundle.mjs",
   "src/console/main.tsx",

@@ -19,6 +19,7 @@ import { Code } from "../parts/code.tsx";
 import { TextField } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { SoldModels } from "./settings-sold.tsx";
 
 const ROWS = 24;
 
@@ -107,7 +108,10 @@ function Editor({ file, onClose }: EditorParts): ReactNode {
         />
       </div>
       {check.data !== undefined && (
-        <Problems problems={check.data.problems} onGo={(problem) => goTo(field.current, problem)} />
+        <>
+          <Problems problems={check.data.problems} onGo={(problem) => goTo(field.current, problem)} />
+          <SoldModels models={check.data.models} />
+        </>
       )}
       {save.error !== null ? (
         <Problem error={save.error} what={settingsWords.saveFailed} />

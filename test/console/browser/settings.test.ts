@@ -51,6 +51,8 @@ test.runIf(isAlone)(
     );
     await page.getByRole("button", { name: "Check it" }).click();
     await page.getByText("The text is right.").waitFor();
+    const sold = page.getByRole("region", { name: "What its models would be sold at" });
+    await sold.getByRole("row", { name: /sim-edited .* of the settings/ }).waitFor();
 
     // Somebody else is faster: nothing of theirs is written over.
     const { file } = await world.api<Shown>("/api/v1/settings");
