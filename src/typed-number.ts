@@ -60,6 +60,13 @@ export function certainUsd(nanos: bigint): string {
   return formatUsd(nanos).replace(/(\.\d{3})$/, "$10");
 }
 
+const LARGE_TIMES = 10n;
+
+/** True where an amount is so far above the last one of its kind that a slip of the finger is likely. 0n: none before. */
+export function isLargeAmount(nanos: bigint, lastNanos: bigint): boolean {
+  return lastNanos > 0n && nanos >= lastNanos * LARGE_TIMES;
+}
+
 /** A text with one sign that nobody writes so: it may separate the decimals, or digits of which some are missing. */
 function readLoosely(plain: string, places: number): TypedNumber {
   const [, whole, fraction] = /^(\d+)[.,](\d+)$/.exec(plain) ?? [];

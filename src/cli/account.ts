@@ -17,6 +17,7 @@ import { connected, type ConnectionOptions, readPages, withConnection } from "./
 import { addShowCommand, formatBalance, formatSettings } from "./account-facts.js";
 import { addDebitCommand, addFreezeCommands } from "./correction.js";
 import { CommandFailure } from "./failure.js";
+import { budgetsOf, type TypedAmount, typedIn, withAmounts } from "./large-amounts.js";
 import {
   archivedNote,
   type Column,
@@ -169,8 +170,14 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
   };
   await connected(options, async (connection) => {
     const method = AccountServiceService.updateAccount;
-    const answer = await connection.call(method, { id, settings, updateMask, etag: "" });
-    connection.show(method, answer, ({ account }) => formatSettings(account?.settings ?? settings));
+    const typed = async (): Promise<readonly TypedAmount[]> => {
+      const { account } = await connection.call(AccountServiceService.getAccount, { id });
+      return budgetsOf("account", options, account?.settings);
+    };
+    await withAmounts(typed, async () => {
+      const answer = await connection.call(method, { id, settings, updateMask, etag: "" });
+      connection.show(method, answer, ({ account }) => formatSettings(account?.settings ?? settings));
+    });
   });
 }
 
@@ -195,7 +202,7 @@ interface CreditOptions extends ConnectionOptions {
 async function credit(id: string, amountNanos: bigint, options: CreditOptions): Promise<void> {
   if (amountNanos === 0n) throw new CommandFailure("a credit must be above 0", "usage");
   const creditId = options.id ?? `cli-${Date.now().toString(36)}-${randomBytes(4).toString("hex")}`;
-  await connected(options, async (connection) => {
+  await typedIn("credit", amountNanos, options, async (connection) => {
     const method = AccountServiceService.creditAccount;
     const answer = await connection.call(method, { id, amountNanos, creditId, reason: options.reason ?? "" });
     connection.show(method, answer, ({ repeatedCredit, availableNanos }) => {

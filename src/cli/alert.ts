@@ -17,6 +17,7 @@ import { readLimit, readUsd, readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { EnumWords } from "./enum-words.js";
 import type { Names } from "./names.js";
+import { typedIn } from "./large-amounts.js";
 import { formatList, formatTime, print, printable, remark, SHOWN_ONCE } from "./print.js";
 
 const KINDS = new EnumWords<AlertKind>(AlertKind, "ALERT_KIND_");
@@ -97,7 +98,7 @@ interface CreateOptions extends ConnectionOptions {
 }
 
 async function createAlert(kind: AlertSettings["kind"], options: CreateOptions): Promise<void> {
-  await connected(options, async (connection) => {
+  await typedIn(`alert.${kind}`, options.amount, options, async (connection) => {
     const method = AlertServiceService.createAlert;
     const settings: AlertSettings = {
       ...AlertSettings.decode(new Uint8Array()),

@@ -6,6 +6,7 @@ import { formatUsd } from "../money.js";
 import { readLimit, readUsd, readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import type { Names } from "./names.js";
+import { typedIn } from "./large-amounts.js";
 import { formatList, formatTime, numeric, printable, remark } from "./print.js";
 
 const DAY_S = 86_400;
@@ -59,7 +60,7 @@ export function addCodeCommands(program: Command): void {
 }
 
 async function create(amountNanos: bigint, options: CreateOptions): Promise<void> {
-  await connected(options, async (connection) => {
+  await typedIn("code", amountNanos, options, async (connection) => {
     const ttlSeconds = Number(options.days ?? 0n) * DAY_S;
     const wish = { count: Number(options.count ?? 1n), amountNanos, amount: undefined, note: options.note, ttlSeconds };
     const answer = await connection.call(service.createTopUpCodes, wish);

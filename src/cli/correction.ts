@@ -7,6 +7,7 @@ import { readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";
 import { addRequestReports } from "./request.js";
+import { typedIn } from "./large-amounts.js";
 import { printable } from "./print.js";
 
 interface CorrectionOptions extends ConnectionOptions {
@@ -77,7 +78,7 @@ async function unfreeze(id: string, options: ConnectionOptions): Promise<void> {
 async function debit(id: string, amountNanos: bigint, options: CorrectionOptions): Promise<void> {
   if (amountNanos === 0n) throw new CommandFailure("a debit must be above 0", "usage");
   const debitId = options.id ?? makeId();
-  await connected(options, async (connection) => {
+  await typedIn("debit", amountNanos, options, async (connection) => {
     const method = AccountServiceService.debitAccount;
     const answer = await connection.call(method, { id, amountNanos, debitId, reason: options.reason });
     connection.show(method, answer, ({ repeatedDebit, debitedNanos, receivableNanos, availableNanos }) => {
@@ -94,7 +95,7 @@ async function debit(id: string, amountNanos: bigint, options: CorrectionOptions
 async function refund(id: string, options: CorrectionOptions & { usd?: bigint }): Promise<void> {
   const refundId = options.id ?? makeId();
   if (options.usd === 0n) throw new CommandFailure("a refund must be above 0", "usage");
-  await connected(options, async (connection) => {
+  await typedIn("refund", options.usd, options, async (connection) => {
     const method = UsageServiceService.refundRequest;
     const asked = { id, amountNanos: options.usd, refundId, reason: options.reason };
     const answer = await connection.call(method, asked);

@@ -5,6 +5,7 @@ import { formatUsd } from "../money.js";
 import { readGrace, readLimit } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";
+import { budgetsOf, type TypedAmount, withAmounts } from "./large-amounts.js";
 import { givenOptions, type KeyOptions, maskOf, settingsOf, withKeyOptions } from "./key-options.js";
 import type { Names } from "./names.js";
 import { formatLimit, formatList, formatTable, formatTime, numeric, printable, remark, SHOWN_ONCE } from "./print.js";
@@ -49,10 +50,13 @@ async function createKey(account: string, options: SetOptions): Promise<void> {
   await connected(options, async (connection) => {
     const method = KeyServiceService.createKey;
     const request = { accountId: account, settings: settingsOf(options), secret: "" };
-    const answer = await connection.call(method, request);
-    connection.show(method, answer, ({ secret }) => secret);
-    const { id = "", accountId = "" } = answer.key ?? {};
-    if (!options.json) remark(`Made ${id} for the account ${accountId}. ${SHOWN_ONCE}`);
+    const typed = () => budgetsOf("key", options, undefined);
+    await withAmounts(typed, async () => {
+      const answer = await connection.call(method, request);
+      connection.show(method, answer, ({ secret }) => secret);
+      const { id = "", accountId = "" } = answer.key ?? {};
+      if (!options.json) remark(`Made ${id} for the account ${accountId}. ${SHOWN_ONCE}`);
+    });
   });
 }
 
@@ -93,8 +97,14 @@ async function updateKey(id: string, options: SetOptions & { etag: string }): Pr
   await connected(options, async (connection) => {
     const method = KeyServiceService.updateKey;
     const asked = { id, settings: settingsOf(options), updateMask, etag: options.etag };
-    const answer = await connection.call(method, asked);
-    connection.show(method, answer, () => `Changed ${givenOptions(options).join(", ")} of ${printable(id)}.`);
+    const typed = async (): Promise<readonly TypedAmount[]> => {
+      const { key } = await connection.call(KeyServiceService.getKey, { id });
+      return budgetsOf("key", options, key?.settings);
+    };
+    await withAmounts(typed, async () => {
+      const answer = await connection.call(method, asked);
+      connection.show(method, answer, () => `Changed ${givenOptions(options).join(", ")} of ${printable(id)}.`);
+    });
   });
 }
 

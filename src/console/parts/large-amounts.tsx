@@ -3,8 +3,7 @@ import { type ReactNode, useState } from "react";
 import { words } from "../copy/en.ts";
 import { money } from "../format.ts";
 import { Check } from "./field.tsx";
-
-const TIMES = 10n;
+import { isLargeAmount } from "../../typed-number.ts";
 
 export interface TypedAmount {
   /** What the last amount is looked up by. */
@@ -27,7 +26,7 @@ export function useLargeAmounts(amounts: readonly TypedAmount[]): LargeAmounts {
   const [confirmed, setConfirmed] = useState("");
   const large = amounts.flatMap(({ kind, nanos = 0n, before = 0n }) => {
     const last = before > 0n ? before : lastOf(kind);
-    return last > 0n && nanos >= last * TIMES ? [words.form.largeAmount(money(nanos), money(last))] : [];
+    return isLargeAmount(nanos, last) ? [words.form.largeAmount(money(nanos), money(last))] : [];
   });
   const asked = large.join(" ");
   return {
