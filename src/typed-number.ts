@@ -11,6 +11,8 @@ export type TypedNumber =
 export interface TypedNumbers {
   /** USD as nano-USD. */
   readonly usd: (text: string) => TypedNumber;
+  /** A number that is no amount of money, with at most nine decimals, in billionths. */
+  readonly decimal: (text: string) => TypedNumber;
   /** A whole number of at most 15 digits. */
   readonly whole: (text: string) => TypedNumber;
 }
@@ -30,7 +32,7 @@ interface Signs {
 const UNKNOWN: Signs = { decimal: ".", groups: "", groupDigits: 3, digits: [] };
 const CURRENCY = /^(?:USD|US\$|\$) ?| ?(?:USD|US\$|\$US|\$)$/g;
 const INVISIBLE = /\p{Cf}/gu;
-const USD_PLACES = 9;
+const DECIMAL_PLACES = 9;
 const WHOLE_DIGITS_MAX = 15;
 
 /**
@@ -48,9 +50,10 @@ export function typedNumbers(locale: string | undefined): TypedNumbers {
   };
   return {
     usd: (text) => {
-      const typed = read(text.trim().replaceAll(CURRENCY, ""), USD_PLACES);
+      const typed = read(text.trim().replaceAll(CURRENCY, ""), DECIMAL_PLACES);
       return typed.kind === "number" && typed.value > AMOUNT_NANOS_MAX ? { kind: "wrong" } : typed;
     },
+    decimal: (text) => read(text, DECIMAL_PLACES),
     whole: (text) => read(text, 0),
   };
 }

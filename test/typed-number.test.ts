@@ -108,3 +108,12 @@ test.each([
 ] as const)("$typed for a reader of $locale", ({ typed, locale, want }) => {
   expect(typedNumbers(locale).usd(typed)).toEqual(want);
 });
+
+test.each([
+  { locale: "de-DE", text: "0,7", read: { kind: "number", value: 700_000_000n } },
+  { locale: "en-US", text: "0.7", read: { kind: "number", value: 700_000_000n } },
+  { locale: "en-US", text: "0,7", read: { kind: "ambiguous", readings: ["0.70", "7.00"] } },
+  { locale: "en-US", text: "$0.7", read: { kind: "wrong" } },
+])("$text of $locale is a number with decimals, or is refused", ({ locale, text, read }) => {
+  expect(typedNumbers(locale).decimal(text)).toEqual(read);
+});

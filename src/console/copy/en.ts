@@ -122,6 +122,7 @@ export const words = {
     none: "none",
     noLimit: "no limit",
     wrongNumber: "Give a whole number, or leave it empty.",
+    wrongDecimal: (most: number): string => `Give a number from 0 to ${most}, such as 0.7, or leave it empty.`,
     wrongMoney: "Give an amount such as 12.50, or leave it empty.",
     twoReadings: (one: string, other: string): string => `This may be ${one} or ${other}. Write the one that you mean.`,
     largeAmount: (amount: string, last: string): string => `Yes, ${amount} is right, where the last was ${last}.`,

@@ -13,6 +13,7 @@ import { Choice, Field, TextField } from "../parts/field.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { wrongDecimal, wrongWhole } from "../typed.ts";
 import { AnswerBox } from "./answer-box.tsx";
 import { Estimate } from "./estimate.tsx";
 import { type Exchange, type Settings, useTalk } from "./use-talk.ts";
@@ -36,7 +37,8 @@ export function Playground(): ReactNode {
   );
 }
 
-const FRESH: Settings = { system: "", temperature: undefined, outputTokensMax: undefined };
+const FRESH: Settings = { system: "", temperature: "", outputTokensMax: "" };
+const TEMPERATURE_MAX = 2;
 
 function Table({ models, first }: { readonly models: readonly Model[]; readonly first: Model }): ReactNode {
   const { account } = useSignedIn();
@@ -45,9 +47,10 @@ function Table({ models, first }: { readonly models: readonly Model[]; readonly 
   const [text, setText] = useState("");
   const talk = useTalk(account);
   const asked = beside === undefined ? [model] : [model, beside];
+  const maySend = text.trim() !== "" && !talk.isRunning && !isWrong(settings);
   const send = (event?: FormEvent): void => {
     event?.preventDefault();
-    if (text.trim() === "" || talk.isRunning) return;
+    if (!maySend) return;
     talk.ask(asked, text, settings);
     setText("");
   };
@@ -71,7 +74,7 @@ function Table({ models, first }: { readonly models: readonly Model[]; readonly 
         />
         <Estimate models={asked} text={text} settings={settings} exchanges={talk.exchanges} />
         <div className="row">
-          <button className="button main" type="submit" disabled={text.trim() === "" || talk.isRunning}>
+          <button className="button main" type="submit" disabled={!maySend}>
             {playgroundWords.send}
           </button>
           {talk.isRunning && (
@@ -150,13 +153,16 @@ function Pick({ models, model, beside }: PickParts): ReactNode {
   );
 }
 
+function isWrong({ temperature, outputTokensMax }: Settings): boolean {
+  return wrongDecimal(temperature, TEMPERATURE_MAX) !== undefined || wrongWhole(outputTokensMax) !== undefined;
+}
+
 interface ParametersParts {
   readonly settings: Settings;
   readonly onChange: (settings: Settings) => void;
 }
 
 function Parameters({ settings, onChange }: ParametersParts): ReactNode {
-  const numberIn = (text: string): number | undefined => (text === "" ? undefined : Number(text));
   return (
     <details className="more">
       <summary>{playgroundWords.parameters}</summary>
@@ -171,19 +177,17 @@ function Parameters({ settings, onChange }: ParametersParts): ReactNode {
         <div className="pairs">
           <Field
             label={playgroundWords.temperature}
-            type="number"
-            min={0}
-            max={2}
-            step={0.1}
-            value={settings.temperature ?? ""}
-            onChange={({ currentTarget: { value } }) => onChange({ ...settings, temperature: numberIn(value) })}
+            inputMode="decimal"
+            value={settings.temperature}
+            wrong={wrongDecimal(settings.temperature, TEMPERATURE_MAX)}
+            onChange={({ currentTarget: { value } }) => onChange({ ...settings, temperature: value })}
           />
           <Field
             label={playgroundWords.outputMax}
-            type="number"
-            min={1}
-            value={settings.outputTokensMax ?? ""}
-            onChange={({ currentTarget: { value } }) => onChange({ ...settings, outputTokensMax: numberIn(value) })}
+            inputMode="numeric"
+            value={settings.outputTokensMax}
+            wrong={wrongWhole(settings.outputTokensMax)}
+            onChange={({ currentTarget: { value } }) => onChange({ ...settings, outputTokensMax: value })}
           />
         </div>
       </div>

@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 import { listRequests } from "../../../gen/console/usage_service.js";
 import { forget } from "../api/queries.ts";
 import { type Asked, chat, type Heard, type Turn } from "./chat.ts";
+import { parseDecimal, parseWhole } from "../typed.ts";
 
 export interface Answer {
   readonly model: string;
@@ -25,10 +26,11 @@ export interface Talk {
   readonly clear: () => void;
 }
 
+/** As it was typed. Empty: the model's own. */
 export interface Settings {
   readonly system: string;
-  readonly temperature: number | undefined;
-  readonly outputTokensMax: number | undefined;
+  readonly temperature: string;
+  readonly outputTokensMax: string;
 }
 
 const SILENT: Heard = { text: "", thinking: "", requestId: "", firstMs: undefined };
@@ -63,12 +65,13 @@ export function useTalk(account: string): Talk {
 
 /** What is asked of a model. */
 export function askedOf(model: string, messages: readonly Turn[], settings: Settings): Asked {
-  const { temperature, outputTokensMax } = settings;
+  const temperature = parseDecimal(settings.temperature);
+  const outputTokensMax = parseWhole(settings.outputTokensMax);
   return {
     model,
     messages,
     ...(temperature === undefined ? {} : { temperature }),
-    ...(outputTokensMax === undefined ? {} : { max_completion_tokens: outputTokensMax }),
+    ...(outputTokensMax === undefined ? {} : { max_completion_tokens: Number(outputTokensMax) }),
   };
 }
 
