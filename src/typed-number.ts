@@ -65,7 +65,7 @@ export function certainUsd(nanos: bigint): string {
 
 const LARGE_TIMES = 10n;
 
-/** True where an amount is so far above the last of its kind that a slip of the finger is likely. 0n: there was none. */
+/** True where an amount is so far above the last of its kind (0n: there was none) that it may be a slip. */
 export function isLargeAmount(nanos: bigint, lastNanos: bigint): boolean {
   return lastNanos > 0n && nanos >= lastNanos * LARGE_TIMES;
 }
