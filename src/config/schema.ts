@@ -43,7 +43,7 @@ const baseUrl = reading(
 
 const upstream = block({
   family: text(64).describe("How it is spoken to"),
-  api_key: text(4096, { secret: { isSent: true, unchangedBy: ["unknown_members"] } })
+  api_key: text(4096, { secret: { isSent: true, unchangedBy: ["unknown_members", "prompt_cache", "media_addresses"] } })
     .optional()
     .describe("Its credential, best as `${VARIABLE}`"),
   base_url: baseUrl.optional().describe("Its address, where its family has none of its own or another"),
