@@ -29,7 +29,6 @@ const DATES: Readonly<Record<string, string>> = {
   "src/rpc/remote-channel.ts": "a deadline as the gRPC library takes it, at the moment of the call",
   "src/rpc/server.ts": "a deadline as the gRPC library tells it, made a life at once",
   "src/serve/clock.ts": "what the clock compares the store's time with, and the one source of an embedded store",
-  "src/serve/request-id.ts": "part of an id",
   "src/serve/settings-check.ts": "the date of the prices in force",
   "src/store/journals.ts": "part of the name of a damaged journal's copy",
   "src/store/sqlite/archive.ts": "which months are over, beside an embedded store, which has no other clock",

@@ -50,6 +50,8 @@ export const FLAG = { streamed: 1, replayed: 2, answered: 4, costKnown: 8, adopt
 
 /** A request ends so long after its id was made at most, so that its record is found by either time. */
 export const REQUEST_MS_MAX = 700_000;
+/** So far the clock of a front end elsewhere, which makes ids, may be ahead of the one that records go by. */
+export const ID_AHEAD_MS = 60_000;
 /** The same after money was set aside for it, which may come a while after its id. */
 const HELD_MS_MAX = 660_000;
 

@@ -14,7 +14,7 @@ import {
 import { ChunkSumsCache } from "./chunk-sums.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
 import { requestTime } from "../api/request-time.js";
-import { FLAG, type RecordRow, REQUEST_MS_MAX } from "./columns.js";
+import { FLAG, ID_AHEAD_MS, type RecordRow, REQUEST_MS_MAX } from "./columns.js";
 import { type RecordFilter, isRefused, type Test, testOf } from "./filter.js";
 import { PartCache } from "./part-cache.js";
 import { BatchBuilder, type RowBatch } from "./row-batch.js";
@@ -105,7 +105,7 @@ export class Engine {
 
   async #list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<RecordRow[]> {
     const began = filter.id === undefined ? undefined : requestTime(filter.id);
-    const fromMs = Math.max(filter.fromMs, began ?? 0);
+    const fromMs = Math.max(filter.fromMs, (began ?? 0) - ID_AHEAD_MS);
     const toMs = Math.min(
       filter.toMs,
       after?.timeMs ?? EVER_MS,
@@ -166,7 +166,7 @@ export class Engine {
   }
 
   async #findAfter(began: number, id: string): Promise<RecordRow | undefined> {
-    for (const mark of await this.#within(began, began + REQUEST_MS_MAX)) {
+    for (const mark of await this.#within(began - ID_AHEAD_MS, began + REQUEST_MS_MAX)) {
       const chunk = await this.#present(mark, true);
       const place = chunk.texts.texts.placeOf(id);
       if (place < 0) continue;

@@ -7,7 +7,7 @@ import type { Routing } from "../routing/routing.js";
 import type { Store } from "../store/store.js";
 import { asidesOf } from "./asides.js";
 import type { Clocked } from "./core.js";
-import { makeRequestId } from "./request-id.js";
+import { requestIdsBy } from "./request-id.js";
 import type { Derived } from "./root-secrets.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
 import type { ThisNode } from "./this-node.js";
@@ -36,7 +36,7 @@ export function startAlerts(
     sealKeys: derived.seals.webhooks,
     networks: environment.webhookNetworks,
     mail: environment.mail,
-    makeId: makeRequestId,
+    makeId: requestIdsBy(clock.nowMs),
     nowMs: clock.nowMs,
     userAgent: `Tollgate/${version}`,
     fileAlerts: () => settings.alerts,

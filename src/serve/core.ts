@@ -39,7 +39,7 @@ import { HealthLog } from "./health-log.js";
 import { createPeople } from "./people.js";
 import { ledgerEvents } from "./ledger-events.js";
 import { createLoadOptions } from "./load-options.js";
-import { makeRequestId } from "./request-id.js";
+import { requestIdsBy } from "./request-id.js";
 import { type Derived, watchRotation } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
 import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
@@ -88,6 +88,8 @@ export interface Core {
   readonly requests: RequestFeed;
   readonly shown: ShownOnce & { readonly welcomeToken: string | undefined };
   readonly frontToken: string;
+  /** Makes the ids of requests, by the clock that their records go by. */
+  readonly requestIds: () => string;
   /** What this node is. */
   readonly node: ThisNode;
   /** Reads the settings file once more. Never rejects. */
@@ -150,7 +152,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     upstreams: sharedUpstreams(routing, coordination),
     nodes: node,
     alerts,
-    requestIds: makeRequestId,
+    requestIds: requestIdsBy(nowMs),
     nowMs,
     frontTokens,
     proxies: proxiesOf(environment),
@@ -163,6 +165,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     requests,
     shown: { ...shown, welcomeToken: await people.identity.firstOperatorLink() },
     frontToken: frontTokens[0] ?? "",
+    requestIds: requestIdsBy(nowMs),
     node,
     reload: () => settings.reload(),
     ready: () => takesWrites(store),

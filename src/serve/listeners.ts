@@ -19,10 +19,11 @@ import type { Metrics } from "../observe/metrics.js";
 import { PACKAGE_ROOT } from "../package-root.js";
 import { createGrpcServer } from "../rpc/server.js";
 import { listenAdmin } from "./admin.js";
+import { machineMs } from "./clock.js";
 import { type Core, proxiesOf } from "./core.js";
 import { recordFrontRefusal } from "./front-refusals.js";
 import { RefusalReports } from "./refusal-reports.js";
-import { makeRequestId } from "./request-id.js";
+import { requestIdsBy } from "./request-id.js";
 
 const STREAMS_MAX = 10_000;
 /** How long requests that were on their way as the ports closed are served. */
@@ -113,10 +114,11 @@ export class Listeners {
     const { channel, core, environment, frontToken, log, metrics, ready } = this.#options;
     const proxies = proxiesOf(environment);
     const outlines = createOutlines();
+    const requestIds = core?.requestIds ?? requestIdsBy(machineMs);
     const server = await createHttpServer({
       channel,
       formats: [openai, openaiResponses, openaiCompaction, openaiCompletions, anthropic, gemini],
-      requestIds: () => `req_${makeRequestId()}`,
+      requestIds: () => `req_${requestIds()}`,
       log,
       metrics: {
         observe: ({ route, status, durationMs }) => {

@@ -1,5 +1,5 @@
 /** Whether somebody may give a link, asked where it is made and again where it is used. */
-import { KeySettings } from "../api/index.js";
+import { KeySettings } from "../../gen/tollgate/v1/key_service.js";
 import { KEY, type KeyColumns, toKey } from "./key-rows.js";
 import type { InstallationRole, LinkRow, MemberRole } from "./people-rows.js";
 import { row, type Script } from "./script.js";

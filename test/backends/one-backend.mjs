@@ -53,6 +53,7 @@ const POSTGRESQL = {
 };
 
 const BOTH = {
+  "test/flow/wrong-clocks.test.ts": "nodes days apart on one PostgreSQL, and a machine that was set beside the file",
   "test/cli/store.prove.test.ts": "copies from one driver to the other",
   "test/money/copy.prove.test.ts": "copies from one driver to the other",
   "test/records/content.test.ts": "asks each driver",

@@ -1,6 +1,7 @@
 /** What an operator relies on: hot reload, a graceful end, metrics, and that no secret is ever written down. */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { versionOf } from "../../src/config/file.js";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { writtenBy } from "../support/database-behind.js";
 import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
@@ -60,9 +61,13 @@ describe("a settings file that changes", () => {
   beforeEach(async () => {
     await open((account = `case-${(accounts += 1)}`));
     const lines = gateway.log.length;
-    gateway.writeSettings(settingsFor(upstream.url));
+    const text = settingsFor(upstream.url);
+    gateway.writeSettings(text);
     process.kill(gateway.pid, "SIGHUP");
-    const isInForce = (): boolean => gateway.log.slice(lines).some((line) => line.includes("settings reloaded"));
+    // A file of before may still be on its way into force.
+    const told = `"version":"${versionOf(text)}"`;
+    const isInForce = (): boolean =>
+      gateway.log.slice(lines).some((line) => line.includes("settings reloaded") && line.includes(told));
     await vi.waitFor(() => expect(isInForce()).toBe(true), PATIENT);
   });
 

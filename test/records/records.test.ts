@@ -278,3 +278,11 @@ function methodsOf(store: ChunkStore): ChunkStore {
     close: () => store.close(),
   };
 }
+
+test.each([60_000, 1, 0, -600_000])("a record is found by an id that is %i ms ahead of its end", async (aheadMs) => {
+  const { records, feed } = await open(await folder());
+  const id = idAt(NOW_MS + aheadMs, "1");
+  feed.begin(id, "/v1/models", {}).end(new GatewayError("ERROR_REASON_KEY_INVALID"));
+  expect(await records.find(id)).toMatchObject({ id });
+  expect(await records.list({ ...ALL, id }, 10, undefined)).toMatchObject([{ id }]);
+});
