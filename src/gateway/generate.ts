@@ -94,8 +94,8 @@ export async function generate(
     });
     const { strict } = caller.settings;
     const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
-    const failure = await answer(request, model, { run, long }, meter, call, steps);
-    const { outcome, chargedNanos } = await conclude(meter, hold, failure, call, steps);
+    const answered = await answer(request, model, { run, long }, meter, call, steps);
+    const { outcome, chargedNanos, failure } = await conclude(meter, hold, answered, call, steps);
     // What was sent counts in limits whoever pays for it: else they would be passed by hanging up.
     usedTokens = totalTokens(outcome.unbilled ?? outcome.usage);
     record({ call, model, meter, hold, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
@@ -185,6 +185,8 @@ function record(ended: Ended, steps: Steps): void {
 interface Concluded {
   readonly outcome: Outcome;
   readonly chargedNanos: bigint;
+  /** What the request failed with, its last bytes among it: it is charged all the same. */
+  readonly failure: GatewayError | undefined;
 }
 
 /** Settles, and ends a good answer. Nothing that goes wrong here hides the error that ended a bad one. */
@@ -207,13 +209,27 @@ async function conclude(
     const chargedNanos = isAboveHold ? (settled?.chargedNanos ?? hold.amountNanos) : outcome.costNanos;
     // A process that is killed from here on leaves what its client was told to the next start.
     if (!mustWait && hold.noted !== undefined) await hold.noted;
-    failpoint("before_last_bytes");
-    if (failure === undefined && !call.signal.aborted) meter.end(outcome, chargedNanos);
-    return { outcome, chargedNanos };
+    return { outcome, chargedNanos, failure: failure ?? tellEnd(meter, outcome, chargedNanos, call) };
   } catch (error) {
     if (failure === undefined) throw error;
     steps.log.error({ request_id: call.requestId, err: error }, "a failed request could not be settled as it ended");
     throw failure;
+  }
+}
+
+/** Ends a good answer that is settled. Returns what that failed with: the record must tell the charge all the same. */
+function tellEnd(
+  meter: Meter,
+  outcome: Outcome,
+  chargedNanos: bigint,
+  { signal }: GatewayCall,
+): GatewayError | undefined {
+  try {
+    failpoint("before_last_bytes");
+    if (!signal.aborted) meter.end(outcome, chargedNanos);
+    return undefined;
+  } catch (error) {
+    return GatewayError.from(error);
   }
 }
 

@@ -1,7 +1,11 @@
 /** The pipeline of a generation, over a real ledger: whatever ends it, it is settled and gives back what it took. */
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import type { CallMetadata } from "../../src/api/channel.js";
 import { GatewayError } from "../../src/errors.js";
+import { armFailpoints, readFailpoints } from "../../src/failpoint.js";
 import { generate } from "../../src/gateway/generate.js";
+import type { AnswerBatch } from "../../src/gateway/meter-types.js";
+import { type EndedRequest, RequestFeed, type RequestRecord } from "../../src/records/request-record.js";
 import type { Step } from "../routing/scripted-upstream.js";
 import { askedOf, openPipeline, type Pipeline, type PipelineOptions, settled, Told, until } from "./pipeline.js";
 
@@ -26,6 +30,11 @@ const ANSWER = JSON.stringify({
   choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
   usage: USAGE,
 });
+const WHOLE_ANSWER: readonly Step[] = [
+  { atMs: 10, head: "application/json" },
+  { atMs: 20, data: ANSWER },
+  { atMs: 30, end: true },
+];
 
 interface Ended {
   readonly error: GatewayError | undefined;
@@ -39,13 +48,15 @@ async function open(options: PipelineOptions): Promise<Pipeline> {
 
 interface Acts {
   readonly body?: object;
+  readonly sink?: Told;
+  readonly record?: RequestRecord;
   /** Runs once the upstream was asked. */
   readonly meanwhile?: (call: ReturnType<Pipeline["call"]>, told: Told) => Promise<void>;
 }
 
-async function run(pipeline: Pipeline, { body, meanwhile }: Acts = {}): Promise<Ended> {
-  const told = new Told();
-  const call = pipeline.call();
+async function run(pipeline: Pipeline, { body, meanwhile, ...acts }: Acts = {}): Promise<Ended> {
+  const told = acts.sink ?? new Told();
+  const call = pipeline.call(acts.record === undefined ? {} : { record: acts.record });
   const { requests } = pipeline.upstream;
   const generating = generate(() => askedOf(body), call, told, pipeline.steps).then(
     () => undefined,
@@ -80,13 +91,42 @@ test("a stream is charged by its report, and its last batch says so", async () =
   expect(await spent(pipeline)).toBe(50n);
 });
 
+/** Takes all but the end of an answer. */
+class Closed extends Told {
+  override head(metadata: CallMetadata): void {
+    super.head(metadata);
+    if (metadata["x-tollgate-cost-nanos"] !== undefined) throw new Error("no head any more");
+  }
+
+  override data(batch: AnswerBatch): boolean {
+    if (batch.events.some(({ kind }) => kind?.$case === "finish")) throw new Error("no end any more");
+    return super.data(batch);
+  }
+}
+
+test.each([
+  { name: "the last batch of a stream", stream: true, sink: () => new Closed() },
+  { name: "the head of a whole answer", stream: false, sink: () => new Closed() },
+  { name: "what leads to a stream's end", stream: true, failpoint: "before_last_bytes=throw" },
+  { name: "what leads to a whole answer", stream: false, failpoint: "before_last_bytes=throw" },
+])("where $name fails, record and limits say the charge of the ledger", async ({ stream, sink, failpoint }) => {
+  const pipeline = await open({ scripts: [stream ? WHOLE : WHOLE_ANSWER] });
+  const records: EndedRequest[] = [];
+  const feed = new RequestFeed({ nowMs: Date.now, onError: (error) => expect.unreachable(String(error)) });
+  feed.subscribe((record) => records.push(record));
+  armFailpoints(readFailpoints(failpoint));
+  onTestFinished(() => armFailpoints(undefined));
+  const record = feed.begin("r1", "/v1/chat/completions", {});
+  const { error } = await run(pipeline, { body: { stream }, record, ...(sink && { sink: sink() }) });
+  record.left(error);
+  expect(error?.reason).toBe("ERROR_REASON_INTERNAL");
+  expect(await spent(pipeline)).toBe(50n);
+  expect(records.map(({ answer, failure }) => [answer?.chargedNanos, failure?.reason])).toEqual([[50n, error?.reason]]);
+  expect(await pipeline.steps.limits.usedOf(pipeline.caller)).toMatchObject({ tokens: 50 });
+});
+
 test("a whole answer has its cost in its head", async () => {
-  const script = [
-    { atMs: 10, head: "application/json" },
-    { atMs: 20, data: ANSWER },
-    { atMs: 30, end: true },
-  ] as const;
-  const pipeline = await open({ scripts: [script] });
+  const pipeline = await open({ scripts: [WHOLE_ANSWER] });
   const { told } = await run(pipeline, { body: { stream: false } });
   expect(told.heads[0]).toMatchObject({ "x-tollgate-cost-nanos": "50" });
   expect(await spent(pipeline)).toBe(50n);
