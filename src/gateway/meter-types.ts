@@ -41,6 +41,12 @@ export interface MeterOptions {
   readonly routing: Pick<Routing, "answeredAs">;
 }
 
+/** What an upstream read and wrote by what it told, or was sent, that nobody is charged for. */
+export interface Uncharged {
+  readonly upstream: string;
+  readonly tokens: number;
+}
+
 /** What an answer used and costs, and how that is known. */
 export interface Outcome {
   readonly usage: Usage;
@@ -50,4 +56,6 @@ export interface Outcome {
   readonly operatorCostNanos: bigint | undefined;
   /** What was sent of a request whose client hung up before anything came, where nobody is charged for it. */
   readonly unbilled?: Usage | undefined;
+  /** Of this answer where it is free, and of the attempts before it. The operator pays it. */
+  readonly uncharged: readonly Uncharged[];
 }

@@ -12,6 +12,7 @@ import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch } from "../wire/wire.js";
 import { type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
+import { LeftAttempts } from "./left-attempts.js";
 import type { MeterOptions, Outcome } from "./meter-types.js";
 import { Notes } from "./usage-checkpoints.js";
 import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
@@ -37,6 +38,7 @@ export class Meter implements AnswerReceiver {
   #notes: Notes | undefined;
   #attemptTrace: AttemptTrace | undefined;
   #doubt: UsageDoubt | ServedDoubt | undefined;
+  readonly #left = new LeftAttempts();
 
   constructor(private readonly options: MeterOptions) {}
 
@@ -72,6 +74,7 @@ export class Meter implements AnswerReceiver {
   }
 
   begin(target: Target, attempts: number): void {
+    this.#leave();
     this.#attemptStartMs = performance.now() - this.options.startMs;
     if (attempts === 1) this.#overheadMs = this.#attemptStartMs;
     this.#target = target;
@@ -85,6 +88,13 @@ export class Meter implements AnswerReceiver {
     record?.content?.restart();
     const trace = record?.trace;
     if (trace !== undefined) this.#attemptTrace = beginAttempt(trace, target, kind, attempts);
+  }
+
+  /** Nobody is told of the attempt, if there is any: what it told of its usage is the operator's. */
+  #leave(): void {
+    if (this.#report?.usage === undefined) return;
+    const usage = this.#allowed(this.#report.usage);
+    this.#left.add(this.upstream, usage, this.#bill(usage).operatorCostNanos);
   }
 
   /** What tells the upstream of the attempt that runs which trace it belongs to; undefined where nothing is traced. */
@@ -249,8 +259,9 @@ export class Meter implements AnswerReceiver {
     this.#whole = { ...this.#whole, source, long: undefined };
   }
 
-  /** Nothing of the answer can be told: it is as if none had come. */
+  /** Nothing of the answer can be told: it is as if none had come, but that its upstream bills it. */
   forget(): void {
+    this.#leave();
     this.#whole = undefined;
     this.#report = undefined;
     this.#firstBatchMs = undefined;
@@ -288,12 +299,16 @@ export class Meter implements AnswerReceiver {
     if (usageSource === UsageSource.USAGE_SOURCE_NONE) {
       this.#doubt = doubt;
       // What is free for the caller may all the same have been reported, and is then the operator's cost.
-      const { operatorCostNanos } = this.#bill(this.#allowed(this.#report?.usage ?? unbilled ?? NO_USAGE));
-      return { usage, usageSource, costNanos: 0n, operatorCostNanos, unbilled };
+      const free = this.#allowed(this.#report?.usage ?? unbilled ?? NO_USAGE);
+      const operatorCostNanos = this.#left.costWith(this.#bill(free).operatorCostNanos);
+      const uncharged = this.#left.with(this.upstream, free);
+      return { usage, usageSource, costNanos: 0n, operatorCostNanos, unbilled, uncharged };
     }
     const bill = this.#bill(usage);
     this.#doubt = doubt ?? bill.doubt ?? (bill.costNanos > hold.amountNanos ? "above_hold" : undefined);
-    return { usage, usageSource, costNanos: bill.costNanos, operatorCostNanos: bill.operatorCostNanos };
+    const operatorCostNanos = this.#left.costWith(bill.operatorCostNanos);
+    const uncharged = this.#left.with(this.upstream, undefined);
+    return { usage, usageSource, costNanos: bill.costNanos, operatorCostNanos, uncharged };
   }
 
   /** As much of a usage as the plan allows. */
@@ -343,7 +358,7 @@ export class Meter implements AnswerReceiver {
     hold.checkpoint({
       usage,
       costNanos,
-      operatorCostNanos,
+      operatorCostNanos: this.#left.costWith(operatorCostNanos),
       upstream: this.upstream,
       attempts: this.#attempts,
     });

@@ -1,6 +1,5 @@
 /** What is told of a request when it is over: its record, one log line and the metrics. */
 import { UsageSource } from "../api/index.js";
-import { totalTokens } from "../api/usage.js";
 import type { GatewayError } from "../errors.js";
 import type { Hold } from "../ledger/ledger.js";
 import { count } from "../observe/metrics.js";
@@ -48,8 +47,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   count(counts.tokens, "cache_read", Number(usage.cacheReadTokens));
   count(counts.tokens, "output", Number(usage.outputTokens));
   count(counts.tokens, "reasoning", Number(usage.reasoningTokens));
-  if (outcome.unbilled !== undefined)
-    metrics.unbilledTokens.inc({ upstream: meter.upstream }, totalTokens(outcome.unbilled));
+  for (const { upstream: told, tokens } of outcome.uncharged) metrics.unbilledTokens.inc({ upstream: told }, tokens);
   const { doubt } = meter;
   if (doubt !== undefined) metrics.usageDoubts.inc({ upstream: meter.upstream, doubt });
   const { upstream, firstBatchMs } = meter;

@@ -143,8 +143,8 @@ export class Metrics {
     ["upstream", "doubt"],
   );
   readonly unbilledTokens = this.#counter(
-    "tollgate_unbilled_input_tokens_total",
-    "Input tokens that an upstream was sent and nobody was charged for, since the client hung up before anything came.",
+    "tollgate_unbilled_tokens_total",
+    "Tokens that nobody was charged for: told by an attempt that failed or was left, or sent for a client that hung up.",
     ["upstream"],
   );
   readonly readOn = this.#counter(

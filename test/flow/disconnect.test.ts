@@ -333,7 +333,7 @@ describe.each(UPSTREAMS.filter(({ streamsBillOn }) => !streamsBillOn))(
       let refusal = "";
       while (refusal === "" && hungUp < 12) refusal = await hangUp((hungUp += 1));
       const { spentNanos } = await management.balance(name);
-      const unbilled = await metric(`tollgate_unbilled_input_tokens_total{upstream="${upstream.wire}"}`);
+      const unbilled = await metric(`tollgate_unbilled_tokens_total{upstream="${upstream.wire}"}`);
       expect(refusal, `${hungUp} prompts, ${unbilled} tokens, ${spentNanos} nano-USD`).toContain("tokens_per_minute");
       // By count, which tokenizers differ in.
       const sentAtLeast = (hungUp - 1) * 500;

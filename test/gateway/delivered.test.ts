@@ -14,6 +14,8 @@ import { TOOLS as ANTHROPIC_TOOLS } from "../../src/wire/anthropic/request/membe
 import { TOOLS as GEMINI_TOOLS } from "../../src/wire/gemini/request/members.js";
 import { TOOLS as CHAT_TOOLS } from "../../src/wire/openai-chat/request/members.js";
 import { TOOLS as RESPONSES_TOOLS } from "../../src/wire/openai-responses/request/members.js";
+import { BLOCK_KINDS } from "../../src/wire/anthropic/events/kinds.js";
+import { EVENT_KINDS as RESPONSE_KINDS, ITEM_KINDS } from "../../src/wire/openai-responses/events/kinds.js";
 import type { ToolRule } from "../../src/wire/request/hosted-tools.js";
 import type { MemberRule } from "../../src/wire/request/members.js";
 import { FREE } from "../pricing/prices.js";
@@ -151,6 +153,51 @@ test.each(NAMES)("each tool of %s that has a price has a stream that calls it", 
   expect(shaped.map(({ tool }) => tool)).toEqual(expect.arrayContaining(priced));
 });
 
+/** What shows a tool at work before its call is done: each event alone, on a stream that then ends early. */
+const AT_WORK: readonly { readonly name: WireName; readonly event: object; readonly tool: string | undefined }[] = [
+  ...NAMES.flatMap((name) => {
+    const shapes: readonly ToolShape[] = TOOL_SHAPES[name];
+    return shapes.flatMap(({ tool, write }) => (write?.(3).slice(0, 1) ?? []).map((event) => ({ name, event, tool })));
+  }),
+  ...[...ITEM_KINDS].flatMap(([type, kind]) => {
+    if (kind !== "other" && kind !== "picture") return [];
+    const event = { type: "response.output_item.added", output_index: 3, item: { id: "i", type } };
+    return [{ name: "openai-responses" as const, event, tool: undefined }];
+  }),
+  ...[...RESPONSE_KINDS.keys()].flatMap((type) => {
+    const call = /^response\.(\w+_call)\.(in_progress|searching|interpreting|generating|partial_image)$/.exec(
+      type,
+    )?.[1];
+    const event = { type, output_index: 3, item_id: "i", partial_image_b64: "aGk=" };
+    return call === undefined ? [] : [{ name: "openai-responses" as const, event, tool: call.replace("_call", "") }];
+  }),
+  ...[...BLOCK_KINDS].flatMap(([type, kind]) => {
+    if (kind !== "other") return [];
+    const event = { type: "content_block_start", index: 3, content_block: { type } };
+    return [{ name: "anthropic" as const, event, tool: undefined }];
+  }),
+];
+
+const atWork = AT_WORK.map((row) => ({ ...row, said: JSON.stringify(row.event) }));
+test.each(atWork)("a stream of $name that ends after $said costs its input, and the tool", async (row) => {
+  const { name, event, tool } = row;
+  const asked = asking(tool);
+  for (const form of FORMS) {
+    const decoder = WIRES[name].decodeStream?.(asked.facts, form, asked);
+    if (decoder === undefined) throw new Error(name);
+    const [last, ...before] = [...STREAMS[name].head, event].toReversed();
+    for (const one of before.toReversed()) decoder.push(STREAMS[name].frame(one as Readonly<Record<string, unknown>>));
+    const { visible } = decoder.push(STREAMS[name].frame(last as Readonly<Record<string, unknown>>));
+    if (form === "source") expect(visible).toBe(true);
+    for (const ending of ["left", "failed"] as const) {
+      const { usage, usageSource } = await charged(decoder.report, ending);
+      expect(usageSource, `${form} ${ending}`).not.toBe(UsageSource.USAGE_SOURCE_NONE);
+      expect(Number(usage.inputTokens)).toBeGreaterThan(0);
+      if (tool !== undefined) expect(callsCharged(tool, decoder.report, usage)).toEqual({ calls: 1, doubt: undefined });
+    }
+  }
+});
+
 type Reported = "none" | "plausible" | "zero";
 
 interface Drawn {
@@ -264,7 +311,7 @@ describe.each(NAMES)("random streams of %s", (name) => {
         expect(calls, said).toBeLessThanOrEqual(most);
         expect(doubt, said).toBe(drawn.calls > CALLS_MAX && doubt !== undefined ? "other_tool" : undefined);
       }
-      if (ending === "left" && drawn.shown.some((end) => end <= kept)) expect(isCharged, said).toBe(true);
+      if (isCut && drawn.shown.some((end) => end <= kept)) expect(isCharged, said).toBe(true);
       expect(generated(usage), said).toBeLessThanOrEqual(limit);
       expect(Number(usage.inputTokens), said).toBeLessThanOrEqual(INPUT_TOKENS_MAX);
       if (!isCut && drawn.reported === "plausible") {

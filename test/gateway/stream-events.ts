@@ -121,6 +121,7 @@ const responses: StreamShape = {
       name: "response.image_generation_call.partial_image",
       price: "output",
       tokens: 100,
+      isHosted: true,
       write: (_, place) => [
         { type: "response.image_generation_call.partial_image", ...at(place), partial_image_b64: "aGk=" },
       ],
@@ -143,7 +144,6 @@ const responses: StreamShape = {
   ],
   quiet: [
     { type: "response.in_progress", response: { id: "x" } },
-    { type: "response.web_search_call.searching", output_index: 90, item_id: "w" },
     { type: "response.mcp_list_tools.in_progress", output_index: 90, item_id: "w" },
     {
       type: "response.content_part.added",

@@ -236,7 +236,7 @@ export class AnswerCollector implements Collector, CallCounter {
   /** From here on the answer shows each call of these tools as it is made. What it never shows is called once. */
   protected showsCalls(shown: readonly string[]): void {
     this.uses ??= [];
-    for (const { name } of this.mayCall) if (!shown.includes(name) && this.callsOf(name) === 0) this.countCall(name);
+    for (const { name } of this.mayCall) if (!shown.includes(name) && this.callsOf(name) === 0) this.noteCalls(name, 1);
   }
 
   /** A usage tells all calls so far. */
@@ -244,8 +244,9 @@ export class AnswerCollector implements Collector, CallCounter {
     for (const [name, count] of calls) this.noteCalls(name, count);
   }
 
-  /** A tool that the upstream ran was called once more. */
+  /** A tool that the upstream runs was called once more: that is content, whatever else comes of it. */
   countCall(name: string): void {
+    this.hasContent = true;
     this.noteCalls(name, this.callsOf(name) + 1);
   }
 

@@ -12,7 +12,7 @@ import {
   sealedTokens,
   unknownTokens,
 } from "../../answer/wordless.js";
-import { EVENT_KINDS, ITEM_KINDS, PART_KINDS, REPEATING_MEMBERS } from "../events/kinds.js";
+import { beginsAsContent, EVENT_KINDS, ITEM_KINDS, PART_KINDS, REPEATING_MEMBERS } from "../events/kinds.js";
 import type { AskedTools } from "../request/decode-tools.js";
 import { WIRE_NAME } from "../facts.js";
 import { decodeProof } from "./proof.js";
@@ -85,14 +85,23 @@ export class ItemsReader {
       case "sound":
         return this.to.noteSound(textOf(event["delta"]));
       case "picture":
+        this.atWork(type, place);
         return this.to.noteContent(PARTIAL_PICTURE_TOKENS);
       case "other":
         this.hasAnnotations = true;
         return this.to.noteContent(jsonTokens(event["annotation"]));
+      case "envelope":
+        return this.atWork(type, place);
       case undefined:
         return this.to.noteUnknown(event);
       default:
     }
+  }
+
+  /** What tells how a call goes tells that there is one, where its item was not told. */
+  private atWork(type: string, place: number): void {
+    const name = type.split(".")[1] ?? "";
+    if (place !== NO_PLACE && beginsAsContent(name) && !this.items.has(place)) this.openOf(place, name);
   }
 
   private delta(type: string, place: number, event: JsonObject): void {
@@ -196,7 +205,8 @@ export class ItemsReader {
     };
     this.items.set(place, item);
     this.to.begun();
-    if (item.ahead > 0) this.to.noteContent(item.ahead);
+    // What runs is shown, however little of it was written.
+    if (item.ahead > 0 || beginsAsContent(type)) this.to.noteContent(item.ahead);
     if (isUnknown) this.to.noteUnknown(start);
     this.countCall(item, start);
     if (isCall) this.startCall(item, start, custom);

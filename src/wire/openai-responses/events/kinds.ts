@@ -60,6 +60,12 @@ export const ITEM_KINDS = kindTable({
     mcp_approval_response additional_tools configuration_update item_reference compaction_trigger`,
 });
 
+/** True of an item that is content as it begins: the call of a tool, or what only the wire knows. */
+export function beginsAsContent(type: string): boolean {
+  const kind = ITEM_KINDS.get(type);
+  return kind === "other" || kind === "picture";
+}
+
 export const PART_KINDS = kindTable({
   text: "output_text text refusal reasoning_text summary_text",
   sound: "output_audio",
