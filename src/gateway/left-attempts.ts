@@ -1,4 +1,4 @@
-/** What attempts that another one took the place of told of what they used: nobody is charged for it but the operator. */
+/** What attempts told of their usage that nobody was given: the operator alone pays it. */
 import type { Usage } from "../api/index.js";
 import { totalTokens } from "../api/usage.js";
 import type { Uncharged } from "./meter-types.js";

@@ -144,7 +144,7 @@ export class Metrics {
   );
   readonly unbilledTokens = this.#counter(
     "tollgate_unbilled_tokens_total",
-    "Tokens that nobody was charged for: told by an attempt that failed or was left, or sent for a client that hung up.",
+    "Tokens that nobody is charged for: told by an attempt that failed or was left, or sent for a client that hung up.",
     ["upstream"],
   );
   readonly readOn = this.#counter(

@@ -195,10 +195,10 @@ describe("what an attempt reported that nobody is charged for", () => {
 
   const answered = { second: whole, charged: 20n * TOKEN_NANOS.input + 5n * TOKEN_NANOS.output };
   test.each([
-    { then: "another answers", ...answered, tries: [1n, 0n], cost: costOf("second", 20n, 5n) },
+    { next: "another answers", ...answered, tries: [1n, 0n], cost: costOf("second", 20n, 5n) },
     // The first is asked once more.
-    { then: "all fail", second: failing, charged: 0n, tries: [2n, 1n], cost: 0n },
-  ])("is the operator's cost where $then", async ({ second: answer, charged, tries, cost }) => {
+    { next: "all fail", second: failing, charged: 0n, tries: [2n, 1n], cost: 0n },
+  ])("is the operator's cost where $next", async ({ second: answer, charged, tries, cost }) => {
     const [ofFirst = 0n, ofSecond = 0n] = tries;
     const before = [await metric("first"), await metric("second")];
     const { record } = await ask("anthropic", [], { first: failing, second: answer });

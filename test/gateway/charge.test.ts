@@ -5,30 +5,18 @@ import { type Usage, UsageSource } from "../../src/api/index.js";
 import { NO_USAGE } from "../../src/api/usage.js";
 import { basisOf, type Charge, chargeOf, type ChargeTerms, type Ending } from "../../src/gateway/charge.js";
 import { costNanos } from "../../src/pricing/price.js";
-import { wire as anthropic } from "../../src/wire/anthropic/index.js";
-import { createWire } from "../../src/wire/bedrock-converse/index.js";
-import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
-import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
 import { wire as openAiEmbeddings } from "../../src/wire/openai-embeddings/index.js";
-import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerReport, EndpointWire, WireRequest } from "../../src/wire/wire.js";
 import { frameOf } from "../support/fake-bedrock.js";
 import { priceOf } from "../pricing/prices.js";
+import { WIRES as GENERATING } from "./wires.js";
 import { answersOf, type RandomAnswer, SHAPES } from "./random-answers.js";
 import { bySweep } from "../support/sweep.js";
 
 type WireName = keyof typeof SHAPES;
 
-const WIRES: Readonly<Record<WireName, EndpointWire>> = {
-  "openai-chat": openAiChat,
-  "openai-completions": openAiCompletions,
-  "openai-responses": openAiResponses,
-  anthropic,
-  gemini,
-  "bedrock-converse": createWire(() => "answer-1"),
-  "openai-embeddings": openAiEmbeddings,
-};
+const WIRES: Readonly<Record<WireName, EndpointWire>> = { ...GENERATING, "openai-embeddings": openAiEmbeddings };
 const NAMES = Object.keys(SHAPES) as WireName[];
 const PRICE = priceOf({ input: 3_000_000n, output: 15_000_000n });
 

@@ -4,36 +4,32 @@ import { type Price, type Usage, UsageSource } from "../../src/api/index.js";
 import { billOf } from "../../src/gateway/bill.js";
 import { type Charge, chargeOf, type ChargeTerms, type Ending } from "../../src/gateway/charge.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
-import { createWire } from "../../src/wire/bedrock-converse/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
-import type { AnswerForm, AnswerReport, EndpointWire, WireRequest } from "../../src/wire/wire.js";
+import type { AnswerForm, AnswerReport, WireRequest } from "../../src/wire/wire.js";
 import { TOOLS as ANTHROPIC_TOOLS } from "../../src/wire/anthropic/request/members.js";
 import { TOOLS as GEMINI_TOOLS } from "../../src/wire/gemini/request/members.js";
 import { TOOLS as CHAT_TOOLS } from "../../src/wire/openai-chat/request/members.js";
 import { TOOLS as RESPONSES_TOOLS } from "../../src/wire/openai-responses/request/members.js";
 import { BLOCK_KINDS } from "../../src/wire/anthropic/events/kinds.js";
-import { EVENT_KINDS as RESPONSE_KINDS, ITEM_KINDS } from "../../src/wire/openai-responses/events/kinds.js";
+import {
+  beginsAsContent,
+  EVENT_KINDS as RESPONSE_KINDS,
+  ITEM_KINDS,
+} from "../../src/wire/openai-responses/events/kinds.js";
 import type { ToolRule } from "../../src/wire/request/hosted-tools.js";
 import type { MemberRule } from "../../src/wire/request/members.js";
 import { FREE } from "../pricing/prices.js";
 import { pick, type Random, randomOf } from "../support/random.js";
 import { bySweep } from "../support/sweep.js";
 import { type Bringing, STREAMS, type StreamShape } from "./stream-events.js";
+import { WIRES } from "./wires.js";
 import { TOOL_SHAPES, type ToolShape } from "./tool-events.js";
 
-type WireName = keyof typeof STREAMS;
+type WireName = keyof typeof WIRES;
 
-const WIRES: Readonly<Record<WireName, EndpointWire>> = {
-  "openai-chat": openAiChat,
-  "openai-completions": openAiCompletions,
-  "openai-responses": openAiResponses,
-  anthropic,
-  gemini,
-  "bedrock-converse": createWire(() => "answer-1"),
-};
 const NAMES = Object.keys(STREAMS) as WireName[];
 const FORMS: readonly AnswerForm[] = ["source", "events", "fitted"];
 
@@ -153,41 +149,53 @@ test.each(NAMES)("each tool of %s that has a price has a stream that calls it", 
   expect(shaped.map(({ tool }) => tool)).toEqual(expect.arrayContaining(priced));
 });
 
-/** What shows a tool at work before its call is done: each event alone, on a stream that then ends early. */
-const AT_WORK: readonly { readonly name: WireName; readonly event: object; readonly tool: string | undefined }[] = [
+type Json = Readonly<Record<string, unknown>>;
+
+/** An event that shows a tool at work before its call is done. */
+interface AtWork {
+  readonly name: WireName;
+  readonly event: Json;
+  readonly said: string;
+  readonly tool: string | undefined;
+}
+
+const atWork = (name: WireName, event: Json, tool?: string): AtWork => {
+  return { name, event, said: JSON.stringify(event), tool };
+};
+const CALL_EVENT = /^response\.(\w+)_call\.(in_progress|searching|interpreting|generating|partial_image)$/;
+
+/** All that the tables of the wires know. */
+const AT_WORK: readonly AtWork[] = [
   ...NAMES.flatMap((name) => {
     const shapes: readonly ToolShape[] = TOOL_SHAPES[name];
-    return shapes.flatMap(({ tool, write }) => (write?.(3).slice(0, 1) ?? []).map((event) => ({ name, event, tool })));
+    return shapes.flatMap(({ tool, write }) =>
+      (write?.(3).slice(0, 1) ?? []).map((event) => atWork(name, event, tool)),
+    );
   }),
-  ...[...ITEM_KINDS].flatMap(([type, kind]) => {
-    if (kind !== "other" && kind !== "picture") return [];
+  ...[...ITEM_KINDS.keys()].filter(beginsAsContent).map((type) => {
     const event = { type: "response.output_item.added", output_index: 3, item: { id: "i", type } };
-    return [{ name: "openai-responses" as const, event, tool: undefined }];
+    return atWork("openai-responses", event);
   }),
   ...[...RESPONSE_KINDS.keys()].flatMap((type) => {
-    const call = /^response\.(\w+_call)\.(in_progress|searching|interpreting|generating|partial_image)$/.exec(
-      type,
-    )?.[1];
+    const tool = CALL_EVENT.exec(type)?.[1];
     const event = { type, output_index: 3, item_id: "i", partial_image_b64: "aGk=" };
-    return call === undefined ? [] : [{ name: "openai-responses" as const, event, tool: call.replace("_call", "") }];
+    return tool === undefined ? [] : [atWork("openai-responses", event, tool)];
   }),
   ...[...BLOCK_KINDS].flatMap(([type, kind]) => {
-    if (kind !== "other") return [];
     const event = { type: "content_block_start", index: 3, content_block: { type } };
-    return [{ name: "anthropic" as const, event, tool: undefined }];
+    return kind === "other" ? [atWork("anthropic", event)] : [];
   }),
 ];
 
-const atWork = AT_WORK.map((row) => ({ ...row, said: JSON.stringify(row.event) }));
-test.each(atWork)("a stream of $name that ends after $said costs its input, and the tool", async (row) => {
+test.each(AT_WORK)("a stream of $name that ends after $said costs its input, and the tool", async (row) => {
   const { name, event, tool } = row;
   const asked = asking(tool);
+  const { head, frame } = STREAMS[name] as StreamShape;
   for (const form of FORMS) {
     const decoder = WIRES[name].decodeStream?.(asked.facts, form, asked);
     if (decoder === undefined) throw new Error(name);
-    const [last, ...before] = [...STREAMS[name].head, event].toReversed();
-    for (const one of before.toReversed()) decoder.push(STREAMS[name].frame(one as Readonly<Record<string, unknown>>));
-    const { visible } = decoder.push(STREAMS[name].frame(last as Readonly<Record<string, unknown>>));
+    for (const before of head) decoder.push(frame(before));
+    const { visible } = decoder.push(frame(event));
     if (form === "source") expect(visible).toBe(true);
     for (const ending of ["left", "failed"] as const) {
       const { usage, usageSource } = await charged(decoder.report, ending);

@@ -1,13 +1,8 @@
 /** Streams that are as costly to read as their size allows: no share of one makes too many values for the loop. */
 import { afterEach, expect, test } from "vitest";
 import type { GatewayError } from "../../src/errors.js";
-import { wire as anthropic } from "../../src/wire/anthropic/index.js";
-import { families } from "../../src/families/index.js";
-import { wire as gemini } from "../../src/wire/gemini/index.js";
-import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
-import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
-import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerForm, RequestFacts } from "../../src/wire/wire.js";
+import { WIRES } from "../gateway/wires.js";
 import { bySweep } from "../support/sweep.js";
 import { WORST_ANSWERS, type WorstAnswer } from "../bench/worst-answers.mjs";
 
@@ -49,14 +44,12 @@ function valuesOf(value: unknown): number {
   return sum;
 }
 
-const bedrock = families.filter(({ name }) => name === "bedrock").map(({ wire }) => wire);
-const WIRES = [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini, ...bedrock];
 const STREAMS = WORST_ANSWERS.filter(({ stream, name }) => stream && !name.includes("application/json"));
 const FORMS: readonly AnswerForm[] = ["source", "events", "fitted"];
 
 test.each(STREAMS)("$name", (answer) => {
   const { wire } = answer;
-  const found = WIRES.find(({ name }) => name === wire);
+  const found = Object.values(WIRES).find(({ name }) => name === wire);
   if (found === undefined) throw new Error(wire);
   const bytes = beginningOf(answer);
   let values = 0;

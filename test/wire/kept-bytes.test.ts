@@ -1,14 +1,10 @@
 /** What an encoder keeps of an answer, it says: so that a budget bounds it, whatever a model goes on with. */
 import { describe, expect, test } from "vitest";
 import type { Event, Part } from "../../src/api/index.js";
-import { wire as anthropic } from "../../src/wire/anthropic/index.js";
-import { wire as gemini } from "../../src/wire/gemini/index.js";
-import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
-import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
-import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
+import { CLIENT_WIRES } from "../gateway/wires.js";
 import { STREAM_FACTS } from "../support/stream-facts.js";
 
-const WIRES = [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini];
+const WIRES = Object.values(CLIENT_WIRES);
 const PUSHES = 200;
 const TEXT = "x".repeat(10_000);
 /** What is not the answer's: names, ids, and what stands before the first step. */

@@ -9,28 +9,17 @@ import { AnswerFold } from "../../src/api/answer-fold.js";
 import { GatewayError } from "../../src/errors.js";
 import { chargeOf, type Ending } from "../../src/gateway/charge.js";
 import { generatedTokens, readTokens } from "../../src/api/usage.js";
-import { wire as anthropic } from "../../src/wire/anthropic/index.js";
-import { createWire } from "../../src/wire/bedrock-converse/index.js";
-import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
-import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
-import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerForm, AnswerReport, Batch, ClientWire, UpstreamWire } from "../../src/wire/wire.js";
 import { frameOf } from "../support/fake-bedrock.js";
 import { WIRE_ANSWERS } from "../support/wire-answers.js";
+import { CLIENT_WIRES, WIRES } from "../gateway/wires.js";
 import { answersOf, SHAPES } from "../gateway/random-answers.js";
 import { bySweep } from "../support/sweep.js";
 
 type Wire = Pick<UpstreamWire, "name" | "decodeStream" | "decodeAnswer">;
-const UPSTREAMS: readonly Wire[] = [
-  openAiChat,
-  openAiCompletions,
-  openAiResponses,
-  anthropic,
-  gemini,
-  createWire(() => "answer-1"),
-];
-const CLIENTS: readonly ClientWire[] = [openAiChat, openAiCompletions, openAiResponses, anthropic, gemini];
+const UPSTREAMS: readonly Wire[] = Object.values(WIRES);
+const CLIENTS: readonly ClientWire[] = Object.values(CLIENT_WIRES);
 
 const request = openAiChat.readRequest({
   wire: "openai-chat",

@@ -29,6 +29,16 @@ const ASKED: readonly { readonly name: string; readonly headers: Record<string, 
   { name: "two of them", headers: { "retry-after": "5, 7", date: NOW } },
 ];
 
+/** In the words of a refusal, where no header says it. */
+const SAID: readonly { readonly words: string; readonly headers?: Record<string, string>; readonly want?: number }[] = [
+  { words: "Rate limit reached. Please try again in 250ms.", want: 250 },
+  { words: "Rate limit reached. Please try again in 1.5s. Contact us if you continue to have issues.", want: 1_500 },
+  { words: "Please try again in 2m", want: WAIT_MS_MAX },
+  { words: "Please try again in 20s.", headers: { "retry-after": "5" }, want: 5_000 },
+  { words: "Please try again in a while." },
+  { words: "Too many requests." },
+];
+
 describe.each(families.map((family) => ({ name: family.name, family })))("$name", ({ family }) => {
   test.each(ASKED)("that asks for $name", ({ headers, want }) => {
     const { wire, refusals } = family;
@@ -36,6 +46,11 @@ describe.each(families.map((family) => ({ name: family.name, family })))("$name"
       const error = wire.decodeError(status, headers, Buffer.from("{}"), refusals);
       expect(error.retryAfterMs).toBe(want);
     }
+  });
+
+  test.each(SAID)("that says $words", ({ words, headers = {}, want }) => {
+    const body = Buffer.from(JSON.stringify({ error: { message: words } }));
+    expect(family.wire.decodeError(429, headers, body, family.refusals).retryAfterMs).toBe(want);
   });
 
   test.each(["try again in 999999999s", '"retryDelay": "999999999s"'])("that says %s", (words) => {
