@@ -8,12 +8,17 @@ import { type Event, InferenceServiceService, type StreamGenerateResponse, Tunne
 import { FrameWriter } from "../src/gateway/replay/relay-frames.js";
 import { Tape } from "../src/gateway/replay/tape.js";
 import { ToldItems } from "../src/http/told-items.js";
+import { ChunkBuilder, type ChunkBytes, decodePart, encodeChunk } from "../src/records/chunk.js";
+import type { RecordRow } from "../src/records/columns.js";
+import { PartCache } from "../src/records/part-cache.js";
+import { batchOf } from "../src/records/row-batch.js";
 import { Outbox } from "../src/rpc/tunnel-outbox.js";
 import { wire as anthropic } from "../src/wire/anthropic/index.js";
 import { wire as gemini } from "../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../src/wire/openai-chat/index.js";
 import { wire as openAiResponses } from "../src/wire/openai-responses/index.js";
 import { frameBytes, frameOf } from "../src/rpc/tunnel-frame.js";
+import { rowWith } from "./records/row.js";
 import { STREAM_FACTS } from "./support/stream-facts.js";
 
 setFlagsFromString("--expose-gc");
@@ -135,7 +140,39 @@ const STORES: readonly Store[] = [
       return { add, held: outbox };
     },
   },
+  ...(["facts", "texts"] as const).map((kind) => ({
+    name: `${kind} of records that were read lately`,
+    make: () => {
+      const cache = new PartCache();
+      const add = (length: number, place: number): number => {
+        const encoded = chunkOf(Math.ceil(length / BYTES_A_ROW), place)[kind];
+        // As a driver gives it: a slice of what it read.
+        const bytes = read(encoded.length);
+        bytes.set(encoded);
+        cache.put(place, kind, decodePart(bytes), bytes.length);
+        return cache.bytes;
+      };
+      return { add, held: cache };
+    },
+  })),
 ];
+
+const BYTES_A_ROW = 40;
+
+/** So many records, as they are stored. */
+function chunkOf(count: number, place: number): ChunkBytes {
+  const builder = new ChunkBuilder(count);
+  const row = (at: number): RecordRow =>
+    rowWith({
+      id: `req_${place}_${at}`,
+      endTimeMs: at,
+      account: `account ${at % 7}`,
+      key: `key ${at % 11}`,
+      endUser: `user ${place} ${at}`,
+    });
+  builder.pushBatch(batchOf(Array.from({ length: count }, (_, at) => row(at))));
+  return encodeChunk(builder.build());
+}
 
 const ENCODERS: readonly {
   readonly name: string;

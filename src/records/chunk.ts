@@ -261,8 +261,9 @@ function placeTexts(texts: TextList, place: (piece: NodeJS.ArrayBufferView) => n
 }
 
 export function decodePart(given: Uint8Array): Part {
-  // Cells are read in place, so they begin where numbers may.
-  const bytes = given.byteOffset % 8 === 0 && given.buffer instanceof ArrayBuffer ? given : new Uint8Array(given);
+  // Cells are read in place, and are kept: a slice of what a driver read would keep all of that.
+  const isOwn = given.buffer instanceof ArrayBuffer && given.buffer.byteLength === given.byteLength;
+  const bytes = isOwn ? given : new Uint8Array(given);
   const { buffer } = bytes;
   if (!(buffer instanceof ArrayBuffer)) throw new Error("a part of a chunk is in memory that threads share");
   const headBytes = new DataView(buffer, bytes.byteOffset).getUint32(0, true);
