@@ -12,8 +12,7 @@ const EMBEDDED = {
     "workers whose owner has the embedded database; flow/workers has PostgreSQL",
   "test/gateway/faults.test.ts": "counts the timers of its process, in which a pool of connections has its own",
   "test/gateway/replay/keyed-answers.test.ts": "the file of the answers; store/postgres-answers has the server's",
-  "test/kill-loop/kill-loop.prove.test.ts":
-    "kills the process that writes the file; cluster kills nodes and PostgreSQL",
+  "test/kill-loop/kill-loop.prove.test.ts": "kills the gateway for minutes; kill-loop:postgres runs it on PostgreSQL",
   "test/money/million.prove.test.ts":
     "ends the thread that writes the file at its commits; money/three-nodes has PostgreSQL",
   "test/rpc/session-ends.test.ts":

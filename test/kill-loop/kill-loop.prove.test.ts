@@ -52,10 +52,11 @@ test(`${KILLS} kills, seed ${SEED}`, { timeout: 60_000 + (KILLS + REPEATS_MAX) *
       if (problems.length >= PROBLEMS_MAX) break;
       // What went wrong would go wrong after each death that follows.
       if (!fine) lane = await Lane.open(`${name}-${problems.length}`, { tally, reached });
-      // A moment that was missed by every death so far is waited for once more.
+      // A moment that was missed by every death so far is waited for once more, at half as many passes: a busy machine
+      // comes less far.
       if (reached.has(nameOf(death)) || repeats >= REPEATS_MAX) continue;
       repeats += 1;
-      deaths.push(death);
+      deaths.push({ ...death, fromPass: Math.ceil(death.fromPass / 2) });
     }
     await isFine("at the end", lane.close());
   };

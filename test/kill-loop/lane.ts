@@ -15,7 +15,10 @@ const CREDIT_NANOS = 1_000_000_000_000n;
 const RESOLVE_MS_MAX = 200_000;
 
 /** A failpoint is given this long to act before the process is killed all the same. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 10_000;
+/** What acts while a start is checked has so long before that start is a death. */
+const STUCK_MS = 5_000;
+const WATCH_MS = 100;
 
 /** How often each failpoint acted, by `name=action`. */
 export type Reached = Map<string, number>;
@@ -68,6 +71,7 @@ export class Lane {
     const armed = failpoint === undefined ? {} : { TOLLGATE_FAILPOINTS: `${failpoint}=${action}:${fromPass}` };
     const gateway = await this.#start(armed).catch((error: unknown) => this.#diedAtStart(death, error));
     if (gateway === undefined) return;
+    const watch = killWhereStuck(gateway, death);
     try {
       await this.#check(gateway);
     } catch (error) {
@@ -77,6 +81,8 @@ export class Lane {
       if (!hasActed(death, gateway.told.join("\n"))) throw error;
       this.#noteReached(death, gateway.told.join("\n"));
       return;
+    } finally {
+      clearInterval(watch);
     }
     this.#deaths += 1;
     this.#upstream.forget();
@@ -169,6 +175,19 @@ async function gone(gateway: GatewayProcess, death: Death): Promise<void> {
   }
   // Where it is gone by itself, this waits for what it said last.
   await gateway.kill();
+}
+
+/** Every write of a gateway may stall from its start on: it is killed where it cannot be checked in good time. */
+function killWhereStuck(gateway: GatewayProcess, death: Death): NodeJS.Timeout {
+  let actedMs = Infinity;
+  const watch = setInterval(() => {
+    const nowMs = performance.now();
+    if (actedMs === Infinity && hasActed(death, gateway.told.join("\n"))) actedMs = nowMs;
+    if (nowMs - actedMs <= STUCK_MS) return;
+    clearInterval(watch);
+    void gateway.kill();
+  }, WATCH_MS);
+  return watch;
 }
 
 /** True where the gateway told that the death's failpoint acted. */

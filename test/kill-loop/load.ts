@@ -61,6 +61,8 @@ export class Load {
   diedMs = Infinity;
   /** How late a timer of ours was at most: those of the gateway, on the same machine, are as late. */
   lateMsMost = 0;
+  /** How long a credit, which waits for its commit, took at most: what a checkpoint waits for behind its time. */
+  commitMsMost = 0;
   #tickMs = performance.now();
   readonly startTimeMs = Date.now();
   readonly #options: LoadOptions;
@@ -131,7 +133,9 @@ export class Load {
       const id = `${name}-${this.creditsSent}`;
       const credit = { amount_nanos: String(CREDIT_NANOS), credit_id: id };
       const path = `/accounts/${account}:credit`;
+      const startMs = performance.now();
       const done = await this.#management.call("POST", path, credit).catch(() => undefined);
+      this.commitMsMost = Math.max(this.commitMsMost, performance.now() - startMs);
       if (done?.status === 200) this.credited.push(id);
       await pause(CREDIT_EVERY_MS);
     }

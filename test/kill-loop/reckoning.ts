@@ -5,11 +5,12 @@ import type { Management } from "../support/management.js";
 import { PRICE } from "../support/world.js";
 import type { Death } from "./plan.js";
 import { type Call, CREDIT_NANOS, type Json, type Load } from "./load.js";
+import { endsOf, expectOneTruth, expectSumsOf } from "./one-truth.js";
 import type { HonestUpstream, Work } from "./upstream.js";
 
 /** What a kill may leave uncharged of a live stream. */
 const LOST_TOKENS_MAX = 1_000;
-/** A checkpoint's two seconds, its wait for company of a tenth, and a commit; beside them, how late timers are. */
+/** A checkpoint's two seconds, and its wait for company; beside them, how late timers are and what commits take. */
 const LOST_MS = 2_500;
 const USAGE_SOURCES = ["reported", "counted", "recovered", "none"];
 const ENTRY_KINDS = /^(hold|settle|void|expire|overage|credit|refund|debit|receivable)$/;
@@ -47,6 +48,9 @@ export class Reckoning {
     expectOneEndEach(entries);
 
     const requests = await this.#requests(entries, load);
+    const ends = endsOf(entries.values());
+    await expectOneTruth(new Map([...requests].filter(([, record]) => isNew(record, load))), ends, this.#management);
+    await expectSumsOf(ends, this.#account, this.#management);
     const nameless: Call[] = [];
     for (const call of load.calls) {
       const record = requests.get(call.requestId ?? "");
@@ -98,8 +102,8 @@ export class Reckoning {
     const lost = encode(call.text).length - chargedTokens;
     if (death.action === "kill") {
       this.#tally.lostTokensMost = Math.max(this.#tally.lostTokensMost, lost);
-      if (lost > LOST_TOKENS_MAX)
-        expect(lost, what).toBeLessThanOrEqual(tokensSince(call, load.diedMs - LOST_MS - load.lateMsMost));
+      const sinceMs = load.diedMs - LOST_MS - load.lateMsMost - load.commitMsMost;
+      if (lost > LOST_TOKENS_MAX) expect(lost, what).toBeLessThanOrEqual(tokensSince(call, sinceMs));
     } else this.#tally.faultLostTokensMost = Math.max(this.#tally.faultLostTokensMost, lost);
   }
 

@@ -203,6 +203,14 @@ export const PARTS = [
     smoke: { command: npm("kill-loop", "--", "--kills", "20") },
   },
   {
+    name: "kill-loop-postgres",
+    about: "The same on PostgreSQL, where the holds of a killed node wait until others know that it is gone.",
+    command: npm("kill-loop:postgres", "--", "--kills", "1000"),
+    needs: SERVERS,
+    touches: [...PROGRAM, ...RUNNING, "test/kill-loop/"],
+    smoke: { command: npm("kill-loop:postgres", "--", "--kills", "16"), needs: SERVERS },
+  },
+  {
     name: "cluster",
     about: "Every scenario of many nodes on PostgreSQL and Redis, of which some are killed, cut off or suspended.",
     command: npm("cluster"),

@@ -43,7 +43,8 @@ export class Management {
   }
 
   async balance(accountId: string): Promise<Balance> {
-    const { body } = await this.call("GET", `/accounts/${accountId}/balance`);
+    const { status, body } = await this.call("GET", `/accounts/${accountId}/balance`);
+    expect(status, JSON.stringify(body)).toBe(200);
     const nanos = (name: string): bigint => BigInt(String(body[name]));
     return {
       availableNanos: nanos("available_nanos"),
