@@ -67,7 +67,13 @@ export function testOf(chunk: Chunk, filter: RecordFilter, by: AskedTime = "endT
   if (filter.charge !== undefined) {
     const { charge } = filter;
     const [flags, source] = [columnOf(facts, "flags"), columnOf(facts, "usageSource")];
-    tests.push((row) => mayBe(charge, valueAt(flags, row), valueAt(source, row)));
+    const status = columnOf(facts, "status");
+    const factsAt = (row: number): ChargeFacts => ({
+      flags: valueAt(flags, row),
+      usageSource: valueAt(source, row),
+      status: valueAt(status, row),
+    });
+    tests.push((row) => mayBe(charge, factsAt(row)));
   }
   if (filter.id !== undefined) {
     const having = chunk.texts.texts.placesWith(filter.id);
@@ -90,9 +96,21 @@ export function isRefused(facts: Part, row: number): boolean {
   return valueAt(columnOf(facts, "reason"), row) !== 0 && (flags & (FLAG.adopted | FLAG.answered)) === 0;
 }
 
+/** What of a record says how the ledger may have ended its request. */
+export type ChargeFacts = Pick<RecordRow, "flags" | "usageSource" | "status">;
+
+/**
+ * False where no money was ever set aside for the request. What failed of the gateway itself, or of its database, may
+ * have been held all the same, and was freed then.
+ */
+export function mayBeHeld({ flags, status }: Pick<ChargeFacts, "flags" | "status">): boolean {
+  return (flags & FLAG.answered) !== 0 || status >= 500;
+}
+
 /** Of what recovery freed nobody knows more than that. */
-function mayBe(charge: Charge, flags: number, usageSource: number): boolean {
-  if ((flags & FLAG.answered) === 0) return charge === "uncharged";
+function mayBe(charge: Charge, facts: ChargeFacts): boolean {
+  const { flags, usageSource } = facts;
+  if ((flags & FLAG.answered) === 0) return charge === "uncharged" || (charge === "voided" && mayBeHeld(facts));
   if (charge === "settled") return isSettled(usageSource);
   const isFreed = usageSource === UsageSource.USAGE_SOURCE_UNSPECIFIED;
   if (charge === "uncharged") return false;
@@ -114,6 +132,6 @@ export function rowPasses(row: RecordRow, filter: RecordFilter): boolean {
   if (row.costNanos < costMinNanos || row.costNanos > costMaxNanos) return false;
   if (totalMinMs !== undefined && row.total < storedTime(totalMinMs)) return false;
   if (totalMaxMs !== undefined && (row.total === 0 || row.total > storedTime(totalMaxMs))) return false;
-  if (filter.charge !== undefined && !mayBe(filter.charge, row.flags, row.usageSource)) return false;
+  if (filter.charge !== undefined && !mayBe(filter.charge, row)) return false;
   return id === undefined || ID_COLUMNS.some((name) => row[name].includes(id));
 }

@@ -2,9 +2,9 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { methodByPath } from "../api/descriptors.js";
 import { type ListRequestsRequest, type RequestRecord, RequestState, UsageServiceService } from "../api/index.js";
-import { FLAG, type RecordRow } from "../records/columns.js";
+import type { RecordRow } from "../records/columns.js";
 import type { ListCursor } from "../records/engine.js";
-import type { RecordFilter } from "../records/filter.js";
+import { mayBeHeld, type RecordFilter } from "../records/filter.js";
 import type { Records } from "../records/records.js";
 import { mapInTurns } from "../api/turns.js";
 import type { Caller } from "../keys/caller.js";
@@ -58,7 +58,7 @@ export async function listRequests(asked: ListRequestsRequest, caller: Caller, p
   const rest = found.slice(0, size - running.length);
   const requests = running.map((row) => messageOfLedger(row, isAll, undefined));
   const desc = recordDesc();
-  const isAnyUnknown = rest.some(({ row, record }) => row === undefined && record !== undefined && isAnswered(record));
+  const isAnyUnknown = rest.some(({ row, record }) => row === undefined && record !== undefined && mayBeHeld(record));
   const archivedMs = isAnyUnknown ? ((await parts.archivedUntil()) ?? 0) : 0;
   const told = await mapInTurns(rest, ({ row, record }) => {
     const unknown = record && messageOfUnknown(record, archivedMs);
@@ -131,13 +131,13 @@ async function matching(
   const found: Found[] = [];
   for (let cursor = after; found.length < count;) {
     const some = await records.list(filter, count, cursor);
-    const charged = some.filter(isAnswered).map(({ id }) => id);
+    const held = some.filter(mayBeHeld).map(({ id }) => id);
     const rows = new Map<string, RequestRow>();
-    for (let at = 0; at < charged.length; at += ROWS_AT_ONCE)
-      for (const row of await requests.many(charged.slice(at, at + ROWS_AT_ONCE))) rows.set(row.id, row);
+    for (let at = 0; at < held.length; at += ROWS_AT_ONCE)
+      for (const row of await requests.many(held.slice(at, at + ROWS_AT_ONCE))) rows.set(row.id, row);
     for (const record of some) {
       const row = rows.get(record.id);
-      if (state === 0 || state === RequestState.REQUEST_STATE_UNCHARGED || stateOf(row) === state)
+      if (state === 0 || stateOf(row) === state)
         found.push({ id: record.id, endTimeMs: record.endTimeMs, record, row });
     }
     const last = some.at(-1);
@@ -145,11 +145,6 @@ async function matching(
     cursor = { timeMs: last.endTimeMs, id: last.id };
   }
   return found.slice(0, count);
-}
-
-/** True where money was set aside for it. */
-function isAnswered({ flags }: RecordRow): boolean {
-  return (flags & FLAG.answered) !== 0;
 }
 
 function stateOf(row: RequestRow | undefined): RequestState {

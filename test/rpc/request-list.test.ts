@@ -1,9 +1,10 @@
 /** A page of requests misses none that is given its record, or ends, while the page is read. */
 import { expect, test } from "vitest";
-import { ListRequestsRequest } from "../../src/api/index.js";
+import { ListRequestsRequest, RequestState } from "../../src/api/index.js";
 import { NO_USAGE } from "../../src/api/usage.js";
 import type { Caller } from "../../src/keys/caller.js";
 import type { RecordRow } from "../../src/records/columns.js";
+import { type RecordFilter, rowPasses } from "../../src/records/filter.js";
 import type { Records } from "../../src/records/records.js";
 import { listRequests } from "../../src/rpc/request-list.js";
 import type { RequestRow, RequestStore } from "../../src/store/store.js";
@@ -79,5 +80,37 @@ test.each(STEPS.flatMap((ends) => STEPS.map((recorded) => ({ ends, recorded })))
       hasRecord ||= hasEnded && step === recorded;
     };
     expect(await idsOf(changes, () => ({ hasEnded, hasRecord }))).toEqual([ID]);
+  },
+);
+
+/** The states that a page has of one request, by the state that was asked for; 0 asks for all. */
+async function statesOf(failed: RecordRow, held: RequestRow | undefined, state: RequestState): Promise<RequestState[]> {
+  const requests = {
+    running: () => Promise.resolve([]),
+    list: () => Promise.resolve({ rows: held === undefined ? [] : [held], nextPageToken: "" }),
+    many: (ids: readonly string[]) => Promise.resolve(held !== undefined && ids.includes(held.id) ? [held] : []),
+  } as unknown as RequestStore;
+  const records = {
+    list: (filter: RecordFilter) => Promise.resolve(rowPasses(failed, filter) ? [failed] : []),
+    known: (ids: readonly string[]) => Promise.resolve(ids),
+  } as unknown as Records;
+  const asked = { ...ListRequestsRequest.decode(new Uint8Array()), state };
+  const parts = { requests, records, archivedUntil: () => Promise.resolve(undefined), adopt: () => undefined };
+  return (await listRequests(asked, operator, parts)).requests.map((one) => one.state);
+}
+
+const { REQUEST_STATE_UNSPECIFIED: ALL, REQUEST_STATE_VOIDED, REQUEST_STATE_UNCHARGED } = RequestState;
+
+test.each([500, 503])(
+  "a request that failed with %i is what the ledger says, which may have its hold",
+  async (status) => {
+    const failed = rowWith({ id: ID, endTimeMs: END_MS, account: "acme", reason: "internal", status, flags: 0 });
+    const freed: RequestRow = { ...row, state: "voided", chargedNanos: 0n };
+    for (const [held, state] of [
+      [freed, REQUEST_STATE_VOIDED],
+      [undefined, REQUEST_STATE_UNCHARGED],
+    ] as const)
+      for (const asked of [ALL, REQUEST_STATE_VOIDED, REQUEST_STATE_UNCHARGED])
+        expect(await statesOf(failed, held, asked)).toEqual(asked === ALL || asked === state ? [state] : []);
   },
 );
