@@ -100,15 +100,20 @@ export class Settlements {
   settle(operation: SettleOperation, hold: Admitted, isAwaited = false): Promise<SettleOutcome | undefined> {
     this.#running += 1;
     // Of one that is waited for nobody hears before the database has it.
-    if (!isAwaited) this.#intend({ ...operation, terms: hold.lateTerms });
+    if (!isAwaited) this.#intend(operation, hold);
     return new Promise((resolve) => {
       // Nobody waits longer for a database that is away than for the disk.
       if (this.#options.journal?.isWanted === true)
         void this.#note(operation, hold).then((isKept) => isKept && resolve(undefined));
       this.#try(operation, hold, isAwaited, (outcome, error) => {
         this.#running -= 1;
-        if (outcome === "failed") this.#keep(operation, hold, error);
-        resolve(typeof outcome === "string" ? undefined : outcome);
+        if (typeof outcome !== "string") return resolve(outcome);
+        if (outcome === "refused") return resolve(undefined);
+        // Whoever waited for it hears of it now, as if nobody had: what is told is noted first.
+        if (isAwaited) this.#intend(operation, hold);
+        this.#keep(operation, hold, error);
+        if (this.noted === undefined) resolve(undefined);
+        else void this.noted.then(() => resolve(undefined));
       });
     });
   }
@@ -192,9 +197,9 @@ export class Settlements {
     this.#options.onLost(operation, problem);
   }
 
-  #intend(operation: SettleOperation): void {
+  #intend(operation: SettleOperation, { lateTerms: terms }: Admitted): void {
     const { intents, epoch } = this.#options;
-    intents?.keep(operation.requestId, journalText(operation, epoch?.() ?? ""));
+    intents?.keep(operation.requestId, journalText({ ...operation, terms }, epoch?.() ?? ""));
   }
 
   #note(operation: SettleOperation, hold: Admitted): Promise<boolean> {

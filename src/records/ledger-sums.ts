@@ -55,7 +55,7 @@ export interface Rest {
   readonly group: UsageGroup;
 }
 
-/** The ledger's sums of a day, and whether it is over: then no record is newer than what the ledger said. */
+/** The ledger's sums of a day, and whether it is over: else records may be newer than what the ledger said. */
 export interface LedgerDay {
   readonly day: string;
   readonly account: string | undefined;
@@ -67,22 +67,21 @@ export interface LedgerDay {
 export const COMPARED_BY: readonly Dimension[] = ["key", "model"];
 
 export async function restOfDay(
-  { day, account, rows, isOver }: LedgerDay,
+  { day, account, rows }: LedgerDay,
   groups: readonly UsageGroup[],
 ): Promise<readonly Rest[]> {
   // A day may have as many of both as there are keys and models.
   const found = new Map(await mapInTurns(groups, (group) => [group.values.join(SPLIT), group] as const));
   const rests = await mapInTurns(rows, (row) => {
     const name = row.keyId + SPLIT + row.model;
-    const group = beyond(row, found.get(name), isOver);
+    const group = beyond(row, found.get(name));
     found.delete(name);
     return group === undefined ? [] : [{ row, group }];
   });
-  if (!isOver) return rests.flat();
   const others = await mapInTurns([...found.values()], (told) => {
     const [keyId = "", model = ""] = told.values;
     const row = { ...NO_SUM, day, accountId: account ?? UNKNOWN, keyId, model };
-    const group = beyond(row, told, true);
+    const group = beyond(row, told);
     return group === undefined ? [] : [{ row, group }];
   });
   return [...rests.flat(), ...others.flat()];
@@ -158,12 +157,11 @@ function sumOf(row: UsageSummaryRow, name: SumName): bigint {
 /** The ledger's sums of a day do not tell what of the cost was charged. */
 const COMPARED = SUMS.filter((name) => name !== "chargedNanos");
 
-/** Undefined where nothing is. Before a day is over, records that are newer than what the ledger said are right. */
-function beyond(row: UsageSummaryRow, group: UsageGroup | undefined, isOver: boolean): UsageGroup | undefined {
+/** Undefined where nothing is. */
+function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup | undefined {
   const count = row.requestCount - (group?.settledCount ?? 0);
   const of = (name: SumName): bigint => sumOf(row, name) - (group?.sums[name] ?? 0n);
   if (count === 0 && COMPARED.every((name) => of(name) === 0n)) return undefined;
-  if (count < 0 && !isOver) return undefined;
   const sums = Object.fromEntries(SUMS.map((name) => [name, of(name)])) as Sums;
   // What was above the money that an account had is no charge.
   sums.chargedNanos = sums.costNanos;

@@ -51,6 +51,8 @@ interface Compared {
   readonly rests: readonly Rest[];
   /** The same of days that the question takes a part of: where in the day it belongs is not known. */
   readonly unplaced: readonly Rest[];
+  /** What the ledger had before the records were read, and they have not. */
+  readonly missing: readonly Rest[];
 }
 
 export class UsageQuestions {
@@ -65,8 +67,8 @@ export class UsageQuestions {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const compared = await this.#compare(dimensions, filter);
       if (compared === undefined) continue;
-      const { found, rests, unplaced } = compared;
-      if (!hasAdopted && (await this.#adopt([...rests, ...unplaced]))) {
+      const { found, rests, unplaced, missing } = compared;
+      if (!hasAdopted && (await this.#adopt(missing))) {
         hasAdopted = true;
         continue;
       }
@@ -98,7 +100,7 @@ export class UsageQuestions {
     const over = days.filter((day) => this.#isOver(day));
     const scope = over.every((day) => this.#agreed.has(nameOf(day, undefined))) ? undefined : account;
     const agreed: (readonly [string, Agreed])[] = [];
-    // First the ledger: what ends meanwhile is in the records alone, and no request is missed.
+    // First the ledger: what ends meanwhile is in the records alone, and nothing is looked for that is on its way.
     const looked: LedgerDay[] = [];
     for (const day of days) {
       const isOver = this.#isOver(day);
@@ -116,11 +118,24 @@ export class UsageQuestions {
     for (const [day] of changed) this.#agreed.delete(nameOf(day, scope));
     if (changed.length > 0) return undefined;
     const [found = [], ...others] = groups;
-    const told: Rest[] = [];
-    for (const [at, day] of looked.entries()) told.push(...(await restOfDay(day, others[at] ?? [])));
+    const [told, missing]: [Rest[], Rest[]] = [[], []];
+    for (const [at, day] of looked.entries()) {
+      const before = await restOfDay(day, others[at] ?? []);
+      missing.push(...before.filter((rest) => isAbout(rest, filter)));
+      told.push(...(day.isOver || !before.some(isBelow) ? before : await this.#restByNow(day, others[at] ?? [])));
+    }
     const rests = told.filter((rest) => isAbout(rest, filter));
     const isPlaced = ({ row }: Rest): boolean => this.#isWhole(row.day, filter);
-    return { found, rests: rests.filter(isPlaced), unplaced: rests.filter((rest) => !isPlaced(rest)) };
+    return { found, rests: rests.filter(isPlaced), unplaced: rests.filter((rest) => !isPlaced(rest)), missing };
+  }
+
+  /**
+   * The rest of a day whose records say more than the ledger did before they were read. The ledger has the charge of a
+   * record before anybody sees it, so that it knows by now what ended meanwhile. What it does not know was lost with a
+   * process, or waits for a database that does not take it: that was not charged.
+   */
+  async #restByNow({ day, account }: LedgerDay, groups: readonly UsageGroup[]): Promise<readonly Rest[]> {
+    return restOfDay(await this.#ledgerDay(day, account), groups);
   }
 
   /** Those of the question that the ledger or the records know anything of. */

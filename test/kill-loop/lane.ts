@@ -148,7 +148,11 @@ export class Lane {
     this.#tally.resolveMsMost = Math.max(this.#tally.resolveMsMost, Math.round(performance.now() - startMs));
     if (this.#last === undefined) return;
     const { load, death } = this.#last;
-    await new Reckoning(ACCOUNT, management, this.#upstream, this.#tally).check(load, death);
+    try {
+      await new Reckoning(ACCOUNT, management, this.#upstream, this.#tally).check(load, death);
+    } catch (error) {
+      throw new Error(`after ${JSON.stringify(death)}: ${String(error)}`, { cause: error });
+    }
     this.#last = undefined;
   }
 }

@@ -51,9 +51,10 @@ export async function expectOneTruth(
   if (untrue.length > 0) throw new Error(`views of requests:\n${untrue.join("\n")}`);
 }
 
-/** Fails where the sums of usage are not those of the entries. */
+/** Fails where the sums of usage are not those of the entries, and names the requests that make the difference. */
 export async function expectSumsOf(
   ends: ReadonlyMap<string, End>,
+  listed: ReadonlyMap<string, Json>,
   account: string,
   management: Management,
 ): Promise<void> {
@@ -61,7 +62,30 @@ export async function expectSumsOf(
   expect(status, JSON.stringify(body)).toBe(200);
   const sum = ((body["sums"] as Json[])[0] ?? {})["charged_nanos"] ?? "0";
   const chargedNanos = [...ends.values()].reduce((nanos, end) => nanos + BigInt(end.chargedNanos), 0n);
-  expect(String(sum), "the sum of usage").toBe(String(chargedNanos));
+  if (String(sum) === String(chargedNanos)) return;
+  const differing = await differencesOf(ends, listed, account, management);
+  expect(String(sum), `the sum of usage, which differs of ${differing.join("; ")}`).toBe(String(chargedNanos));
+}
+
+/** What records say of each call, which has an end user of its own, beside its entries. */
+async function differencesOf(
+  ends: ReadonlyMap<string, End>,
+  listed: ReadonlyMap<string, Json>,
+  account: string,
+  management: Management,
+): Promise<readonly string[]> {
+  const { body } = await management.call("GET", `/usage:query?account_id=${account}&group_by=user`);
+  const sums = (body["sums"] as Json[] | undefined) ?? [];
+  const byUser = new Map([...listed].map(([id, { detail }]) => [String((detail as Json | null)?.["end_user"]), id]));
+  const told = sums.flatMap(({ values, request_count: count, charged_nanos: charged }) => {
+    const user = String((values as string[])[0]);
+    const id = byUser.get(user) ?? "";
+    const wanted = ends.get(id)?.chargedNanos ?? "0";
+    return wanted === String(charged)
+      ? []
+      : [`${id} of ${user}: ${String(charged)} of ${String(count)}, by its entries ${wanted}`];
+  });
+  return told.length > 0 ? told : [JSON.stringify(body)];
 }
 
 function told({ state, chargedNanos }: End): string {

@@ -50,7 +50,7 @@ export class Reckoning {
     const requests = await this.#requests(entries, load);
     const ends = endsOf(entries.values());
     await expectOneTruth(new Map([...requests].filter(([, record]) => isNew(record, load))), ends, this.#management);
-    await expectSumsOf(ends, this.#account, this.#management);
+    await expectSumsOf(ends, requests, this.#account, this.#management);
     const nameless: Call[] = [];
     for (const call of load.calls) {
       const record = requests.get(call.requestId ?? "");
@@ -74,7 +74,7 @@ export class Reckoning {
     // The ledger knows none of those; what else is kept of requests may.
     if (record === undefined || record["state"] === "uncharged") {
       expect([record?.["cost_nanos"] ?? "0", record?.["charged_nanos"] ?? "0"], what).toEqual(["0", "0"]);
-      if (death.action === "kill") expect(call.whole, `free, ${what}`).toBe(false);
+      expect(call.whole, `free, ${what}`).toBe(false);
       return this.#expectLittleLost(call, 0, death, load, what);
     }
     const usage = record["usage"] as Record<string, string> | undefined;
@@ -93,8 +93,8 @@ export class Reckoning {
     if (call.whole) this.#tally.acknowledged += 1;
     if (call.stream && !call.whole && call.text !== "") this.#tally.streamsCut += 1;
 
-    // Whatever its length, it is noted, or in the database, before its end is told.
-    if (death.action === "kill" && call.whole) expect(source, `free, ${what}`).toBe("reported");
+    // Whatever its length, and whatever became of the database, it is noted, or there, before its end is told.
+    if (call.whole) expect(source, `free, ${what}`).toBe("reported");
     this.#expectLittleLost(call, charged.output, death, load, what);
   }
 

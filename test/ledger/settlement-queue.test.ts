@@ -102,6 +102,38 @@ describe("while the database does not answer", () => {
     expect(settlements.open).toBe(1);
   });
 
+  test.each([true, false])(
+    "what it does not take is noted before anybody hears of it, awaited or not: %s",
+    async (isAwaited) => {
+      const noted: string[] = [];
+      let written: Promise<void> | undefined;
+      let write = (): void => undefined;
+      const intents = {
+        found: [],
+        keep: (requestId: string) => {
+          noted.push(requestId);
+          written ??= new Promise((resolve) => (write = resolve));
+        },
+        get written() {
+          return written;
+        },
+        ended: (requestId: string) => void noted.splice(noted.indexOf(requestId), 1),
+        forget: () => undefined,
+      };
+      const { settlements, database } = queue({ intents });
+      database.isAway = true;
+      const outcome = settlements.settle(settleOf(), { lateTerms: TERMS }, isAwaited);
+      const before = await outcomeOf(outcome);
+      expect([noted, before]).toEqual([["r1"], isAwaited ? [] : before]);
+      written = undefined;
+      write();
+      expect(await outcomeOf(outcome)).toEqual([undefined]);
+      database.isAway = false;
+      await pass(2_000);
+      expect([settlements.open, noted]).toEqual([0, []]);
+    },
+  );
+
   test("it is tried less and less often, and as often as at first once it was there", async () => {
     const { settlements, database, tries } = queue({ retryMsMax: 1_000 });
     const settle = async (requestId: string): Promise<number[]> => {

@@ -133,6 +133,54 @@ test("a request whose record comes while its question is asked is counted once",
   }
 });
 
+/** Records of a day that goes on: of what the ledger knows before they are read, knows then, and never gets to know. */
+test.each([
+  { name: "ends while the question is asked", before: 1, after: 2, recorded: 2 },
+  { name: "ends while the question is asked, and has no record yet", before: 1, after: 2, recorded: 1 },
+  { name: "was charged by its record alone", before: 1, after: 1, recorded: 2 },
+  { name: "was charged by its record alone, beside one without a record", before: 1, after: 2, recorded: 3 },
+  { name: "was charged by its record alone, of a key that the ledger does not know", before: 0, after: 0, recorded: 1 },
+])("sums of today are the ledger's, or an error, where a request $name", async ({ before, after, recorded }) => {
+  const charge = 5n;
+  const row = { ...NOTHING, day: "2026-11-21", accountId: "acme", keyId: "k1", model: "m1" };
+  const rowsOf = (count: number) =>
+    count === 0
+      ? []
+      : [{ ...row, requestCount: count, costNanos: charge * BigInt(count), marginNanos: charge * BigInt(count) }];
+  const zero = Object.fromEntries(SUMS.map((name) => [name, 0n])) as Record<(typeof SUMS)[number], bigint>;
+  const nanos = charge * BigInt(recorded);
+  const sums = { ...zero, costNanos: nanos, chargedNanos: nanos, marginNanos: nanos };
+  const counts = { requestCount: recorded, answeredCount: recorded, settledCount: recorded, errors: {}, sums };
+  const value = { day: row.day, account: "acme", key: "k1", model: "m1" } as Readonly<Record<string, string>>;
+  const dimensions = DIMENSIONS.map((one) => [one]);
+  for (const asked of [[], ...dimensions]) {
+    let wasRead = false;
+    const usage = (questions: readonly UsageAsk[]): Promise<SnapshotGroups> => {
+      wasRead = true;
+      const told = { ...counts, firstTokenMs: undefined, totalMs: undefined };
+      const groups = questions.map(({ dimensions: by }) => [
+        { ...told, values: by.map((name) => value[name] ?? "told") },
+      ]);
+      return Promise.resolve({ groups, states: [] });
+    };
+    const requests = {
+      summarize: () => Promise.resolve({ rows: rowsOf(wasRead ? after : before), nextPageToken: "", total: NOTHING }),
+    };
+    const parts = { records: { usage, keptSinceMs: 0 }, requests, adopter: { adopt: () => Promise.resolve(0) } };
+    const questions = new UsageQuestions({ ...parts, nowMs: () => DAY_MS + 7_200_000 });
+    const ask = { fromMs: DAY_MS, toMs: DAY_MS + 7_200_000, names: { account: "acme" } };
+    const answer = await questions.ask(asked, ask).catch((error: unknown) => String(error));
+    if (typeof answer === "string") {
+      expect(answer).toContain("records of 2026-11-21 say more than the ledger");
+      expect(["hour", "minute", "upstream", "user", "tag", "reason"]).toContain(asked[0]);
+      expect(recorded).toBeGreaterThan(after);
+      continue;
+    }
+    const sum = answer.reduce((all, group) => all + group.sums.chargedNanos, 0n);
+    expect([asked, [charge * BigInt(before), charge * BigInt(after)]]).toEqual([asked, expect.arrayContaining([sum])]);
+  }
+});
+
 /** `isAdopted`: enough time is over for what was lost to be given records again. */
 async function compare(directory: string, requests: Traffic, isAdopted: boolean): Promise<void> {
   let nowMs = DAY_MS;
