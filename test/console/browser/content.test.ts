@@ -43,7 +43,7 @@ test("it is turned on in the account's page, read in the request's, and a person
   await page.getByText("Nothing was changed.").waitFor();
   await page.getByLabel("Taken out beside credentials").fill("###-##-####");
   await page.getByLabel("Most of each request and answer, KiB").fill("many");
-  await page.getByText("Give a whole number.").waitFor();
+  await page.getByText("Give a whole number, or leave it empty.").waitFor();
   await expect.poll(() => page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
   await page.getByLabel("Most of each request and answer, KiB").fill("32");
   await page.getByRole("button", { name: "Save" }).click();
