@@ -33,6 +33,11 @@ const DEPTH_MAX = 32;
 /** No object of JavaScript holds it as a name like others: what stands below it would be lost in silence. */
 const RESERVED_NAME = "__proto__";
 
+/** The members of a block; none where the value is none. */
+export function blockOf(value: RawValue): Readonly<Record<string, RawValue>> {
+  return typeof value === "object" && !Array.isArray(value) ? value : {};
+}
+
 /** Where the text of a value stands. */
 export interface ScalarPlace {
   readonly path: Path;

@@ -1,6 +1,6 @@
 /** The fields of a settings file that hold secrets, read off its schema, and where each secret is sent. */
 import { z } from "zod";
-import type { Path, RawValue } from "./document.js";
+import { blockOf, type Path, type RawValue } from "./document.js";
 import { rawSchema } from "./editor-schema.js";
 import type { SecretMark } from "./values.js";
 
@@ -54,12 +54,11 @@ function secretNamesOf(pattern: readonly string[]): readonly string[] {
 
 function entriesAt(root: RawValue, path: Path): readonly [string, RawValue][] {
   let at = root;
-  for (const part of path) at = isBlock(at) && Object.hasOwn(at, part) ? at[String(part)] : undefined;
-  return isBlock(at) ? Object.entries(at) : [];
-}
-
-function isBlock(value: RawValue): value is { [key: string]: RawValue } {
-  return typeof value === "object" && !Array.isArray(value);
+  for (const part of path) {
+    const block = blockOf(at);
+    at = Object.hasOwn(block, part) ? block[String(part)] : undefined;
+  }
+  return Object.entries(blockOf(at));
 }
 
 function fieldsBelow(schema: unknown, pattern: readonly string[]): SecretField[] {

@@ -3,7 +3,7 @@
  * it. Whoever edits it has no shell: what it may not take could otherwise be read, or sent to an address of theirs.
  */
 import type { ConfigError } from "./config-error.js";
-import { type Path, type Problem, type RawValue, readDocument, type SettingsDocument } from "./document.js";
+import { blockOf, type Path, type Problem, type RawValue, readDocument, type SettingsDocument } from "./document.js";
 import { refusal } from "./file.js";
 import type { KeptSecret } from "./kept-secrets.js";
 import type { KnownFamily } from "./references.js";
@@ -146,8 +146,4 @@ function familyAt(root: RawValue, [top, id]: Path, { families }: Allowed): Known
   if (top !== "upstreams") return undefined;
   const name = blockOf(blockOf(blockOf(root)["upstreams"])[String(id)])["family"];
   return families.find((family) => family.name === name);
-}
-
-function blockOf(value: RawValue): Readonly<Record<string, RawValue>> {
-  return typeof value === "object" && !Array.isArray(value) ? value : {};
 }

@@ -7,7 +7,6 @@ import type { Routing } from "../routing/routing.js";
 import type { Store } from "../store/store.js";
 import { asidesOf } from "./asides.js";
 import type { Clocked } from "./core.js";
-import { requestIdsBy } from "./request-id.js";
 import type { Derived } from "./root-secrets.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
 import type { ThisNode } from "./this-node.js";
@@ -28,7 +27,7 @@ export function startAlerts(
   { store, nodeId, derived, routing, node, requests, settings }: AlertParts,
   options: Clocked,
 ): Alerts {
-  const { environment, log, version, clock } = options;
+  const { environment, log, version, clock, requestIds } = options;
   const alerts = new Alerts({
     store,
     nodeId,
@@ -36,7 +35,7 @@ export function startAlerts(
     sealKeys: derived.seals.webhooks,
     networks: environment.webhookNetworks,
     mail: environment.mail,
-    makeId: requestIdsBy(clock.nowMs),
+    makeId: requestIds,
     nowMs: clock.nowMs,
     userAgent: `Tollgate/${version}`,
     fileAlerts: () => settings.alerts,

@@ -80,6 +80,8 @@ export interface CoreOptions {
 /** With the clock that every part of a core is given. */
 export interface Clocked extends CoreOptions {
   readonly clock: Clock;
+  /** Makes the ids of requests, by that clock. */
+  readonly requestIds: () => string;
 }
 
 export interface Core {
@@ -103,11 +105,11 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const nodeId = randomUUID();
   const storage = await openStorage(nodeId, options);
   const clock = await startClock(storage.time, options.log);
-  return coreOver(nodeId, storage, { ...options, clock });
+  return coreOver(nodeId, storage, { ...options, clock, requestIds: requestIdsBy(clock.nowMs) });
 }
 
 async function coreOver(nodeId: string, storage: Storage, options: Clocked): Promise<Core> {
-  const { environment, log, metrics, clock } = options;
+  const { environment, log, metrics, clock, requestIds } = options;
   const { nowMs } = clock;
   const { derived, store, answers, journals, nodes, owner } = storage;
   const tracing = await openTracing(process.env, { version: options.version, instanceId: nodeId, log });
@@ -152,7 +154,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     upstreams: sharedUpstreams(routing, coordination),
     nodes: node,
     alerts,
-    requestIds: requestIdsBy(nowMs),
+    requestIds,
     nowMs,
     frontTokens,
     proxies: proxiesOf(environment),
@@ -165,7 +167,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     requests,
     shown: { ...shown, welcomeToken: await people.identity.firstOperatorLink() },
     frontToken: frontTokens[0] ?? "",
-    requestIds: requestIdsBy(nowMs),
+    requestIds,
     node,
     reload: () => settings.reload(),
     ready: () => takesWrites(store),
