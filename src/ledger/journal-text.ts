@@ -105,11 +105,13 @@ function termsText(terms: LateTerms): string {
   const { accountId, keyId, model, nodeId, amountNanos, budgets, price, expireTimeMs, createTimeMs } = terms;
   return (
     `{"accountId":${quoted(accountId)},"keyId":${quoted(keyId)},"model":${quoted(model)},"nodeId":${quoted(nodeId)},` +
-    `"amountNanos":"${amountNanos}","budgets":${JSON.stringify(budgets, spelled)},"price":"${base64Of(price)}",` +
+    `"amountNanos":"${amountNanos}","budgets":${budgetsText(budgets)},"price":"${base64Of(price)}",` +
     `"expireTimeMs":${expireTimeMs},"createTimeMs":${createTimeMs}}`
   );
 }
 
+const budgetsText = (budgets: LateTerms["budgets"]): string =>
+  budgets.length === 0 ? "[]" : JSON.stringify(budgets, spelled);
 const quoted: (text: string) => string = JSON.stringify;
 
 /** A price is the same bytes for all the requests that are admitted at it. */

@@ -50,7 +50,7 @@ export async function countOrEstimate(
 }
 
 /** How much of a text is looked at where a rough estimate does. */
-const ROUGH_CHARS_MAX = 2_048;
+const ROUGH_CHARS_MAX = 512;
 
 /** About the tokens of a text, all of which is taken to be like its beginning: for what is asked of every answer. */
 export function roughTokens(text: string): number {

@@ -126,7 +126,7 @@ export function checkSource(request: WireRequest, family: Family, model: string,
   const { source, facts, members, held } = request;
   if (held !== undefined) throw refuseHeld(held);
   if (source?.wire !== family.wire.name || members === undefined) return;
-  const leaving = { body: source.body, members, facts, dropped: [], model };
+  const leaving = { body: source.body, members, facts, isOwn: true, dropped: [], model };
   checkMembers(leaving, family.members ?? family.wire.members, permits);
 }
 
@@ -153,9 +153,10 @@ function checkBody(body: Buffer, isOwnWire: boolean, question: BodyQuestion, dro
   const { facts, source } = request;
   const table = endpoint.members ?? endpoint.wire.members;
   const found = isOwnWire ? request.members : undefined;
-  const checked = found === undefined || source === undefined ? body : source.body;
+  const isOwn = found !== undefined && source !== undefined;
+  const checked = isOwn ? source.body : body;
   const members = found ?? readMembers(new JsonCursor(body));
-  checkMembers({ body: checked, members, facts, dropped, model: target.model }, table, permits);
+  checkMembers({ body: checked, members, facts, isOwn, dropped, model: target.model }, table, permits);
   if (isOwnWire && source !== undefined) checkHeaders(source.headers, table, permits, target.model);
 }
 

@@ -31,6 +31,8 @@ export interface RequestFacts {
   readonly textBytes: number;
   /** False where no sign of the body is spelled as a number (`\\u00e4`). Absent where nobody looked. */
   readonly hasUnicodeEscapes?: boolean;
+  /** False where no member of the body has the name of one that holds an address. Absent where nobody looked. */
+  readonly mayHoldAddress?: boolean;
   /** Images, files and sounds, whose tokens do not follow from their bytes. */
   readonly imageCount: number;
   readonly fileCount: number;

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { JSON_DEPTH_MAX } from "../../api/json-depth.js";
 import { GatewayError } from "../../errors.js";
+import { mayHoldAddress } from "../request/address-names.js";
 import { mayNameKept } from "../request/kept-names.js";
 import { longStrings } from "./long-string.js";
 import { nameIn } from "./recent-names.js";
@@ -58,6 +59,8 @@ export class JsonCursor {
   hasUnicodeEscapes = false;
   /** True where a member was passed, however deep, whose name may be that of what an upstream keeps. */
   sawKeptName = false;
+  /** True where one was passed whose member may hold an address. */
+  sawAddressName = false;
   /** How many containers are open. */
   private depth = 0;
   private nodes = 0;
@@ -221,6 +224,7 @@ export class JsonCursor {
     if ((this.keyEscaped || bytes[this.memberStart + 1] === UNDERSCORE) && this.isProtoKey())
       throw invalid("the key '__proto__' is not allowed");
     this.sawKeptName ||= this.keyEscaped || mayNameKept(bytes, this.memberStart + 1, this.keyEnd - 1);
+    this.sawAddressName ||= this.keyEscaped || mayHoldAddress(bytes, this.memberStart + 1, this.keyEnd - 1);
     this.skipSpace();
     if (bytes[this.at] !== COLON) throw this.broken();
     this.at++;

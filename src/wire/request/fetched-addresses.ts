@@ -4,14 +4,8 @@
  */
 import { unsupported } from "../error/refusals.js";
 import type { JsonCursor } from "../json/cursor.js";
-import { foldedName } from "./folded-name.js";
+import { holdsOf, type Holds } from "./address-names.js";
 
-/** Folded names that end so hold an address, from `image_url` to `fileUri`. */
-const ADDRESS_ENDS = ["url", "urls", "uri", "uris"];
-/** Members that hold an address, or the bytes themselves. */
-const MEDIA: ReadonlySet<string> = new Set(
-  ["image", "images", "video", "videos", "audio", "audios"].concat("imagedata", "videodata", "audiodata"),
-);
 /** Schemas, what tools take and give, and what was found and is told again: text to the model. */
 const OWN_WORDS: ReadonlySet<string> = new Set(
   ["parameters", "schema", "json_schema", "input_schema", "guided_json", "structured_outputs", "metadata"].concat([
@@ -36,55 +30,57 @@ const PARAM_CHARACTERS_MAX = 128;
 
 /** Throws PARAMETER_UNSUPPORTED for the first address in the body that this cursor is at. */
 export function refuseAddresses(cursor: JsonCursor, model: string): void {
-  const param = addressIn(cursor, "", false, false);
-  if (param === undefined) return;
+  const place = addressIn(cursor, "nothing");
+  if (place === undefined) return;
   const problem =
     "its upstream would fetch the address from the network of whoever runs it; send the content itself, as 'data:...', " +
     "or ask the gateway's operator for 'media_addresses: pass' of that upstream";
-  throw unsupported(param.slice(0, PARAM_CHARACTERS_MAX), problem, { model });
+  throw unsupported(place.slice(1, 1 + PARAM_CHARACTERS_MAX), problem, { model });
 }
 
-/** Passes the value that comes next. `mayBeBytes`: of a member that holds bytes as well. */
-function addressIn(cursor: JsonCursor, path: string, isAddress: boolean, mayBeBytes: boolean): string | undefined {
+/** Passes the value that comes next, of a member that holds this. Tells where in it an address is, as `[0].url`. */
+function addressIn(cursor: JsonCursor, holds: Holds): string | undefined {
   const kind = cursor.kind();
-  if (kind === "object") return addressInObject(cursor, path);
-  let found: string | undefined;
-  if (kind === "array") {
-    cursor.enterArray();
-    for (let place = 0; cursor.nextItem(); place++)
-      found = addressIn(cursor, `${path}[${place}]`, isAddress, mayBeBytes) ?? found;
-    return found;
-  }
+  if (kind === "object") return addressInObject(cursor);
+  if (kind === "array") return addressInArray(cursor, holds);
   const start = cursor.at;
   cursor.skip();
-  return kind === "string" && isAddress && isFetched(cursor.bytes, start, cursor.at, mayBeBytes) ? path : undefined;
+  if (kind !== "string" || holds === "nothing") return undefined;
+  return isFetched(cursor.bytes, start, cursor.at, holds) ? "" : undefined;
 }
 
-function addressInObject(cursor: JsonCursor, path: string): string | undefined {
+function addressInArray(cursor: JsonCursor, holds: Holds): string | undefined {
+  let found: string | undefined;
+  cursor.enterArray();
+  for (let place = 0; cursor.nextItem(); place++) {
+    const inner = addressIn(cursor, holds);
+    if (inner !== undefined) found ??= `[${place}]${inner}`;
+  }
+  return found;
+}
+
+function addressInObject(cursor: JsonCursor): string | undefined {
   let found: string | undefined;
   let called: string | undefined;
   let isCall = false;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
-    const param = path === "" ? key : `${path}.${key}`;
     if (key === "type") isCall = cursor.headOfString(PARAM_CHARACTERS_MAX).endsWith(CALL.typeEnd);
     if (OWN_WORDS.has(key)) {
       cursor.skip();
       continue;
     }
-    const name = foldedName(key);
-    const mayBeBytes = MEDIA.has(name);
-    const isAddress = mayBeBytes || ADDRESS_ENDS.some((end) => name.endsWith(end));
-    const inner = addressIn(cursor, param, isAddress, mayBeBytes);
-    if (key === CALL.member) called = inner;
-    else found ??= inner;
+    const inner = addressIn(cursor, holdsOf(key));
+    if (inner === undefined) continue;
+    if (key === CALL.member) called = `.${key}${inner}`;
+    else found ??= `.${key}${inner}`;
   }
   return found ?? (isCall ? undefined : called);
 }
 
 /** False for what holds the content itself, and for nothing. */
-function isFetched(bytes: Buffer, start: number, end: number, mayBeBytes: boolean): boolean {
+function isFetched(bytes: Buffer, start: number, end: number, holds: Holds): boolean {
   if (end - start === 2 || DATA.test(bytes.toString("latin1", start, start + 6))) return false;
-  if (!mayBeBytes || end - start < BYTES_CHARACTERS_MIN) return true;
+  if (holds === "address" || end - start < BYTES_CHARACTERS_MIN) return true;
   return !BYTES.test(bytes.toString("latin1", start, end));
 }

@@ -1,4 +1,5 @@
 /** Names of members that some upstream's decoder takes for one another, in one spelling. */
+import { NAME_BYTES_MAX } from "../json/recent-names.js";
 
 /** Such a name folds to itself but for its underscores. Nearly all are so, and each member of a body is asked. */
 const PLAIN = /^[a-z0-9_]*$/;
@@ -16,4 +17,23 @@ export function foldedName(name: string): string {
     .toUpperCase()
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** True of the byte of a small letter, which folds to itself. */
+export function isPlainLetter(byte: number): boolean {
+  return byte >= 0x61 && byte <= 0x7a;
+}
+
+const REMEMBERED_MAX = 256;
+
+/** What `ask` says of a name, kept for the first short ones: agents' conversations have the same few all the time. */
+export function remembered<Said>(ask: (name: string) => Said): (name: string) => Said {
+  const said = new Map<string, Said>();
+  return (name) => {
+    const known = said.get(name);
+    if (known !== undefined) return known;
+    const answer = ask(name);
+    if (said.size < REMEMBERED_MAX && name.length <= NAME_BYTES_MAX) said.set(name, answer);
+    return answer;
+  };
 }

@@ -1,6 +1,6 @@
 /** Names of members that name what an upstream keeps: the table of them, and a cheap look at a name's bytes. */
-import { NAME_BYTES_MAX, nameIn } from "../json/recent-names.js";
-import { foldedName } from "./folded-name.js";
+import { nameIn } from "../json/recent-names.js";
+import { foldedName, isPlainLetter, remembered } from "./folded-name.js";
 
 const INSTEAD = "what the upstream keeps is shared by all who use this gateway, so nothing is taken by its id";
 export const SEND_IT = `${INSTEAD}; send the content itself`;
@@ -41,8 +41,6 @@ export const HELD: ReadonlyMap<string, string> = new Map([
 
 /** A shorter name folds to none of them. */
 export const LETTERS_MIN = 5;
-const A = 0x61;
-const Z = 0x7a;
 const LOWER = 0x20;
 
 /** By its first letter and its last two: how many letters the shortest such name has; 0 where there is none. */
@@ -65,25 +63,11 @@ export function mayNameKept(bytes: Buffer, start: number, end: number): boolean 
   const first = (bytes[start] ?? 0) | LOWER;
   const beforeLast = (bytes[end - 2] ?? 0) | LOWER;
   const last = (bytes[end - 1] ?? 0) | LOWER;
-  if (isLetter(first) && isLetter(beforeLast) && isLetter(last)) {
+  if (isPlainLetter(first) && isPlainLetter(beforeLast) && isPlainLetter(last)) {
     const shortest = SHORTEST[placeOf(first, beforeLast, last)] ?? 0;
     if (shortest === 0 || end - start < shortest) return false;
   }
   return isKept(nameIn(bytes, start, end));
 }
 
-/** Names that were folded lately: conversations of agents have the same few again and again, such as tool_call_id. */
-const folded = new Map<string, boolean>();
-const FOLDED_MAX = 256;
-
-function isKept(name: string): boolean {
-  const known = folded.get(name);
-  if (known !== undefined) return known;
-  const kept = HELD.has(foldedName(name));
-  if (folded.size < FOLDED_MAX && name.length <= NAME_BYTES_MAX) folded.set(name, kept);
-  return kept;
-}
-
-function isLetter(byte: number): boolean {
-  return byte >= A && byte <= Z;
-}
+const isKept = remembered((name) => HELD.has(foldedName(name)));

@@ -39,6 +39,8 @@ export interface Leaving {
   readonly body: Buffer;
   readonly members: readonly Member[];
   readonly facts: RequestFacts;
+  /** True where the facts are those of this body, and not of another one that it was written from. */
+  readonly isOwn: boolean;
   /** Names of members that were left out of the body. */
   readonly dropped: readonly string[];
   /** The model, as refusals name it. */
@@ -48,7 +50,9 @@ export interface Leaving {
 /** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for the first member that may not pass. */
 export function checkMembers(leaving: Leaving, table: MemberTable, permits: Permits): void {
   checkAll(leaving, leaving.members, "", table, permits);
-  if (permits.refusesAddresses === true) refuseAddresses(new JsonCursor(leaving.body), leaving.model);
+  const { body, facts, isOwn, model } = leaving;
+  if (permits.refusesAddresses !== true || (isOwn && facts.mayHoldAddress === false)) return;
+  refuseAddresses(new JsonCursor(body), model);
 }
 
 /**

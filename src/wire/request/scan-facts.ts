@@ -43,6 +43,7 @@ export function factsOf(
     outputTokensMax: countOf(own.outputTokensMax),
     textBytes: cursor.bytes.length - media.mediaBytes,
     hasUnicodeEscapes: cursor.hasUnicodeEscapes,
+    mayHoldAddress: cursor.sawAddressName,
     imageCount: media.imageCount,
     fileCount: media.fileCount + steering.fileCount,
     audioCount: media.audioCount,
