@@ -1,5 +1,5 @@
 /** A long conversation is made short: by OpenAI as it does it, by any other model as a summary. Both are charged. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FAKE_ENCRYPTED } from "../support/fake-response.js";
 import { script } from "../support/fake-upstream.js";
 import { type ResponsesWorld, startResponsesWorld } from "../support/responses-world.js";
@@ -12,6 +12,7 @@ afterAll(() => world.close());
 
 const TOOLS = [{ type: "function", name: "look", parameters: { type: "object", properties: {} }, strict: false }];
 const SUMMARY = "The user wants a gate; it is half built.";
+const SEALED = `tollgate.summary.${Buffer.from(SUMMARY).toString("base64url")}`;
 
 /** A conversation with a call in it, whose fake upstream is steered by what its user said last. */
 function conversation(said: string): object[] {
@@ -49,31 +50,102 @@ test("OpenAI compacts itself: the body goes as it came, and its answer comes as 
   expect(body).toEqual({ model: "native-1", input, instructions: "Be brief.", ...whose });
 });
 
+/** Every upstream writes this, or nothing. */
+function answerWith(text: string): void {
+  world.openai.override = { text };
+  world.claude.decide = () => ({ blocks: text === "" ? [] : [{ type: "text", text }] });
+  world.google.decide = () => ({ parts: [{ text }] });
+}
+
+function answerAsAsked(): void {
+  world.openai.override = undefined;
+  world.claude.decide = undefined;
+  world.google.decide = undefined;
+}
+
+/** The last body that held this, whichever upstream got it. */
+function lastWith(text: string): string {
+  const upstreams = [...world.openai.requests, ...world.claude.requests, ...world.google.requests];
+  return upstreams.findLast(({ raw }) => raw.includes(text))?.raw.toString() ?? "";
+}
+
+const ASKED = "takes its place";
+const TRIGGER = { type: "compaction_trigger" };
+const HEADED = `Summary of the conversation so far:\\n\\n${SUMMARY}`;
+
 describe.each([{ model: "fake-1" }, { model: "claude-sonnet-4-5" }, { model: "gemini-3-flash" }])(
   "$model",
   ({ model }) => {
+    afterEach(answerAsAsked);
+
+    /** Goes on with this model, another one and OpenAI's own, from what was made of the conversation. */
+    async function goOn(output: readonly object[]): Promise<void> {
+      expect(output).toEqual([{ id: expect.any(String) as unknown, type: "compaction", encrypted_content: SEALED }]);
+      answerAsAsked();
+      for (const next of [model, "claude-sonnet-4-5", "native-1"]) {
+        const input = [...output, { type: "message", role: "user", content: `Go on with ${next}.` }];
+        expect((await world.post({ model: next, input })).status).toBe(200);
+        const sent = lastWith(`Go on with ${next}.`);
+        expect(sent).toContain(HEADED);
+        expect(sent).not.toContain("encrypted_content");
+      }
+    }
+
     test("is asked to sum up, and what it writes can be gone on from", async () => {
-      world.openai.override = { text: SUMMARY };
-      world.claude.decide = () => ({ blocks: [{ type: "text", text: SUMMARY }] });
-      world.google.decide = () => ({ parts: [{ text: SUMMARY }] });
+      answerWith(SUMMARY);
       const body = { model, input: conversation("Now the hinges."), tools: TOOLS, parallel_tool_calls: true };
       const answer = await compact({ ...body, reasoning: { effort: "low" }, text: { format: { type: "text" } } });
       expect(answer.status).toBe(200);
       expect(BigInt(answer.headers.get("x-tollgate-cost-nanos") ?? 0)).toBeGreaterThan(0n);
-      const told = (await answer.json()) as { output: { content: { text: string }[] }[]; usage: object };
-      expect(told).toMatchObject({ object: "response.compaction", output: [{ type: "message", role: "assistant" }] });
-      expect(told.output[0]?.content[0]?.text).toBe(`Summary of the conversation so far:\n\n${SUMMARY}`);
-      const upstreams = [...world.openai.requests, ...world.claude.requests, ...world.google.requests];
-      const asked = upstreams.findLast(({ raw }) => raw.includes("takes its place"))?.raw.toString() ?? "";
-      for (const text of ["You build gates.", "Build a gate.", "half built", "look"]) expect(asked).toContain(text);
-      const next = [...told.output, { type: "message", role: "user", content: "Go on." }];
-      expect((await world.post({ model, input: next })).status).toBe(200);
-      world.openai.override = undefined;
-      world.claude.decide = undefined;
-      world.google.decide = undefined;
+      const told = (await answer.json()) as { object: string; output: object[]; usage: object };
+      expect(told.object).toBe("response.compaction");
+      for (const text of ["You build gates.", "Build a gate.", "half built", "look"])
+        expect(lastWith(ASKED)).toContain(text);
+      await goOn(told.output);
+    });
+
+    test("is asked to by an item, as a whole and as a stream", async () => {
+      const input = [...conversation("Now the latch."), TRIGGER] as never;
+      answerWith(SUMMARY);
+      const whole = await world.client.responses.create({ model, input, store: false });
+      const stream = await world.client.responses.create({ model, input, store: false, stream: true });
+      const events = [];
+      for await (const event of stream) events.push(event);
+      expect(events.map(({ type }) => type)).toEqual([
+        "response.created",
+        "response.in_progress",
+        "response.output_item.added",
+        "response.output_item.done",
+        "response.completed",
+      ]);
+      const last = events.at(-1);
+      if (last?.type !== "response.completed") throw new Error("it has not ended");
+      expect(lastWith(ASKED)).toContain("Now the latch.");
+      expect(last.response.output).toMatchObject([{ type: "compaction", encrypted_content: SEALED }]);
+      await goOn(whole.output);
+    });
+
+    test("that writes nothing fails, so that no client loses its conversation", async () => {
+      answerWith("");
+      const input = [...conversation("Now the bolt."), TRIGGER] as never;
+      const whole = await world.client.responses
+        .create({ model, input, store: false })
+        .catch((error: unknown) => error);
+      if (whole instanceof Error) return expect(whole.message).toContain("502");
+      expect(whole).toMatchObject({ status: "failed", output: [], error: { code: "server_error" } });
     });
   },
 );
+
+test.each([
+  { name: "an item that only OpenAI can read", item: { type: "compaction", encrypted_content: FAKE_ENCRYPTED } },
+  { name: "an item that asks for it before the last", item: TRIGGER },
+])("$name is refused by its place on another model", async ({ item }) => {
+  const input = [{ role: "user", content: "x" }, item, { role: "user", content: "Go on." }];
+  const answer = await world.post({ model: "fake-1", input });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { param: "input[1]" } });
+});
 
 test("a long conversation is summed up too", async () => {
   world.openai.override = { text: SUMMARY };
@@ -82,7 +154,7 @@ test("a long conversation is summed up too", async () => {
     { role: "user", content: "Go on." },
   ];
   const answer = await compact({ model: "fake-1", input, tools: TOOLS });
-  expect(await answer.json()).toMatchObject({ output: [{ type: "message", role: "assistant" }] });
+  expect(await answer.json()).toMatchObject({ output: [{ type: "compaction" }] });
   expect(world.openai.requests.at(-1)?.raw.length).toBeGreaterThan(300_000);
   world.openai.override = undefined;
 });
@@ -91,7 +163,7 @@ test("a model that writes nothing is told as a failure, so that no client loses 
   world.openai.override = { calls: [{ name: "look", arguments: "{}" }] };
   const answer = await compact({ model: "fake-1", input: conversation("x"), tools: TOOLS });
   expect(answer.status).toBe(502);
-  expect(await answer.text()).toContain("wrote no summary");
+  expect(await answer.text()).toContain("wrote no whole summary");
   world.openai.override = undefined;
 });
 

@@ -71,13 +71,19 @@ const ITEMS: Readonly<Record<string, readonly Json[]>> = {
   mcp_list_tools: [{ id: "ml", server_label: "s", tools: [] }],
   mcp_approval_response: [{ approval_request_id: "ma", approve: true }],
   reasoning: [{ id: "rs_1", summary: [], encrypted_content: "sealed" }],
+  // What asks for a summary.
+  compaction_trigger: [{}],
   // What no other wire can say.
   compaction: [{ id: "cmp", encrypted_content: "sealed" }],
-  compaction_trigger: [{}],
   item_reference: [{ id: "unknown" }],
 };
-const SILENT: ReadonlySet<string> = new Set(["mcp_list_tools", "mcp_approval_response", "reasoning"]);
-const REFUSED: ReadonlySet<string> = new Set(["compaction", "compaction_trigger", "item_reference"]);
+const SILENT: ReadonlySet<string> = new Set([
+  "mcp_list_tools",
+  "mcp_approval_response",
+  "reasoning",
+  "compaction_trigger",
+]);
+const REFUSED: ReadonlySet<string> = new Set(["compaction", "item_reference"]);
 
 const TARGETS: readonly { wire: UpstreamWire; dialect: object; problem: (body: Json) => unknown }[] = [
   {
@@ -114,7 +120,8 @@ describe.each(TARGETS)("towards $wire.name", (target) => {
     const said = ITEMS[type] ?? [];
     const own = type.endsWith("_output") && said.length === 2 ? said.length - 1 : 0;
     const items = said.map((item, place) => (place === own ? Object.assign({ type }, item) : item));
-    const input = [{ role: "user", content: "Begin." }, ...items, { role: "user", content: "Go on." }];
+    const next = type === "compaction_trigger" ? [] : [{ role: "user", content: "Go on." }];
+    const input = [{ role: "user", content: "Begin." }, ...items, ...next];
     const read = (): Json => sent({ input }, target);
     if (REFUSED.has(type)) {
       let refusal: unknown;

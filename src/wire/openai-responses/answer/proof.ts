@@ -11,6 +11,8 @@ const THOUGHT = `${MARK}thought`;
 const PROOF = `${MARK}proof.`;
 const REDACTED = `${MARK}redacted.`;
 const CALL = `${MARK}call.`;
+/** What a compaction item of ours begins with. */
+export const OUR_SUMMARY = `${MARK}summary.`;
 
 /** The ids of reasoning items that we made; OpenAI's are hexadecimal behind the underscore. */
 export const OUR_REASONING = "rs_tg";

@@ -18,6 +18,8 @@ import { typeOf } from "../../openai/error.js";
 import { StreamEncoder } from "../../events/writer.js";
 import type { RequestFacts, WireRequest } from "../../wire.js";
 import { encodeAnnotations } from "../answer/write-annotations.js";
+import { compactionItem } from "../facts-summary.js";
+import { ResponsesRequest } from "../request/decode.js";
 import { AskedTools } from "../request/decode-tools.js";
 import { CallWriter, type ItemStatus, MessageWriter, type Place, ReasoningWriter } from "./write-items.js";
 import { reasoningItem, tellWhole } from "./write-items.js";
@@ -51,6 +53,7 @@ const INCOMPLETE: ReadonlyMap<FinishReason, string> = new Map([
   [FinishReason.FINISH_REASON_LENGTH, "max_output_tokens"],
   [FinishReason.FINISH_REASON_BLOCKED, "content_filter"],
 ]);
+const NO_SUMMARY = { code: "server_error", message: "The model wrote no summary of the conversation." };
 const MALFORMED = { code: "server_error", message: "The model's answer was malformed." };
 
 type Kind = NonNullable<Event["kind"]>;
@@ -101,6 +104,8 @@ export class ResponsesStreamEncoder extends StreamEncoder {
   private readonly calls = new Map<number, OpenCall>();
   private ending: CandidateEnd | undefined;
   private readonly tools: AskedTools;
+  /** What the model wrote so far, where it was asked to sum the conversation up: nothing else of it is told. */
+  private summary: string[] | undefined;
   /** Tells one event: its name stands before its data and in it. `members` are JSON, each with its key. */
   private readonly event = (type: string, members: string): void => {
     this.out.named(type, `{"type":"${type}","sequence_number":${this.sequence++},${members}}`);
@@ -112,6 +117,7 @@ export class ResponsesStreamEncoder extends StreamEncoder {
   ) {
     super();
     const { source } = asked ?? {};
+    if (asked instanceof ResponsesRequest && asked.sumsUp) this.summary = [];
     this.tools = source?.wire === WIRE_NAME ? AskedTools.ofBody(source.body) : new AskedTools();
   }
 
@@ -165,6 +171,7 @@ export class ResponsesStreamEncoder extends StreamEncoder {
     if (kind.value.candidate !== 0) return;
     this.begin();
     this.keepBytes(bytesOf(kind));
+    if (this.summary !== undefined) return this.sumUp(kind, this.summary);
     switch (kind.$case) {
       case "text":
         return this.message().addText(kind.value.text, logprobs?.content ?? []);
@@ -191,6 +198,19 @@ export class ResponsesStreamEncoder extends StreamEncoder {
       default:
         kind satisfies never;
     }
+  }
+
+  private sumUp(kind: Step, summary: string[]): void {
+    if (kind.$case === "text") summary.push(kind.value.text);
+    if (kind.$case === "part" && kind.value.part?.kind?.$case === "text") summary.push(kind.value.part.kind.value.text);
+    if (kind.$case !== "candidateEnd") return;
+    this.ending = kind.value;
+    const text = summary.join("");
+    // What was cut stands for nothing.
+    if (text.trim() === "" || INCOMPLETE.has(kind.value.reason)) return;
+    const place = this.place("cmp_");
+    const item = compactionItem(place.id, text);
+    this.wholeItem(place, item, item);
   }
 
   private message(): MessageWriter {
@@ -326,6 +346,8 @@ export class ResponsesStreamEncoder extends StreamEncoder {
     const reason = this.ending?.reason;
     if (reason === FinishReason.FINISH_REASON_MALFORMED) return { status: "failed", output, usage, error: MALFORMED };
     const incompleteReason = reason === undefined ? undefined : INCOMPLETE.get(reason);
+    if (incompleteReason === undefined && this.summary !== undefined && output.length === 0)
+      return { status: "failed", output, usage, error: NO_SUMMARY };
     if (incompleteReason === undefined) return { status: "completed", output, usage };
     return { status: "incomplete", output, usage, incompleteReason };
   }

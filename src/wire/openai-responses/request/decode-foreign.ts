@@ -16,8 +16,12 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "prompt_cache_options",
 ]);
 
+const SEALED =
+  "only the upstream that sealed this summary can read it; go on with a model of the same vendor, or without the item";
+
 /** The refusal of an item that says what no other wire can, by its place. */
 export function strangeItem({ place, type }: StrangeItem, model: string): GatewayError {
+  if (type === "compaction") return unsupported(`input[${place}]`, SEALED, { model });
   const problem = `it has no item of the type '${type.slice(0, 64)}'; leave it out, or say it as a message`;
   return new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: `input[${place}]`, problem, model });
 }

@@ -2,10 +2,11 @@
 import { type Message, type Part, Role } from "../../../api/index.js";
 import { type JsonNode, ObjectReader, wrongValue } from "../../json/node.js";
 import type { AskedTools } from "./decode-tools.js";
-import { messageOf, opaquePart, partOf } from "../../request/part.js";
+import { messageOf, opaquePart, partOf, textPart } from "../../request/part.js";
 import { decodeContent } from "./decode-parts.js";
 import { WIRE_NAME } from "../facts.js";
 import { decodeProof } from "../answer/proof.js";
+import { readSummary } from "../facts-summary.js";
 
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ["system", Role.ROLE_SYSTEM],
@@ -46,17 +47,25 @@ class ItemsDecoder {
         const value = { callId, parts: decodeContent(reader, "output"), isError: false };
         return this.join(Role.ROLE_TOOL, [partOf({ $case: "toolResult", value })]);
       }
+      case "compaction": {
+        const summary = readSummary(reader.text("encrypted_content") ?? "");
+        if (summary === undefined) break;
+        this.messages.push(messageOf(Role.ROLE_USER, [textPart(summary)]));
+        return;
+      }
+      case "compaction_trigger":
+        // It says what the whole request asks for.
+        return;
       case "additional_tools":
         // They stand among the tools.
         return;
       case "item_reference":
         // What it names stands in the input itself; the pass over the body refuses any other.
         return;
-      default: {
-        const role = type.endsWith("_output") ? Role.ROLE_TOOL : Role.ROLE_ASSISTANT;
-        return this.join(role, [opaquePart(WIRE_NAME, node.raw())]);
-      }
+      default:
     }
+    const role = type.endsWith("_output") ? Role.ROLE_TOOL : Role.ROLE_ASSISTANT;
+    this.join(role, [opaquePart(WIRE_NAME, node.raw())]);
   }
 
   private message(reader: ObjectReader): void {

@@ -1,7 +1,9 @@
 /** From a client's body to a request: its facts now, and its typed prompt where somebody asks for it. */
 import type { Prompt, Tool } from "../../../api/index.js";
+import { wrongValue } from "../../json/node.js";
 import { ScannedRequest } from "../../request/scanned-request.js";
 import type { SourceBody, WireRequest } from "../../wire.js";
+import { askSummary } from "../facts-summary.js";
 import { withFunctions } from "./decode-custom-tools.js";
 import { checkForeign, strangeItem } from "./decode-foreign.js";
 import { decodePrompt } from "./decode-prompt.js";
@@ -11,14 +13,22 @@ import { withToldItems } from "./decode-as-text.js";
 export class ResponsesRequest extends ScannedRequest<Scan> {
   private wholePrompt: Prompt | undefined;
 
+  /** True where the answer is what stands for the conversation from then on. */
+  get sumsUp(): boolean {
+    return this.scan.found.trigger !== undefined;
+  }
+
   /** As other wires take it: only they and whoever counts ask for it. */
   protected override decode(): Prompt {
-    return forOthers(this.whole());
+    const prompt = forOthers(this.whole());
+    return this.sumsUp ? askSummary(prompt) : prompt;
   }
 
   checkForeign(model: string, dropped: string[] = []): void {
-    const [strange] = this.scan.found.strange;
-    if (strange !== undefined) throw strangeItem(strange, model);
+    const { strange, trigger, items } = this.scan.found;
+    if (strange[0] !== undefined) throw strangeItem(strange[0], model);
+    if (trigger !== undefined && trigger !== items.length - 1)
+      throw wrongValue(`input[${trigger}]`, "what asks for a summary must be the last item");
     checkForeign(this.whole(), model, dropped);
   }
 

@@ -1,11 +1,14 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
 import { CALLS_MAX_DEFAULT, withoutTools } from "../../request/hosted-tools.js";
+import { objectOf, parsed, textOf } from "../../json/value.js";
 import { splice } from "../../json/splice.js";
 import { ownedEdits, unwritten } from "../../request/owned-fields.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import type { OwnedFields, UpstreamWire } from "../../wire.js";
 import { encodePrompt } from "./encode-prompt.js";
+import { readSummary } from "../facts-summary.js";
 import { type Scan, scanRequest } from "./scan.js";
+import type { Found } from "./scan-messages.js";
 import { WIRE_NAME } from "../facts.js";
 import { ResponsesRequest } from "./decode.js";
 
@@ -44,11 +47,23 @@ export function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, leftOu
     if (toolOrders.leftOut.size > 0 && tools !== undefined)
       leaveOutTools(withoutTools(body.subarray(tools.valueStart, tools.end), toolOrders.leftOut), edits);
   }
-  if (found.ours.size > 0) {
-    // Thoughts that only stood in for another upstream's, which OpenAI would refuse.
-    const left = found.items.filter((_, place) => !found.ours.has(place));
-    const texts = left.map(({ start, end }) => body.toString("utf8", start, end));
-    edits.set("input", `[${texts.join(",")}]`);
-  }
+  if (found.ours.size > 0 || found.summaries.size > 0) edits.set("input", inputForOpenAi(body, found));
   return edits.size === 0 ? body : splice(body, open, members, edits);
+}
+
+/** The items without thoughts that only stood in for another upstream's, which OpenAI would refuse. */
+function inputForOpenAi(body: Buffer, { items, ours, summaries }: Found): string {
+  const texts: string[] = [];
+  for (const [place, { start, end }] of items.entries()) {
+    if (ours.has(place)) continue;
+    const text = body.toString("utf8", start, end);
+    texts.push(summaries.has(place) ? inWords(text) : text);
+  }
+  return `[${texts.join(",")}]`;
+}
+
+/** A summary of ours as the message of a user. */
+function inWords(item: string): string {
+  const text = readSummary(textOf(objectOf(parsed(item))?.["encrypted_content"]));
+  return JSON.stringify({ type: "message", role: "user", content: [{ type: "input_text", text }] });
 }

@@ -9,7 +9,7 @@ import { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
 import { parsed, textOf } from "../../json/value.js";
 import { TOOLS } from "./members.js";
-import { isOurs } from "../answer/proof.js";
+import { isOurs, OUR_SUMMARY } from "../answer/proof.js";
 import { keptItem } from "./scan-stateless.js";
 import { isTellable } from "./decode-as-text.js";
 
@@ -34,6 +34,10 @@ export class Found extends MediaCounts {
    * of items that stand here themselves.
    */
   ours = new Set<number>();
+  /** The places of summaries of ours, which go to OpenAI in words. */
+  readonly summaries = new Set<number>();
+  /** The place of the item that asks for the conversation to be summed up. */
+  trigger: number | undefined;
   readonly strange: StrangeItem[] = [];
   /** The ids of the items, and where each is only named. */
   readonly ids = new Set<string>();
@@ -48,6 +52,7 @@ export class Found extends MediaCounts {
 /** Items that the typed form has a place for. */
 const CARRIED: ReadonlySet<string> = new Set([
   "message",
+  "compaction_trigger",
   "function_call",
   "function_call_output",
   "custom_tool_call",
@@ -77,6 +82,7 @@ const TEXT_ITEMS: ReadonlySet<string> = new Set([
   "mcp_approval_request",
   "mcp_approval_response",
   "additional_tools",
+  "compaction_trigger",
 ]);
 
 const TEXT_PARTS: ReadonlySet<string> = new Set([
@@ -196,6 +202,11 @@ function noteItem(item: Item, found: Found, place: number): GatewayError | undef
   if (item.id !== "") found.ids.add(item.id);
   // Without its picture it stands for the one that OpenAI keeps under the id.
   if (type === "image_generation_call" && !item.hasResult) found.tools.held ??= heldFile(`input[${place}].id`);
+  if (type === "compaction_trigger") found.trigger ??= place;
+  if (type === "compaction" && item.encrypted.startsWith(OUR_SUMMARY)) {
+    found.summaries.add(place);
+    return undefined;
+  }
   if (type !== "reasoning" && !CARRIED.has(type) && !isTellable(type)) found.strange.push({ place, type });
   if (type === "reasoning") {
     if (isOurs(item.id, item.encrypted)) found.ours.add(place);

@@ -7,6 +7,7 @@ import { Steering } from "../../request/steering.js";
 import { factsOf } from "../../request/scan-facts.js";
 import type { ScannedBody } from "../../request/scanned-request.js";
 import { checkField, type FieldValue, requireFields } from "../../json/field.js";
+import { SUM_UP_BYTES } from "../facts-summary.js";
 import { FIELDS } from "./scan-fields.js";
 import { MEMBERS, OWN_WORDS, TOOLS } from "./members.js";
 import { Found, scanInput } from "./scan-messages.js";
@@ -46,8 +47,10 @@ export function scanRequest(body: Buffer): Scan {
     outputTokensMax: values.get("max_output_tokens"),
     callsMax: values.get("max_tool_calls"),
   };
+  const facts = factsOf(values, found, cursor, steering, own);
   return {
-    facts: factsOf(values, found, cursor, steering, own),
+    // Who sums it up is known only when it is routed.
+    facts: found.trigger === undefined ? facts : { ...facts, textBytes: facts.textBytes + SUM_UP_BYTES },
     open,
     members,
     hosted: chosen(hosted, choice),
