@@ -91,6 +91,8 @@ export interface SocketAsked {
   readonly said: Buffer | undefined;
   /** False where the client only prepares for its next request. */
   readonly generates: boolean;
+  /** True where it goes on from the last response of the connection. */
+  readonly goesOn: boolean;
 }
 
 /** Follows an answer over a WebSocket. */

@@ -248,10 +248,12 @@ export class SocketSession implements Pulsed {
   /** False where the message asks for nothing. Never rejects. */
   async #answer(message: Buffer): Promise<boolean> {
     let takenBytes = 0;
+    let goesOn = false;
     try {
       const asked = this.#opening.socket.read(message, this.#turn);
       if (asked === undefined) return false;
       const { body } = asked;
+      goesOn = asked.goesOn;
       if (body.length > this.#parts.bodyBytesMax) throw bodyTooLarge(this.#parts.bodyBytesMax);
       this.#parts.bodies?.take(this.#opening.holder, body.length);
       takenBytes = body.length;
@@ -268,21 +270,18 @@ export class SocketSession implements Pulsed {
         this.#goOnFrom(asked.said && reader.turn(asked.said));
         return true;
       }
-      const turn = await this.#respond(new SocketResponse(this.#responseParts(), asked));
-      if (turn !== undefined) this.#goOnFrom(turn);
+      this.#running = new SocketResponse(this.#responseParts(), asked);
+      const turn = await this.#running.run();
+      this.#running = undefined;
+      // What a response went on from, and failed, is forgotten: clients tell all of it again, as OpenAI has them do.
+      if (turn !== undefined || goesOn) this.#goOnFrom(turn);
     } catch (error) {
+      if (goesOn) this.#goOnFrom(undefined);
       this.#refuse(GatewayError.from(error), {});
     } finally {
       this.#give(takenBytes);
     }
     return true;
-  }
-
-  async #respond(response: SocketResponse): Promise<SocketTurn | undefined> {
-    this.#running = response;
-    const turn = await response.run();
-    this.#running = undefined;
-    return turn;
   }
 
   #responseParts(): ConstructorParameters<typeof SocketResponse>[0] {

@@ -303,6 +303,33 @@ test("a conversation longer than a message may be is not gone on from, and has t
   expect(asked).toBe(2);
 });
 
+test.each([
+  { name: "before its first event", begins: false },
+  { name: "behind an event", begins: true },
+])("what a response went on from that failed $name is forgotten, and nothing else is", async ({ begins }) => {
+  await start();
+  const failing = (body: string): boolean => body.includes("fail");
+  it.channel.streamScript = (request, sink) => {
+    const { input } = request.generation ?? {};
+    const body = input?.$case === "source" ? input.value.body.toString() : "";
+    if (failing(body) && !begins) throw new GatewayError("ERROR_REASON_UPSTREAM_FAILED");
+    sink.head(STREAM);
+    if (failing(body)) sink.data({ source: event(DELTA) });
+    if (failing(body)) throw new GatewayError("ERROR_REASON_UPSTREAM_FAILED");
+    sink.data({ source: event(DONE), events: [FINISH] });
+    return Promise.resolve();
+  };
+  const client = await open();
+  const next = { ...ASK, previous_response_id: "resp_1" };
+  await client.ask(ASK);
+  await client.ask({ ...ASK, input: "fail alone" });
+  expect((await client.ask(next)).at(-1)).toMatchObject({ type: "response.completed" });
+  await client.ask({ ...next, input: "fail" });
+  const [refusal] = await client.ask(next);
+  expect(refusal).toMatchObject({ type: "error", error: { code: "previous_response_not_found" } });
+  expect((await client.ask(ASK)).at(-1)).toMatchObject({ type: "response.completed" });
+});
+
 test("messages that are on their way find room in the memory for bodies, and give it back", async () => {
   const bodies = new ByteBudget(1.5 * MIB);
   await start({ bodies });

@@ -47,6 +47,8 @@ export interface Asked {
   readonly said: Buffer | undefined;
   /** False where the client only prepares for its next request. */
   readonly generates: boolean;
+  /** True where it goes on from the last response of the connection. */
+  readonly goesOn: boolean;
 }
 
 /**
@@ -73,7 +75,8 @@ export function readMessage(message: Buffer, turn: Turn | undefined): Asked | un
   for (const key of OF_THE_MESSAGE) if (values.has(key)) edits.set(key, undefined);
   edits.set("stream", "true");
   if (isNext && said !== undefined) edits.set("input", Buffer.concat([OPEN, said, CLOSE]));
-  return { body: splice(message, open, members, edits), said, generates: values.get("generate") !== false };
+  const body = splice(message, open, members, edits);
+  return { body, said, generates: values.get("generate") !== false, goesOn: isNext };
 }
 
 function valueOf(json: JsonCursor): unknown {
