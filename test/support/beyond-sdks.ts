@@ -49,9 +49,6 @@ export const ALLOWANCE: Allowance = {
   WebSearchTool: { more: ["external_web_access"] },
   "ResponseUsage.InputTokensDetails": { more: ["image_tokens", "audio_tokens"] },
   "ResponseUsage.OutputTokensDetails": { more: ["audio_tokens"] },
-  // Tools are repeated as they were asked for.
-  NamespaceTool: { fewer: ["description"] },
-  FunctionTool: { fewer: ["strict", "parameters"] },
   // The same in the envelope, which some readers know alone.
   ResponseErrorEvent: { more: ["error"] },
   // How long what was written to a cache is kept is known at the end of an answer alone.

@@ -103,9 +103,18 @@ function whole(script: AnswerScript, body: unknown, status: string): object {
     output: itemsOf(script, body),
     parallel_tool_calls: true,
     store: true,
-    tools: Reflect.get(Object(body), "tools") ?? [],
+    tools: toolsOf(body),
     usage: usageOf(script),
   };
+}
+
+/** As they were asked for, with what stands for what was left out. */
+function toolsOf(body: unknown): object[] {
+  const tools = (Reflect.get(Object(body), "tools") ?? []) as readonly { type: string }[];
+  return tools.map((tool) => {
+    if (tool.type === "function") return { parameters: null, strict: true, ...tool };
+    return tool.type === "namespace" ? { description: "", ...tool } : tool;
+  });
 }
 
 function usageOf(script: AnswerScript): object {

@@ -1,6 +1,7 @@
 /** The object that tells a response as a whole: what was asked, repeated, and what came of it. */
 import type { Usage } from "../../../api/index.js";
 import { jsonOf } from "../../json/text.js";
+import { listOf, objectOf, parsed } from "../../json/value.js";
 import type { WireRequest } from "../../wire.js";
 import { ResponsesRequest } from "../request/decode.js";
 import { encodeUsage } from "./usage.js";
@@ -36,11 +37,27 @@ export function repeatedMembers(asked: WireRequest | undefined): string {
     const { body } = asked.source;
     for (const { key, valueStart, end } of asked.scan.members) given.set(key, body.toString("utf8", valueStart, end));
   }
+  const tools = given.get("tools");
+  if (tools !== undefined) given.set("tools", wholeTools(tools));
   const told = REPEATED.map(([key, otherwise]) => {
     const value = given.get(key);
     return `"${key}":${value === undefined || value === "null" ? otherwise : value}`;
   });
   return `${FIXED},${told.join(",")}`;
+}
+
+/** Readers of the wire want these of each tool, which a request may leave out. */
+const OF_TOOLS: ReadonlyMap<unknown, object> = new Map([
+  ["function", { description: null, parameters: null, strict: null }],
+  ["namespace", { description: "" }],
+]);
+
+function wholeTools(json: string): string {
+  const tools = listOf(parsed(json)).map((tool) => {
+    const wanted = OF_TOOLS.get(objectOf(tool)?.["type"]);
+    return wanted === undefined ? tool : { ...wanted, ...objectOf(tool) };
+  });
+  return JSON.stringify(tools);
 }
 
 /** What of a response is known from its beginning. */

@@ -151,10 +151,12 @@ function summaryPart(text: string): string {
   return `{"type":"summary_text","text":${jsonOf(text)}}`;
 }
 
+/** `encrypted` comes with its end. */
 export function reasoningItem(id: string, text: string, encrypted: string | undefined): string {
   return objectText([
     ["id", jsonOf(id)],
     ["type", '"reasoning"'],
+    ["status", encrypted === undefined ? '"in_progress"' : '"completed"'],
     ["summary", text === "" ? "[]" : `[${summaryPart(text)}]`],
     ["encrypted_content", jsonOf(encrypted)],
   ]);
