@@ -41,7 +41,9 @@ test(`${KILLS} kills, seed ${SEED}`, { timeout: 60_000 + (KILLS + REPEATS_MAX) *
         await work;
         return true;
       } catch (error) {
-        problems.push(`${when}, data in ${lane.directory}: ${String(error)}`);
+        const problem = `${when}, data in ${lane.directory}: ${String(error)}`;
+        problems.push(problem);
+        progress.tell(problem);
         await lane.abandon();
         return false;
       }

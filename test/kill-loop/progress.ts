@@ -20,8 +20,11 @@ export class Progress {
     if (!this.#isOn || nowMs - this.#toldMs < EVERY_MS) return;
     this.#toldMs = nowMs;
     const seconds = Math.round((nowMs - this.#startMs) / 1_000);
-    process.stdout.write(
-      `kill-loop: ${this.#kills} of ${this.planned} kills, ${seconds} s, ${this.problems.length} problems\n`,
-    );
+    this.tell(`${this.#kills} of ${this.planned} kills, ${seconds} s, ${this.problems.length} problems`);
+  }
+
+  /** One line at once: what went wrong is of use long before the end. */
+  tell(line: string): void {
+    if (this.#isOn) process.stdout.write(`kill-loop: ${line}\n`);
   }
 }
