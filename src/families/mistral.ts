@@ -26,6 +26,14 @@ export const mistral = chatFamily({
     shortCallIds: true,
     documentUrls: true,
     messageNames: false,
+    // Its refusals say "Unexpected role 'user' after role 'tool'" and "Expected last role User or Tool"; the rest is of
+    // its own library mistral-common (validator.py), of which every version takes what these rows leave.
+    roleOrder: {
+      system: ["system", "user", "assistant"],
+      user: ["system", "user", "assistant", "end"],
+      assistant: ["assistant", "user", "tool", "end"],
+      tool: ["assistant", "tool", "end"],
+    },
     // An old call of a function stays, so that it is refused and not lost.
     messageMembers: ["role", "content", "tool_calls", "tool_call_id", "name", "prefix", "function_call"],
     prefillField: "prefix",

@@ -37,6 +37,8 @@ export interface MessageChanges {
   /** Where the thought of the assistant stands; false where it is gone. */
   readonly thought?: string | false;
   readonly callId?: string;
+  /** What the assistant says between a result and the user, where the upstream lets nobody else follow. */
+  readonly bridge?: string;
 }
 
 /** The messages with the changes made. */
@@ -55,6 +57,7 @@ export function messagesWith(changes: MessageChanges): object[] {
       tool_calls: [{ ...assistant.tool_calls[0], id: callId }],
     },
     { ...tool, tool_call_id: callId },
+    ...(changes.bridge === undefined ? [] : [{ role: "assistant", content: changes.bridge }]),
     last,
   ];
 }
@@ -116,7 +119,7 @@ export const EXPECTED: readonly Expected[] = [
     url: "https://api.mistral.ai/v1/chat/completions",
     headers: BEARER,
     // printf call_0123456789abcdef | sha256sum
-    messages: { ...SYSTEM, name: false, thought: false, callId: "aff2e571f" },
+    messages: { ...SYSTEM, name: false, thought: false, callId: "aff2e571f", bridge: "OK." },
     set: { ...OLD_LIMIT, random_seed: 7, tool_choice: "any" },
     without: ["max_completion_tokens", "seed", "user"],
     dropped: ["user"],

@@ -89,6 +89,8 @@ function messagesProblem(messages: readonly Message[], body: Json): string | und
     if (firstOther !== -1 && next.slice(firstOther).some(({ type }) => type === "tool_result"))
       return `messages.${place + 1}: tool_result must come first`;
   }
+  const ids = messages.flatMap(({ blocks }) => blocks.flatMap(({ type, id }) => (type === "tool_use" ? [id] : [])));
+  if (new Set(ids).size < ids.length) return "messages: `tool_use` ids must be unique";
   const hasCalls = messages.some(({ blocks }) => blocks.some(({ type }) => type === "tool_use"));
   if (hasCalls && !Array.isArray(body["tools"])) return "tools: required where messages use tools";
   return undefined;

@@ -39,7 +39,7 @@ export function converseProblem(body: Json): string | undefined {
     calls = objects(message["content"]).flatMap(({ toolUse }) => (toolUse === undefined ? [] : [idIn(toolUse)]));
   }
   if (calls.length > 0) return "the last calls have no results";
-  return toolProblem(body, messages) ?? systemProblem(body["system"]);
+  return toolProblem(body, messages) ?? repeatedProblem(messages) ?? systemProblem(body["system"]);
 }
 
 function messageProblem(message: Json, before: string, calls: readonly string[]): string | undefined {
@@ -70,6 +70,18 @@ function blockProblem(block: Json): string | undefined {
   if (kind === "reasoningContent" && said["redactedContent"] === undefined && typeof proof !== "string")
     return "a thought needs its signature";
   return undefined;
+}
+
+/** What may stand once in a request, in whatever turn. Names of documents differ by more than their case. */
+function repeatedProblem(messages: readonly Json[]): string | undefined {
+  const blocks = messages.flatMap(({ content }) => objects(content));
+  const inner = blocks.flatMap(({ toolResult }) => objects(object(toolResult)["content"]));
+  const names = [...blocks, ...inner].flatMap(({ document }) =>
+    document === undefined ? [] : [String(object(document)["name"]).toLowerCase()],
+  );
+  if (new Set(names).size < names.length) return "Messages can't contain duplicate document names";
+  const ids = blocks.flatMap(({ toolUse }) => (toolUse === undefined ? [] : [idIn(toolUse)]));
+  return new Set(ids).size < ids.length ? "toolUse ids must be unique" : undefined;
 }
 
 function toolProblem(body: Json, messages: readonly Json[]): string | undefined {

@@ -34,6 +34,13 @@ const MESSAGES: Readonly<Record<string, readonly string[]>> = {
   tool: ["content", "tool_call_id", "name"],
 };
 const CALL_ID = /^[a-zA-Z0-9]{9}$/;
+/** Which roles may follow each other. Mistral's own library, mistral-common, takes less or more by its version. */
+const FOLLOWERS: Readonly<Record<string, readonly string[]>> = {
+  system: ["system", "user", "assistant"],
+  user: ["system", "user", "assistant"],
+  assistant: ["assistant", "user", "tool"],
+  tool: ["assistant", "tool"],
+};
 const CHOICES: ReadonlySet<string> = new Set(["auto", "none", "any", "required"]);
 
 /** What is wrong with a body; undefined where nothing is. */
@@ -48,8 +55,10 @@ export function mistralProblem(body: Json): string | undefined {
     if (problem !== undefined) return `messages.${place}: ${problem}`;
   }
   const last = messages.at(-1);
-  if (last?.["role"] === "assistant" && last["prefix"] !== true)
-    return "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant";
+  const role = String(last?.["role"]);
+  if (role === "system" && messages.length === 1) return undefined;
+  if (role === "system" || (role === "assistant" && last?.["prefix"] !== true))
+    return `Expected last role User or Tool (or Assistant with prefix True) for serving but got ${role}`;
   return undefined;
 }
 
@@ -59,7 +68,9 @@ function messageProblem(message: Json, before: Json | undefined): string | undef
   if (known === undefined) return `no such role: ${role}`;
   const extra = Object.keys(message).find((key) => key !== "role" && !known.includes(key));
   if (extra !== undefined) return `${role}.${extra}: Extra inputs are not permitted`;
-  if (role === "user" && before?.["role"] === "tool") return "Unexpected role 'user' after role 'tool'";
+  const previous = String(before?.["role"]);
+  if (before !== undefined && FOLLOWERS[previous]?.includes(role) === false)
+    return `Unexpected role '${role}' after role '${previous}'`;
   const ids = [...objects(message["tool_calls"]).map(({ id }) => id), message["tool_call_id"]];
   const illegal = ids.find((id) => id !== undefined && !CALL_ID.test(String(id)));
   if (illegal !== undefined)

@@ -64,6 +64,7 @@ export function responsesProblem(body: Json): Problem | undefined {
 
 function inputProblem(input: readonly Json[]): Problem | undefined {
   const open = new Set<string>();
+  const told = new Set<string>();
   for (const [place, item] of input.entries()) {
     const param = `input[${place}]`;
     const callId = String(item["call_id"]);
@@ -77,6 +78,8 @@ function inputProblem(input: readonly Json[]): Problem | undefined {
       case "function_call":
         if (!NAME.test(String(item["name"])) || typeof item["arguments"] !== "string")
           return { param, message: "Invalid function call." };
+        if (told.has(callId)) return { param, message: `Duplicate call_id ${callId}.` };
+        told.add(callId);
         open.add(callId);
         break;
       case "function_call_output":

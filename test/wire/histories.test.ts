@@ -2,6 +2,7 @@
 import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { tabledFacts } from "../../src/models/facts.js";
+import { mistral } from "../../src/families/mistral.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { createWire as createConverse } from "../../src/wire/bedrock-converse/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
@@ -12,6 +13,7 @@ import type { UpstreamWire, Wire } from "../../src/wire/wire.js";
 import { anthropicProblem } from "../support/anthropic-rules.js";
 import { converseProblem } from "../support/converse-rules.js";
 import { geminiProblem } from "../support/gemini-rules.js";
+import { mistralProblem } from "../support/mistral-rules.js";
 import { openAiProblem } from "../support/openai-rules.js";
 import { responsesProblem } from "../support/responses-rules.js";
 import { bySweep } from "../support/sweep.js";
@@ -20,8 +22,11 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** What somebody says: words, a call of a tool, or what a call returned. */
 type Saying =
-  | { readonly kind: "text"; readonly by: "user" | "assistant" }
+  | { readonly kind: "text"; readonly by: Speaker }
   | { readonly kind: "call" | "result"; readonly id: string };
+
+/** `system` stands for instructions amid the conversation, which a client of Google's has no word for. */
+type Speaker = "user" | "assistant" | "system";
 
 const TOOL_SCHEMA = { type: "object", properties: {} };
 
@@ -101,6 +106,8 @@ function geminiPart(saying: Saying): Json {
 }
 
 interface Target {
+  /** Left out where it is the wire's. */
+  readonly name?: string;
   readonly wire: UpstreamWire;
   readonly model: string;
   readonly dialect: object;
@@ -125,14 +132,22 @@ const TARGETS: readonly Target[] = [
   },
   { wire: responses, model: "gpt-5.1", dialect: {}, problem: responsesProblem },
 ];
+const MISTRAL: Target = {
+  name: "mistral",
+  wire: chat,
+  model: "mistral-large-latest",
+  dialect: mistral.dialect,
+  problem: mistralProblem,
+};
 
+const pairOf = (client: Client, target: Target) => ({
+  client,
+  target,
+  from: client.wire.name,
+  to: target.name ?? target.wire.name,
+});
 const PAIRS = CLIENTS.flatMap((client) =>
-  TARGETS.filter(({ wire }) => wire.name !== client.wire.name).map((target) => ({
-    client,
-    target,
-    from: client.wire.name,
-    to: target.wire.name,
-  })),
+  [...TARGETS, MISTRAL].filter(({ wire }) => wire.name !== client.wire.name).map((target) => pairOf(client, target)),
 );
 
 const HEADERS = { "x-tollgate-path-model": "m", ...VERSION };
@@ -150,7 +165,7 @@ function sent({ wire, body }: Client, target: Target, sayings: readonly Saying[]
 
 const id = fc.constantFrom("call_a", "call_b", "call_c");
 const saying: fc.Arbitrary<Saying> = fc.oneof(
-  fc.record({ kind: fc.constant("text" as const), by: fc.constantFrom("user" as const, "assistant" as const) }),
+  fc.record({ kind: fc.constant("text" as const), by: fc.constantFrom<Speaker>("user", "assistant", "system") }),
   fc.record({ kind: fc.constant("call" as const), id }),
   fc.record({ kind: fc.constant("result" as const), id }),
 );
@@ -171,6 +186,35 @@ test.each(PAIRS)("whatever order $from tells it in, $to takes it, and nothing sa
     { numRuns: bySweep({ short: 60, long: 150, all: 150 }) },
   );
 });
+
+/** What a careful client tells: each call has its result right behind it. Anything may be said between such steps. */
+const careful: fc.Arbitrary<readonly Saying[]> = fc
+  .array(
+    fc.oneof(
+      saying.filter(({ kind }) => kind === "text").map((said) => [said]),
+      id.map((called): Saying[] => [
+        { kind: "call", id: called },
+        { kind: "result", id: called },
+      ]),
+    ),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((steps) => steps.flat());
+
+test.each(CLIENTS.map((client) => pairOf(client, MISTRAL)))(
+  "who may speak after whom: $from to $to, whoever speaks last",
+  ({ client, target }) => {
+    fc.assert(
+      fc.property(careful, (sayings) => {
+        const body = sent(client, target, sayings);
+        expect(target.problem(body)).toBeUndefined();
+        const texts = sayings.filter(({ kind }) => kind === "text");
+        expect(count(body, "words")).toBe(texts.length);
+      }),
+      { numRuns: bySweep({ short: 60, long: 150, all: 150 }) },
+    );
+  },
+);
 
 test.each(PAIRS)(
   "two turns with calls, one after the other, and then both results: $from to $to",

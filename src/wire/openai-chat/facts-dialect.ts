@@ -1,5 +1,7 @@
 /** How upstreams of this wire differ from OpenAI itself, as data. */
+import { objectOf } from "../json/value.js";
 import type { Dialect } from "../wire.js";
+import type { RoleOrder } from "./request/encode-role-order.js";
 
 /** A family gives the differences alone: what it leaves out is as OpenAI has it. */
 export type OpenAiChatDialect = {
@@ -48,6 +50,8 @@ export type OpenAiChatDialect = {
   readonly messageNames: boolean;
   /** The members that messages may have, where the upstream refuses all others; empty where it takes what it gets. */
   readonly messageMembers: readonly string[];
+  /** Which roles may follow each role, where the upstream refuses the rest; empty where any may. */
+  readonly roleOrder: RoleOrder;
   /** The member that marks a last message of the assistant as one to go on with; empty where it needs no mark. */
   readonly prefillField: "" | "prefix";
   /** Schemes of addresses by which the upstream takes a file that it keeps, such as `fileid` of `fileid://file-1`. */
@@ -76,6 +80,7 @@ export const openAiChatDialect: OpenAiChatDialect = {
   documentUrls: false,
   messageNames: true,
   messageMembers: [],
+  roleOrder: {},
   prefillField: "",
   keptSchemes: [],
   lacks: [],
@@ -128,12 +133,17 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     documentUrls: flag("documentUrls", own.documentUrls),
     messageNames: flag("messageNames", own.messageNames),
     messageMembers: textsOf(dialect["messageMembers"]),
+    roleOrder: rolesOf(dialect["roleOrder"]),
     prefillField: one("prefillField", ["prefix"], own.prefillField),
     keptSchemes: textsOf(dialect["keptSchemes"]),
     lacks: textsOf(dialect["lacks"]),
   };
   resolved.set(dialect, made);
   return made;
+}
+
+function rolesOf(value: unknown): RoleOrder {
+  return Object.fromEntries(Object.entries(objectOf(value) ?? {}).map(([role, roles]) => [role, textsOf(roles)]));
 }
 
 function textsOf(value: unknown): readonly string[] {

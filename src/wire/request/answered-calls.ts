@@ -1,22 +1,25 @@
 /** Conversations on wires whose calls must be answered at once: who says what stays, in an order that they take. */
 import { type Message, type Part, Role, type ToolResult } from "../../api/index.js";
 import { partOf, textPart } from "./part.js";
+import { UniqueNames } from "./unique-names.js";
 
 /**
  * The conversation with the results of a turn's calls right behind it, each once, in the order of the calls. Turns of
  * the assistant's that follow each other become one where the first makes calls; a result that never came is an error,
- * and one of no call is told as text. The very same list where nothing is to be done, as nearly always.
+ * and one of no call is told as text. An id names one call of the whole conversation: some servers count their calls
+ * anew in every answer. The very same list where nothing is to be done, as nearly always.
  */
 export function withAnsweredCalls(messages: readonly Message[]): readonly Message[] {
   if (isAnswered(messages)) return messages;
   const ordered: Message[] = [];
+  const ids = new UniqueNames();
   for (let place = 0; place < messages.length;) {
     const turn: Message[] = [];
     for (; messages[place]?.role === Role.ROLE_ASSISTANT; place++) turn.push(...messages.slice(place, place + 1));
     const replies: Message[] = [];
     for (; place < messages.length && messages[place]?.role !== Role.ROLE_ASSISTANT; place++)
       replies.push(...messages.slice(place, place + 1));
-    const calls = new TurnCalls();
+    const calls = new TurnCalls(ids);
     const [first] = turn;
     const parts = turn.flatMap((message) => message.parts.map((part) => calls.own(part)));
     if (calls.isEmpty) ordered.push(...turn);
@@ -26,8 +29,10 @@ export function withAnsweredCalls(messages: readonly Message[]): readonly Messag
   return ordered;
 }
 
-/** The calls of one turn, each by an id of its own: careless clients give several the same. */
+/** The calls of one turn, each by an id that no other call of the conversation has. */
 class TurnCalls {
+  constructor(private readonly ids: UniqueNames) {}
+
   private readonly calls: { readonly toldId: string; readonly id: string; result: Part | undefined }[] = [];
 
   get isEmpty(): boolean {
@@ -38,8 +43,7 @@ class TurnCalls {
   own(part: Part): Part {
     if (part.kind?.$case !== "toolCall") return part;
     const { id: toldId } = part.kind.value;
-    let id = toldId;
-    for (let number = 2; this.calls.some((call) => call.id === id); number++) id = `${toldId}_${number}`;
+    const id = this.ids.claim(toldId);
     this.calls.push({ toldId, id, result: undefined });
     return id === toldId ? part : { ...part, kind: { $case: "toolCall", value: { ...part.kind.value, id } } };
   }
@@ -78,16 +82,18 @@ function addReplies(ordered: Message[], replies: readonly Message[], calls: Turn
   ordered.push(...others);
 }
 
-/** True where each turn's calls are answered before anything else is said. */
+/** True where each turn's calls are answered before anything else is said, and no id names two calls. */
 function isAnswered(messages: readonly Message[]): boolean {
   const open = new Set<string>();
+  const told = new Set<string>();
   for (const { role, parts } of messages) {
     const isAssistant = role === Role.ROLE_ASSISTANT;
     if (isAssistant && open.size > 0) return false;
     let hasResults = false;
     for (const { kind } of parts) {
       if (kind?.$case === "toolCall") {
-        if (open.has(kind.value.id)) return false;
+        if (told.has(kind.value.id)) return false;
+        told.add(kind.value.id);
         open.add(kind.value.id);
       } else if (kind?.$case === "toolResult") {
         if (!open.delete(kind.value.callId)) return false;

@@ -22,3 +22,8 @@ export function messageOf(role: Role, parts: Part[]): Message {
 export function isInstruction(role: Role): boolean {
   return role === Role.ROLE_SYSTEM || role === Role.ROLE_DEVELOPER;
 }
+
+/** An instruction that stands among the user's words, told apart from what the user says. */
+export function instructionAsText(text: string): string {
+  return `<system>\n${text}\n</system>`;
+}

@@ -1,11 +1,14 @@
 /** Requests of Converse: what the prompts of other wires become, and what is refused or left out by name. */
+import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../../src/errors.js";
 import { tabledFacts } from "../../../src/models/facts.js";
 import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
 import { createWire } from "../../../src/wire/bedrock-converse/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
+import { wire as openAiResponses } from "../../../src/wire/openai-responses/index.js";
 import { converseProblem } from "../../support/converse-rules.js";
+import { bySweep } from "../../support/sweep.js";
 
 const wire = createWire(() => "answer-1");
 const SONNET = "anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -39,6 +42,49 @@ const CALLED = [
   { role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "weather", arguments: "{}" } }] },
   { role: "tool", tool_call_id: "c", content: "rain" },
 ];
+
+const PDF = "JVBERi0xLjQK";
+const title = fc.constantFrom(undefined, "a.pdf", "A.PDF", "a-pdf", "a-pdf-2", "document", "x".repeat(250), "..", "é");
+/** A turn of documents by their titles, in words or as what a tool returned. */
+const turn = fc.record({ titles: fc.array(title, { minLength: 1, maxLength: 3 }), isResult: fc.boolean() });
+
+test("documents have names of their own, in whatever turns they stand and whichever wire they came in", () => {
+  const anthropicDocument = (name: string | undefined): object => ({
+    type: "document",
+    source: { type: "base64", media_type: "application/pdf", data: PDF },
+    ...(name === undefined ? {} : { title: name }),
+  });
+  const fileData = `data:application/pdf;base64,${PDF}`;
+  fc.assert(
+    fc.property(fc.array(turn, { minLength: 1, maxLength: 4 }), (turns) => {
+      const names = (body: Encoded["body"]): string[] =>
+        [...JSON.stringify(body).matchAll(/"document":\{"format":"pdf","name":"([^"]*)"/g)].map(
+          ([, name]) => name ?? "",
+        );
+      const all = turns.flatMap(({ titles }) => titles);
+      const claude = messages({
+        tools: [{ name: "weather", input_schema: { type: "object" } }],
+        messages: turns.flatMap(({ titles, isResult }, place) => {
+          const content = titles.map(anthropicDocument);
+          if (!isResult) return [{ role: "user", content }];
+          const id = `call_${place}`;
+          return [
+            { role: "assistant", content: [{ type: "tool_use", id, name: "weather", input: {} }] },
+            { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] },
+          ];
+        }),
+      });
+      expect(names(claude.body)).toHaveLength(all.length);
+      const fileOf = (filename: string | undefined): object => ({ filename, file_data: fileData });
+      const files = (type: string, wrap: (file: object) => object): object[] =>
+        turns.map(({ titles }) => ({ role: "user", content: titles.map((name) => ({ type, ...wrap(fileOf(name)) })) }));
+      const told = [chat({ messages: files("file", (file) => ({ file })) })];
+      told.push(encoded(openAiResponses, { messages: undefined, input: files("input_file", (file) => file) }, SONNET));
+      for (const { body } of told) expect(names(body)).toHaveLength(all.length);
+    }),
+    { numRuns: bySweep({ short: 40, long: 150, all: 150 }) },
+  );
+});
 
 describe("from chat", () => {
   test.each([

@@ -6,6 +6,7 @@ import { inputObject } from "../../request/call-input.js";
 import type { ModelRules } from "../../claude/request/encode-rules.js";
 import { anthropicsOwn } from "../../claude/answer/proof.js";
 import { wrappedText } from "../../request/free-text.js";
+import type { UniqueNames, UniqueNameRule } from "../../request/unique-names.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../../json/text.js";
 import { WIRE_NAME } from "../facts.js";
 
@@ -18,6 +19,8 @@ export interface PromptContext {
   readonly takesTopK: boolean;
   /** The model, as refusals name it. */
   readonly model: string;
+  /** The names of the request's documents. */
+  readonly filenames: UniqueNames;
   /** Takes the name of what had no place and was left out. */
   readonly drop: (param: string) => void;
 }
@@ -40,6 +43,12 @@ const FILE_FORMATS: ReadonlyMap<string, string> = new Map([
   ["text/markdown", "md"],
 ]);
 const FILENAME_CHARACTERS_MAX = 200;
+/** No two documents of a request may have one name, in whatever turns they stand. */
+export const FILENAMES: UniqueNameRule = {
+  separator: "-",
+  charactersMax: FILENAME_CHARACTERS_MAX,
+  ignoresCase: true,
+};
 const LEGAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
@@ -143,7 +152,7 @@ function encodeFile({ source, filename }: File, path: string, context: PromptCon
   if (format === undefined) throw unsupported(path, `it takes no files of ${mediaType.slice(0, 64)}`, context);
   return objectText([
     ["format", `"${format}"`],
-    ["name", jsonOf(encodeFilename(filename))],
+    ["name", jsonOf(context.filenames.claim(encodeFilename(filename)))],
     ["source", bytesText(source.value.data)],
   ]);
 }

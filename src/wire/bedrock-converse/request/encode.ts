@@ -2,7 +2,9 @@
 import type { UpstreamWire } from "../../wire.js";
 import { rulesOf, UNKNOWN } from "../../claude/request/encode-rules.js";
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
+import { UniqueNames } from "../../request/unique-names.js";
 import { unwritten } from "../../request/owned-fields.js";
+import { FILENAMES } from "./encode-parts.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { WIRE_NAME } from "../facts.js";
 
@@ -16,6 +18,7 @@ export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _di
     cacheMarks: owned.facts?.cacheMarks === true,
     takesTopK: owned.facts?.sampling !== undefined,
     model: owned.model,
+    filenames: new UniqueNames(FILENAMES),
     drop: (param) => void dropped.push(param),
   });
 };

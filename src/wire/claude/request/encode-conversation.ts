@@ -1,6 +1,6 @@
 /** From typed messages to the turns of Claude's wires: they alternate, and every call is answered. */
 import { type CacheMark, type Message, type Part, Role } from "../../../api/index.js";
-import { isInstruction } from "../../request/part.js";
+import { instructionAsText, isInstruction } from "../../request/part.js";
 import { completeTurns, type Speaker, type Turn, type TurnBlocks, turnOf } from "./encode-turns.js";
 
 /** How a wire writes what is said. */
@@ -59,7 +59,7 @@ function addMessage(turns: Turn[], { role, parts }: Message, path: string, write
     if (kind?.$case === "toolCall") turn.calls.add(write.callId(kind.value.id));
     // Instructions amid the conversation keep their place, told apart from what the user says.
     const isTold = isInstruction(role) && speaker === "user" && kind?.$case === "text";
-    const said = isTold ? write.text(`<system>\n${kind.value.text}\n</system>`) : block;
+    const said = isTold ? write.text(instructionAsText(kind.value.text)) : block;
     turn.blocks.push(said, ...write.behind(part.cacheMark));
   }
 }

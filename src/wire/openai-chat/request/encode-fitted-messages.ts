@@ -5,6 +5,7 @@ import { mayHold } from "../../json/text.js";
 import { parsed, textOf } from "../../json/value.js";
 import type { OpenAiChatDialect } from "../facts-dialect.js";
 import { shortCallId } from "./encode-call-id.js";
+import { inRoleOrder, messagesText, type RoledMessage } from "./encode-role-order.js";
 
 type EditMap = Map<string, Buffer | string | undefined>;
 
@@ -28,26 +29,36 @@ export function fitMessages(messages: Buffer, dialect: OpenAiChatDialect): Buffe
     cursor.skip();
     spans.push({ start, end: cursor.at });
   }
+  const roled: RoledMessage[] = [];
   spans.forEach(({ start, end }, place) => {
     const message = messages.subarray(start, end);
-    const fitted = fitMessage(message, place === spans.length - 1, dialect);
+    const { role, fitted } = fitMessage(message, place === spans.length - 1, dialect);
+    roled.push({ role, json: fitted ?? message });
     if (fitted === undefined) return;
     pieces.push(messages.subarray(kept, start), fitted);
     kept = end;
   });
+  const ordered = inRoleOrder(roled, dialect.roleOrder);
+  if (ordered !== roled) return Buffer.from(messagesText(ordered));
   return pieces.length === 0 ? undefined : Buffer.concat([...pieces, messages.subarray(kept)]);
 }
 
 /** A look at the bytes that spares most requests the reading of their messages. */
 function mayDiffer(messages: Buffer, dialect: OpenAiChatDialect): boolean {
   if (dialect.thinkingRequired || dialect.prefillField !== "" || dialect.messageMembers.length > 0) return true;
+  if (Object.keys(dialect.roleOrder).length > 0) return true;
   if (!dialect.developerRole && mayHold(messages, DEVELOPER)) return true;
   if (dialect.shortCallIds && mayHold(messages, CALL_ID)) return true;
   if (!dialect.messageNames && mayHold(messages, NAME)) return true;
   return dialect.lacks.includes("reasoning_content") && mayHold(messages, A_THOUGHT);
 }
 
-function fitMessage(message: Buffer, isLast: boolean, dialect: OpenAiChatDialect): Buffer | undefined {
+/** The role as the upstream has it, and the message; undefined where it is so already. */
+function fitMessage(
+  message: Buffer,
+  isLast: boolean,
+  dialect: OpenAiChatDialect,
+): { readonly role: string; readonly fitted: Buffer | undefined } {
   const members = readMembers(new JsonCursor(message));
   const valueOf = (key: string): Member | undefined => members.find((member) => member.key === key);
   const text = (key: string): string => {
@@ -72,7 +83,10 @@ function fitMessage(message: Buffer, isLast: boolean, dialect: OpenAiChatDialect
       edits.set(prefillField, "true");
   }
   if (dialect.messageMembers.length > 0) fitMembers(members, message, dialect, edits);
-  return edits.size === 0 ? undefined : splice(message, 0, members, edits);
+  return {
+    role: role === "developer" && !dialect.developerRole ? "system" : role,
+    fitted: edits.size === 0 ? undefined : splice(message, 0, members, edits),
+  };
 }
 
 /** The members that the upstream knows alone; a refusal becomes what was said, where nothing else was. */

@@ -8,6 +8,7 @@ import { textPart } from "../../request/part.js";
 import type { OpenAiChatDialect } from "../facts-dialect.js";
 import { shortCallId } from "./encode-call-id.js";
 import { encodeContent, isContent, type PartContext } from "./encode-parts.js";
+import { inRoleOrder, type RoledMessage } from "./encode-role-order.js";
 
 /** What the writing of messages depends on. */
 export interface MessageContext extends PartContext {
@@ -17,9 +18,9 @@ export interface MessageContext extends PartContext {
   readonly isForeign: boolean;
 }
 
-/** The messages as JSON texts. One typed message may need several: results of tools stand alone on this wire. */
-export function encodeMessages(messages: readonly Message[], context: MessageContext): string[] {
-  const texts: string[] = [];
+/** The messages in an order that the upstream takes. One typed message may need several: results stand alone here. */
+export function encodeMessages(messages: readonly Message[], context: MessageContext): readonly RoledMessage[] {
+  const told: RoledMessage[] = [];
   // What tools returned beside text follows their results as the user's: nothing may stand between results.
   let carried: Part[] = [];
   messages.forEach((message, place) => {
@@ -27,21 +28,21 @@ export function encodeMessages(messages: readonly Message[], context: MessageCon
     const results = message.parts.filter((part) => part.kind?.$case === "toolResult");
     const others = message.parts.filter((part) => part.kind?.$case !== "toolResult");
     if (results.length === 0 && carried.length > 0) {
-      texts.push(encodeUser(carried, path, context));
+      told.push(encodeUser(carried, path, context));
       carried = [];
     }
     for (const result of results) {
       if (result.kind?.$case !== "toolResult") continue;
       const rest = results.length === 1 && others.length === 0 ? restOf(message, path, context) : [];
-      texts.push(encodeToolResult(result.kind.value, path, context, rest));
+      told.push({ role: "tool", json: encodeToolResult(result.kind.value, path, context, rest) });
       carried.push(...result.kind.value.parts.filter((part) => isMedia(part)));
     }
     if (results.length > 0) carried.push(...others);
     else if (!isThoughtAlone(message, context))
-      texts.push(encodeMessage(message, path, context, place === messages.length - 1));
+      told.push(encodeMessage(message, path, context, place === messages.length - 1));
   });
-  if (carried.length > 0) texts.push(encodeUser(carried, "messages", context));
-  return texts;
+  if (carried.length > 0) told.push(encodeUser(carried, "messages", context));
+  return inRoleOrder(told, context.dialect.roleOrder);
 }
 
 /** A turn of another wire of which nothing is left here: its thought has no place. */
@@ -50,18 +51,19 @@ function isThoughtAlone({ parts }: Message, { isForeign, dialect }: MessageConte
   return parts.every(({ kind }) => kind?.$case === "thinking" || kind?.$case === "redactedThinking");
 }
 
-function encodeUser(parts: readonly Part[], path: string, context: MessageContext): string {
-  return `{"role":"user","content":${encodeContent(parts, path, context)}}`;
+function encodeUser(parts: readonly Part[], path: string, context: MessageContext): RoledMessage {
+  return { role: "user", json: `{"role":"user","content":${encodeContent(parts, path, context)}}` };
 }
 
-function encodeMessage(message: Message, path: string, context: MessageContext, isLast: boolean): string {
-  if (message.role === Role.ROLE_ASSISTANT) return encodeAssistant(message, path, context, isLast);
+function encodeMessage(message: Message, path: string, context: MessageContext, isLast: boolean): RoledMessage {
+  if (message.role === Role.ROLE_ASSISTANT)
+    return { role: "assistant", json: encodeAssistant(message, path, context, isLast) };
   const role = roleName(message.role, context.dialect);
   const members: MemberTexts = [
     ["role", `"${role}"`],
     ["content", encodeContent(message.parts.filter(isContent), path, context)],
   ];
-  return objectText([...members, ...restOf(message, path, context)]);
+  return { role, json: objectText([...members, ...restOf(message, path, context)]) };
 }
 
 function roleName(role: Role, dialect: OpenAiChatDialect): string {

@@ -1,7 +1,7 @@
 /** From the typed prompt to a body for an upstream of this wire. */
 import { type Prompt, type Reasoning, type Tool, type ToolChoice, ToolChoice_Mode } from "../../../api/index.js";
 import { encodeExtra } from "../../request/extra.js";
-import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
+import { jsonOf, type MemberTexts, objectText } from "../../json/text.js";
 import { leftOut } from "../../request/dropped-parameters.js";
 import { withCache } from "../../request/prompt-cache.js";
 import { encodeMap, encodeUser } from "../../openai/request/encode-fields.js";
@@ -15,15 +15,21 @@ import { effortOf } from "../../openai/request/encode-efforts.js";
 import type { OwnedFields } from "../../wire.js";
 import { mustReportDropped } from "./encode-lacking.js";
 import { encodeMessages, type MessageContext } from "./encode-messages.js";
+import { messagesText, type RoledMessage } from "./encode-role-order.js";
 import { WIRE_NAME } from "../facts.js";
 import { thinkingMembers } from "./encode-thinking.js";
+
+const NUDGE: RoledMessage = {
+  role: "system",
+  json: '{"role":"system","content":"You must answer by calling one of the tools."}',
+};
 
 /** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for what the wire cannot say. */
 export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: MessageContext): Buffer {
   const { dialect } = context;
   const count = owned.candidateCount > 1 || prompt.candidateCount !== undefined ? owned.candidateCount : undefined;
   const isUnforced = prompt.tools.length > 0 && mustBeAsked(prompt.toolChoice, context);
-  const nudge = isUnforced ? [`{"role":"system","content":"You must answer by calling one of the tools."}`] : [];
+  const nudge = isUnforced ? [NUDGE] : [];
   if (isUnforced) context.drop("tool_choice");
   const tools = encodeTools(offeredTools(prompt, context), grammarOf(context));
   // A choice among no tools is refused, and so is what is said of their calls.
@@ -32,7 +38,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Messag
   const choice = isUnforced ? '"auto"' : encodeToolChoice(prompt.toolChoice, "below", dialect);
   const members: MemberTexts = [
     ["model", jsonOf(owned.model)],
-    ["messages", arrayText([...nudge, ...encodeMessages(prompt.messages, context)])],
+    ["messages", messagesText([...nudge, ...encodeMessages(prompt.messages, context)])],
     ["tools", tools],
     ["tool_choice", hasLostTools ? undefined : choice],
     ["parallel_tool_calls", hasLostTools ? undefined : jsonOf(prompt.parallelToolCalls)],
