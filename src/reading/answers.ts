@@ -102,12 +102,13 @@ function decoded(body: Buffer, order: AnswerOrder): DecodedAnswer {
 }
 
 /** What the answer is read by: what was asked is read where that is looked at. */
-function askedBy({ facts, asked, embedding }: AnswerOrder): WireRequest {
+function askedBy({ facts, asked, callIds, embedding }: AnswerOrder): WireRequest {
   let read: WireRequest | undefined;
   return {
     facts,
     source: isTypedForm(asked.wire) || asked.wire === "" ? undefined : asked,
     embedding: embedding && { ...embedding, inputs: () => [] },
+    callIds,
     prompt: () => (read ??= requestOf(asked)).prompt(),
   };
 }

@@ -21,6 +21,9 @@ import { askerOf, ReadingThread } from "./reading-thread.js";
 
 /** A body that the thread keeps reading from. */
 class ThreadBody implements LongBody {
+  /** The ids of the conversation's calls; known once the body was written. */
+  callIds: readonly string[] = [];
+
   constructor(
     private readonly thread: ReadingThread,
     private readonly source: SharedSource,
@@ -30,6 +33,7 @@ class ThreadBody implements LongBody {
   async write(order: BodyOrder, dropped: string[], unknown: string[] = []): Promise<Buffer> {
     const question = { source: this.source, task: { kind: "write", order } } as const;
     const { value } = await this.thread.ask(question, this.asker, "written");
+    this.callIds = value.callIds;
     dropped.push(...value.dropped);
     unknown.push(...value.unknown);
     return asBuffer(value.body);
@@ -87,6 +91,14 @@ async function read(
   let short: WireRequest | undefined;
   const prompt = (): Prompt => (short ??= reader.readRequest(outline, "count")).prompt();
   const { facts, embedding } = value;
-  const asked = { facts, source: outline, prompt, embedding: embedding && { ...embedding, inputs: () => [] } };
+  const asked: WireRequest = {
+    facts,
+    source: outline,
+    prompt,
+    embedding: embedding && { ...embedding, inputs: () => [] },
+    get callIds() {
+      return long.callIds;
+    },
+  };
   return new LongRequest(facts, { wire, body: shared, headers }, long, asked);
 }

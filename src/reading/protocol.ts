@@ -52,6 +52,8 @@ export interface WrittenBody {
   readonly dropped: readonly string[];
   /** Members that no table knows. */
   readonly unknown: readonly string[];
+  /** The ids of the conversation's calls, where the body was written for an upstream of another wire. */
+  readonly callIds: readonly string[];
 }
 
 /** What is known of an answer that was read. */

@@ -11,6 +11,7 @@ import { TargetPermits } from "../routing/permits.js";
 import { bodyFor, checkSource } from "../routing/question.js";
 import { namedItems } from "../wire/openai-responses/index.js";
 import { outlined } from "../wire/request/outline.js";
+import { toldCallIds } from "../wire/request/told-calls.js";
 import type { BodyOrder, WireRequest } from "../wire/wire.js";
 import { readAnswer, tellAnswer, tellGathered } from "./answers.js";
 import type { Answer, Question, ReadBody, SharedSource, TextInBytes, WrittenBody } from "./protocol.js";
@@ -43,11 +44,15 @@ function write(request: WireRequest, order: BodyOrder): WrittenBody {
     if (request.source?.wire !== family.wire.name) request.checkForeign?.(order.model);
     checkSource(request, family, order.model, permits);
     assert(family.counter !== undefined, `${order.family} counts no tokens`);
-    return { body: shared(family.counter.encode(request, order.model, order.facts)), dropped, unknown };
+    const body = shared(family.counter.encode(request, order.model, order.facts));
+    return { body, dropped, unknown, callIds: [] };
   }
   const endpoint = endpointFor(family, request, order.kind);
   const question = { request, target, endpoint, owned: order.owned, strict: order.strict, permits };
-  return { body: shared(bodyFor(question, dropped)), dropped, unknown };
+  const body = shared(bodyFor(question, dropped));
+  // An answer of the same wire is handed on as it comes.
+  const callIds = endpoint.wire.name === request.source?.wire ? [] : toldCallIds(request);
+  return { body, dropped, unknown, callIds };
 }
 
 function text(request: WireRequest): TextInBytes | undefined {

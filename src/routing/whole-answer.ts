@@ -68,6 +68,7 @@ export async function readLong(kept: GatheredBytes, plan: AttemptPlan): Promise<
     tellsSteps,
     facts,
     asked: sourceOf(asked),
+    callIds: asked.callIds,
     embedding: embedding && { encoding: embedding.encoding, dimensions: embedding.dimensions },
   };
   const body = await sharedBytes(kept.pieces(), kept.length);

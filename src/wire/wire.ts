@@ -141,6 +141,8 @@ export interface WireRequest {
   readonly long?: LongBody | undefined;
   /** Of a long request, what an answer is read by in its stead. */
   readonly outline?: WireRequest | undefined;
+  /** The ids of the conversation's calls, where the typed form lacks what was said. */
+  readonly callIds?: readonly string[] | undefined;
   /** Where vectors are asked for: what of. Such a request has no prompt. */
   readonly embedding?: EmbeddingQuestion | undefined;
 }

@@ -110,6 +110,25 @@ describe.each(BODIES)("a long body of $wire", (row) => {
   });
 });
 
+test("the calls of a long conversation are known once it is written for another wire", async () => {
+  const id = "call_0";
+  const call = { id, type: "function", function: { name: "f", arguments: "{}" } };
+  const messages = [
+    { role: "user", content: TEXT },
+    { role: "assistant", tool_calls: [call] },
+    { role: "tool", tool_call_id: id, content: "done" },
+  ];
+  const source = sourceOf({ wire: "openai-chat", body: { model: "m", messages } });
+  const request = await longBodies.read(source, "generate", "acme");
+  const terms = { price: FREE, knownMembersOnly: false, containers: [] };
+  const owned = { model: "x", outputTokensMax: 10, stream: true, candidateCount: 1 };
+  const order = { kind: "chat", model: "x", facts: {}, owned, strict: false, terms } as const;
+  await request.long?.write({ ...order, family: "openai" }, []);
+  expect(request.outline?.callIds).toEqual([]);
+  await request.long?.write({ ...order, family: "gemini" }, []);
+  expect(request.outline?.callIds).toEqual([id]);
+});
+
 test("a long question for vectors keeps its facts, and its answer's encoding", async () => {
   const source = sourceOf(EMBEDDING);
   const request = await longBodies.read(source, "embed", "acme");

@@ -1,8 +1,10 @@
 /** What a reader of an answer gathers, whatever its wire: the text, and the steps for a caller who takes them. */
-import type { Event, FinishReason, Part, ToolUse } from "../../api/index.js";
+import type { Event, FinishReason, Part, ToolCallStart, ToolUse } from "../../api/index.js";
 import { upstreamFailed } from "../error/refusals.js";
 import type { KindTable } from "../events/kinds.js";
 import type { JsonObject } from "../json/value.js";
+import { toldCallIds } from "../request/told-calls.js";
+import { UniqueNames } from "../request/unique-names.js";
 import { GrowingText } from "./growing-text.js";
 import { TextPrint } from "./kept-text.js";
 import { soundTokens, unknownTokens } from "./wordless.js";
@@ -25,6 +27,8 @@ export interface Collector {
   tellText(candidate: number, text: string): void;
   tellRefusal(candidate: number, text: string): void;
   tellThinking(candidate: number, text: string, signature: string | undefined): void;
+  /** A call begins. Its name is added as text apart. */
+  tellCall(start: ToolCallStart): void;
   tellArguments(candidate: number, index: number, fragment: string): void;
   /** What comes whole. `tokens` is an estimate of what of it was generated and is not added as text. */
   tellPart(candidate: number, part: Part, tokens: number): void;
@@ -79,11 +83,13 @@ export class AnswerCollector implements Collector, CallCounter {
   /** How much had come when the usage was told last; undefined where none was. */
   private toldAt: number | undefined;
   private events: Event[] = [];
+  /** The ids of calls: those of the conversation, and of each candidate, which are not told together. */
+  private readonly callIds = new Map<number, UniqueNames>();
 
   /** `isTyped` says whether steps are kept; the text is gathered either way. `asked` tells which tools may run. */
   constructor(
     readonly isTyped: boolean,
-    asked: WireRequest | undefined,
+    protected readonly asked: WireRequest | undefined,
   ) {
     this.mayCall = asked?.facts.toolCallsMax ?? [];
   }
@@ -147,6 +153,14 @@ export class AnswerCollector implements Collector, CallCounter {
     this.grown.add(text);
     this.thoughtLength += text.length;
     if (this.isTyped) this.add({ kind: { $case: "thinking", value: { candidate, text, signature } } });
+  }
+
+  tellCall(start: ToolCallStart): void {
+    if (!this.isTyped) return;
+    // Some servers count their calls anew in every answer, and clients pair results with calls by the id alone.
+    let ids = this.callIds.get(start.candidate);
+    if (ids === undefined) this.callIds.set(start.candidate, (ids = new UniqueNames({}, toldCallIds(this.asked))));
+    this.add({ kind: { $case: "toolCallStart", value: { ...start, id: ids.claim(start.id) } } });
   }
 
   tellArguments(candidate: number, index: number, fragment: string): void {

@@ -14,6 +14,8 @@ export interface AnswerOrder {
   readonly facts: RequestFacts;
   /** What the client asked: its own body, or the typed form as bytes. */
   readonly asked: SourceBody;
+  /** The ids of the conversation's calls, where that lacks what was said. */
+  readonly callIds?: readonly string[] | undefined;
   readonly embedding: Pick<EmbeddingQuestion, "encoding" | "dimensions"> | undefined;
 }
 

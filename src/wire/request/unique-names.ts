@@ -19,7 +19,13 @@ export class UniqueNames {
   /** The number that was given last to a name, so that many equal names cost no search. */
   private readonly numbers = new Map<string, number>();
 
-  constructor(private readonly rule: UniqueNameRule = {}) {}
+  /** `taken` are names that stand already. */
+  constructor(
+    private readonly rule: UniqueNameRule = {},
+    taken: readonly string[] = [],
+  ) {
+    for (const name of taken) this.taken.add(this.keyOf(name));
+  }
 
   /** The name, or the same with the first number that is free. */
   claim(name: string): string {

@@ -27,7 +27,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
 
   constructor(
     isTyped: boolean,
-    private readonly asked: WireRequest | undefined,
+    asked: WireRequest | undefined,
     private readonly ids: () => string,
   ) {
     super(isTyped, asked);

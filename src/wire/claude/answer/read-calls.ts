@@ -32,10 +32,7 @@ export class ClaudeCalls {
     if (name === json) return new ClaudeCall(to, "answer", 0);
     const custom = freeText.has(name);
     const index = this.count++;
-    if (to.isTyped) {
-      const value = { candidate: 0, index, id, name, custom, signature: this.state };
-      to.add({ kind: { $case: "toolCallStart", value } });
-    }
+    to.tellCall({ candidate: 0, index, id, name, custom, signature: this.state });
     this.state = undefined;
     return new ClaudeCall(to, custom ? "custom" : "function", index);
   }

@@ -127,8 +127,7 @@ export class CandidateReader {
     const id = textOf(call["id"]) || this.madeId(index);
     const candidate = this.index;
     const custom = this.collector.freeTextTools.has(name);
-    const value = { candidate, index, id, name, custom, signature };
-    this.collector.add({ kind: { $case: "toolCallStart", value } });
+    this.collector.tellCall({ candidate, index, id, name, custom, signature });
     const delta = { candidate, index, arguments: custom ? unwrappedText(text) : text };
     this.collector.add({ kind: { $case: "toolCallDelta", value: delta } });
   }

@@ -13,6 +13,8 @@ export interface CallPlace {
   readonly told: number | undefined;
   readonly id: string;
   name: string;
+  /** The list of fragments that told of it last, by its number. */
+  list: number;
 }
 
 /** A fragment of a call, by what counts. */
@@ -52,6 +54,13 @@ export class CallPlaces<Call extends CallPlace> {
   /** The last call of a number that the server says, and of an id. Most answers call nothing. */
   private byNumber: Map<number, Call> | undefined;
   private byId: Map<string, Call> | undefined;
+  /** How many lists of fragments came. */
+  private lists = 0;
+
+  /** A list of fragments comes: two of it that have names are two calls, whatever their ids and numbers are. */
+  beginList(): void {
+    this.lists += 1;
+  }
 
   /** The call that a fragment goes on with; undefined where it opens one. */
   find({ index, id, name }: Pick<CallFragment, "index" | "id" | "name">): Call | undefined {
@@ -62,11 +71,15 @@ export class CallPlaces<Call extends CallPlace> {
     else call = name !== "" && last !== undefined && last.name !== "" ? undefined : last;
     // Some servers give every call the same number: another id with a name is another call.
     const isAnother = call !== undefined && id !== "" && name !== "" && call.id !== "" && call.id !== id;
-    return isAnother ? undefined : call;
+    const isTwin = call?.list === this.lists && name !== "" && call.name !== "";
+    if (call === undefined || isAnother || isTwin) return undefined;
+    call.list = this.lists;
+    return call;
   }
 
   add(call: Call): Call {
     if (this.all.length === CALLS_MAX) throw upstreamFailed("it called too many tools");
+    call.list = this.lists;
     this.all.push(call);
     if (call.told !== undefined) (this.byNumber ??= new Map()).set(call.told, call);
     return call;

@@ -28,9 +28,16 @@ export class CallsReader {
     private readonly collector: CandidateCollector,
   ) {}
 
-  /** Reads one fragment of a call, or a whole one. */
-  read(fragment: JsonObject | undefined): void {
-    if (fragment === undefined) return;
+  /** Reads a list of fragments, or of whole calls. */
+  readList(fragments: readonly unknown[]): void {
+    this.calls.beginList();
+    for (const item of fragments) {
+      const fragment = objectOf(item);
+      if (fragment !== undefined) this.read(fragment);
+    }
+  }
+
+  private read(fragment: JsonObject): void {
     this.collector.noteUnknownIn(fragment, CALL_KINDS);
     const read = readFragment(fragment);
     const { index, id, custom, called } = read;
@@ -57,6 +64,7 @@ export class CallsReader {
       custom,
       id: "",
       name: "",
+      list: 0,
       signature: undefined,
       hasStarted: false,
       pending: "",
@@ -81,8 +89,7 @@ export class CallsReader {
     call.hasStarted = true;
     const { index, custom, name, signature } = call;
     const id = call.id || madeCallId(this.answerId, this.candidate, index);
-    const value = { candidate: this.candidate, index, id, name, custom, signature };
-    this.collector.add({ kind: { $case: "toolCallStart", value } });
+    this.collector.tellCall({ candidate: this.candidate, index, id, name, custom, signature });
     this.addArguments(call, call.pending);
     call.pending = "";
   }

@@ -105,7 +105,7 @@ export class CandidateReader {
     const { refusal } = delta;
     if (typeof refusal === "string") this.collector.tellRefusal(this.index, refusal);
     const calls = delta["tool_calls"];
-    if (calls !== undefined && calls !== null) for (const call of listOf(calls)) this.calls.read(objectOf(call));
+    if (calls !== undefined && calls !== null) this.calls.readList(listOf(calls));
     const call = objectOf(delta["function_call"]);
     if (call !== undefined) this.calls.readFunctionCall(call);
     const audio = objectOf(delta["audio"]);

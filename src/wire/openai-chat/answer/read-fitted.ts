@@ -110,6 +110,7 @@ export class AnswerFitter {
   }
 
   private calls(calls: readonly unknown[], candidate: Candidate, isDelta: boolean): readonly unknown[] {
+    candidate.calls.beginList();
     const fitted = listOf(calls).flatMap((call) => {
       const fragment = objectOf(call);
       const fit = fragment && this.call(fragment, candidate, isDelta);
@@ -127,7 +128,7 @@ export class AnswerFitter {
     const told = typeof index === "number" ? index : undefined;
     const call =
       calls.find({ index, id, name }) ??
-      calls.add({ index: place, told, id: "", name: "", isTold: false, pending: "" });
+      calls.add({ index: place, told, id: "", name: "", list: 0, isTold: false, pending: "" });
     calls.name(call, id);
     call.name ||= name;
     const key = custom ? "input" : "arguments";
@@ -142,7 +143,8 @@ export class AnswerFitter {
     const isOpening = !call.isTold;
     call.isTold = true;
     if (isOpening) {
-      calls.name(call, madeCallId(this.answerId, candidate.index, call.index));
+      const isTaken = calls.all.some((other) => other !== call && other.isTold && other.id === call.id);
+      if (call.id === "" || isTaken) call.id = madeCallId(this.answerId, candidate.index, call.index);
       Object.assign(edits, { id: call.id, type: kind });
       edits[kind] = withEdits(called, { name: call.name, [key]: call.pending + text });
       call.pending = "";

@@ -277,9 +277,8 @@ export class ItemsReader {
     const name = this.to.names.get(told) ?? told;
     this.to.addText(name);
     const id = textOf(start["call_id"]) || textOf(start["id"]);
-    const value = { candidate: 0, index: item.call, id, name, custom, signature: this.state };
+    this.to.tellCall({ candidate: 0, index: item.call, id, name, custom, signature: this.state });
     this.state = undefined;
-    this.to.add({ kind: { $case: "toolCallStart", value } });
   }
 
   private arguments(item: Item, fragment: string): void {
