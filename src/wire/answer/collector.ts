@@ -2,6 +2,7 @@
 import type { Event, FinishReason, Part, ToolCallStart, ToolUse } from "../../api/index.js";
 import { upstreamFailed } from "../error/refusals.js";
 import type { KindTable } from "../events/kinds.js";
+import { ExactJson } from "../json/exact.js";
 import type { JsonObject } from "../json/value.js";
 import { toldCallIds } from "../request/told-calls.js";
 import { UniqueNames } from "../request/unique-names.js";
@@ -30,6 +31,8 @@ export interface Collector {
   /** A call begins. Its name is added as text apart. */
   tellCall(start: ToolCallStart): void;
   tellArguments(candidate: number, index: number, fragment: string): void;
+  /** What is read now, with numbers as the upstream wrote them. */
+  readonly exact: ExactJson;
   /** What comes whole. `tokens` is an estimate of what of it was generated and is not added as text. */
   tellPart(candidate: number, part: Part, tokens: number): void;
   tellEnd(candidate: number, reason: FinishReason, stopString: string | undefined): void;
@@ -83,6 +86,9 @@ export class AnswerCollector implements Collector, CallCounter {
   /** How much had come when the usage was told last; undefined where none was. */
   private toldAt: number | undefined;
   private events: Event[] = [];
+  private root: unknown;
+  private bytes: Buffer | undefined;
+  private exactJson: ExactJson | undefined;
   /** The ids of calls: those of the conversation, and of each candidate, which are not told together. */
   private readonly callIds = new Map<number, UniqueNames>();
 
@@ -122,6 +128,18 @@ export class AnswerCollector implements Collector, CallCounter {
 
   private get generated(): number {
     return this.grown.length + this.wordlessTokens + this.soundCharacters;
+  }
+
+  /** What is read next, and the bytes that it was parsed from. */
+  protected begins(root: unknown, bytes: Buffer | undefined): void {
+    this.root = root;
+    // Where nobody is told, the counts that follow do not need each digit.
+    this.bytes = this.isTyped ? bytes : undefined;
+    this.exactJson = undefined;
+  }
+
+  get exact(): ExactJson {
+    return (this.exactJson ??= new ExactJson(this.root, this.bytes));
   }
 
   /** The event that was read told a usage, of all that came with it and before it. */

@@ -18,8 +18,8 @@ const LESS_THAN = 0x3c;
 
 /** Reads the events of one wire into a report and steps. */
 export interface EventReader extends AnswerReport {
-  /** Returns the error that the event tells. */
-  read(event: JsonObject): GatewayError | undefined;
+  /** Returns the error that the event tells. `data` is what the event was parsed from. */
+  read(event: JsonObject, data?: Buffer): GatewayError | undefined;
   /** The steps since the last time. */
   takeEvents(): Event[];
   /** The events by which the wire ends, at this place, an answer that reached its limit of output. */
@@ -125,7 +125,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
 
   /** Reads an event, and forwards it where it tells no error. */
   protected accept(event: JsonObject, data: Buffer, raw: Buffer): void {
-    this.error = this.reader.read(event);
+    this.error = this.reader.read(event, data);
     if (this.error === undefined) this.forward(event, data, raw);
   }
 

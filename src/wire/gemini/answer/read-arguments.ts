@@ -1,6 +1,7 @@
 /** Puts the arguments of a call together where they come in pieces, each with its place in the object. */
 import type { GatewayError } from "../../../errors.js";
 import { upstreamFailed } from "../../error/refusals.js";
+import type { ExactJson } from "../../json/exact.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
 
 const DEPTH_MAX = 64;
@@ -21,12 +22,25 @@ export class ValueBudget {
   }
 }
 
+/** What the pieces are read with. */
+export interface ArgumentSource {
+  /** What calls in pieces may still make, of all candidates together. */
+  readonly values: ValueBudget;
+  /** The chunk that is read, with numbers as they were written. */
+  readonly exact: ExactJson;
+}
+
+/** A number as it was written. */
+class WrittenNumber {
+  constructor(readonly text: string) {}
+}
+
 export class PartialArguments {
   private readonly root = new Map<string, unknown>();
   /** The place of a string that goes on. */
   private open: string | undefined;
 
-  constructor(private readonly budget: ValueBudget) {}
+  constructor(private readonly source: ArgumentSource) {}
 
   /**
    * Reads the pieces of one chunk, such as `{"jsonPath": "$.city", "stringValue": "Par", "willContinue": true}`.
@@ -60,8 +74,13 @@ export class PartialArguments {
     if (typeof text === "string") {
       const before = this.open === place ? valueAt(branch, last) : undefined;
       this.put(branch, last, typeof before === "string" ? before + text : text);
-    } else this.put(branch, last, piece["numberValue"] ?? piece["boolValue"] ?? null);
+    } else this.put(branch, last, this.numberIn(piece) ?? piece["boolValue"] ?? null);
     this.open = piece["willContinue"] === true ? place : undefined;
+  }
+
+  private numberIn(piece: JsonObject): WrittenNumber | undefined {
+    if (typeof piece["numberValue"] !== "number") return undefined;
+    return new WrittenNumber(this.source.exact.memberText(piece, "numberValue") ?? "null");
   }
 
   private child(branch: Branch, step: string | number, isList: boolean): Branch {
@@ -75,12 +94,12 @@ export class PartialArguments {
   private put(branch: Branch, step: string | number, value: unknown): void {
     if (!Array.isArray(branch)) {
       const key = String(step);
-      if (!branch.has(key)) this.budget.take(1);
+      if (!branch.has(key)) this.source.values.take(1);
       branch.set(key, value);
       return;
     }
     const place = Number(step);
-    this.budget.take(Math.max(0, place + 1 - branch.length));
+    this.source.values.take(Math.max(0, place + 1 - branch.length));
     while (branch.length < place) branch.push(null);
     branch[place] = value;
   }
@@ -119,6 +138,7 @@ function valueAt(branch: Branch, step: string | number): unknown {
 function textFor(value: unknown): string {
   if (value instanceof Map)
     return `{${[...value].map(([key, member]) => `${JSON.stringify(key)}:${textFor(member)}`).join(",")}}`;
+  if (value instanceof WrittenNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(textFor).join(",")}]`;
   return JSON.stringify(value ?? null);
 }

@@ -10,18 +10,16 @@ import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/wordless.
 import { PART_KINDS } from "../events/kinds.js";
 import { decodeFinish } from "./finish.js";
 import { decodeLogprobs } from "./logprobs.js";
-import { PartialArguments, type ValueBudget } from "./read-arguments.js";
+import { type ArgumentSource, PartialArguments } from "./read-arguments.js";
 import { WIRE_NAME } from "../facts.js";
 import { decodeProof } from "./proof.js";
 
 /** Where a reader puts what it finds. */
-export interface CandidateCollector extends Collector {
+export interface CandidateCollector extends Collector, ArgumentSource {
   /** What made-up ids of calls are told apart by. */
   readonly answerId: string;
   /** The client's tools that take free text, which the wire knows only inside an object. */
   readonly freeTextTools: ReadonlySet<string>;
-  /** What calls in pieces may still make, of all candidates together. */
-  readonly values: ValueBudget;
   /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
   readonly names: ReadonlyMap<string, string>;
   /** Google runs a tool. */
@@ -34,6 +32,8 @@ const CALLS_MAX = 1024;
 interface OpenCall {
   readonly call: JsonObject;
   readonly signature: string | undefined;
+  /** Its arguments as JSON, where they came with its name. */
+  readonly whole: string | undefined;
   readonly args: PartialArguments;
   /** How much of the arguments counted as it came. */
   countedLength: number;
@@ -102,9 +102,10 @@ export class CandidateReader {
     if (!goesOn) this.closeCall();
     if (name === "" && !goesOn) return this.collector.noteUnknown(call);
     if (this.openCall === undefined) this.collector.addText(name);
-    this.openCall ??= { call, signature, args: new PartialArguments(this.collector.values), countedLength: 0 };
     const args = objectOf(call["args"]);
-    const said = args === undefined ? this.openCall.args.read(call["partialArgs"]) : JSON.stringify(args);
+    const whole = args && this.collector.exact.textOf(args);
+    this.openCall ??= { call, signature, whole, args: new PartialArguments(this.collector), countedLength: 0 };
+    const said = whole ?? this.openCall.args.read(call["partialArgs"]);
     this.collector.addText(said);
     this.openCall.countedLength += said.length;
     if (call["willContinue"] !== true) this.closeCall();
@@ -115,8 +116,7 @@ export class CandidateReader {
     if (open === undefined) return;
     this.openCall = undefined;
     const { call, signature, countedLength } = open;
-    const args = objectOf(call["args"]);
-    const text = args === undefined ? open.args.json() : JSON.stringify(args);
+    const text = open.whole ?? open.args.json();
     const told = textOf(call["name"]);
     const name = this.collector.names.get(told) ?? told;
     const index = this.calls++;
@@ -170,7 +170,7 @@ export class CandidateReader {
   /** What only this wire understands, such as code that Google's servers ran. */
   private addOpaque(part: JsonObject): void {
     if (Object.keys(part).every((key) => key === "thoughtSignature" || key === "thought")) return;
-    const json = JSON.stringify(part);
+    const json = this.collector.exact.textOf(part);
     // What a server's program printed was not generated.
     if (part["executableCode"] !== undefined) this.collector.addText(JSON.stringify(part["executableCode"]));
     else this.collector.noteContent(jsonTokens(part["toolCall"]));

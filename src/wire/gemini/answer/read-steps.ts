@@ -59,8 +59,12 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
     return true;
   }
 
-  /** Reads one chunk, or one whole answer. Returns the error that it tells. */
-  read(chunk: JsonObject): GatewayError | undefined {
+  /**
+   * Reads one chunk, or one whole answer. Returns the error that it tells. `data` is what it was parsed from, or `root`,
+   * which holds it.
+   */
+  read(chunk: JsonObject, data?: Buffer, root: unknown = chunk): GatewayError | undefined {
+    this.begins(root, data);
     const error = chunk["error"];
     if (error !== undefined && error !== null) return decodeToldError(chunk);
     // The last report counts, never the sum: each tells the whole answer so far.

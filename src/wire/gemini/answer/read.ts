@@ -1,4 +1,5 @@
 /** Reads whole answers. */
+import type { GatewayError } from "../../../errors.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { type JsonObject, objectOf, parsed } from "../../json/value.js";
 import type { DecodedAnswer, WireRequest } from "../../wire.js";
@@ -8,8 +9,12 @@ import { AnswerReader } from "./read-steps.js";
 export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const value = parsed(body.toString());
   const chunks = (Array.isArray(value) ? value : [value]).map(objectOf);
-  const report = read(chunks, false, asked);
-  return { report, events: () => read(chunks, true, asked).takeEvents() };
+  const read = (isTyped: boolean): AnswerReader => {
+    const reader = new WholeReader(isTyped, 0, asked);
+    readAll(chunks, reader, (chunk) => reader.read(chunk, body, value));
+    return reader;
+  };
+  return { report: read(false), events: () => read(true).takeEvents() };
 }
 
 /** A body that can be read at all is whole, whatever reasons it gives. */
@@ -19,20 +24,18 @@ class WholeReader extends AnswerReader {
   }
 }
 
-function read(
+function readAll(
   chunks: readonly (JsonObject | undefined)[],
-  isTyped: boolean,
-  asked: WireRequest | undefined,
-): AnswerReader {
-  const reader = new WholeReader(isTyped, 0, asked);
+  reader: AnswerReader,
+  read: (chunk: JsonObject) => GatewayError | undefined,
+): void {
   let isAnswer = false;
   for (const chunk of chunks) {
     if (chunk === undefined) throw upstreamFailed("its answer is no JSON object");
-    const error = reader.read(chunk);
+    const error = read(chunk);
     if (error !== undefined) throw error;
     isAnswer ||= Array.isArray(chunk["candidates"]) && chunk["candidates"].length > 0;
   }
   if (!isAnswer && !reader.isBlocked) throw upstreamFailed("its answer holds no candidates");
   reader.finish(true);
-  return reader;
 }

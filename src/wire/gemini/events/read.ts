@@ -1,5 +1,6 @@
 /** Reads streams: the upstream's server-sent events to batches. */
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../../json/value.js";
+import { ExactJson } from "../../json/exact.js";
 import { eventBytes } from "../../events/writer.js";
 import { SseStreamDecoder } from "../../events/decoder.js";
 import type { AnswerForm, RequestFacts, StreamDecoder, WireRequest } from "../../wire.js";
@@ -37,10 +38,11 @@ class GeminiStreamDecoder extends SseStreamDecoder<AnswerReader> {
   /** Tells a list of chunks, or one whole answer, as the stream that was asked for. */
   protected override unfold(body: Buffer): void {
     const value = parsed(body.toString());
-    const chunks = Array.isArray(value) ? value : [value];
+    const chunks: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const exact = new ExactJson(value, body);
     for (const chunk of chunks) {
       if (this.error !== undefined) return;
-      const json = JSON.stringify(chunk) ?? "";
+      const json = typeof chunk === "object" && chunk !== null ? exact.textOf(chunk) : "null";
       this.takeEvent(Buffer.from(json), eventBytes("", json));
     }
   }

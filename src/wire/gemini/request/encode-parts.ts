@@ -6,8 +6,9 @@ import { arrayText, checkedJson, jsonOf, objectText } from "../../json/text.js";
 import type { ModelRules } from "./encode-rules.js";
 import { WIRE_NAME } from "../facts.js";
 import { googlesOwn } from "../answer/proof.js";
-import { inputObject, objectJson } from "../../request/call-input.js";
+import { inputObject } from "../../request/call-input.js";
 import { isFilmAddress } from "../../request/picture.js";
+import { structText } from "./encode-response.js";
 import { isHeldFile } from "./scan-tools.js";
 
 /** What the writing of a prompt depends on. */
@@ -117,9 +118,8 @@ function encodeResult(result: ToolResult, name: string | undefined, path: string
     .map(({ kind }) => (kind?.$case === "text" || kind?.$case === "refusal" ? kind.value.text : ""))
     .join("");
   if (name === undefined) return `{"text":${JSON.stringify(`The tool call ${result.callId} returned: ${text}`)}}`;
-  const own = result.isError ? undefined : objectJson(text);
-  const isPlain = own === undefined || /^\{\s*"(output|error)"/.test(own);
-  const response = isPlain ? `{"${result.isError ? "error" : "output"}":${JSON.stringify(text)}}` : own;
+  const told = `{"${result.isError ? "error" : "output"}":${JSON.stringify(text)}}`;
+  const response = (result.isError ? undefined : structText(text)) ?? told;
   const media = context.rules.mediaInResults ? mediaOf(result.parts, path, context) : [];
   const answered = objectText([
     ["id", jsonOf(result.callId)],

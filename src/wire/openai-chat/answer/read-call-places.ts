@@ -1,6 +1,7 @@
 /** Which call a fragment goes on with, whichever way a server numbers and names its calls. */
 import { createHash } from "node:crypto";
 import { upstreamFailed } from "../../error/refusals.js";
+import type { ExactJson } from "../../json/exact.js";
 import { type JsonObject, objectOf, textOf } from "../../json/value.js";
 
 const CALLS_MAX = 1024;
@@ -101,7 +102,9 @@ export function madeCallId(answerId: string, candidate: number, index: number): 
   return `call_${hash.slice(0, 24)}`;
 }
 
-/** Arguments are text; some servers send the object itself. */
-export function argumentsText(value: unknown): string {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : textOf(value);
+/** Arguments are text; some servers send the object itself, of which `exact` tells how they wrote it. */
+export function argumentsText(called: JsonObject, key: string, exact?: () => ExactJson): string {
+  const value = called[key];
+  if (typeof value !== "object" || value === null) return textOf(value);
+  return exact === undefined ? JSON.stringify(value) : exact().textOf(value);
 }

@@ -46,15 +46,23 @@ export class CallsReader {
     this.calls.name(call, id);
     const google = objectOf(objectOf(fragment["extra_content"])?.["google"]);
     call.signature ??= textOf(google?.["thought_signature"]) || undefined;
-    this.goOn(call, name, argumentsText(called["arguments"] ?? called["input"]));
+    this.goOn(
+      call,
+      name,
+      this.argumentsOf(called, (called["arguments"] ?? undefined) === undefined ? "input" : "arguments"),
+    );
   }
 
   readFunctionCall(fragment: JsonObject): void {
     const name = textOf(fragment["name"]);
-    const text = argumentsText(fragment["arguments"]);
+    const text = this.argumentsOf(fragment, "arguments");
     if (name === "" && text === "") return;
     this.functionCall ??= this.open(undefined, false);
     this.goOn(this.functionCall, name, text);
+  }
+
+  private argumentsOf(called: JsonObject, key: string): string {
+    return argumentsText(called, key, () => this.collector.exact);
   }
 
   private open(told: unknown, custom: boolean): Call {

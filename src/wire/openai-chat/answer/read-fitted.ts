@@ -4,6 +4,7 @@
  */
 import { upstreamFailed } from "../../error/refusals.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
+import { ExactJson } from "../../json/exact.js";
 import { kept } from "../../answer/kept-text.js";
 import { argumentsText, type CallPlace, CallPlaces, madeCallId, readFragment } from "./read-call-places.js";
 import { FINISH_NAMES, REASONS } from "./finish.js";
@@ -33,18 +34,23 @@ const ENDS: ReadonlySet<unknown> = new Set(["stop", "length", "tool_calls", "con
 export class AnswerFitter {
   private readonly candidates = new Map<unknown, Candidate>();
   private answerId = "";
+  /** What is fitted now, and the bytes that it was parsed from. */
+  private told: JsonObject = {};
+  private data: Buffer | undefined;
 
   /** The chunk as clients are promised it; the same object where it is so already. */
-  chunk(chunk: JsonObject): JsonObject {
-    return this.fit(chunk, "delta");
+  chunk(chunk: JsonObject, data: Buffer): JsonObject {
+    return this.fit(chunk, data, "delta");
   }
 
   /** The same of a whole answer. */
-  whole(answer: JsonObject): JsonObject {
-    return this.fit(answer, "message");
+  whole(answer: JsonObject, data: Buffer): JsonObject {
+    return this.fit(answer, data, "message");
   }
 
-  private fit(told: JsonObject, key: "delta" | "message"): JsonObject {
+  private fit(told: JsonObject, data: Buffer, key: "delta" | "message"): JsonObject {
+    this.told = told;
+    this.data = data;
     const choices = told["choices"];
     if (!Array.isArray(choices)) return key === "delta" ? { ...told, choices: [] } : told;
     if (this.answerId === "" && choices.length > 0) this.answerId = `${textOf(told["id"])} ${String(told["created"])}`;
@@ -98,7 +104,7 @@ export class AnswerFitter {
     if (key === "message" && message["refusal"] === undefined) edits["refusal"] ??= null;
     const older = objectOf(message["function_call"]);
     if (older !== undefined) {
-      if (textOf(older["name"]) === "" && argumentsText(older["arguments"]) === "") edits["function_call"] = undefined;
+      if (textOf(older["name"]) === "" && argumentsText(older, "arguments") === "") edits["function_call"] = undefined;
       else candidate.hasFunctionCall = true;
     }
     const calls = message["tool_calls"];
@@ -132,7 +138,7 @@ export class AnswerFitter {
     calls.name(call, id);
     call.name ||= name;
     const key = custom ? "input" : "arguments";
-    const text = argumentsText(called[key]);
+    const text = argumentsText(called, key, () => new ExactJson(this.told, this.data));
     if (call.name === "") {
       call.pending = kept(call.pending, text);
       return undefined;

@@ -11,6 +11,6 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest, form?: AnswerFor
   return decodeWhole(body, readerOf, form === "fitted" ? fitWhole : undefined);
 }
 
-function fitWhole(answer: JsonObject): JsonObject {
-  return new AnswerFitter().whole(answer);
+function fitWhole(answer: JsonObject, body: Buffer): JsonObject {
+  return new AnswerFitter().whole(answer, body);
 }

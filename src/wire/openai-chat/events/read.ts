@@ -18,5 +18,5 @@ export function decodeStream(request: RequestFacts, form: AnswerForm, asked?: Wi
   const reader = new AnswerReader(form === "events", request.candidateCount, asked);
   if (form !== "fitted") return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked);
   const fitter = new AnswerFitter();
-  return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked, (chunk) => fitter.chunk(chunk));
+  return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked, (chunk, data) => fitter.chunk(chunk, data));
 }

@@ -44,8 +44,9 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     return this.areFinished();
   }
 
-  /** Reads one chunk, or one whole answer. Returns the error that it tells. */
-  read(chunk: JsonObject): GatewayError | undefined {
+  /** Reads one chunk, or one whole answer, which was parsed from `data`. Returns the error that it tells. */
+  read(chunk: JsonObject, data?: Buffer): GatewayError | undefined {
+    this.begins(chunk, data);
     const error = chunk["error"];
     if (error !== undefined && error !== null && error !== false && error !== "") return decodeToldError(error);
     if (chunk["object"] === "error") return decodeToldError(chunk);

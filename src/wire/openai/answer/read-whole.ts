@@ -12,20 +12,20 @@ import type { DecodedAnswer } from "../../wire.js";
 export function decodeWhole(
   body: Buffer,
   readerOf: (isTyped: boolean) => ChunkReader,
-  fit?: (answer: JsonObject) => JsonObject,
+  fit?: (answer: JsonObject, data: Buffer) => JsonObject,
 ): DecodedAnswer {
   const answer = objectOf(parsed(body.toString()));
   if (answer === undefined) throw upstreamFailed("its answer is no JSON object");
-  const fitted = fit?.(answer);
+  const fitted = fit?.(answer, body);
   return {
     source: fitted === undefined || fitted === answer ? undefined : Buffer.from(JSON.stringify(fitted)),
-    report: read(answer, readerOf(false)),
-    events: () => read(answer, readerOf(true)).takeEvents(),
+    report: read(answer, body, readerOf(false)),
+    events: () => read(answer, body, readerOf(true)).takeEvents(),
   };
 }
 
-function read(answer: JsonObject, reader: ChunkReader): ChunkReader {
-  const error = reader.read(answer);
+function read(answer: JsonObject, body: Buffer, reader: ChunkReader): ChunkReader {
+  const error = reader.read(answer, body);
   if (error !== undefined) throw error;
   if (listOf(answer["choices"]).length === 0) throw upstreamFailed("its answer holds no choices");
   // A body that can be read at all is whole, whatever reasons it gives.

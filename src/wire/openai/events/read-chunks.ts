@@ -48,7 +48,7 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
     private readonly wire: ChunkWire,
     private readonly asked: WireRequest | undefined,
     /** Writes chunks anew that are not as clients are promised. */
-    private readonly fit?: (chunk: JsonObject) => JsonObject,
+    private readonly fit?: (chunk: JsonObject, data: Buffer) => JsonObject,
   ) {
     super(reader, form, [OPEN_OBJECT]);
     if (wire.textChunks !== undefined) this.repeated = new RepeatedEvents(wire.textChunks);
@@ -98,7 +98,7 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
   protected override forward(chunk: JsonObject, data: Buffer, raw: Buffer): void {
     if (this.isTyped) return;
     this.hasOutput ||= !isOpening(chunk);
-    const fitted = this.fit?.(chunk);
+    const fitted = this.fit?.(chunk, data);
     if (fitted !== undefined && fitted !== chunk) {
       const json = JSON.stringify(fitted);
       return this.pass(fitted, Buffer.from(json), eventBytes("", json));
