@@ -51,6 +51,7 @@ export const mistral = chatFamily({
       "audio",
       "moderation",
       "web_search_options",
+      "cache_control",
       "prompt_cache_options",
       "prompt_cache_retention",
       "reasoning_content",

@@ -19,6 +19,8 @@ export const openrouter = chatFamily({
     // It hands it on only to who understands it.
     thinkingTolerant: true,
     topK: true,
+    // For Claude and Gemini, and left alone for others: openrouter.ai/docs, prompt caching.
+    cacheMark: "cache_control",
     allowedTools: false,
     customTools: false,
     keptSchemes: ["fileid", "ms", "oss"],

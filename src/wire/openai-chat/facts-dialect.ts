@@ -30,8 +30,8 @@ export type OpenAiChatDialect = {
   readonly thinkingControl: "reasoning_effort" | "thinking" | "enable_thinking" | "reasoning" | "chat_template_kwargs";
   /** True where that member does no harm to a model that does not think, or of which nobody knows whether it does. */
   readonly thinkingTolerant: boolean;
-  /** True where parts may ask the upstream to cache the prompt up to them. */
-  readonly cacheMarks: boolean;
+  /** The member by which parts ask the upstream to cache the prompt up to them; empty where none does. */
+  readonly cacheMark: (typeof CACHE_MARKS)[number];
   /** True where `top_k` is known. */
   readonly topK: boolean;
   /** The member that takes the seed. */
@@ -70,7 +70,7 @@ export const openAiChatDialect: OpenAiChatDialect = {
   thinkingRequired: false,
   thinkingControl: "reasoning_effort",
   thinkingTolerant: false,
-  cacheMarks: false,
+  cacheMark: "",
   topK: false,
   seedField: "seed",
   requiredChoice: "required",
@@ -93,6 +93,7 @@ const THINKING_CONTROLS = [
   "reasoning",
   "chat_template_kwargs",
 ] as const;
+const CACHE_MARKS = ["", "prompt_cache_breakpoint", "cache_control"] as const;
 const THINKING_FIELDS = ["", "reasoning_content", "reasoning", "reasoning_details"] as const;
 
 /** A dialect that is complete. */
@@ -123,7 +124,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     thinkingRequired: flag("thinkingRequired", own.thinkingRequired),
     thinkingControl: one("thinkingControl", THINKING_CONTROLS, own.thinkingControl),
     thinkingTolerant: flag("thinkingTolerant", own.thinkingTolerant),
-    cacheMarks: flag("cacheMarks", own.cacheMarks),
+    cacheMark: one("cacheMark", CACHE_MARKS, own.cacheMark),
     topK: flag("topK", own.topK),
     seedField: one("seedField", ["random_seed"], own.seedField),
     requiredChoice: one("requiredChoice", ["any"], own.requiredChoice),

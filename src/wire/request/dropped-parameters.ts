@@ -5,6 +5,7 @@
  */
 import { type Prompt, Role } from "../../api/index.js";
 import { unsupported } from "../error/refusals.js";
+import { marksOf } from "./cache-marks.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 
 const TYPE_CHARACTERS_MAX = 64;
@@ -12,8 +13,8 @@ const TYPE_CHARACTERS_MAX = 64;
 /** What the wire that a prompt is written for has a place for. */
 export interface Places {
   readonly wire: string;
-  /** True where parts may ask that the prompt be cached up to them. */
-  readonly cacheMarks: boolean;
+  /** What may ask that the prompt be cached up to it: parts and tools, parts alone, or nothing. */
+  readonly cacheMarks: "anywhere" | "parts" | "nowhere";
   /** True where a message may name its speaker. */
   readonly names: boolean;
 }
@@ -26,7 +27,7 @@ export function leftOut(prompt: Prompt, places: Places): string[] {
   const names: string[] = [];
   const { extra } = prompt;
   if (extra !== undefined && extra.wire !== places.wire) names.push(...membersOf(extra.json, ""));
-  if (!places.cacheMarks && hasCacheMarks(prompt)) names.push("cache_control");
+  if (losesMarks(prompt, places)) names.push("cache_control");
   prompt.messages.forEach(({ name, parts }, place) => {
     if (name !== undefined && !places.names) names.push(`messages[${place}].name`);
     parts.forEach(({ kind }, at) => {
@@ -54,11 +55,10 @@ export function saysNothing(value: unknown): boolean {
   return value === null || value === false || value === 0 || value === "" || value === "auto";
 }
 
-function hasCacheMarks({ messages, tools }: Prompt): boolean {
-  return (
-    tools.some(({ cacheMark }) => cacheMark !== undefined) ||
-    messages.some(({ parts }) => parts.some(({ cacheMark }) => cacheMark !== undefined))
-  );
+function losesMarks(prompt: Prompt, { cacheMarks }: Places): boolean {
+  if (cacheMarks === "anywhere") return false;
+  const marks = marksOf(prompt);
+  return marks.tools || (marks.parts && cacheMarks === "nowhere");
 }
 
 /** Where the parts of a message stand, by the wire that they came in. */

@@ -10,7 +10,7 @@ import { FACTS, owned, prompt } from "./bodies.js";
 
 const RICH: OpenAiChatDialect = {
   ...openAiChatDialect,
-  cacheMarks: true,
+  cacheMark: "prompt_cache_breakpoint",
   topK: true,
   thinkingField: "reasoning_details",
 };

@@ -1,5 +1,5 @@
 /** From typed messages to a conversation as the wire wants it. */
-import { type Message, type Part, Role } from "../../../api/index.js";
+import { type Message, Role } from "../../../api/index.js";
 import { conversationOf, type PartWriter } from "../../claude/request/encode-conversation.js";
 import type { Turn } from "../../claude/request/encode-turns.js";
 import { arrayText, objectText } from "../../json/text.js";
@@ -12,18 +12,14 @@ export interface EncodedMessages {
   readonly messages: string;
 }
 
-/** The wire takes no more marks than these; later ones cover what stands before them. */
-const CACHE_MARKS_MAX = 4;
 const NOTHING: readonly string[] = [];
 
-/** `marksBefore` is how many cache marks the tools have taken. */
 export function encodeMessages(
   messages: readonly Message[],
-  marksBefore: number,
   mayPrefill: boolean,
   context: PromptContext,
 ): EncodedMessages {
-  const shown = withFewMarks(mayPrefill ? trimmed(messages) : messages, CACHE_MARKS_MAX - marksBefore);
+  const shown = mayPrefill ? trimmed(messages) : messages;
   const write: PartWriter = {
     systemTurns: context.rules.systemTurns,
     block: (part, path) => encodeBlock(part, path, context),
@@ -52,19 +48,4 @@ function turnText({ speaker, blocks }: Turn): string {
     ["role", `"${speaker}"`],
     ["content", arrayText(blocks)],
   ]);
-}
-
-/** The messages with at most so many cache marks, the last ones. */
-function withFewMarks(messages: readonly Message[], marksMax: number): readonly Message[] {
-  const count = messages.reduce((sum, { parts }) => sum + parts.filter(isMarked).length, 0);
-  let surplus = count - Math.max(0, marksMax);
-  if (surplus <= 0) return messages;
-  return messages.map((message) => ({
-    ...message,
-    parts: message.parts.map((part) => (isMarked(part) && surplus-- > 0 ? { ...part, cacheMark: undefined } : part)),
-  }));
-}
-
-function isMarked(part: Part): boolean {
-  return part.cacheMark !== undefined;
 }

@@ -5,6 +5,7 @@ import { inputObject } from "../../request/call-input.js";
 import type { ModelRules } from "../../claude/request/encode-rules.js";
 import { anthropicsOwn } from "../../claude/answer/proof.js";
 import { wrappedText } from "../../request/free-text.js";
+import { encodeCacheControl } from "../../request/cache-marks.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../../json/text.js";
 import { encodeCallId } from "../answer/call-id.js";
 import { WIRE_NAME } from "../facts.js";
@@ -70,12 +71,8 @@ export function textBlock(text: string, mark: Members[number] = ["", undefined])
   return blockText("text", [["text", jsonOf(text)], mark]);
 }
 
-/** The shorter of the wire's two times that is long enough, else the longer. */
 export function encodeCacheMark(mark: CacheMark | undefined): Members[number] {
-  const key = "cache_control";
-  if (mark === undefined) return [key, undefined];
-  if (mark.ttlSeconds === undefined) return [key, '{"type":"ephemeral"}'];
-  return [key, `{"type":"ephemeral","ttl":"${mark.ttlSeconds <= 300 ? "5m" : "1h"}"}`];
+  return ["cache_control", encodeCacheControl(mark)];
 }
 
 /** Only Anthropic's own thoughts go back to Anthropic; it refuses one without its proof. */

@@ -10,6 +10,8 @@ import {
 } from "../../claude/request/encode-settings.js";
 import { encodeReasoning, type Thinking } from "../../claude/request/encode-thinking.js";
 import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
+import { withFittedMarks } from "../../request/cache-marks.js";
+import { CACHE_MARKS_MAX } from "../../claude/request/encode-conversation.js";
 import { withAnsweredCalls } from "../../request/answered-calls.js";
 import { encodeExtra } from "../../request/extra.js";
 import { leftOut } from "../../request/dropped-parameters.js";
@@ -20,16 +22,16 @@ import { type PromptContext, textBlock } from "./encode-parts.js";
 import { encodeTools } from "./encode-tools.js";
 
 /** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for what the wire cannot say. */
-export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: PromptContext): Buffer {
+export function encodePrompt(told: Prompt, owned: OwnedFields, context: PromptContext): Buffer {
+  const prompt = withFittedMarks(told, CACHE_MARKS_MAX);
   checkMeaning(prompt, owned.candidateCount, context);
   const { rules, drop, isForeign } = context;
   const outputTokensMax = owned.outputTokensMax ?? rules.outputTokensMax;
   const reasoning = encodeReasoning(prompt, outputTokensMax, context);
   const schema = schemaOf(prompt.outputFormat);
   const tools = encodeTools(prompt, reasoning.isOn, rules.schemas ? undefined : schema, context);
-  const marked = prompt.tools.filter(({ cacheMark }) => cacheMark !== undefined).length;
   const said = isForeign ? withAnsweredCalls(prompt.messages) : prompt.messages;
-  const { system, messages } = encodeMessages(said, marked, rules.prefill && !reasoning.isOn, context);
+  const { system, messages } = encodeMessages(said, rules.prefill && !reasoning.isOn, context);
   const hints = hintsOf(prompt.outputFormat, schema, tools.nudge);
   const instructions = [...system, ...hints.map((hint) => textBlock(hint))];
   const { temperature, topP, topK } = encodeSampling(prompt, reasoning.isOn, context);
@@ -50,7 +52,8 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Prompt
     ["service_tier", encodeTier(prompt.serviceTier, context)],
     ["stream", owned.stream ? "true" : undefined],
   ];
-  if (isForeign) for (const name of leftOut(prompt, { wire: WIRE_NAME, cacheMarks: true, names: false })) drop(name);
+  if (isForeign)
+    for (const name of leftOut(prompt, { wire: WIRE_NAME, cacheMarks: "anywhere", names: false })) drop(name);
   dropSettings(prompt, true, drop);
   return Buffer.from(objectText([...members, ...encodeExtra(prompt, WIRE_NAME, members, ["stream"])]));
 }

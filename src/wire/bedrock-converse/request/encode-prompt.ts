@@ -10,6 +10,8 @@ import {
 } from "../../claude/request/encode-settings.js";
 import { encodeReasoning, type Thinking } from "../../claude/request/encode-thinking.js";
 import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
+import { withFittedMarks } from "../../request/cache-marks.js";
+import { CACHE_MARKS_MAX } from "../../claude/request/encode-conversation.js";
 import { withAnsweredCalls } from "../../request/answered-calls.js";
 import { encodeExtra } from "../../request/extra.js";
 import { leftOut } from "../../request/dropped-parameters.js";
@@ -20,7 +22,8 @@ import { type PromptContext, textBlock } from "./encode-parts.js";
 import { encodeTools } from "./encode-tools.js";
 
 /** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for what the wire cannot say. */
-export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: PromptContext): Buffer {
+export function encodePrompt(told: Prompt, owned: OwnedFields, context: PromptContext): Buffer {
+  const prompt = withFittedMarks(told, CACHE_MARKS_MAX);
   checkMeaning(prompt, owned.candidateCount, context);
   const { rules, drop, cacheMarks } = context;
   const knownMax = owned.outputTokensMax ?? owned.facts?.outputTokensMax;
@@ -57,7 +60,12 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Prompt
     ["additionalModelResponseFieldPaths", stop === undefined ? undefined : '["/stop_sequence"]'],
     ["serviceTier", encodeTier(prompt.serviceTier, context)],
   ];
-  for (const name of leftOut(prompt, { wire: WIRE_NAME, cacheMarks, names: false })) drop(name);
+  for (const name of leftOut(prompt, {
+    wire: WIRE_NAME,
+    cacheMarks: cacheMarks ? "anywhere" : "nowhere",
+    names: false,
+  }))
+    drop(name);
   dropSettings(prompt, false, drop);
   return Buffer.from(objectText([...members, ...encodeExtra(prompt, WIRE_NAME, members)]));
 }

@@ -3,6 +3,9 @@ import { type CacheMark, type Message, type Part, Role } from "../../../api/inde
 import { instructionAsText, isInstruction } from "../../request/part.js";
 import { completeTurns, type Speaker, type Turn, type TurnBlocks, turnOf } from "./encode-turns.js";
 
+/** The most marks of the cache in one request. */
+export const CACHE_MARKS_MAX = 4;
+
 /** How a wire writes what is said. */
 export interface PartWriter extends TurnBlocks {
   /** True where instructions may be turns of their own behind the user's. */
@@ -53,7 +56,8 @@ function addMessage(turns: Turn[], { role, parts }: Message, path: string, write
     if (block === undefined) continue;
     const { kind } = part;
     if (kind?.$case === "toolResult") {
-      turn.results.set(write.callId(kind.value.callId), { block, text: textOf(kind.value.parts) });
+      const blocks = [block, ...write.behind(part.cacheMark)];
+      turn.results.set(write.callId(kind.value.callId), { blocks, text: textOf(kind.value.parts) });
       continue;
     }
     if (kind?.$case === "toolCall") turn.calls.add(write.callId(kind.value.id));

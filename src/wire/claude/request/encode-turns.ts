@@ -9,7 +9,7 @@ export interface Turn {
   /** The ids of the calls that the assistant makes. */
   readonly calls: Set<string>;
   /** What the calls of the turn before returned, by the id of the call. */
-  readonly results: Map<string, { readonly block: string; readonly text: string }>;
+  readonly results: Map<string, { readonly blocks: readonly string[]; readonly text: string }>;
 }
 
 /** How a wire writes what is added. */
@@ -46,7 +46,7 @@ export function completeTurns(turns: readonly Turn[], mayPrefill: boolean, write
 /** Results first, in the order of their calls; one that never came is an error, one of no call is told as text. */
 function answer(turn: Turn, open: ReadonlySet<string>, write: TurnBlocks): Turn {
   const blocks: string[] = [];
-  for (const id of open) blocks.push(turn.results.get(id)?.block ?? write.noResult(id));
+  for (const id of open) blocks.push(...(turn.results.get(id)?.blocks ?? [write.noResult(id)]));
   for (const [id, { text }] of turn.results)
     if (!open.has(id)) blocks.push(write.text(`The tool call ${id} returned: ${text}`));
   return { ...turn, blocks: [...blocks, ...turn.blocks] };

@@ -60,8 +60,8 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
   }
 
   /**
-   * Reads one chunk, or one whole answer. Returns the error that it tells. `data` is what it was parsed from, or `root`,
-   * which holds it.
+   * Reads one chunk, or one whole answer. Returns the error that it tells. `data` is what it was parsed from, or what
+   * `root` was parsed from, which holds it.
    */
   read(chunk: JsonObject, data?: Buffer, root: unknown = chunk): GatewayError | undefined {
     this.begins(root, data);

@@ -60,7 +60,7 @@ function dropOthers(prompt: Prompt, { drop, rules }: PromptContext): void {
   if (tier !== "auto" && tier !== "default" && !SERVICE_TIERS.has(tier)) drop("service_tier");
   if (rules.thinking === "none" && reasoning?.effort !== undefined && reasoning.effort !== "none")
     drop("reasoning_effort");
-  for (const name of leftOut(prompt, { wire: WIRE_NAME, cacheMarks: false, names: false })) drop(name);
+  for (const name of leftOut(prompt, { wire: WIRE_NAME, cacheMarks: "nowhere", names: false })) drop(name);
 }
 
 function fitsSeed(seed: bigint): boolean {

@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { type Message, type Part, Role, type ToolCall } from "../../../api/index.js";
 import { type JsonNode, ObjectReader, wrongValue } from "../../json/node.js";
 import { partOf } from "../../request/part.js";
+import { decodeCacheMark } from "../../openai/request/decode-parts.js";
+import { markedLast } from "../../request/cache-marks.js";
 import { decodeContent } from "./decode-parts.js";
 
 /** Ids that were made for calls in the older form, which has none: the last one of each function. */
@@ -39,7 +41,8 @@ function decodeMessage(reader: ObjectReader, place: number, madeIds: MadeIds): M
 }
 
 function finished(reader: ObjectReader, role: Role, parts: Part[]): Message {
-  return { role, parts, name: reader.text("name"), extraJson: reader.rest() };
+  const marked = markedLast(parts, decodeCacheMark(reader));
+  return { role, parts: marked, name: reader.text("name"), extraJson: reader.rest() };
 }
 
 function toolResult(callId: string, parts: Part[]): Part {

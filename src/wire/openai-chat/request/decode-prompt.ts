@@ -11,6 +11,8 @@ import {
   schemaFormat,
   TEXT_FORMAT,
 } from "../../openai/request/decode-tools.js";
+import { decodeCacheMark } from "../../openai/request/decode-parts.js";
+import { markedAtEnd } from "../../request/cache-marks.js";
 import { decodeMessages } from "./decode-messages.js";
 import { WIRE_NAME } from "../facts.js";
 import { promptOf } from "../../request/prompt.js";
@@ -26,7 +28,8 @@ export function decodePrompt(body: Buffer): Prompt {
   const effort = reader.text("reasoning_effort");
   const user = reader.text("user");
   const asked = {
-    messages: decodeMessages(messages),
+    // Of a whole request it means as far as it goes.
+    messages: markedAtEnd(decodeMessages(messages), decodeCacheMark(reader)),
     tools: decodeTools(reader),
     toolChoice: decodeToolChoice(reader),
     parallelToolCalls: reader.flag("parallel_tool_calls"),
@@ -57,10 +60,10 @@ function decodeTools(reader: ObjectReader): Tool[] {
   const tools = (reader.list("tools") ?? []).map((node, place): Tool => {
     const tool = new ObjectReader(node, `tools[${place}]`);
     const type = tool.text("type") ?? "function";
-    if (type === "function") return decodeFunction(tool.requiredObject("function"));
+    if (type === "function") return decodeFunction(tool.requiredObject("function"), tool);
     if (type !== "custom") return opaqueTool(WIRE_NAME, node);
     const custom = tool.requiredObject("custom");
-    return customTool(custom, custom.requiredText("name"));
+    return customTool(custom, custom.requiredText("name"), tool);
   });
   // The older name of tools; a body that has both means both.
   for (const [place, node] of (reader.list("functions") ?? []).entries())
@@ -68,8 +71,8 @@ function decodeTools(reader: ObjectReader): Tool[] {
   return tools;
 }
 
-function decodeFunction(reader: ObjectReader): Tool {
-  return functionTool(reader, reader.requiredText("name"), reader.flag("strict"));
+function decodeFunction(reader: ObjectReader, holder = reader): Tool {
+  return functionTool(reader, reader.requiredText("name"), reader.flag("strict"), holder);
 }
 
 /** As Mistral's clients say it. */

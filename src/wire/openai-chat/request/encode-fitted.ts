@@ -6,6 +6,7 @@ import { mayHold } from "../../json/text.js";
 import { listOf, objectOf, parsed } from "../../json/value.js";
 import type { ModelFacts } from "../../wire.js";
 import type { CompleteDialect } from "../facts-dialect.js";
+import { IN_MESSAGES, IN_TOOLS, withoutMarks } from "./encode-fitted-marks.js";
 import { fitMessages } from "./encode-fitted-messages.js";
 import { mustReportDropped } from "./encode-lacking.js";
 import { thinkingMembers } from "./encode-thinking.js";
@@ -48,10 +49,27 @@ export function fitSource(body: Buffer, members: readonly Member[], context: Fit
     if (text !== undefined && mustReportDropped(key, text, context.model)) context.dropped.push(key);
     edits.set(key, undefined);
   }
-  const messages = seen.get("messages");
-  if (messages === undefined) return;
-  const fitted = fitMessages(body.subarray(messages.valueStart, messages.end), dialect);
+  const bytesOf = (key: string): Buffer | undefined => {
+    const member = seen.get(key);
+    const edited = edits.get(key);
+    if (edited !== undefined) return Buffer.from(edited);
+    return member && body.subarray(member.valueStart, member.end);
+  };
+  if (dialect.lacks.includes("cache_control")) fitMarks(bytesOf, context, edits);
+  const messages = bytesOf("messages");
+  const fitted = messages && fitMessages(messages, dialect);
   if (fitted !== undefined) edits.set("messages", fitted);
+}
+
+/** A prompt without marks of the cache costs more, and says the same. */
+function fitMarks(bytesOf: (key: string) => Buffer | undefined, { dropped }: FitContext, edits: EditMap): void {
+  for (const [key, within] of [["messages", IN_MESSAGES] as const, ["tools", IN_TOOLS] as const]) {
+    const told = bytesOf(key);
+    const cleaned = told && withoutMarks(told, within);
+    if (cleaned === undefined) continue;
+    edits.set(key, cleaned);
+    dropped.push("cache_control");
+  }
 }
 
 /** OpenAI's effort in the upstream's own member; a client that knows that member already has its say. */

@@ -1,6 +1,7 @@
 /** From typed parts to the content of a message. */
-import type { Audio, File, Image, Part } from "../../../api/index.js";
+import type { Audio, CacheMark, File, Image, Part } from "../../../api/index.js";
 import { unsupported } from "../../error/refusals.js";
+import { encodeCacheControl } from "../../request/cache-marks.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../../json/text.js";
 import type { OpenAiChatDialect } from "../facts-dialect.js";
 import { encodeCacheMark } from "../../openai/request/encode-fields.js";
@@ -37,14 +38,14 @@ export function isContent({ kind }: Part): boolean {
 export function encodeContent(parts: readonly Part[], path: string, context: PartContext): string {
   const [first] = parts;
   if (first === undefined) return '""';
-  const isMarked = context.dialect.cacheMarks && first.cacheMark !== undefined;
+  const isMarked = context.dialect.cacheMark !== "" && first.cacheMark !== undefined;
   if (parts.length === 1 && first.kind?.$case === "text" && !isMarked) return JSON.stringify(first.kind.value.text);
   return arrayText(parts.map((part, place) => encodePart(part, `${path}.content[${place}]`, context)));
 }
 
 function encodePart(part: Part, path: string, context: PartContext): string {
   const { kind } = part;
-  const mark = context.dialect.cacheMarks ? encodeCacheMark(part.cacheMark) : undefined;
+  const mark = [context.dialect.cacheMark, markText(part.cacheMark, context.dialect)] as const;
   switch (kind?.$case) {
     case "text":
       return partText("text", ["text", jsonOf(kind.value.text)], mark);
@@ -64,8 +65,15 @@ function encodePart(part: Part, path: string, context: PartContext): string {
   }
 }
 
-function partText(type: string, body: readonly [string, string | undefined], mark: string | undefined): string {
-  return objectText([["type", `"${type}"`], body, ["prompt_cache_breakpoint", mark]]);
+type Member = readonly [string, string | undefined];
+
+function partText(type: string, body: Member, mark: Member): string {
+  return objectText([["type", `"${type}"`], body, mark]);
+}
+
+function markText(mark: CacheMark | undefined, { cacheMark }: OpenAiChatDialect): string | undefined {
+  if (cacheMark === "") return undefined;
+  return cacheMark === "cache_control" ? encodeCacheControl(mark) : encodeCacheMark(mark);
 }
 
 function encodeImage({ source, detail }: Image, path: string, context: PartContext): string {

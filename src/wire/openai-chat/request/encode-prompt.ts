@@ -2,7 +2,7 @@
 import { type Prompt, type Reasoning, type Tool, type ToolChoice, ToolChoice_Mode } from "../../../api/index.js";
 import { encodeExtra } from "../../request/extra.js";
 import { jsonOf, type MemberTexts, objectText } from "../../json/text.js";
-import { leftOut } from "../../request/dropped-parameters.js";
+import { leftOut, type Places } from "../../request/dropped-parameters.js";
 import { withCache } from "../../request/prompt-cache.js";
 import { encodeMap, encodeUser } from "../../openai/request/encode-fields.js";
 import {
@@ -66,8 +66,9 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Messag
   ];
   if (prompt.topK !== undefined && !dialect.topK) context.drop("top_k");
   if (context.isForeign) {
-    const places = { wire: WIRE_NAME, cacheMarks: dialect.cacheMarks, names: dialect.messageNames };
-    for (const name of leftOut(prompt, places)) context.drop(name);
+    const cacheMarks = dialect.cacheMark === "" ? "nowhere" : "parts";
+    for (const name of leftOut(prompt, { wire: WIRE_NAME, cacheMarks, names: dialect.messageNames }))
+      context.drop(name);
   }
   const all = withCache([...members, ...encodeExtra(prompt, WIRE_NAME, members, OWNED)], owned.cache);
   return Buffer.from(objectText(dialect.lacks.length === 0 ? all : withoutLacking(all, context)));

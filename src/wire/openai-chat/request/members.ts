@@ -49,6 +49,7 @@ export const MEMBERS = memberTable({
     "user",
     "safety_identifier",
     // Of those that follow OpenAI.
+    "cache_control",
     "top_k",
     "min_p",
     "top_a",

@@ -32,7 +32,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, isForeign: bool
   const tools = encodeTools(prompt.tools, { ...grammar, model, isForeign, drop });
   // A choice among no tools is refused, and so is what is said of their calls.
   const hasLostTools = tools === undefined && isForeign;
-  if (isForeign) dropped.push(...leftOut(prompt, { wire: WIRE_NAME, cacheMarks: true, names: false }));
+  if (isForeign) dropped.push(...leftOut(prompt, { wire: WIRE_NAME, cacheMarks: "parts", names: false }));
   const members: MemberTexts = [
     ["model", jsonOf(model)],
     ["input", arrayText(encodeItems(prompt.messages, { model, isForeign }))],

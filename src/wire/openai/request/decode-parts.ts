@@ -3,8 +3,9 @@ import type { Audio, CacheMark, File } from "../../../api/index.js";
 import type { ObjectReader } from "../../json/node.js";
 import { addressOrData, decodeAudioFormat, decodeTtl } from "./media.js";
 
+/** Of a part, a message, a tool or a request: OpenAI's own word, or Claude's, which most clients use everywhere. */
 export function decodeCacheMark(part: ObjectReader): CacheMark | undefined {
-  const mark = part.object("prompt_cache_breakpoint");
+  const mark = part.object("prompt_cache_breakpoint") ?? part.object("cache_control");
   return mark === undefined ? undefined : { ttlSeconds: decodeTtl(mark.text("ttl")) };
 }
 

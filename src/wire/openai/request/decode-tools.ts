@@ -1,6 +1,7 @@
 /** Tools and the form of an answer as OpenAI's wires say them, from wherever the wire has what each says of itself. */
 import { type OutputFormat, type Tool, type ToolChoice, ToolChoice_Mode } from "../../../api/index.js";
 import { type JsonNode, type ObjectReader, wrongValue } from "../../json/node.js";
+import { decodeCacheMark } from "./decode-parts.js";
 
 const MODES: ReadonlyMap<string, ToolChoice_Mode> = new Map([
   ["auto", ToolChoice_Mode.MODE_AUTO],
@@ -23,15 +24,21 @@ export function opaqueTool(wire: string, node: JsonNode): Tool {
   return { kind: { $case: "opaque", value: { wire, json: node.raw() } }, cacheMark: undefined };
 }
 
-export function functionTool(reader: ObjectReader, name: string, strict: boolean | undefined): Tool {
+/** `holder` is what holds the function, where that is an object of its own: either may bear a mark of the cache. */
+export function functionTool(
+  reader: ObjectReader,
+  name: string,
+  strict: boolean | undefined,
+  holder: ObjectReader = reader,
+): Tool {
   const value = { name, description: reader.text("description"), parametersJson: reader.raw("parameters"), strict };
-  return { kind: { $case: "function", value }, cacheMark: undefined };
+  return { kind: { $case: "function", value }, cacheMark: decodeCacheMark(holder) ?? decodeCacheMark(reader) };
 }
 
 /** A tool that takes free text. */
-export function customTool(reader: ObjectReader, name: string): Tool {
+export function customTool(reader: ObjectReader, name: string, holder: ObjectReader = reader): Tool {
   const value = { name, description: reader.text("description"), formatJson: reader.raw("format") };
-  return { kind: { $case: "custom", value }, cacheMark: undefined };
+  return { kind: { $case: "custom", value }, cacheMark: decodeCacheMark(holder) ?? decodeCacheMark(reader) };
 }
 
 export const TEXT_FORMAT: OutputFormat = { kind: { $case: "text", value: {} } };
