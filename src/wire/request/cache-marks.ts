@@ -30,14 +30,21 @@ export function withFittedMarks(prompt: Prompt, marksMax: number): Prompt {
   return {
     ...prompt,
     tools: prompt.tools.map(fit),
-    messages: messages.map((message) => ({ ...message, parts: message.parts.map(fit) })),
+    messages: messages.map((message) => withParts(message, message.parts.map(fit))),
   };
 }
 
 /** A mark within a result is one of the result. */
 function withResultMarks(message: Message): Message {
   if (!message.parts.some(hasInnerMark)) return message;
-  return { ...message, parts: message.parts.map((part) => (hasInnerMark(part) ? lifted(part) : part)) };
+  return withParts(
+    message,
+    message.parts.map((part) => (hasInnerMark(part) ? lifted(part) : part)),
+  );
+}
+
+function withParts(message: Message, parts: Part[]): Message {
+  return { ...message, parts };
 }
 
 function lifted(part: Part): Part {

@@ -3,6 +3,7 @@ import type { Prompt } from "../../api/index.js";
 import type { Member } from "../json/splice.js";
 import type { ModelFacts, RequestFacts, WireRequest } from "../wire.js";
 import { refuseUnsaid } from "./dropped-parameters.js";
+import { withPlainMediaTypes } from "./media-type.js";
 import type { ToolOrders } from "./member-gate.js";
 import { editCache, type PromptCache } from "./prompt-cache.js";
 
@@ -41,7 +42,8 @@ export function unwritten(
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
   const isForeign = request.source !== undefined;
   if (isForeign) refuseUnsaid(request.prompt(), wire, owned.model);
-  const prompt = isForeign ? fit(request.prompt()) : request.prompt();
+  const told = withPlainMediaTypes(request.prompt());
+  const prompt = isForeign ? fit(told) : told;
   return { prompt, owned: { ...owned, outputTokensMax }, isForeign };
 }
 

@@ -114,14 +114,14 @@ function encodeBlocks(parts: readonly Part[], path: string, context: PromptConte
 
 function encodeImage({ source }: Image, path: string, context: PromptContext): string {
   if (source?.$case === "inline") {
-    const mediaType = source.value.mediaType.toLowerCase().replace("image/jpg", "image/jpeg");
+    const { mediaType } = source.value;
     if (!IMAGE_TYPES.has(mediaType))
       throw unsupported(
         path,
         `it takes pictures as JPEG, PNG, GIF and WebP, not as ${mediaType.slice(0, 64)}`,
         context,
       );
-    return base64Source({ mediaType, data: source.value.data });
+    return base64Source(source.value);
   }
   return heldSource(source?.$case ?? "url", source?.value ?? "", path, context);
 }

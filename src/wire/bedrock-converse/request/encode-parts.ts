@@ -28,7 +28,6 @@ export interface PromptContext {
 const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map([
   ["image/png", "png"],
   ["image/jpeg", "jpeg"],
-  ["image/jpg", "jpeg"],
   ["image/gif", "gif"],
   ["image/webp", "webp"],
 ]);
@@ -137,7 +136,7 @@ export function resultBlock(callId: string, blocks: readonly string[], isError: 
 function encodeImage({ source }: Image, path: string, context: PromptContext): string {
   if (source?.$case !== "inline") throw unsupported(path, "it takes pictures by their bytes alone", context);
   const { mediaType, data } = source.value;
-  const format = IMAGE_FORMATS.get(mediaType.toLowerCase());
+  const format = IMAGE_FORMATS.get(mediaType);
   if (format === undefined) {
     const problem = `it takes pictures as JPEG, PNG, GIF and WebP, not as ${mediaType.slice(0, 64)}`;
     throw unsupported(path, problem, context);
@@ -147,7 +146,7 @@ function encodeImage({ source }: Image, path: string, context: PromptContext): s
 
 function encodeFile({ source, filename }: File, path: string, context: PromptContext): string {
   if (source?.$case !== "inline") throw unsupported(path, "it takes files by their bytes alone", context);
-  const mediaType = (source.value.mediaType.split(";")[0] ?? "").trim().toLowerCase();
+  const { mediaType } = source.value;
   const format = FILE_FORMATS.get(mediaType) ?? (mediaType.startsWith("text/") ? "txt" : undefined);
   if (format === undefined) throw unsupported(path, `it takes no files of ${mediaType.slice(0, 64)}`, context);
   return objectText([

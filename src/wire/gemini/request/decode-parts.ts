@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Part, ToolCall } from "../../../api/index.js";
 import type { JsonNode } from "../../json/node.js";
 import { wrongValue } from "../../json/node.js";
+import { plainMediaType } from "../../request/media-type.js";
 import { partOf, textPart, opaquePart } from "../../request/part.js";
 import { ProtoReader } from "./decode-object.js";
 import { WIRE_NAME } from "../facts.js";
@@ -78,8 +79,9 @@ function decodeInline(reader: ProtoReader): Part {
   const mediaType = reader.requiredText("mimeType");
   const data = Buffer.from(reader.requiredText("data"), "base64");
   const source = { $case: "inline" as const, value: { mediaType, data } };
-  if (mediaType.startsWith("image/")) return partOf({ $case: "image", value: { source, detail: undefined } });
-  if (mediaType.startsWith("audio/")) return partOf({ $case: "audio", value: { source, transcript: undefined } });
+  const plain = plainMediaType(mediaType);
+  if (plain.startsWith("image/")) return partOf({ $case: "image", value: { source, detail: undefined } });
+  if (plain.startsWith("audio/")) return partOf({ $case: "audio", value: { source, transcript: undefined } });
   return partOf({ $case: "file", value: { source, filename: reader.text("displayName") } });
 }
 

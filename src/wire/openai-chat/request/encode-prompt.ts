@@ -2,7 +2,7 @@
 import { type Prompt, type Reasoning, type Tool, type ToolChoice, ToolChoice_Mode } from "../../../api/index.js";
 import { encodeExtra } from "../../request/extra.js";
 import { jsonOf, type MemberTexts, objectText } from "../../json/text.js";
-import { leftOut, type Places } from "../../request/dropped-parameters.js";
+import { leftOut } from "../../request/dropped-parameters.js";
 import { withCache } from "../../request/prompt-cache.js";
 import { encodeMap, encodeUser } from "../../openai/request/encode-fields.js";
 import {

@@ -42,6 +42,9 @@ export function dataUrl(mediaType: string, data: Buffer): string {
 
 export type Address = { $case: "url"; value: string } | { $case: "inline"; value: InlineData };
 
+/** How a data URL says that it holds bytes, which servers read in whatever case. */
+const IS_BASE64 = /;\s*base64\s*$/i;
+
 /** An address, or the bytes that a data URL holds. Throws PARAMETER_INVALID for a data URL that holds none. */
 export function addressOrData(url: string, path: string): Address {
   if (!url.startsWith("data:")) return { $case: "url", value: url };
@@ -49,8 +52,9 @@ export function addressOrData(url: string, path: string): Address {
   if (comma === -1) throw wrongValue(path, "it is no data URL: a comma is missing");
   const head = url.slice("data:".length, comma);
   const body = url.slice(comma + 1);
-  if (head.endsWith(";base64")) {
-    const mediaType = head.slice(0, -";base64".length) || "text/plain";
+  const isBase64 = IS_BASE64.exec(head);
+  if (isBase64 !== null) {
+    const mediaType = head.slice(0, isBase64.index) || "text/plain";
     return { $case: "inline", value: { mediaType, data: Buffer.from(body, "base64") } };
   }
   try {
