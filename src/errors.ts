@@ -226,6 +226,8 @@ export const REASONS = {
 } as const satisfies Record<ReasonName, Row>;
 
 const LEDGER_RETRY_MS = 1_000;
+/** SDKs wait no longer by themselves: told more, they try again at once. */
+const RETRY_WAIT_MS_MAX = 60_000;
 
 /** An expected refusal. The cause is logged and never sent. */
 export class GatewayError extends Error {
@@ -250,14 +252,15 @@ export class GatewayError extends Error {
     return this.metadata["param"] ?? null;
   }
 
+  /** Whether a client should try again by itself: not where that is more than a minute away. */
   get retry(): boolean {
-    return REASONS[this.reason].retry;
+    return REASONS[this.reason].retry && (this.retryAfterMs ?? 0) <= RETRY_WAIT_MS_MAX;
   }
 
   /** How long to wait before the next try, in milliseconds; undefined where waiting does not help or nobody knows. */
   get retryAfterMs(): number | undefined {
     const text = this.metadata["retry_after_ms"] ?? this.metadata["reset_ms"];
-    if (text !== undefined) return this.retry ? Number(text) : undefined;
+    if (text !== undefined) return REASONS[this.reason].retry ? Number(text) : undefined;
     // A database that was away is there again within seconds, or for long: then a second's asking is little.
     return this.reason === "ERROR_REASON_LEDGER_UNAVAILABLE" ? LEDGER_RETRY_MS : undefined;
   }

@@ -113,6 +113,8 @@ export interface CoolDown {
   readonly durationMs: number;
   /** Undefined: everybody's. */
   readonly accountId: string | undefined;
+  /** The wait that the upstream named, which may be longer; absent where it named none. */
+  readonly namedMs?: number;
 }
 
 /** What an operator wants of an upstream, at every node. */

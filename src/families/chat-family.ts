@@ -32,7 +32,7 @@ export interface ChatFamily {
   /** Left out where a whole answer is billed as a streamed one is when it is left. */
   readonly wholeAnswersBillOn?: boolean;
   /** True where its servers are mostly one's own. */
-  readonly fetchesFromWithin?: boolean;
+  readonly isSelfHosted?: boolean;
   /** How OpenTelemetry names it; left out where it has no name for it, or the same. */
   readonly telemetryName?: string;
   readonly pricedAs: string | undefined;
@@ -72,7 +72,7 @@ export function chatFamily(says: ChatFamily): Family {
     needsKey: says.needsKey ?? true,
     abortStopsBilling: says.abortStopsBilling,
     wholeAnswersBillOn: says.wholeAnswersBillOn ?? false,
-    fetchesFromWithin: says.fetchesFromWithin ?? false,
+    isSelfHosted: says.isSelfHosted ?? false,
     telemetryName: says.telemetryName,
     pricedAs: says.pricedAs,
     namesAnswersItself: says.namesAnswersItself ?? false,

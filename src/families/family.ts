@@ -71,9 +71,9 @@ export interface Family extends Endpoint {
   readonly wholeAnswersBillOn?: boolean;
   /**
    * True where its servers mostly stand in the network of whoever runs the gateway: an address in a request would be
-   * fetched from there. Absent: false.
+   * fetched from there, and an error of 500 mostly comes again with the same request. Absent: false.
    */
-  readonly fetchesFromWithin?: boolean;
+  readonly isSelfHosted?: boolean;
   /** How OpenTelemetry names the family; absent where it has no name for it, or the same. */
   readonly telemetryName?: string | undefined;
   /** How the prices' package names the family; undefined where it does not know it. */

@@ -11,7 +11,7 @@ export const llamacpp = chatFamily({
   needsKey: false,
   // On one's own machine, to read on an answer that nobody wants keeps it busy for nothing.
   abortStopsBilling: true,
-  fetchesFromWithin: true,
+  isSelfHosted: true,
   pricedAs: undefined,
   // It serves one model, and names the file of that.
   namesAnswersItself: true,

@@ -9,7 +9,7 @@ export const ollama = chatFamily({
   needsKey: false,
   // On one's own machine, to read on an answer that nobody wants keeps it busy for nothing.
   abortStopsBilling: true,
-  fetchesFromWithin: true,
+  isSelfHosted: true,
   pricedAs: undefined,
   dialect: {
     outputTokensField: "max_tokens",

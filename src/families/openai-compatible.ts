@@ -31,7 +31,7 @@ export const openaiCompatible: Family = {
   needsKey: false,
   // Most of these run on one's own machines, where to read on an answer that nobody wants keeps a GPU busy for nothing.
   abortStopsBilling: true,
-  fetchesFromWithin: true,
+  isSelfHosted: true,
   pricedAs: undefined,
   tokenizerIsClose: false,
   generatePath: () => "/chat/completions",

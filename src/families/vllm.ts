@@ -13,7 +13,7 @@ export const vllm = chatFamily({
   needsKey: false,
   // On one's own machines, to read on an answer that nobody wants keeps a GPU busy for nothing.
   abortStopsBilling: true,
-  fetchesFromWithin: true,
+  isSelfHosted: true,
   pricedAs: undefined,
   dialect: {
     outputTokensField: "max_tokens",

@@ -31,7 +31,12 @@ export interface EjectionChange {
   readonly durationMs: number;
   /** The account that it is set aside for; undefined where for all. */
   readonly accountId: string | undefined;
+  /** The wait that the upstream named, in milliseconds, which may be longer; absent where it named none. */
+  readonly namedMs?: number | undefined;
 }
+
+/** With more of them it is taken as met by every account. */
+const ACCOUNTS_MAX = 256;
 
 /**
  * Counts evidence of one kind against a target. A request is its client's own work, and may have brought its failure
@@ -43,12 +48,16 @@ export class Ejection {
   /** 0 where nothing is set aside, or waits for proof. */
   #untilMs = 0;
   #accountId: string | undefined;
+  /** When the upstream said to come again, which may be long after it is asked again; 0 where it did not. */
+  #namedUntilMs = 0;
   #times = 0;
   /** The last attempt that had begun when it was set aside. */
   #sinceToken = 0;
   #inRow = 0;
   #firstAccountId = "";
   #isCorroborated = false;
+  /** Whose requests met it since it was well. */
+  readonly #metBy = new Set<string>();
 
   constructor(
     private readonly rule: EjectionRule,
@@ -69,6 +78,16 @@ export class Ejection {
     return this.isAside(nowMs) && (this.#accountId === undefined || this.#accountId === accountId);
   }
 
+  /** True where a request of this account met it since it was well. */
+  wasMetBy(accountId: string): boolean {
+    return this.#metBy.has(accountId) || this.#metBy.size >= ACCOUNTS_MAX;
+  }
+
+  /** What is left of the wait that the upstream named, while it is set aside for this account. */
+  namedMs(nowMs: number, accountId: string): number {
+    return this.concerns(nowMs, accountId) ? Math.max(0, this.#namedUntilMs - nowMs) : 0;
+  }
+
   remainingMs(nowMs: number): number {
     return Math.max(0, this.#untilMs - nowMs);
   }
@@ -83,6 +102,8 @@ export class Ejection {
     latestToken: number,
     { askedMs, by }: { readonly askedMs?: number | undefined; readonly by?: { readonly accountId?: string } } = {},
   ): boolean {
+    if (this.#metBy.size < ACCOUNTS_MAX) this.#metBy.add(accountId);
+    if (askedMs !== undefined) this.#namedUntilMs = nowMs + askedMs;
     if (nowMs < this.#untilMs) {
       this.#corroborate(nowMs, accountId, askedMs);
       return false;
@@ -101,7 +122,8 @@ export class Ejection {
     this.#accountId = scope;
     this.#sinceToken = latestToken;
     this.#forgetRow();
-    this.onChange({ cause, isAside: true, durationMs, accountId: scope });
+    if (askedMs === undefined) this.#namedUntilMs = 0;
+    this.onChange({ cause, isAside: true, durationMs, accountId: scope, namedMs: askedMs });
     return true;
   }
 
@@ -111,8 +133,10 @@ export class Ejection {
     { nowMs, latestToken }: { readonly nowMs: number; readonly latestToken: number },
     durationMs: number,
     accountId: string | undefined,
+    namedMs?: number,
   ): void {
     const isAside = nowMs < this.#untilMs;
+    if (namedMs !== undefined) this.#namedUntilMs = nowMs + namedMs;
     if (!isAside) this.#sinceToken = latestToken;
     this.#accountId = !isAside || this.#accountId === accountId ? accountId : undefined;
     this.#cause = cause;
@@ -131,7 +155,7 @@ export class Ejection {
     this.#times = 1;
     this.#untilMs = Math.min(this.#untilMs, nowMs + this.#durationMs(1, askedMs));
     const durationMs = this.#untilMs - nowMs;
-    this.onChange({ cause: this.#cause, isAside: true, durationMs, accountId: undefined });
+    this.onChange({ cause: this.#cause, isAside: true, durationMs, accountId: undefined, namedMs: askedMs });
   }
 
   /** The target works, at least as far as the first sign of its answer shows. */
@@ -141,6 +165,7 @@ export class Ejection {
     const isOthers = this.#accountId !== undefined && this.#accountId !== accountId;
     if (isOthers && !this.rule.needsProof) return;
     this.#untilMs = 0;
+    this.#metBy.clear();
     this.onChange({ cause: this.#cause, isAside: false, durationMs: 0, accountId: this.#accountId });
   }
 
@@ -157,6 +182,7 @@ export class Ejection {
     if (this.#untilMs > 0) this.onChange({ cause: this.#cause, isAside: false, durationMs: 0, accountId: undefined });
     this.#untilMs = 0;
     this.#times = 0;
+    this.#metBy.clear();
     this.#forgetRow();
   }
 

@@ -4,7 +4,7 @@ import { holdsWords } from "../wire/error/echo.js";
 import { type RefusalKind, UpstreamRefusal } from "../wire/error/upstream-refusal.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { AttemptFailure } from "./attempt-types.js";
-import type { Evidence } from "./ejection.js";
+import type { EjectionCause, Evidence } from "./ejection.js";
 import type { TargetHealth } from "./upstream-health.js";
 import type { Target } from "./model.js";
 
@@ -14,11 +14,14 @@ interface Next {
   readonly goesOn: boolean;
   /** The same target may take it a little later. */
   readonly repeats: boolean;
+  /** One other target, and no more: the request is to blame. */
+  readonly once: boolean;
 }
 
-const ENDS: Next = { goesOn: false, repeats: false };
-const GOES_ON: Next = { goesOn: true, repeats: false };
-const REPEATS: Next = { goesOn: true, repeats: true };
+const ENDS: Next = { goesOn: false, repeats: false, once: false };
+const GOES_ON: Next = { goesOn: true, repeats: false, once: false };
+const ONCE: Next = { goesOn: true, repeats: false, once: true };
+const REPEATS: Next = { goesOn: true, repeats: true, once: false };
 
 const NEXT_OF_KIND: Readonly<Record<RefusalKind, Next>> = {
   no_funds: GOES_ON,
@@ -27,7 +30,9 @@ const NEXT_OF_KIND: Readonly<Record<RefusalKind, Next>> = {
   model: GOES_ON,
   forbidden: GOES_ON,
   rate: GOES_ON,
-  context: ENDS,
+  // Another server of the same model may have more room, or be able to do it.
+  context: ONCE,
+  feature: ONCE,
   size: ENDS,
   request: ENDS,
   timeout: REPEATS,
@@ -57,6 +62,8 @@ export function ofOwnWords(failure: AttemptFailure, request: WireRequest): Attem
 /** What may be tried after this error, which ended an attempt before anything was visible. */
 export function nextAfter(error: GatewayError): Next {
   const kind = kindOf(error);
+  // An answer of 500 that turned out to be the request's own fault.
+  if (kind === "failure" && error.reason === "ERROR_REASON_UPSTREAM_REJECTED") return ONCE;
   if (kind !== undefined) return NEXT_OF_KIND[kind];
   return OF_UPSTREAM.has(error.reason) ? REPEATS : ENDS;
 }
@@ -75,7 +82,7 @@ export function teach(
   left: Left | undefined,
 ): void {
   const { token, accountId } = evidence;
-  if (failure === undefined) return health.succeed(token, accountId);
+  if (failure === undefined) return health.succeed(evidence);
   const { error, status } = failure;
   const hasAnswered = status !== 0;
   if (left !== undefined) {
@@ -93,6 +100,10 @@ export function teach(
     case "rate":
       return health.rateLimited(evidence, error.retryAfterMs);
     case "context":
+    case "feature":
+      // A server that is broken may say so too: only a plain refusal shows that it works.
+      if (status < 500) health.answered(token, accountId);
+      return;
     case "size":
     case "request":
     // A client can make an upstream say so in words, and a 402 or 403 without a code is about its own request.
@@ -112,6 +123,47 @@ export function teach(
   }
 }
 
+/** What a client is told of two failures of its request, the later one given last. */
+export function toldOf(told: GatewayError | undefined, last: GatewayError): GatewayError {
+  if (told === undefined) return last;
+  // While one target may still answer, that another does not let us in is not what the client must know.
+  if (last.reason === "ERROR_REASON_UPSTREAM_CREDENTIAL") return told;
+  // What is wrong with the request helps its client more than that another target is broken as well.
+  return nextAfter(told).once && last.reason === "ERROR_REASON_UPSTREAM_FAILED" ? told : last;
+}
+
+/** Only an operator, or a proof, takes these back: nobody knows when. */
+const WITHOUT_END: ReadonlySet<EjectionCause | undefined> = new Set([
+  "credential",
+  "no_funds",
+  "access",
+  "model_unknown",
+]);
+
+/** How long until the first of the targets may serve this account, of those that can. */
+function earliestMs(targets: readonly Target[], nowMs: number, accountId: string): number {
+  const able = targets.filter(({ health }) => !WITHOUT_END.has(health.causeFor(nowMs, accountId)));
+  return Math.min(...(able.length > 0 ? able : targets).map(({ health }) => health.waitMs(nowMs, accountId)));
+}
+
+/** A target that failed and is not set aside may be asked again this soon. */
+const SOON_MS = 1_000;
+
+/** A rate limit with the wait of the target that is back first; `others` are those that did not tell it. */
+export function withEarliest(
+  error: GatewayError,
+  others: readonly Target[],
+  nowMs: number,
+  accountId: string,
+): GatewayError {
+  const toldMs = error.retryAfterMs;
+  if (error.reason !== "ERROR_REASON_UPSTREAM_RATE_LIMITED" || toldMs === undefined || others.length === 0)
+    return error;
+  const waitMs = Math.max(SOON_MS, Math.ceil(earliestMs(others, nowMs, accountId)));
+  if (waitMs >= toldMs) return error;
+  return new GatewayError(error.reason, { ...error.metadata, retry_after_ms: String(waitMs) }, { cause: error.cause });
+}
+
 /** Why no target could be asked: what sets them aside for this account, and how soon one may be. */
 export function nobody(targets: readonly Target[], nowMs: number, accountId: string): GatewayError {
   const causes = targets.map(({ health }) => health.causeFor(nowMs, accountId));
@@ -122,8 +174,7 @@ export function nobody(targets: readonly Target[], nowMs: number, accountId: str
   if (causes.every((cause) => cause === "credential" || cause === "no_funds" || cause === "access")) {
     return new GatewayError("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its credential was refused" });
   }
-  const waitMs = Math.min(...targets.map(({ health }) => health.nextTryMs(nowMs, accountId)));
-  const metadata = { retry_after_ms: String(Math.max(1, Math.ceil(waitMs))) };
+  const metadata = { retry_after_ms: String(Math.max(1, Math.ceil(earliestMs(targets, nowMs, accountId)))) };
   const isAtLimit = causes.some((cause) => cause === "rate_limited");
   return new GatewayError(
     isAtLimit ? "ERROR_REASON_UPSTREAM_RATE_LIMITED" : "ERROR_REASON_UPSTREAM_UNAVAILABLE",

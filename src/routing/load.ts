@@ -266,7 +266,7 @@ class ServedModels {
       const { unknownMembers, mediaAddresses, promptCache } = this.settings.get(upstream) ?? {};
       const said = {
         knownMembersOnly: unknownMembers === "refuse",
-        refusesAddresses: (mediaAddresses ?? (served.family.fetchesFromWithin ? "refuse" : "pass")) === "refuse",
+        refusesAddresses: (mediaAddresses ?? (served.family.isSelfHosted ? "refuse" : "pass")) === "refuse",
         promptCache,
       };
       targets.push({ served, model: name, health, facts: own, ...said, cost, weight, priority });

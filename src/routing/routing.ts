@@ -10,11 +10,12 @@ import { ableToCount, countAtUpstream, CountsRunning } from "./counting.js";
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
-import { type Left, nextAfter, nobody, ofOwnWords, teach } from "./failure-policy.js";
+import { type Left, nextAfter, nobody, ofOwnWords, teach, toldOf, withEarliest } from "./failure-policy.js";
 import { pickProbe, pickTarget } from "./pick.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
+import { FaultsOfRequest } from "./request-faults.js";
 import { type Asking, mustGather, ownedFor, targetsFor, withModel } from "./question.js";
 
 /** The models and upstreams of one version of the settings. */
@@ -40,6 +41,16 @@ export interface RunOptions extends Asking {
   readonly accountId: string;
   readonly signal: CancelSignal;
   readonly deadline: Deadline;
+}
+
+interface TryPlan {
+  readonly request: WireRequest;
+  readonly target: Target;
+  readonly permits: TargetPermits;
+  readonly options: RunOptions;
+  readonly receiver: AnswerReceiver;
+  readonly long: LongReading | undefined;
+  readonly faults: FaultsOfRequest;
 }
 
 export interface RoutingOptions {
@@ -135,6 +146,7 @@ export class Routing {
   ): Promise<void> {
     const tried: Target[] = [];
     const targets = this.containers.holders(targetsFor(model, options.kind), request, options.accountId);
+    const faults = new FaultsOfRequest(request);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
     for (let attempt = 1; attempt <= RETRIES_MAX + 1 && !isOver(options); attempt += 1) {
@@ -148,14 +160,15 @@ export class Routing {
       tried.push(target);
       receiver.begin(target, attempt);
       const permits = this.#permits(request, target, model, options.accountId);
-      const failure = await this.#try(request, target, permits, options, receiver, long);
+      const failure = await this.#try({ request, target, permits, options, receiver, long, faults });
       receiver.ended(failure);
-      if (failure === undefined) return;
+      if (failure === undefined) return faults.end(this.options.nowMs());
       last = failure.error;
-      // While one target may still answer, that another does not let us in is not what the client must know.
-      if (told === undefined || last.reason !== "ERROR_REASON_UPSTREAM_CREDENTIAL") told = last;
-      if (failure.isOut || !nextAfter(last).goesOn) break;
+      told = toldOf(told, last);
+      const { goesOn, once } = nextAfter(last);
+      if (failure.isOut || !goesOn || (once && tried.some((other) => other !== target))) break;
     }
+    faults.end(this.options.nowMs());
     // Who asked is gone, or its time was over before anybody could be asked.
     if (options.signal.aborted) told = abortReason(options.signal);
     else if (isOver(options)) told ??= new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase: "deadline" });
@@ -184,7 +197,10 @@ export class Routing {
     tried: readonly Target[],
     accountId: string,
   ): GatewayError {
-    if (told !== undefined && told.reason !== "ERROR_REASON_UPSTREAM_CREDENTIAL") return told;
+    if (told !== undefined && told.reason !== "ERROR_REASON_UPSTREAM_CREDENTIAL") {
+      const others = targets.filter((target) => target !== tried.at(-1));
+      return withEarliest(told, others, this.options.nowMs(), accountId);
+    }
     const untried = targets.filter((target) => !tried.includes(target));
     if (told !== undefined && untried.length === 0) return told;
     const withheld = nobody(untried, this.options.nowMs(), accountId);
@@ -218,14 +234,8 @@ export class Routing {
     return new TargetPermits(terms, (name) => this.#unknown.see(accountId, target.served.id, name));
   }
 
-  async #try(
-    request: WireRequest,
-    target: Target,
-    permits: TargetPermits,
-    options: RunOptions,
-    receiver: AnswerReceiver,
-    long: LongReading | undefined,
-  ): Promise<AttemptFailure | undefined> {
+  async #try(plan: TryPlan): Promise<AttemptFailure | undefined> {
+    const { request, target, permits, options, receiver, long, faults } = plan;
     const { health } = target;
     const { accountId, signal } = options;
     const endpoint = endpointFor(target.served.family, request, options.kind);
@@ -259,15 +269,19 @@ export class Routing {
       },
       receiver,
     );
-    const failure = told && ofOwnWords(told, request);
     if (containerId !== "") this.containers.note(target, accountId, containerId);
     health.end();
     const nowMs = this.options.nowMs();
+    const evidence = { nowMs, token, accountId };
+    const said = told && ofOwnWords(told, request);
+    const judged = said && faults.judge(target, evidence, said);
+    const failure = judged ?? said;
+    if (failure === undefined) faults.served(target);
     const hasLeft = failure !== undefined && isOfClient(failure.error, signal);
     const left: Left | undefined = hasLeft
       ? { waitedMs: nowMs - startMs, isVisible: failure?.hasOutput === true }
       : undefined;
-    teach(health, { nowMs, token, accountId }, failure, left);
+    if (judged === undefined) teach(health, evidence, failure, left);
     this.options.onAttempt(target, failure?.error);
     return failure;
   }

@@ -5,6 +5,7 @@
 import { Ejection, type EjectionCause, type EjectionChange, type EjectionRule, type Evidence } from "./ejection.js";
 import { FailureShare } from "./failure-share.js";
 import { Probes } from "./probes.js";
+import { RequestFaults } from "./request-faults.js";
 import { RetryBudget } from "./retry-budget.js";
 
 const FAILING: EjectionRule = { failuresMin: 5, firstMs: 30_000, mostMs: 300_000, needsProof: true };
@@ -113,6 +114,8 @@ export class TargetHealth {
   readonly #missing: Ejection;
   readonly #share = new FailureShare();
   readonly #probes = new Probes();
+  /** On which requests it failed, and whether it serves others. */
+  readonly faults = new RequestFaults();
   /** True once a request went there. */
   isAsked = false;
 
@@ -136,7 +139,17 @@ export class TargetHealth {
   /** How long until this account's request may go there where nobody else is left to ask, in milliseconds. */
   nextTryMs(nowMs: number, accountId: string): number {
     if (this.upstream.isDrained) return DRAINED_MS;
+    // What failed on others' requests may well serve this one: each account finds that out by itself, once.
+    if (this.#concern(nowMs, accountId) === this.#failing && !this.#failing.wasMetBy(accountId)) return 0;
     return Math.min(this.#remainingMs(nowMs, accountId), this.#probeWaitMs(nowMs, accountId));
+  }
+
+  /** What a caller is told to wait for it: what the upstream itself named, else until it may be asked again. */
+  waitMs(nowMs: number, accountId: string): number {
+    const ownMs = this.nextTryMs(nowMs, accountId);
+    return this.#concern(nowMs, accountId) === this.#rate
+      ? Math.max(ownMs, this.#rate.namedMs(nowMs, accountId))
+      : ownMs;
   }
 
   /** Why it is set aside for this account; undefined where it is not. */
@@ -168,8 +181,10 @@ export class TargetHealth {
   }
 
   /** It answered well. */
-  succeed(token: number, accountId: string): void {
+  succeed(evidence: Evidence): void {
     const { upstream } = this;
+    const { token, accountId } = evidence;
+    this.faults.served(evidence);
     this.answered(token, accountId);
     upstream.credential.succeed(token, accountId);
     this.#rate.succeed(token, accountId);
@@ -205,8 +220,9 @@ export class TargetHealth {
   }
 
   /** On another node its limit was reached. */
-  imposeRateLimit(nowMs: number, durationMs: number, accountId: string | undefined): void {
-    this.#rate.impose("rate_limited", { nowMs, latestToken: this.upstream.latestToken }, durationMs, accountId);
+  imposeRateLimit(nowMs: number, durationMs: number, accountId: string | undefined, namedMs?: number): void {
+    const { latestToken } = this.upstream;
+    this.#rate.impose("rate_limited", { nowMs, latestToken }, durationMs, accountId, namedMs);
   }
 
   /** It refused what only an operator can mend: our credential, our account, or the name of the model. */
@@ -242,6 +258,7 @@ export class TargetHealth {
     this.#missing.reset();
     this.#share.reset();
     this.#probes.reset();
+    this.faults.reset();
   }
 
   /** What sets it aside for this account; the upstream's first, as nothing of the model counts without it. */

@@ -8,17 +8,23 @@ export function shareCoolDown(
   coordination: Pick<Coordination, "publishCoolDown">,
   upstream: string,
   model: string | undefined,
-  { cause, isAside, durationMs, accountId }: EjectionChange,
+  { cause, isAside, durationMs, accountId, namedMs }: EjectionChange,
 ): void {
   if (cause !== "rate_limited" || !isAside || model === undefined) return;
-  coordination.publishCoolDown({ upstream, model, durationMs, accountId });
+  coordination.publishCoolDown({
+    upstream,
+    model,
+    durationMs,
+    accountId,
+    ...(namedMs === undefined ? {} : { namedMs }),
+  });
 }
 
 /** Takes what another node was asked; an upstream that this node does not have is none of its business. */
 export function takeCoolDown(
   routing: Pick<Routing, "table" | "nowMs">,
-  { upstream, model, durationMs, accountId }: CoolDown,
+  { upstream, model, durationMs, accountId, namedMs }: CoolDown,
 ): void {
   const { health } = routing.table.upstreams.get(upstream) ?? {};
-  health?.of(model).imposeRateLimit(routing.nowMs(), durationMs, accountId);
+  health?.of(model).imposeRateLimit(routing.nowMs(), durationMs, accountId, namedMs);
 }

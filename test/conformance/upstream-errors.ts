@@ -164,7 +164,7 @@ const ANTHROPIC: readonly UpstreamError[] = [
     name: "a prompt that is too long",
     means: "context",
     param: "messages",
-    says: "prompt is too long: 210000 tokens > 200000 maximum",
+    says: "210000",
   },
   { ...anthropic(400, BAD, "Your credit balance is too low."), name: "an account without credit", means: "credential" },
   {

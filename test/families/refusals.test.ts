@@ -22,6 +22,7 @@ const BARE: Readonly<Record<number, RefusalKind>> = {
   413: "size",
   422: "request",
   429: "rate",
+  501: "feature",
   503: "unavailable",
   504: "timeout",
   529: "unavailable",

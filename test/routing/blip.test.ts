@@ -38,7 +38,7 @@ function run(accounts: number, isAlone: boolean, seed: number): { readonly lastR
         const { token, accountId } = attempt;
         const fails = nowMs >= BLIP_FROM_MS && nowMs < BLIP_FROM_MS + BLIP_MS;
         if (fails) health.fail({ nowMs, token, accountId }, client % 3 > 0);
-        else health.succeed(token, accountId);
+        else health.succeed({ nowMs, token, accountId });
       }
       if (running.has(client)) continue;
       const accountId = `account ${client % accounts}`;

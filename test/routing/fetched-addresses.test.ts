@@ -135,7 +135,7 @@ describe("a server of one's own", () => {
   });
 
   test("is reached by these families, where the settings say nothing else", () => {
-    const closed = families.filter(({ fetchesFromWithin }) => fetchesFromWithin === true).map(({ name }) => name);
+    const closed = families.filter(({ isSelfHosted }) => isSelfHosted === true).map(({ name }) => name);
     expect(closed.sort()).toEqual(["llamacpp", "ollama", "openai-compatible", "vllm"]);
     // Where nothing is refused, addresses leave as they came.
     expect(sent("openai-chat", part({ type: "image_url", image_url: { url: ADDRESSES[1] } }), UNPRICED)).toContain(

@@ -1,18 +1,10 @@
 /** Whatever one tenant makes an upstream say, another tenant's next request is served: swept over all families. */
 import { expect, test } from "vitest";
-import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import type { Family } from "../../src/families/family.js";
 import { families } from "../../src/families/index.js";
-import { GatewayError } from "../../src/errors.js";
-import { UpstreamHealth } from "../../src/routing/upstream-health.js";
-import type { ServedModel, ServedUpstream } from "../../src/routing/model.js";
-import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";
-import type { WireRequest } from "../../src/wire/wire.js";
-import type { UpstreamHandler } from "../../src/upstream/upstream.js";
-import { FREE } from "../pricing/prices.js";
 import { HOSTILE_WORDS, inWords, type Refusal, withCode } from "../support/refusals.js";
 import { bySweep } from "../support/sweep.js";
-import { promptCaches } from "../support/prompt-caches.js";
+import { Bench, requestOf } from "./refusing-model.js";
 
 const MEANINGFUL = [400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 451, 500, 502, 503, 504, 520, 529];
 /** Those that mean something, and of the others each or every seventh. */
@@ -25,142 +17,6 @@ const CODES: Readonly<Record<string, readonly string[]>> = {
   "bedrock-converse": ["ExpiredTokenException", "AccessDeniedException", "ResourceNotFoundException"],
 };
 const OPENAI_CODES = ["invalid_api_key", "insufficient_quota", "account_deactivated", "model_not_found"];
-
-const answers: Readonly<Record<string, object>> = {
-  anthropic: {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "m",
-    content: [{ type: "text", text: "Hello" }],
-    stop_reason: "end_turn",
-    usage: { input_tokens: 1, output_tokens: 1 },
-  },
-  gemini: {
-    candidates: [{ index: 0, content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP" }],
-    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
-  },
-  "openai-responses": {
-    id: "resp_1",
-    object: "response",
-    created_at: 1,
-    status: "completed",
-    model: "m",
-    output: [{ id: "msg_1", type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello" }] }],
-    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
-  },
-  "bedrock-converse": {
-    output: { message: { role: "assistant", content: [{ text: "Hello" }] } },
-    stopReason: "end_turn",
-    usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
-  },
-};
-const CHAT = {
-  id: "c",
-  object: "chat.completion",
-  created: 1,
-  model: "m",
-  choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
-  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-};
-
-/** One model of one family; its upstream says what the test puts into `says`, and answers plainly without that. */
-class Bench {
-  says: Refusal | undefined;
-  asked = 0;
-  nowMs = 0;
-  readonly #model: ServedModel;
-  readonly #routing: Routing;
-
-  constructor(family: Family) {
-    const whole = Buffer.from(JSON.stringify(answers[family.wire.name] ?? CHAT));
-    const upstream = {
-      send: (_request: object, handler: UpstreamHandler) => {
-        this.asked += 1;
-        const { status, headers, body } = this.says ?? { status: 200, headers: {}, body: whole };
-        queueMicrotask(() => {
-          handler.onHead(status, { "content-type": "application/json", ...headers });
-          handler.onData(body);
-          handler.onEnd();
-        });
-        return { pause: () => undefined, resume: () => undefined, abort: () => undefined };
-      },
-      close: () => Promise.resolve(),
-    };
-    const health = new UpstreamHealth();
-    const served: ServedUpstream = {
-      id: "up",
-      family,
-      baseUrl: "",
-      upstream,
-      headers: {},
-      credential: undefined,
-      health,
-    };
-    this.#model = makeModel(served);
-    this.#routing = new Routing({
-      promptCaches,
-      nowMs: () => this.nowMs,
-      random: () => 0,
-      timeouts: {
-        totalMs: 60_000,
-        firstTokenMs: 60_000,
-        wholeMs: 60_000,
-        idleMs: 60_000,
-        lingerMs: 60_000,
-        readOnMs: 60_000,
-      },
-      listed: () => undefined,
-      onAttempt: () => undefined,
-      onUnknownMember: () => undefined,
-      onReadOn: () => undefined,
-    });
-  }
-
-  /** Asks as an account; resolves with the error, if any. No time passes between requests. */
-  ask(accountId: string, request = REQUEST): Promise<GatewayError | undefined> {
-    const { signal } = new AbortController();
-    const options = { kind: "chat", outputTokensMax: 16, stream: false, candidateCount: 1, strict: false } as const;
-    const deadline = this.#routing.deadline(performance.now(), Infinity);
-    return this.#routing
-      .run(request, this.#model, { ...options, acceptWire: "", accountId, signal, deadline }, RECEIVER)
-      .then(() => undefined, GatewayError.from);
-  }
-}
-
-const RECEIVER: AnswerReceiver = {
-  begin: () => undefined,
-  ended: () => undefined,
-  take: () => true,
-  onDrain: () => undefined,
-  watch: () => undefined,
-};
-
-function makeModel(served: ServedUpstream): ServedModel {
-  const target = {
-    served,
-    model: "m",
-    health: served.health.of("m"),
-    facts: {},
-    cost: undefined,
-    knownMembersOnly: false,
-    promptCache: undefined,
-    weight: 1,
-    priority: 1,
-  };
-  const limits = { contextTokens: 100_000, outputTokensMax: 1_000 };
-  const about = { id: "m", owner: "test", createTime: new Date(0), kind: undefined };
-  return { ...about, ...limits, price: FREE, isListPriced: false, targets: [target] };
-}
-
-/** `quoted` is the prompt as JSON. */
-const requestOf = (quoted: string): WireRequest =>
-  openAiChat.readRequest({
-    wire: openAiChat.name,
-    body: Buffer.from(`{"model":"m","messages":[{"role":"user","content":${quoted}}]}`),
-    headers: {},
-  });
-const REQUEST = requestOf('"Hello"');
 
 /** All that an upstream of the family may be made to say. */
 function* refusalsOf(family: Family): Iterable<readonly [string, Refusal]> {

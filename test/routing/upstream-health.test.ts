@@ -17,7 +17,7 @@ function fail(health: TargetHealth, nowMs: number, accountId: string, hasAnswere
 function succeed(health: TargetHealth, nowMs: number, accountId: string): void {
   const token = health.begin(nowMs, accountId);
   health.end();
-  health.succeed(token, accountId);
+  health.succeed({ nowMs, token, accountId });
 }
 
 /** Fails by turns, so that the failures are of more than one account. */
@@ -72,7 +72,7 @@ describe("failures", () => {
     failTimes(health, 4, 0);
     expect(health.state(0)).toBe("healthy");
     failTimes(health, 5, 1);
-    health.succeed(before, A);
+    health.succeed({ nowMs: 2, token: before, accountId: A });
     expect(health.state(2)).toBe("cooling");
   });
 
@@ -115,7 +115,7 @@ test("an upstream that an operator drains takes no new requests, until it is res
   expect([health.admits(0, B), upstream.state(0), health.state(0)]).toEqual([false, "drained", "drained"]);
   // Nobody may probe it, and what runs there teaches as ever.
   expect(health.nextTryMs(0, B)).toBeGreaterThan(0);
-  health.succeed(token, A);
+  health.succeed({ nowMs: 0, token, accountId: A });
   health.end();
   upstream.reset();
   expect([health.admits(0, B), upstream.state(0), upstream.running]).toEqual([true, "healthy", 0]);

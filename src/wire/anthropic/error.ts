@@ -2,6 +2,7 @@
 import type { GatewayError } from "../../errors.js";
 import { objectOf, textOf } from "../json/value.js";
 import { codeOf } from "../error/code.js";
+import { contextMessage } from "../error/context-message.js";
 import { redacted, toldName } from "../error/redact.js";
 import {
   errorReader,
@@ -13,7 +14,6 @@ import {
 } from "../error/upstream-refusal.js";
 import type { WireError } from "../wire.js";
 
-const CONTEXT_TOO_LONG = /prompt is too long|exceed(s|ed)? (the )?context (limit|window)|maximum context length/i;
 const OURS =
   /credit balance|insufficient[_ ](balance|funds|credits)|(invalid|incorrect) (x-)?api[- _]key|invalid bearer token/i;
 /** An upstream names the parameter before its complaint, as in `messages.0.content: ...`. */
@@ -44,9 +44,11 @@ const ROWS: readonly RefusalRow[] = [
   ...rowsOf("credential", ["authentication_error"]),
   ...rowsOf("access", ["permission_error"]),
   ...rowsOf("model", ["not_found_error"], 404),
+  // llama.cpp, on its address for this wire.
+  ...rowsOf("context", ["exceed_context_size_error"]),
 ];
 
-const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OURS], contextTooLong: CONTEXT_TOO_LONG };
+const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OURS] };
 
 export const decodeError = errorReader((body) => {
   const value = objectOf(body);
@@ -109,19 +111,8 @@ function envelope(error: GatewayError): { readonly type: "error"; readonly error
 
 /** Agents know an input that is too long by the wire's own words for it. */
 function messageOf(error: GatewayError): string {
-  const { message, metadata, reason } = error;
-  if (reason !== "ERROR_REASON_CONTEXT_TOO_LONG" || /prompt is too long/i.test(message)) return message;
-  const { actual, limit } = metadata;
-  const counts = actual !== undefined && limit !== undefined ? [actual, limit] : countsIn(message);
-  return counts === undefined
-    ? `prompt is too long: ${message}`
-    : `prompt is too long: ${counts[0]} tokens > ${counts[1]} maximum`;
-}
-
-/** The actual count and the limit, as OpenAI's and Google's sentences have them. */
-function countsIn(message: string): readonly [string, string] | undefined {
-  const openAi = /maximum context length is (\d+)\D+?(?:resulted in|requested) (\d+)/i.exec(message);
-  if (openAi !== null) return [openAi[2] ?? "", openAi[1] ?? ""];
-  const google = /token count \((\d+)\) exceeds\D+\((\d+)\)/i.exec(message);
-  return google === null ? undefined : [google[1] ?? "", google[2] ?? ""];
+  return contextMessage(error, /prompt is too long/i, {
+    counted: (actual, limit) => `prompt is too long: ${actual} tokens > ${limit} maximum`,
+    uncounted: "prompt is too long",
+  });
 }

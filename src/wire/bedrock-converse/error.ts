@@ -3,13 +3,7 @@ import type { GatewayError } from "../../errors.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { redacted } from "../error/redact.js";
 import { retryAfterMs } from "../error/retry-after.js";
-import { kindOfStatus, type RefusalKind, refusalText, upstreamRefusal } from "../error/upstream-refusal.js";
-
-/** What the makers of the models say, passed on; that Bedrock's own words are the first ones is remembered. */
-const CONTEXT_TOO_LONG =
-  /(input|prompt) is too long|too many (input )?tokens|exceeds? the .{0,40}context|maximum context length/i;
-/** The whole sentence of a validation that is about the model's name alone: Bedrock has no code for it. */
-const MODEL_UNKNOWN = /^The provided model identifier is invalid\.?$/;
+import { kindOfStatus, type RefusalKind, refusalByWords, refusalText } from "../error/upstream-refusal.js";
 
 /** What each kind of error means, whatever status it comes with. */
 const KINDS: ReadonlyMap<string, RefusalKind> = new Map<string, RefusalKind>([
@@ -59,17 +53,9 @@ function messageIn(said: ReturnType<typeof objectOf>): string {
 
 function refusal(name: string, status: number, message: string, waitMs: number | undefined): GatewayError {
   const word = wordOf(name);
-  const kind = kindOfName(word, status, message);
-  const said = { status, names: [word], message, param: "", code: "", contextParam: "messages", waitMs };
-  const otherwise = upstreamRefusal({ ...said, kind });
-  if (kind !== "request" || !MODEL_UNKNOWN.test(message)) return otherwise;
-  return upstreamRefusal({ ...said, kind: "model" }, { said: message, otherwise });
-}
-
-/** By the error's name, as in `ValidationException:http://...`; by the status where nobody names one. */
-function kindOfName(word: string, status: number, message: string): RefusalKind {
   const kind = KINDS.get(word.replace(/Exception$|Error$/, "").toLowerCase()) ?? kindOfStatus(status);
-  return (kind === "request" || kind === "size") && CONTEXT_TOO_LONG.test(message) ? "context" : kind;
+  const said = { status, names: [word], message, param: "", code: "", contextParam: "messages", waitMs };
+  return refusalByWords({ ...said, kind });
 }
 
 /** The name without the namespace before it and the address behind it. */

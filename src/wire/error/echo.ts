@@ -13,7 +13,8 @@ export function holdsWords(request: WireRequest, words: string): boolean {
   return new RegExp(signs.join(""), "i").test(textOf(request));
 }
 
-function textOf(request: WireRequest): string {
+/** What a request says, as text. */
+export function textOf(request: WireRequest): string {
   const { source, embedding } = request;
   if (source !== undefined) return source.body.toString("latin1");
   const said = embedding === undefined ? request.prompt() : embedding.inputs();

@@ -1,10 +1,7 @@
 /** How long an upstream asks to wait. What clients are told is `retryAfterMs` of a refusal, in `errors.ts`. */
 
-/**
- * The most that is passed on, whatever is asked: as long as a target is set aside for it. Behind that the next request
- * may ask it again, and a client that was told an hour would not be there to.
- */
-export const WAIT_MS_MAX = 60_000;
+/** The most that is passed on: 30 days. Nobody plans for longer. */
+export const WAIT_MS_MAX = 30 * 24 * 3_600_000;
 
 const HTTP_DATE = /^\s*[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT\s*$/;
 
@@ -12,9 +9,11 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ["ms", 1],
   ["s", 1000],
   ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
 ]);
 
-/** In milliseconds, at most a minute; undefined where the upstream does not say, or says what is no time. */
+/** In milliseconds, at most `WAIT_MS_MAX`; undefined where the upstream does not say, or says what is no time. */
 export function retryAfterMs(headers: Readonly<Record<string, string>>, text: string): number | undefined {
   const wait = ofHeaders(headers) ?? ofText(text);
   return wait === undefined || !(wait >= 0) ? undefined : Math.min(Math.ceil(wait), WAIT_MS_MAX);
@@ -36,11 +35,17 @@ function dateOf(text: string | undefined): number {
   return text !== undefined && HTTP_DATE.test(text) ? Date.parse(text) : NaN;
 }
 
-/** OpenAI says it in words, Google's servers in a detail of the error. */
+const SPAN = "(?:\\d{1,9}(?:\\.\\d{1,9})?(?:ms|[dhms])){1,4}";
+const IN_TEXT = new RegExp(`(?:try again in |"retryDelay":\\s*")(${SPAN})`, "i");
+
+/** OpenAI says it in words, such as `6m0s`, and Google's servers in a detail of the error. */
 function ofText(text: string): number | undefined {
-  const match = /(?:try again in |"retryDelay":\s*")(\d{1,9}(?:\.\d{1,9})?)(ms|s|m)/i.exec(text.slice(0, 16_384));
-  const unit = UNIT_MS.get(match?.[2]?.toLowerCase() ?? "");
-  return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
+  const span = IN_TEXT.exec(text.slice(0, 16_384))?.[1];
+  if (span === undefined) return undefined;
+  let sumMs = 0;
+  for (const [, number, unit = ""] of span.toLowerCase().matchAll(/([\d.]+)(ms|[dhms])/g))
+    sumMs += Number(number) * (UNIT_MS.get(unit) ?? 0);
+  return sumMs;
 }
 
 function numberOf(text: string | undefined): number | undefined {

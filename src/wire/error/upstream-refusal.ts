@@ -3,6 +3,7 @@ import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.
 import { parsed } from "../json/value.js";
 import { toldName } from "./redact.js";
 import { retryAfterMs } from "./retry-after.js";
+import { type SaidWords, wordsIn } from "./server-words.js";
 
 /** What a refusal is about, and so who can do something about it. */
 export type RefusalKind =
@@ -19,6 +20,8 @@ export type RefusalKind =
   | "context"
   | "size"
   | "request"
+  /** It cannot do what this one request asks: another upstream of the model may. */
+  | "feature"
   | "rate"
   | "timeout"
   | "unavailable"
@@ -36,14 +39,10 @@ export interface RefusalRow {
   readonly kind: RefusalKind;
 }
 
-/**
- * What the sentence of a refusal seems to say. It decides about its own request and about nothing else, and not even
- * about that where the client wrote it.
- */
-interface RefusalWords {
-  /** That the trouble is between the gateway and its upstream, and so nothing for a client to read. */
-  readonly ours: boolean;
-  readonly contextTooLong: boolean;
+/** How many tokens a request has, and how many it may have, as the upstream counts. */
+export interface ContextCounts {
+  readonly actual?: string | undefined;
+  readonly limit?: string | undefined;
 }
 
 /** How a wire says what a refusal is about. */
@@ -52,7 +51,6 @@ export interface RefusalGrammar {
   readonly rows: readonly RefusalRow[];
   /** Sentences that are about the gateway and its upstream. */
   readonly ours: readonly RegExp[];
-  readonly contextTooLong: RegExp;
 }
 
 /** A refusal as an upstream told it. Text is empty where it told none that a client may read. */
@@ -67,12 +65,17 @@ export interface ToldRefusal {
   readonly code: string;
   /** The field whose content was too long for the model. */
   readonly contextParam: string;
+  /** Counts that stand in fields of their own; absent where none do. */
+  readonly counts?: ContextCounts | undefined;
   /** How long it asks to wait, in milliseconds. */
   readonly waitMs: number | undefined;
 }
 
 /** A field may stand deep in a request. */
 const PARAM_CHARACTERS_MAX = 200;
+
+/** The status of what stands before a server and cannot reach it. */
+const GATEWAYS_OWN = 502;
 
 /** Of a longer body the beginning is read. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -98,20 +101,16 @@ export function errorReader(saidIn: (value: unknown) => Said, grammar: RefusalGr
   };
 }
 
-/** By the row that fits, else by the status, else by the words where the status only blames the request. */
-function kindOf(
-  status: number,
-  codes: readonly string[],
-  rows: readonly RefusalRow[],
-  words: RefusalWords,
-): RefusalKind {
+/** By the row that fits, else by the status. */
+function kindOf(status: number, codes: readonly string[], rows: readonly RefusalRow[]): RefusalKind {
   const row = status >= 400 && status < 500 ? rowOf(status, codes, rows) : undefined;
-  if (row !== undefined) return row.kind;
-  const kind = kindOfStatus(status);
-  if (kind !== "request" && kind !== "size") return kind;
-  if (words.ours) return "forbidden";
-  return words.contextTooLong ? "context" : kind;
+  return row?.kind ?? kindOfStatus(status);
 }
+
+/** Kinds that say little: words may say more. A gateway's 502 is no word of a model's server. */
+const VAGUE: ReadonlySet<RefusalKind> = new Set(["request", "size", "feature", "failure"]);
+/** What words say of the one request that they answer. Of all else they count only where no client wrote them. */
+const OF_REQUEST: ReadonlySet<RefusalKind> = new Set(["context", "feature"]);
 
 /** A code says more than a status alone. */
 function rowOf(status: number, codes: readonly string[], rows: readonly RefusalRow[]): RefusalRow | undefined {
@@ -140,6 +139,8 @@ export function kindOfStatus(status: number): RefusalKind {
       return "timeout";
     case 413:
       return "size";
+    case 501:
+      return "feature";
     case 429:
       return "rate";
     case 503:
@@ -159,17 +160,28 @@ export interface JudgedWords {
 
 /** What an upstream refused with, as the cause of the refusal for our client: for the log, and for the routes. */
 export class UpstreamRefusal extends Error {
+  readonly kind: RefusalKind;
+  /** 0 where it told none, amid a stream. */
+  readonly status: number;
+
   constructor(
-    readonly kind: RefusalKind,
-    /** 0 where it told none, amid a stream. */
-    readonly status: number,
-    names: readonly string[],
+    private readonly told: ToldRefusal,
     /** Present where a sentence alone decided. */
     readonly words?: JudgedWords,
   ) {
+    const { kind, status, names } = told;
     const said = [status === 0 ? "" : String(status), ...names].filter((name) => name !== "");
     super(`the upstream said ${said.join(" ")}`);
     this.name = "UpstreamRefusal";
+    [this.kind, this.status] = [kind, status];
+  }
+
+  /** The same as a refusal of the one request that it answered, which the upstream cannot serve. */
+  ofRequest(): GatewayError {
+    const { told } = this;
+    const message =
+      told.message || `The model's upstream fails on this request (status ${told.status}), and serves others.`;
+    return new GatewayError("ERROR_REASON_UPSTREAM_REJECTED", shown({ ...told, message }), { cause: this });
   }
 }
 
@@ -179,21 +191,33 @@ export function toldRefusal(
   grammar: RefusalGrammar,
   rows: readonly RefusalRow[] = [],
 ): GatewayError {
-  const { message, status, names } = told;
-  const all = [...rows, ...grammar.rows];
-  const contextTooLong = grammar.contextTooLong.test(message);
-  const kind = kindOf(status, names, all, { ours: false, contextTooLong });
-  const otherwise = upstreamRefusal({ ...told, kind });
-  const said = grammar.ours.map((sentence) => sentence.exec(message)?.[0]).find((words) => words !== undefined);
-  if (said === undefined) return otherwise;
-  const ours = kindOf(status, names, all, { ours: true, contextTooLong });
-  return ours === kind ? otherwise : upstreamRefusal({ ...told, kind: ours }, { said, otherwise });
+  return refusalByWords({ ...told, kind: kindOf(told.status, told.names, [...rows, ...grammar.rows]) }, grammar.ours);
+}
+
+/** The same once its status and codes are read, which words add to where these are vague. */
+export function refusalByWords(told: ToldRefusal, ours: readonly RegExp[] = []): GatewayError {
+  const { kind, message } = told;
+  const words = wordsIn(message);
+  if (kind === "context") return upstreamRefusal(withCounts(told, words));
+  if (!VAGUE.has(kind) || told.status === GATEWAYS_OWN) return upstreamRefusal(told);
+  if (words !== undefined && OF_REQUEST.has(words.kind))
+    return upstreamRefusal(withCounts({ ...told, kind: words.kind }, words));
+  const otherwise = upstreamRefusal(told);
+  const about = kind === "request" || kind === "size" ? ours : [];
+  const said = about.map((sentence) => sentence.exec(message)?.[0]).find((found) => found !== undefined);
+  if (said !== undefined) return upstreamRefusal({ ...told, kind: "forbidden" }, { said, otherwise });
+  if (words === undefined) return otherwise;
+  return upstreamRefusal({ ...told, kind: words.kind }, { said: words.said, otherwise });
+}
+
+function withCounts(told: ToldRefusal, words: SaidWords | undefined): ToldRefusal {
+  return words === undefined || told.counts !== undefined ? told : { ...told, counts: words };
 }
 
 /** The refusal for our client. Its cause tells the log what the upstream said, in names. */
-export function upstreamRefusal(told: ToldRefusal, words?: JudgedWords): GatewayError {
-  const { kind, status, names } = told;
-  const cause = new UpstreamRefusal(kind, status, names, words);
+function upstreamRefusal(told: ToldRefusal, words?: JudgedWords): GatewayError {
+  const { kind, status, counts } = told;
+  const cause = new UpstreamRefusal(told, words);
   const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
     new GatewayError(reason, metadata, { cause });
   const wait: ErrorMetadata = told.waitMs === undefined ? {} : { retry_after_ms: String(told.waitMs) };
@@ -211,12 +235,16 @@ export function upstreamRefusal(told: ToldRefusal, words?: JudgedWords): Gateway
       return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "it does not have the model" });
     case "context":
       return refuse("ERROR_REASON_CONTEXT_TOO_LONG", {
-        ...shown(told),
+        // Each client's wire has a code of its own for it.
+        ...shown({ ...told, code: "" }),
+        ...(counts?.actual === undefined ? {} : { actual: counts.actual }),
+        ...(counts?.limit === undefined ? {} : { limit: counts.limit }),
         param: toldName(told.contextParam, PARAM_CHARACTERS_MAX),
       });
     case "size":
       return refuse("ERROR_REASON_BODY_TOO_LARGE");
     case "request":
+    case "feature":
       return refuse("ERROR_REASON_UPSTREAM_REJECTED", shown(told));
     case "rate":
       return refuse("ERROR_REASON_UPSTREAM_RATE_LIMITED", wait);

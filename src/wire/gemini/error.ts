@@ -1,6 +1,7 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in Google's envelope. */
 import type { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import { contextMessage } from "../error/context-message.js";
 import { redacted, toldName } from "../error/redact.js";
 import { retryAfterMs } from "../error/retry-after.js";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../error/upstream-refusal.js";
 import type { WireError } from "../wire.js";
 
-const CONTEXT_TOO_LONG = /input token count.{0,80}exceeds the maximum|exceeds the maximum number of tokens/i;
 const OURS =
   /billing (account|is|has|to be)|prepayment credits|api[_ ]key[_ ](not[_ ]valid|invalid|expired|not[_ ]found)/i;
 
@@ -80,7 +80,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 
-const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OURS], contextTooLong: CONTEXT_TOO_LONG };
+const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OURS] };
 
 export const decodeError = errorReader(saidIn, GRAMMAR);
 
@@ -135,7 +135,12 @@ export function encodeError(error: GatewayError): WireError {
 
 /** The reason stands in the details, as Google's servers tell theirs; so do the field that is wrong, and the wait. */
 export function errorText(error: GatewayError): string {
-  const { message, http, param, retryAfterMs: waitMs } = error;
+  const { http, param, retryAfterMs: waitMs } = error;
+  const message = contextMessage(error, /input token count/i, {
+    counted: (actual, limit) =>
+      `The input token count (${actual}) exceeds the maximum number of tokens allowed (${limit}).`,
+    uncounted: "The input token count exceeds the maximum number of tokens allowed",
+  });
   const type = "type.googleapis.com/google.rpc.";
   const details: JsonObject[] = [{ "@type": `${type}ErrorInfo`, reason: error.reasonWord, domain: "tollgate" }];
   if (param !== null)

@@ -1,11 +1,13 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
 import type { GatewayError } from "../../errors.js";
-import { listOf, objectOf, textOf } from "../json/value.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { WireError } from "../wire.js";
 import { codeOf } from "../error/code.js";
+import { contextMessage } from "../error/context-message.js";
 import { redacted, toldName } from "../error/redact.js";
 import { retryAfterMs } from "../error/retry-after.js";
 import {
+  type ContextCounts,
   errorReader,
   type RefusalGrammar,
   type RefusalRow,
@@ -13,6 +15,7 @@ import {
   type Said,
   toldRefusal,
 } from "../error/upstream-refusal.js";
+import { wordsIn } from "../error/server-words.js";
 
 /** What an upstream said, whichever of the known shapes it used; empty where it said nothing that can be shown. */
 interface OpenAiSaid extends Said {
@@ -24,7 +27,6 @@ interface OpenAiSaid extends Said {
 const NAME_CHARACTERS_MAX = 200;
 const NOTHING_SAID = saidOf({ message: "", type: "", param: "", code: "", status: undefined });
 
-const CONTEXT_TOO_LONG = /maximum context length|context[_ ]length[_ ]exceeded|prompt is too long|context window/i;
 const OUR_MONEY = /insufficient[_ ](quota|balance|funds|credits)|credit balance|billing[_ ]hard[_ ]limit/i;
 const OUR_KEY = /api[_ ]key[_ ](not[_ ]valid|invalid)|(invalid|incorrect)[_ ]api[_ ]key/i;
 
@@ -43,10 +45,10 @@ const ROWS: readonly RefusalRow[] = [
   ...rowsOf("model", ["model_not_found", "model_not_exist", "not_found_model", "unknown_model", "invalid_model"]),
   ...rowsOf("model", ["model_decommissioned"]),
   ...rowsOf("model", ["not_found_error", "NotFoundError"], 404),
-  ...rowsOf("context", ["context_length_exceeded"]),
+  ...rowsOf("context", ["context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded"]),
 ];
 
-const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OUR_MONEY, OUR_KEY], contextTooLong: CONTEXT_TOO_LONG };
+const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OUR_MONEY, OUR_KEY] };
 
 export const decodeError = errorReader(saidIn, GRAMMAR);
 
@@ -65,8 +67,17 @@ export function encodeError(error: GatewayError): WireError {
 }
 
 export function errorText(error: GatewayError): string {
-  const { message, param } = error;
-  return JSON.stringify({ error: { message, type: typeOf(error), param, code: codeOf(error) } });
+  const { param } = error;
+  return JSON.stringify({ error: { message: messageOf(error), type: typeOf(error), param, code: codeOf(error) } });
+}
+
+/** Some clients know an input that is too long by the wire's own words for it, and not by its code. */
+export function messageOf(error: GatewayError): string {
+  return contextMessage(error, /context length|context window/i, {
+    counted: (actual, limit) =>
+      `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${actual} tokens.`,
+    uncounted: "The input exceeds the model's maximum context length",
+  });
 }
 
 /** How the wire calls our refusals, by their HTTP status. */
@@ -105,7 +116,15 @@ function saidIn(value: unknown): OpenAiSaid {
     param: toldName(nested["param"], NAME_CHARACTERS_MAX),
     code: /^\d+$/.test(textOf(code)) ? "" : toldName(code, NAME_CHARACTERS_MAX),
     status: number >= 400 && number <= 599 ? number : undefined,
+    counts: countsIn(nested),
   });
+}
+
+/** llama.cpp tells both counts in fields, and in older versions nowhere else. */
+function countsIn({ n_prompt_tokens: actual, n_ctx: limit }: JsonObject): ContextCounts | undefined {
+  return typeof actual === "number" && typeof limit === "number"
+    ? { actual: String(actual), limit: String(limit) }
+    : undefined;
 }
 
 function detailOf(detail: unknown): string {
@@ -127,5 +146,5 @@ function statusOf({ type, code, message }: OpenAiSaid): number {
   if (/overloaded|unavailable/i.test(named)) return 503;
   if (/timeout/i.test(named)) return 504;
   if (/invalid_request|bad_request|invalid_value|content_policy/i.test(named)) return 400;
-  return CONTEXT_TOO_LONG.test(message) ? 400 : 500;
+  return wordsIn(message)?.kind === "context" ? 400 : 500;
 }

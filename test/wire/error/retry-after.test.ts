@@ -1,4 +1,4 @@
-/** Whatever wait an upstream asks for, on whichever wire, nobody is told more than a target is set aside for. */
+/** The wait that an upstream names is told as it is, on whichever wire; what is no plan is not. */
 import { describe, expect, test } from "vitest";
 import { families } from "../../../src/families/index.js";
 import { WAIT_MS_MAX } from "../../../src/wire/error/retry-after.js";
@@ -11,8 +11,8 @@ const ASKED: readonly { readonly name: string; readonly headers: Record<string, 
   { name: "milliseconds", headers: { "retry-after-ms": "250", "retry-after": "1" }, want: 250 },
   { name: "a date soon", headers: { "retry-after": "Mon, 23 Nov 2026 05:00:07 GMT", date: NOW }, want: 7_000 },
   { name: "a date that is over", headers: { "retry-after": "Sun, 22 Nov 2026 05:00:00 GMT", date: NOW }, want: 0 },
-  { name: "an hour", headers: { "retry-after": "3600" }, want: WAIT_MS_MAX },
-  { name: "a day, in milliseconds", headers: { "retry-after-ms": "86400000" }, want: WAIT_MS_MAX },
+  { name: "an hour", headers: { "retry-after": "3600" }, want: 3_600_000 },
+  { name: "a day, in milliseconds", headers: { "retry-after-ms": "86400000" }, want: 86_400_000 },
   { name: "years", headers: { "retry-after": "999999999999" }, want: WAIT_MS_MAX },
   {
     name: "a date in years",
@@ -33,7 +33,10 @@ const ASKED: readonly { readonly name: string; readonly headers: Record<string, 
 const SAID: readonly { readonly words: string; readonly headers?: Record<string, string>; readonly want?: number }[] = [
   { words: "Rate limit reached. Please try again in 250ms.", want: 250 },
   { words: "Rate limit reached. Please try again in 1.5s. Contact us if you continue to have issues.", want: 1_500 },
-  { words: "Please try again in 2m", want: WAIT_MS_MAX },
+  { words: "Please try again in 2m", want: 120_000 },
+  { words: "Please try again in 7m12.5s.", want: 432_500 },
+  { words: "Please try again in 1h2m3s.", want: 3_723_000 },
+  { words: "Please try again in 3d", want: 3 * 86_400_000 },
   { words: "Please try again in 20s.", headers: { "retry-after": "5" }, want: 5_000 },
   { words: "Please try again in a while." },
   { words: "Too many requests." },

@@ -66,7 +66,7 @@ describe("what an upstream's error means", () => {
       status: 400,
       body: envelope("Long.", { code: "context_length_exceeded", param: "messages" }),
       reason: "CONTEXT_TOO_LONG",
-      metadata: { message: "Long.", param: "messages", code: "context_length_exceeded" },
+      metadata: { message: "Long.", param: "messages" },
     },
     {
       name: "too long, by its words",
@@ -173,7 +173,7 @@ describe("what an upstream's error means", () => {
       headers: { "retry-after": "999999999" },
       body: "",
       reason: "UPSTREAM_RATE_LIMITED",
-      metadata: { retry_after_ms: "60000" },
+      metadata: { retry_after_ms: "2592000000" },
     },
     {
       name: "its limit, with no time",
