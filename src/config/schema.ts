@@ -30,6 +30,7 @@ const MODEL_KINDS = ["chat", "completion", "embedding"] as const;
 const PASS_OR_REFUSE = ["pass", "refuse"] as const;
 const MUST_PASS_OR_REFUSE = "must be pass or refuse";
 const TOKENS_MAX = 1_000_000_000;
+const STREAM_HEAD_MS_MAX = 600_000;
 
 const baseUrl = reading(
   "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
@@ -104,6 +105,12 @@ const model = block({
     .describe("What it is asked for; default: what its family says of it"),
   context_tokens: wholeNumber(1, TOKENS_MAX).optional().describe("The most tokens of a request and its answer"),
   output_tokens_max: wholeNumber(1, TOKENS_MAX).optional().describe("The most tokens of an answer"),
+  stream_head_ms: wholeNumber(100, STREAM_HEAD_MS_MAX)
+    .optional()
+    .describe(
+      "After how many milliseconds without a word a stream begins all the same, and is kept alive: what fails later is " +
+        "told in the stream; default: 10000",
+    ),
   price: price.optional().describe("What its callers pay: `free`, or a block; default: the published price"),
   facts: facts.optional().describe("What it can, over what is known of it by its name"),
   retires: day.optional().describe("The last day on which it is served"),
@@ -228,6 +235,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     kind: value.kind,
     contextTokens: value.context_tokens,
     outputTokensMax: value.output_tokens_max,
+    streamHeadMs: value.stream_head_ms,
     price: value.price,
     facts: value.facts ?? {},
     retireTime: value.retires,

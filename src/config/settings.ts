@@ -36,6 +36,8 @@ export interface ModelSettings {
   /** Undefined: from the prices' package, or unknown. */
   readonly contextTokens: number | undefined;
   readonly outputTokensMax: number | undefined;
+  /** A stream's head leaves after so long without a word. Undefined: the default. */
+  readonly streamHeadMs?: number | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;
   /** Over what is known of its targets' models by their names. */

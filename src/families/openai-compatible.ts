@@ -13,6 +13,8 @@ const dialect: Partial<OpenAiChatDialect> = {
   keepsBodies: true,
   outputTokensField: "max_tokens",
   streamUsage: true,
+  // transformers streams where nobody says otherwise.
+  saysWhole: true,
   developerRole: false,
   // Whose files lie behind it nobody knows.
   keptSchemes: ["fileid", "ms", "oss"],

@@ -169,6 +169,7 @@ async function answer(
     if (meter.isUnwritten) meter.forget();
     return GatewayError.from(error);
   } finally {
+    meter.waiting?.end();
     metrics.running -= 1;
   }
 }

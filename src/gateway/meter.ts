@@ -16,6 +16,7 @@ import { LeftAttempts } from "./left-attempts.js";
 import type { MeterOptions, Outcome } from "./meter-types.js";
 import { Notes } from "./usage-checkpoints.js";
 import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
+import { StreamHead } from "./stream-head.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 
@@ -40,7 +41,13 @@ export class Meter implements AnswerReceiver {
   #doubt: UsageDoubt | ServedDoubt | undefined;
   readonly #left = new LeftAttempts();
 
-  constructor(private readonly options: MeterOptions) {}
+  /** Of a stream: its head, which leaves without an answer where that is late. */
+  readonly waiting: StreamHead | undefined;
+
+  constructor(private readonly options: MeterOptions) {
+    const { sink, head, model, stream } = options;
+    if (stream) this.waiting = new StreamHead(sink, head, model.streamHeadMs);
+  }
 
   /** The upstream that answered or was tried last; empty where none was. */
   get upstream(): string {
@@ -76,7 +83,10 @@ export class Meter implements AnswerReceiver {
   begin(target: Target, attempts: number): void {
     this.#leave();
     this.#attemptStartMs = performance.now() - this.options.startMs;
-    if (attempts === 1) this.#overheadMs = this.#attemptStartMs;
+    if (attempts === 1) {
+      this.#overheadMs = this.#attemptStartMs;
+      this.waiting?.start();
+    }
     this.#target = target;
     this.#attempts = attempts;
     this.#isSent = false;
@@ -106,7 +116,12 @@ export class Meter implements AnswerReceiver {
     this.#isSent = true;
   }
 
+  underway(): void {
+    this.waiting?.begun();
+  }
+
   ended(failure: AttemptFailure | undefined): void {
+    this.waiting?.again();
     // What an upstream refuses it does not bill.
     if (failure !== undefined && failure.status !== 0 && failure.status !== ANSWERED) this.#isSent = false;
     const trace = this.#attemptTrace;
@@ -176,7 +191,7 @@ export class Meter implements AnswerReceiver {
       start.value.createTime ??= createTime;
       start.value.inputTokens = BigInt(plan.inputTokensMax);
     }
-    if (stream) sink.head(this.#head("stream"));
+    if (stream && this.waiting?.take() !== false) sink.head(this.#head("stream"));
   }
 
   look(nowMs: number): void {

@@ -105,7 +105,7 @@ const PERMISSIONS: Readonly<Record<FormatRoute["kind"], RoutePermission>> = {
   count: { scope: "chat" },
   embed: { scope: "embeddings", method: InferenceServiceService.embed.path },
 };
-const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 10_000;
 const STREAMS_MAX = 4_096;
 const CONNECTIONS_MAX = 16_384;
 const BLOCKED_MS_MAX = 30_000;

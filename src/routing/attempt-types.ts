@@ -22,6 +22,8 @@ export interface BatchReceiver {
   exceeds?(): boolean;
   /** How many tokens may come before that can be so. No answer has more tokens than bytes. */
   roomTokens?(): number;
+  /** Called once a stream begins that no other target can take over. */
+  underway?(): void;
   /** Called once the target may have read the request. */
   sent?(): void;
   /** Names of parameters that the target's wire had no place for; called where there are some. */
@@ -45,6 +47,8 @@ export interface AttemptPlan extends Question {
   readonly long?: LongReading | undefined;
   /** True where a stream is to be taken as one batch, once all of it is there. */
   readonly gathers: boolean;
+  /** True where no other target is left to ask. */
+  readonly isLast: boolean;
   readonly timeouts: RequestTimeouts;
   readonly deadline: Deadline;
   /** Called at the first output. */

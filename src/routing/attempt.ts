@@ -40,7 +40,6 @@ class Attempt implements UpstreamHandler {
   #headers: Readonly<Record<string, string>> = {};
   readonly #kept = new GatheredBytes();
   #bytes = 0;
-  /** Of a stream. */
   #intake: Intake | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #times: AttemptTimes;
@@ -120,6 +119,7 @@ class Attempt implements UpstreamHandler {
       this.#decoder = decoder;
       this.#intake = new Intake((chunk) => this.#readShare(decoder, chunk), this.#follow);
       this.#watch(decoder.report);
+      if (this.plan.isLast) this.receiver.underway?.();
     } else this.#phase = "whole";
   }
 

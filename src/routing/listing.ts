@@ -20,9 +20,10 @@ export class ListFailure extends Error {
 }
 
 /**
- * The models of the upstream's own list; empty where its family has none. Rejects with a ListFailure.
+ * The models of the upstream's own list; empty where its family has none. Rejects with a ListFailure. Other `headers`
+ * than the upstream's own leave its credential out.
  */
-export function listModels(served: ServedUpstream): Promise<readonly ListedModel[]> {
+export function listModels(served: ServedUpstream, headers = served.headers): Promise<readonly ListedModel[]> {
   const path = served.family.modelsPath;
   if (path === undefined) return Promise.resolve([]);
   return new Promise((resolve, reject) => {
@@ -59,6 +60,6 @@ export function listModels(served: ServedUpstream): Promise<readonly ListedModel
       exchange.abort();
       reject(new ListFailure("the list came too late"));
     }, LIST_TIMEOUT_MS);
-    const exchange = served.upstream.send({ method: "GET", path, headers: served.headers, body: undefined }, handler);
+    const exchange = served.upstream.send({ method: "GET", path, headers, body: undefined }, handler);
   });
 }

@@ -99,6 +99,9 @@ function authorized(
   }
 }
 
+/** Most refusals come before, and proxies cut what is silent for a minute. */
+const STREAM_HEAD_MS = 10_000;
+
 /** The table of the settings' models, the families' own, and the listed ones. */
 export async function loadTable(
   settings: Settings,
@@ -279,6 +282,7 @@ class ServedModels {
       kind: model.kind ?? listed?.kind ?? kindOf(targets),
       contextTokens: facts.contextTokens,
       outputTokensMax: facts.outputTokensMax,
+      streamHeadMs: model.streamHeadMs ?? STREAM_HEAD_MS,
       price: facts.price,
       isListPriced: facts.isListPriced,
       retireTime: model.retireTime ?? listed?.retireTime,

@@ -53,6 +53,8 @@ export interface ServedModel {
   readonly contextTokens: number;
   /** The most output tokens of one candidate; 0: unknown, which only a free model may be. */
   readonly outputTokensMax: number;
+  /** A stream's head leaves after so long without a word. */
+  readonly streamHeadMs: number;
   /** What its clients pay, whichever target answers. */
   readonly price: Price;
   /** True where that is a published price, and not the operator's own. */

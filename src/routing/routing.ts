@@ -51,6 +51,7 @@ interface TryPlan {
   readonly receiver: AnswerReceiver;
   readonly long: LongReading | undefined;
   readonly faults: FaultsOfRequest;
+  readonly isLast: boolean;
 }
 
 export interface RoutingOptions {
@@ -160,7 +161,16 @@ export class Routing {
       tried.push(target);
       receiver.begin(target, attempt);
       const permits = this.#permits(request, target, model, options.accountId);
-      const failure = await this.#try({ request, target, permits, options, receiver, long, faults });
+      const failure = await this.#try({
+        request,
+        target,
+        permits,
+        options,
+        receiver,
+        long,
+        faults,
+        isLast: targets.every((other) => tried.includes(other)),
+      });
       receiver.ended(failure);
       if (failure === undefined) return faults.end(this.options.nowMs());
       last = failure.error;
@@ -235,7 +245,7 @@ export class Routing {
   }
 
   async #try(plan: TryPlan): Promise<AttemptFailure | undefined> {
-    const { request, target, permits, options, receiver, long, faults } = plan;
+    const { request, target, permits, options, receiver, long, faults, isLast } = plan;
     const { health } = target;
     const { accountId, signal } = options;
     const endpoint = endpointFor(target.served.family, request, options.kind);
@@ -259,6 +269,7 @@ export class Routing {
         long,
         form: gathers ? "events" : formOf(endpoint, options.acceptWire),
         gathers,
+        isLast,
         strict: options.strict,
         timeouts: this.options.timeouts,
         deadline: options.deadline,

@@ -40,6 +40,8 @@ export class UpstreamHealth {
   readonly #targets = new Map<string, TargetHealth>();
   #begun = 0;
   running = 0;
+  /** True once it answered a request well. */
+  hasServed = false;
   /** An operator lets no new requests go there. */
   isDrained = false;
 
@@ -185,6 +187,7 @@ export class TargetHealth {
     const { upstream } = this;
     const { token, accountId } = evidence;
     this.faults.served(evidence);
+    upstream.hasServed = true;
     this.answered(token, accountId);
     upstream.credential.succeed(token, accountId);
     this.#rate.succeed(token, accountId);

@@ -5,6 +5,8 @@ import type { ServedUpstream } from "./model.js";
 
 const REFUSED_STATUSES: ReadonlySet<number> = new Set([401, 403]);
 const UNTESTED = "its family has no list of models; ask one of its models instead";
+const PUBLIC_LIST =
+  "its list of models needs no key, so it tells nothing of its credential, and no call was served yet; ask one of its models";
 
 /** `asked` are the models that the settings name there. Never rejects. */
 export async function testUpstream(
@@ -20,9 +22,11 @@ export async function testUpstream(
   try {
     const listed = await listModels(served);
     const known = new Set(listed.map(({ id }) => id));
+    const isWell = served.health.hasServed || !(await isPublic(served));
     return {
       ...told,
-      result: UpstreamTestResult.UPSTREAM_TEST_RESULT_WELL,
+      result: isWell ? UpstreamTestResult.UPSTREAM_TEST_RESULT_WELL : UpstreamTestResult.UPSTREAM_TEST_RESULT_UNTESTED,
+      problem: isWell ? "" : PUBLIC_LIST,
       httpStatus: 200,
       durationMs: durationMs(),
       modelCount: BigInt(listed.length),
@@ -33,6 +37,16 @@ export async function testUpstream(
     const problem = error instanceof Error ? error.message : String(error);
     return { ...told, result: resultOf(status), problem, httpStatus: status ?? 0, durationMs: durationMs() };
   }
+}
+
+/** True where the list is told to whoever asks. What runs inside the process takes no credential at all. */
+async function isPublic(served: ServedUpstream): Promise<boolean> {
+  const { family } = served;
+  if (family.connect !== undefined) return false;
+  return listModels(served, family.headers(undefined)).then(
+    () => true,
+    () => false,
+  );
 }
 
 function resultOf(status: number | undefined): UpstreamTestResult {

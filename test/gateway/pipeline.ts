@@ -145,12 +145,12 @@ export class Told implements Sink<AnswerBatch> {
   }
 }
 
-/** Lets time pass, a millisecond for some of this machine's, until the promise is settled: it waits for a database. */
-export async function settled<Value>(promise: Promise<Value>): Promise<Value> {
+/** Lets time pass, `stepMs` for some of this machine's, until the promise is settled: it waits for a database. */
+export async function settled<Value>(promise: Promise<Value>, stepMs = 1): Promise<Value> {
   const life = { isOver: false };
   const done = (): void => void (life.isOver = true);
   promise.then(done, done);
-  while (!life.isOver) await tick();
+  while (!life.isOver) await tick(stepMs);
   return promise;
 }
 
@@ -159,7 +159,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   while (!(await holds())) await tick();
 }
 
-async function tick(): Promise<void> {
+async function tick(stepMs = 1): Promise<void> {
   await new Promise<void>((resolve) => void realTimeout(resolve, 5));
-  await vi.advanceTimersByTimeAsync(1);
+  await vi.advanceTimersByTimeAsync(stepMs);
 }

@@ -123,7 +123,7 @@ function modelOf(upstreams: readonly ScriptedUpstream[], family: Family): Served
     };
   });
   const limits = { contextTokens: 0, outputTokensMax: 0, kind: "chat" as const, price: Price.decode(new Uint8Array()) };
-  return { id: "m", owner: "", isListPriced: false, createTime: new Date(0), ...limits, targets };
+  return { id: "m", owner: "", isListPriced: false, streamHeadMs: 10_000, createTime: new Date(0), ...limits, targets };
 }
 
 const HEAD: Step = { atMs: 10, head: "text/event-stream" };

@@ -32,5 +32,5 @@ export function targetOf(upstream: Upstream, id: string, options: TargetOptions 
 /** The model `m` of these targets, which is free. */
 export function modelOf(targets: readonly Target[]): ServedModel {
   const limits = { contextTokens: 0, outputTokensMax: 0, kind: "chat" as const, price: Price.decode(new Uint8Array()) };
-  return { id: "m", owner: "", isListPriced: false, createTime: new Date(0), ...limits, targets };
+  return { id: "m", owner: "", isListPriced: false, streamHeadMs: 10_000, createTime: new Date(0), ...limits, targets };
 }

@@ -76,7 +76,15 @@ async function run(scripts: readonly (readonly Step[])[], acceptWire: string, me
   const request = chat.readRequest({ wire: chat.name, body, headers: {} });
   const targets = scripts.map((script, index) => target(new ScriptedUpstream([script]), index + 1));
   const limits = { contextTokens: 0, outputTokensMax: 0, kind: "chat" as const, price: Price.decode(new Uint8Array()) };
-  const model: ServedModel = { id: "m", owner: "", isListPriced: false, createTime: new Date(0), ...limits, targets };
+  const model: ServedModel = {
+    id: "m",
+    owner: "",
+    isListPriced: false,
+    streamHeadMs: 10_000,
+    createTime: new Date(0),
+    ...limits,
+    targets,
+  };
   const told = new Told();
   const asking = { kind: "chat" as const, outputTokensMax: 10, stream: false, candidateCount: 1, strict: false };
   const its = { acceptWire, accountId: "acme", signal: new Cancellation() };

@@ -116,7 +116,8 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
     if (isHeavyEvent(data)) throw upstreamFailed("an event of its stream holds too many values");
     const event = objectOf(parsed(data.toString()));
     if (event === undefined) {
-      if (!this.isClosed && !this.isMark(data))
+      // Some servers keep a stream alive with it, and no client reads it.
+      if (!this.isClosed && data.toString("latin1").trim() !== "null" && !this.isMark(data))
         this.error = upstreamFailed("its stream holds an event that cannot be read");
       return;
     }

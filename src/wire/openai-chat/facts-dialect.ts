@@ -16,6 +16,8 @@ export type OpenAiChatDialect = {
   readonly newLimit: boolean;
   /** True where a stream tells its usage when `stream_options.include_usage` asks for it. */
   readonly streamUsage: boolean;
+  /** True where a server may stream what nobody asks to be streamed: `stream: false` is said. */
+  readonly saysWhole: boolean;
   /** True where the role `developer` is known; else it is written as `system`. */
   readonly developerRole: boolean;
   /** The member of an assistant's message that takes earlier thinking back; empty where none does. */
@@ -65,6 +67,7 @@ export const openAiChatDialect: OpenAiChatDialect = {
   outputTokensField: "max_completion_tokens",
   newLimit: true,
   streamUsage: true,
+  saysWhole: false,
   developerRole: true,
   thinkingField: "",
   thinkingRequired: false,
@@ -119,6 +122,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     outputTokensField: one("outputTokensField", ["max_tokens"], own.outputTokensField),
     newLimit: flag("newLimit", own.newLimit),
     streamUsage: flag("streamUsage", own.streamUsage),
+    saysWhole: flag("saysWhole", own.saysWhole),
     developerRole: flag("developerRole", own.developerRole),
     thinkingField: one("thinkingField", THINKING_FIELDS, own.thinkingField),
     thinkingRequired: flag("thinkingRequired", own.thinkingRequired),

@@ -61,7 +61,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Messag
     ["verbosity", jsonOf(prompt.verbosity)],
     ["prompt_cache_key", jsonOf(prompt.promptCacheKey)],
     [dialect.outputTokensField, jsonOf(owned.outputTokensMax)],
-    ["stream", owned.stream ? "true" : undefined],
+    ["stream", owned.stream ? "true" : dialect.saysWhole ? "false" : undefined],
     ["stream_options", owned.stream && dialect.streamUsage ? '{"include_usage":true}' : undefined],
   ];
   if (prompt.topK !== undefined && !dialect.topK) context.drop("top_k");

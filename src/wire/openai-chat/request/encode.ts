@@ -43,6 +43,7 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitC
   const edits = ownedEdits(owned, { body, members, facts });
   if (owned.candidateCount !== facts.candidateCount) edits.set("n", String(owned.candidateCount));
   if (owned.outputTokensMax !== undefined) limitOutput(body, members, owned.outputTokensMax, dialect, edits);
+  if (!owned.stream && dialect.saysWhole && !facts.stream && !saysStream(body, members)) edits.set("stream", "false");
   const options = members.find((member) => member.key === "stream_options");
   // Options of a stream are refused where there is none.
   if (!owned.stream && options !== undefined && facts.stream) edits.set(options.key, undefined);
@@ -50,6 +51,12 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitC
     edits.set("stream_options", withUsage(body, options));
   if (!dialect.isOpenAis && !dialect.keepsBodies) fitSource(body, members, context, edits);
   return edits.size === 0 ? body : splice(body, open, members, edits);
+}
+
+/** True where the client said itself whether it wants a stream. */
+function saysStream(body: Buffer, members: readonly Member[]): boolean {
+  const member = members.find(({ key }) => key === "stream");
+  return member !== undefined && valueText(body, member) !== "null";
 }
 
 /**
