@@ -27,14 +27,21 @@ const STATED: readonly Stated[] = pages.flatMap((name) => {
     .map(([, block = ""], index) => ({ place: `${name}, block ${index + 1}`, settings: parseSettings(block, env) }));
 });
 
+/** Nobody publishes prices of servers of one's own. */
 const MODELS = STATED.flatMap(({ place, settings }) =>
-  settings.models.map((model) => ({ place, id: model.id, model, settings })),
+  settings.models
+    .filter((model) => pricedAsOf(model, settings) !== undefined)
+    .map((model) => ({ place, id: model.id, model, settings })),
 );
+
+function pricedAsOf({ targets: [target] }: ModelSettings, settings: Settings): string | undefined {
+  const upstream = settings.upstreams.find(({ id }) => id === target?.upstream);
+  return families.find(({ name }) => name === upstream?.family)?.pricedAs;
+}
 
 async function publishedFor(model: ModelSettings, settings: Settings): Promise<Price | undefined> {
   const [target] = model.targets;
-  const upstream = settings.upstreams.find(({ id }) => id === target?.upstream);
-  const pricedAs = families.find(({ name }) => name === upstream?.family)?.pricedAs;
+  const pricedAs = pricedAsOf(model, settings);
   return pricedAs === undefined || target === undefined
     ? undefined
     : (await knownModels(pricedAs, [target.model], NOW)).get(target.model)?.price;

@@ -138,6 +138,8 @@ function fill(body: string, owned: Owned): { sent: string; arrives: string } {
       .replace(OPTIONS_HERE, () => `"stream_options":${told}`);
   const added: string[] = [];
   if (limit === undefined || limit.sent === "null") addLimit(added, limit?.key);
+  // Its server may stream where nobody says otherwise.
+  if (!stream) added.push('"stream":false');
   if (stream && options === undefined) added.push('"stream_options":{"include_usage":true}');
   let arrives = put("arrives", withUsage(options ?? ""));
   // "max_tokens": null names the field already, so that its value is replaced where it stands.
