@@ -1,19 +1,22 @@
 /** The models as Anthropic's clients read them. */
 import type { ListModelsResponse, Model, ModelCapabilities } from "../api/index.js";
+import type { FormatModels } from "./format.js";
 import { shownPrice } from "./model-facts.js";
 
-/** The list, as the answer of `GET /v1/models` to a client that names Anthropic's version. */
-export function anthropicModelList({ models }: ListModelsResponse): object {
-  return {
+export const anthropicModels: FormatModels = {
+  paths: [],
+  page: () => ({ pageSize: 0, pageToken: "" }),
+  list: ({ models }: ListModelsResponse) => ({
     data: models.map(anthropicModel),
     has_more: false,
     first_id: models[0]?.id ?? null,
     last_id: models.at(-1)?.id ?? null,
-  };
-}
+  }),
+  model: anthropicModel,
+};
 
 /** One model. What nobody knows is null; of its capabilities, all where nothing of them is known. */
-export function anthropicModel(model: Model): object {
+function anthropicModel(model: Model): object {
   const { id, contextTokens, outputTokensMax, capabilities, retireTime } = model;
   return {
     type: "model",

@@ -1,5 +1,6 @@
 /** Anthropic's client format: messages under `/v1`, told apart from others by its version header. */
 import { BETA_HEADER, encodeErrorOf, VERSION_HEADER, wire } from "../wire/anthropic/index.js";
+import { anthropicModels } from "./anthropic-models.js";
 import type { Format } from "./format.js";
 
 export const anthropic: Format = {
@@ -19,7 +20,8 @@ export const anthropic: Format = {
     return kept;
   },
   // Its newer clients send their key as everybody does, so the key's header says nothing.
-  recognises: (headers) => VERSION_HEADER in headers,
+  recognises: ({ headers }) => VERSION_HEADER in headers,
+  models: anthropicModels,
   encodeError: (error, requestId) => encodeErrorOf(error, requestId),
   replyHeaders: (requestId) => ({ "request-id": requestId }),
   encodeCount: (inputTokens) => Buffer.from(JSON.stringify({ input_tokens: inputTokens })),

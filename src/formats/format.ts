@@ -34,10 +34,10 @@ export interface FormatRoute {
   readonly kind: "generate" | "count" | "embed";
 }
 
-/** How a format's clients are shown the models, where they look for them at an address of their own. */
+/** How a format's clients are shown the models. */
 export interface FormatModels {
-  /** Of the list, such as `/v1beta/models`. One model stands under it. */
-  readonly path: string;
+  /** Of the list, beside `/v1/models` which formats share, such as `/v1beta/models`. One model stands under it. */
+  readonly paths: readonly string[];
   /** What part of the list is asked. Throws PARAMETER_INVALID. */
   page(request: FormatRequest): { readonly pageSize: number; readonly pageToken: string };
   /** The list, and one model, as JSON. */
@@ -128,7 +128,7 @@ export interface Format {
    */
   wireHeaders(request: FormatRequest): Readonly<Record<string, string>>;
   /** True for a client of this format on an address that formats have in common, such as `/v1/models`. */
-  recognises(headers: Readonly<Record<string, string>>): boolean;
+  recognises(request: FormatRequest): boolean;
   /** Our refusal in the format's envelope. */
   encodeError(error: GatewayError, requestId: string): WireError;
   /** Headers of every answer that the format's clients expect beside `x-request-id`. */

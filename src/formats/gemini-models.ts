@@ -4,6 +4,11 @@ import { GatewayError } from "../errors.js";
 import type { FormatModels, FormatRequest } from "./format.js";
 import { shownCapabilities, shownPrice } from "./model-facts.js";
 
+/** Of Google's API. Its SDKs speak `v1` from their third major version on, and `v1beta` before. */
+export const VERSIONS = ["v1beta", "v1", "v1alpha"] as const;
+/** The list under this version stands where the clients of other formats look for theirs. */
+const SHARED_VERSION = "v1";
+
 /** Google answers with no more, whatever is asked. */
 const PAGE_SIZE_MAX = 1_000;
 /** What the gateway serves of each kind of model under this format. */
@@ -14,7 +19,7 @@ const METHODS: ReadonlyMap<ModelKind, readonly string[]> = new Map([
 const METHODS_OF_CHATS = ["generateContent", "countTokens"];
 
 export const geminiModels: FormatModels = {
-  path: "/v1beta/models",
+  paths: VERSIONS.filter((version) => version !== SHARED_VERSION).map((version) => `/${version}/models`),
   page,
   list: ({ models, nextPageToken }: ListModelsResponse) => ({
     models: models.map(describe),

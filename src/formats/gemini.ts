@@ -1,11 +1,11 @@
-/** Google's client format: models in the path under `/v1beta`, and a stream as events or as one long list. */
+/** Google's client format: models in the path, and a stream as events or as one long list. */
 import { embeddingWire, PATH_MODEL_HEADER, PATH_STREAM_HEADER, wire } from "../wire/gemini/index.js";
 import type { Format, FormatRequest, FormatRoute } from "./format.js";
-import { geminiModels } from "./gemini-models.js";
+import { geminiModels, VERSIONS } from "./gemini-models.js";
 import { ListFraming } from "./list-framing.js";
 
 /** A model's name may hold one slash, and whatever else but another. */
-const MODELS = ["/v1beta/models/:model([^]+)", "/v1beta/models/:owner/:model([^]+)"];
+const NAMES = [":model([^]+)", ":owner/:model([^]+)"];
 const METHODS: Readonly<Record<string, FormatRoute["kind"]>> = {
   generateContent: "generate",
   streamGenerateContent: "generate",
@@ -14,8 +14,12 @@ const METHODS: Readonly<Record<string, FormatRoute["kind"]>> = {
   batchEmbedContents: "embed",
 };
 
-const routes = MODELS.flatMap((models) =>
-  Object.entries(METHODS).map(([name, kind]): FormatRoute => ({ method: "POST", path: `${models}::${name}`, kind })),
+const routes = VERSIONS.flatMap((version) =>
+  NAMES.flatMap((model) =>
+    Object.entries(METHODS).map(([name, kind]): FormatRoute => {
+      return { method: "POST", path: `/${version}/models/${model}::${name}`, kind };
+    }),
+  ),
 );
 
 function wireHeaders({ params, path }: FormatRequest): Readonly<Record<string, string>> {
@@ -37,7 +41,7 @@ export const gemini: Format = {
   routes,
   models: geminiModels,
   wireHeaders,
-  recognises: (headers) => "x-goog-api-key" in headers,
+  recognises: ({ headers, query }) => "x-goog-api-key" in headers || "key" in query,
   encodeError: (error) => wire.encodeError(error),
   replyHeaders: () => ({}),
   credential: ({ headers, query }) => headers["x-goog-api-key"] || query["key"],

@@ -1,11 +1,18 @@
 /** The models as OpenAI's clients read them, with what they can, take and cost beside what those clients know. */
 import { enumWord } from "../api/descriptors.js";
 import type { ListModelsResponse, Model } from "../api/index.js";
-import type { FormatRequest } from "./format.js";
+import type { FormatModels, FormatRequest } from "./format.js";
 import { shownCapabilities, shownPrice } from "./model-facts.js";
 
-/** The list, as the answer of `GET /v1/models`. */
-export function openAiModelList({ models }: ListModelsResponse, { query }: FormatRequest): object {
+/** What everybody reads at `/v1/models` whom no other format recognises. */
+export const openaiModels: FormatModels = {
+  paths: [],
+  page: () => ({ pageSize: 0, pageToken: "" }),
+  list: openAiModelList,
+  model: openAiModel,
+};
+
+function openAiModelList({ models }: ListModelsResponse, { query }: FormatRequest): object {
   return {
     object: "list",
     data: models.map(openAiModel),
@@ -15,7 +22,7 @@ export function openAiModelList({ models }: ListModelsResponse, { query }: Forma
 }
 
 /** One model. What nobody knows is null. */
-export function openAiModel(model: Model): object {
+function openAiModel(model: Model): object {
   const { id, owner, kind, contextTokens, outputTokensMax, capabilities, price, retireTime } = model;
   const created = model.createTime ?? new Date(0);
   return {

@@ -42,9 +42,8 @@ export function answerEstimate(
   const start = input.body?.toString("latin1", 0, MESSAGE_BYTES) ?? "";
   const asked = new HttpFormatRequest(request);
   const format =
-    front.formats.find(
-      (format) => format.recognises(asked.headers) && generatesAt(format, (path) => !/[:*]/.test(path)),
-    ) ?? front.formats.find((format) => generatesAt(format, (path) => path === FORMAT_PATH_DEFAULT));
+    front.formats.find((format) => format.recognises(asked) && generatesAt(format, (path) => !/[:*]/.test(path))) ??
+    front.formats.find((format) => generatesAt(format, (path) => path === FORMAT_PATH_DEFAULT));
   if (start.trim() === "" || MESSAGE.test(start) || format === undefined)
     return answerMessage(request, reply, input, route);
   return answerBody(request, reply, format, front, "generate");

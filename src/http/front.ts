@@ -118,7 +118,7 @@ export class Front {
   #metadata(request: FastifyRequest, session: "with session" | "without session" = "with session"): CallMetadata {
     const { headers, socket } = request;
     const metadata = this.#callerMetadata(headers, socket);
-    const own = request.routeOptions.config?.format?.credential?.(new HttpFormatRequest(request));
+    const own = this.formatOf(request)?.credential?.(new HttpFormatRequest(request));
     if (own !== undefined) metadata["x-api-key"] = metadataValue(own);
     const route = request.routeOptions.url;
     if (route !== undefined) metadata[ROUTE_HEADER] = route;
@@ -174,7 +174,7 @@ export class Front {
   headers(request: FastifyRequest, head: CallMetadata): AnswerHeaders {
     const headers = answerHeaders(head);
     headers["x-request-id"] ??= this.newRequestId();
-    return Object.assign(headers, this.#formatOf(request)?.replyHeaders(headers["x-request-id"]));
+    return Object.assign(headers, this.formatOf(request)?.replyHeaders(headers["x-request-id"]));
   }
 
   /** Logs what is our fault. A failure that names its request comes from the service, which has logged it. */
@@ -189,7 +189,7 @@ export class Front {
     const error = GatewayError.from(thrown);
     const given = error.metadata["request_id"] ?? head["x-request-id"];
     const requestId = isHeaderValue(given) ? given : this.newRequestId();
-    const answer = errorReply(error, requestId, this.#formatOf(request));
+    const answer = errorReply(error, requestId, this.formatOf(request));
     this.logFault(error, requestId, request);
     if (given === undefined) this.#told(error, requestId, request);
     if (!request.raw.complete) lingerBriefly(request);
@@ -216,12 +216,12 @@ export class Front {
     this.tell({ error, requestId, route, method, metadata, admission: request.admission });
   }
 
-  /** The route's own format; elsewhere the one that knows its client by the headers. */
-  #formatOf(request: FastifyRequest): Format | undefined {
+  /** The route's own format; elsewhere the one that knows its client by its headers or its query. */
+  formatOf(request: FastifyRequest): Format | undefined {
     const own = request.routeOptions.config?.format;
     if (own !== undefined || request.url.startsWith("/api/")) return own;
-    const headers = flatHeaders(request.headers);
-    return this.#parts.formats.find((format) => format.recognises(headers));
+    const asked = new HttpFormatRequest(request);
+    return this.#parts.formats.find((format) => format.recognises(asked));
   }
 }
 

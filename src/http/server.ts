@@ -24,7 +24,7 @@ import { clientGeneration, type GenerationParts } from "./generation.js";
 import { hostProblem } from "./headers.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management.js";
-import { addModelRoutes, SHARED_MODELS } from "./models.js";
+import { addModelRoutes } from "./models.js";
 import { addPlaygroundRoute } from "./playground.js";
 import { pathUnknown } from "./not-found.js";
 import { sendPiecewise } from "./piecewise.js";
@@ -152,12 +152,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.setErrorHandler((error, request, reply) => refuseError(front, request, reply, error, bodyBytesMax));
   addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
   addConsoleRoutes(app, options.consoleDirectory, routes);
-  addModelRoutes(app, front, routes, SHARED_MODELS);
+  addModelRoutes(app, front, routes);
   const generation = { front, running, lost: connections.lost, ...generationRulesOf(options, nowMs) };
   // They end when the server begins to stop, since they would not by themselves.
   const watching = new Running(WATCHING_MAX);
   addManagementRoutes(app, front, routes, { ...generation, running: watching });
-  addGenerationRoutes(app, formats, generation, routes);
+  addGenerationRoutes(app, formats, generation);
   const upgrades = addSocketRoutes(app, ordinary, {
     generation,
     formats,
@@ -261,19 +261,13 @@ function earlyRefusal(request: FastifyRequest, routes: RouteTable, stops: boolea
   return stops ? stopping() : undefined;
 }
 
-function addGenerationRoutes(
-  app: FastifyInstance,
-  formats: readonly Format[],
-  parts: GenerationParts,
-  routes: RouteTable,
-): void {
-  for (const format of formats) addFormatRoutes(app, format, parts, routes);
+function addGenerationRoutes(app: FastifyInstance, formats: readonly Format[], parts: GenerationParts): void {
+  for (const format of formats) addFormatRoutes(app, format, parts);
   addPlaygroundRoute(app, formats, parts);
   addStreamRoutes(app, formats, parts);
 }
 
-function addFormatRoutes(app: FastifyInstance, format: Format, parts: GenerationParts, routes: RouteTable): void {
-  if (format.models !== undefined) addModelRoutes(app, parts.front, routes, format.models, format);
+function addFormatRoutes(app: FastifyInstance, format: Format, parts: GenerationParts): void {
   for (const { method, path, kind } of format.routes) {
     const config = { permission: PERMISSIONS[kind], format };
     app.route({ method, url: path, config, handler: handlerOf(kind, format, parts) });

@@ -10,6 +10,9 @@ import {
   PriceSource,
 } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
+import { anthropic } from "../../src/formats/anthropic.js";
+import { gemini } from "../../src/formats/gemini.js";
+import { toyFormat } from "../support/toy-format.js";
 import { RouteTable } from "../../src/http/routes.js";
 import { KEY, startServer, type TestServer, until } from "../support/http-server.js";
 import { RawClient } from "../support/raw-http.js";
@@ -50,7 +53,7 @@ function model(id: string): Model {
 let it: TestServer;
 let asked: string | undefined;
 beforeAll(async () => {
-  it = await startServer();
+  it = await startServer({ formats: [toyFormat, anthropic, gemini] });
   it.channel.unaryScripts.set("/tollgate.v1.ModelService/ListModels", () =>
     ListModelsResponse.encode({ models: [model("a"), model("b/c")], nextPageToken: "" }).finish(),
   );
@@ -126,6 +129,19 @@ describe("/v1/models", () => {
     const list = await (await fetch(`${it.url}/v1/models`, { headers })).json();
     expect(list).toEqual({ data: [entry("a"), entry("b/c")], has_more: false, first_id: "a", last_id: "b/c" });
     expect(await (await fetch(`${it.url}/v1/models/a`, { headers })).json()).toEqual(entry("a"));
+  });
+
+  test.each([
+    { name: "header", path: "", headers: { "x-goog-api-key": "sk-good" } },
+    { name: "query", path: "?key=sk-good", headers: {} },
+  ])("lists them as Gemini's clients read them, for those whose key is in the $name", async ({ path, headers }) => {
+    const list = await (await fetch(`${it.url}/v1/models${path}`, { headers })).json();
+    expect(list).toMatchObject({ models: [{ name: "models/a" }, { name: "models/b/c" }] });
+    expect(it.channel.calls.at(-1)?.metadata["x-api-key"]).toBe("sk-good");
+    const one = await (await fetch(`${it.url}/v1/models/b/c${path}`, { headers })).json();
+    expect(one).toMatchObject({ name: "models/b/c", inputTokenLimit: 128_000 });
+    const beta = await (await fetch(`${it.url}/v1beta/models${path}`, { headers })).json();
+    expect(beta).toEqual(list);
   });
 
   test("what the gateway serves is named at its door, each client format with an address", async () => {

@@ -8,8 +8,8 @@ import { Fitting } from "./shape.js";
 interface KeptAnswer {
   readonly method: string;
   readonly url: string;
-  /** The request's `anthropic-version`. */
-  readonly version: string;
+  /** Whose client asked, where its headers or its query tell: `anthropic`, `google` or nothing. */
+  readonly client: string;
   /** The bytes from the status line on, a character each. */
   readonly answer: string;
 }
@@ -38,18 +38,20 @@ const SUBJECTS: readonly Subject[] = [
   { asked: /^POST \/v1\/messages\/count_tokens(\?beta=true)?$/, whole: "messageTokens", error: "anthropicError" },
   { asked: /^GET \/v1\/models(\?.*)? anthropic$/, whole: "anthropicModels", error: "anthropicError" },
   { asked: /^GET \/v1\/models\/[^?]+(\?.*)? anthropic$/, whole: "anthropicModel", error: "anthropicError" },
+  { asked: /^GET \/v1\/models(\?.*)? google$/, whole: "googleModels", error: "googleError" },
+  { asked: /^GET \/v1\/models\/[^?]+(\?.*)? google$/, whole: "googleModel", error: "googleError" },
   { asked: /^GET \/v1\/models(\?.*)?$/, whole: "openaiModels", error: "openaiError" },
   { asked: /^GET \/v1\/models\/[^?]+$/, whole: "openaiModel", error: "openaiError" },
-  { asked: /^POST \/v1(beta)?\/models\/[^?]+:generateContent/, whole: "content", error: "googleError" },
+  { asked: /^POST \/v1(?:beta|alpha)?\/models\/[^?]+:generateContent/, whole: "content", error: "googleError" },
   {
-    asked: /^POST \/v1(beta)?\/models\/[^?]+:streamGenerateContent/,
+    asked: /^POST \/v1(?:beta|alpha)?\/models\/[^?]+:streamGenerateContent/,
     whole: "content",
     event: "content",
     error: "googleError",
   },
-  { asked: /^POST \/v1(beta)?\/models\/[^?]+:countTokens/, whole: "contentTokens", error: "googleError" },
-  { asked: /^GET \/v1beta\/models(\?.*)?$/, whole: "googleModels", error: "googleError" },
-  { asked: /^GET \/v1beta\/models\/[^?]+$/, whole: "googleModel", error: "googleError" },
+  { asked: /^POST \/v1(?:beta|alpha)?\/models\/[^?]+:countTokens/, whole: "contentTokens", error: "googleError" },
+  { asked: /^GET \/v1(?:beta|alpha)\/models(\?.*)?$/, whole: "googleModels", error: "googleError" },
+  { asked: /^GET \/v1(?:beta|alpha)\/models\/[^?]+(\?.*)?$/, whole: "googleModel", error: "googleError" },
 ];
 
 let fitting: Fitting | undefined;
@@ -75,9 +77,9 @@ function wholeLines(file: string): string[] {
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
 }
 
-function* misfitsOf({ method, url, version, answer }: KeptAnswer): Generator<string, void> {
+function* misfitsOf({ method, url, client, answer }: KeptAnswer): Generator<string, void> {
   const isModels = url.startsWith("/v1/models") && !url.includes(":");
-  const asked = `${method} ${url}${isModels && version !== "" ? " anthropic" : ""}`;
+  const asked = `${method} ${url}${isModels && client !== "" ? ` ${client}` : ""}`;
   const subject = SUBJECTS.find((one) => one.asked.test(asked));
   const read = readAnswer(answer);
   if (subject === undefined || read === undefined) return;

@@ -10,6 +10,12 @@ const file = process.env["ANSWERS_KEPT_IN"];
 /** What was written to a socket since its last answer ended. */
 const written = new WeakMap();
 
+/** Whose client asks where formats share an address, as `/v1/models`. */
+function clientOf(url, headers) {
+  if ("anthropic-version" in headers) return "anthropic";
+  return "x-goog-api-key" in headers || /[?&]key=/.test(url) ? "google" : "";
+}
+
 function listenTo(socket) {
   const kept = { chunks: [], bytes: 0 };
   const write = socket.write;
@@ -34,7 +40,8 @@ subscribe("http.server.request.start", ({ request, response, socket }) => {
     const isWhole = kept.bytes <= BYTES_MAX;
     kept.bytes = 0;
     if (file === undefined || !isWhole || answer.length === 0) return;
-    const line = { method, url, version: headers["anthropic-version"] ?? "", answer: answer.toString("latin1") };
+    const client = clientOf(url, headers);
+    const line = { method, url, client, answer: answer.toString("latin1") };
     appendFileSync(file, `${JSON.stringify(line)}\n`);
   });
 });

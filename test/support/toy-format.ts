@@ -73,7 +73,7 @@ export const toyFormat: Format = {
   wire: toyWire,
   routes: [{ method: "POST", path: "/toy/:box/say", kind: "generate" }],
   wireHeaders: (request) => ({ box: request.params["box"] ?? "", mood: request.headers["toy-mood"] ?? "calm" }),
-  recognises: (headers) => "toy-mood" in headers,
+  recognises: ({ headers }) => "toy-mood" in headers,
   encodeError: (error) => toyWire.encodeError(error),
   replyHeaders: (requestId) => ({ "toy-id": requestId }),
   credential: (request) => request.query["key"] ?? request.headers["toy-key"],

@@ -23,7 +23,7 @@ export async function openApiDocument(version: string): Promise<Schema> {
       version,
       description:
         "Language models of many families behind one address, with keys, limits, budgets and a ledger. Paths under " +
-        "/v1 and /v1beta are those of the clients' own formats; /api/v1 is management. gRPC has the same: the " +
+        "/v1, /v1beta and /v1alpha are those of the clients' own formats; /api/v1 is management. gRPC has the same: the " +
         "package tollgate.v1.",
       license: { name: "Apache 2.0", identifier: "Apache-2.0" },
     },
@@ -149,11 +149,13 @@ function ownPaths(): readonly PathOperation[] {
     models(
       "/v1/models",
       "listClientModels",
-      "The models that the key may use, as OpenAI's or Anthropic's clients read them",
+      "The models that the key may use, as OpenAI's, Anthropic's or Gemini's clients read them",
     ),
     models("/v1/models/{model}", "getClientModel", "One of them", "model"),
     models("/v1beta/models", "listGeminiModels", "The models that the key may use, as Gemini's clients read them"),
     models("/v1beta/models/{model}", "getGeminiModel", "One of them", "model"),
+    models("/v1alpha/models", "listGeminiAlphaModels", "The same"),
+    models("/v1alpha/models/{model}", "getGeminiAlphaModel", "One of them", "model"),
     stream("get", "resumeStream", "Reads a stream on that was lost", "text/event-stream"),
     stream("delete", "cancelStream", "Ends a stream, which is charged for what it delivered", "application/json"),
     open("/", "about", "What this is"),
