@@ -1,8 +1,9 @@
 /** Asks a model's own upstream how many tokens the input of a request has. */
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
-import type { Counter } from "../families/family.js";
+import { type Counter, endpointFor } from "../families/family.js";
 import type { UpstreamHandler } from "../upstream/upstream.js";
+import { refuseHeld } from "../wire/request/held-objects.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 import type { TargetPermits } from "./permits.js";
@@ -44,6 +45,21 @@ export class CountsRunning {
     else this.#running.set(accountId, left);
     this.#all -= 1;
   }
+}
+
+/**
+ * Throws PARAMETER_* where no target takes what the request names of an upstream's own: a count without it would be
+ * another request's.
+ */
+export function checkCountable(request: WireRequest, { targets }: ServedModel): void {
+  const { source, held, long } = request;
+  if (held !== undefined) throw refuseHeld(held);
+  const [target] = targets;
+  if (source === undefined || long !== undefined || target === undefined) return;
+  const isForeign = targets.every(
+    ({ served }) => endpointFor(served.family, request, "chat").wire.name !== source.wire,
+  );
+  if (isForeign) request.checkForeign?.(target.model);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { WireRequest } from "../wire/wire.js";
 import { type Answered, answeredAs, type AnsweredSteps, UNKNOWN } from "./answered.js";
 import { runAttempt } from "./attempt.js";
 import { abortReason, type AttemptFailure, type BatchReceiver, type LongReading } from "./attempt-types.js";
-import { ableToCount, countAtUpstream, CountsRunning } from "./counting.js";
+import { ableToCount, checkCountable, countAtUpstream, CountsRunning } from "./counting.js";
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -229,6 +229,7 @@ export class Routing {
   ): Promise<number | undefined> {
     const nowMs = this.options.nowMs();
     const target = pickTarget(ableToCount(model), [], nowMs, accountId, this.options.random);
+    checkCountable(request, model);
     if (target === undefined || !this.#counts.enter(accountId)) return undefined;
     try {
       return await countAtUpstream(request, target, this.#permits(request, target, model, accountId), signal);

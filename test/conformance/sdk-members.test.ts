@@ -95,6 +95,8 @@ const ELSEWHERE = [
   "experimental-claude-tag-2026-10-21",
   "ce-user-management-2026-07-13",
   "ce-claude-code-managed-settings-2026-10-06",
+  "efs-2026-10-01",
+  "google-managed-data-controls-2026-09-01",
 ];
 
 test("every beta of Anthropic's SDK that a request for messages can use is known", () => {

@@ -47,6 +47,7 @@ function kindsOf(rules: ReadonlyMap<string, MemberRule>, path: string): Map<stri
     const shown = `\`${path}${name}\``;
     if (rule.kind === "tool") add("priced as a tool", `${shown} (\`${rule.tool}\`)`);
     else if (rule.kind === "tier") add("priced as a service tier", shown);
+    else if (rule.kind === "earlierTurns") add("refused, as it stands for earlier turns", shown);
     else if (rule.kind === "container") add("a container of the caller's own account", shown);
     else if (rule.kind === "object") {
       for (const [kind, names] of kindsOf(rule.members.rules, `${path}${name}.`))

@@ -98,13 +98,17 @@ export function errorText(error: GatewayError): string {
 }
 
 function envelope(error: GatewayError): { readonly type: "error"; readonly error: object } {
-  const { param } = error;
+  const { param, metadata } = error;
   return {
     type: "error",
     error: {
       type: TYPES.get(error.http)?.type ?? "api_error",
       message: messageOf(error),
-      details: { error_code: codeOf(error), ...(param === null ? {} : { param }) },
+      details: {
+        error_code: codeOf(error),
+        ...(param === null ? {} : { param }),
+        ...(metadata["unsupported"] === undefined ? {} : { unsupported: [metadata["unsupported"]] }),
+      },
     },
   };
 }

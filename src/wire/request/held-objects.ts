@@ -1,21 +1,16 @@
 /** Objects that the upstream keeps under the operator's credential: an id could name another tenant's. */
 import { GatewayError } from "../../errors.js";
+import { EARLIER_TURNS } from "./earlier-turns.js";
 import { foldedName } from "./folded-name.js";
-import { CONVERSATION, HELD, LETTERS_MIN, NEW_CONTAINER, SEND_IT, SEND_TEXT } from "./kept-names.js";
+import { HELD, LETTERS_MIN, NEW_CONTAINER, SEND_IT, SEND_TEXT } from "./kept-names.js";
 import { wrongValue } from "../json/node.js";
 import { checkedJson } from "../json/text.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 
 /** Beside the members of a request these name such an object too; elsewhere they are words as others are. */
 const HELD_BESIDE: ReadonlyMap<string, string> = new Map([
-  ["container", NEW_CONTAINER],
+  ...Object.entries(EARLIER_TURNS).map(([name, { instead }]) => [foldedName(name), instead] as const),
   ["containerids", NEW_CONTAINER],
-  ["conversation", CONVERSATION],
-  ["thread", CONVERSATION],
-  ["interactionid", CONVERSATION],
-  ["responseid", CONVERSATION],
-  ["sessionid", CONVERSATION],
-  ["runid", CONVERSATION],
   ["batchid", SEND_IT],
   ["agentid", SEND_TEXT],
 ]);

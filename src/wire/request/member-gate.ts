@@ -14,7 +14,9 @@ import { containerRefusal } from "./containers.js";
 import { heldBeside, heldIn, refuseHeld } from "./held-objects.js";
 import { refuseAddresses } from "./fetched-addresses.js";
 import { foldedName } from "./folded-name.js";
+import { turnsRefusal } from "./earlier-turns.js";
 import type { MemberRule, MemberTable } from "./members.js";
+import { saysNothing } from "./says-nothing.js";
 import type { RequestFacts } from "../wire.js";
 
 const NAME_CHARACTERS_MAX = 64;
@@ -129,6 +131,9 @@ function checkSteering(
     case "refused":
       if (saysNothing(parsed(text))) return;
       throw unsupported(param, rule.instead, { model });
+    case "earlierTurns":
+      if (saysNothing(parsed(text))) return;
+      throw turnsRefusal(param, rule);
     case "tier":
       return checkTier(parsed(text), rule.ordinary, { param, facts, model }, permits);
     case "tool": {
@@ -179,13 +184,6 @@ function checkTier(
     throw unsupported(param, "a request has the price of one service tier, and it asks for another beside it", {
       model,
     });
-}
-
-/** True for a value that says no more than to leave the member out; a number may be somebody's place. */
-function saysNothing(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
-  return value === false || value === "" || value === null;
 }
 
 /** Throws where the tool has no price, or where the hold does not cover it. */

@@ -1,5 +1,10 @@
 /** What the gateway does with each member of a request: a table for each wire, and what a family adds to it. */
+import type { GatewayError } from "../../errors.js";
+import type { Member } from "../json/splice.js";
+import { parsed } from "../json/value.js";
+import { EARLIER_TURNS, type EarlierTurns, turnsRefusal } from "./earlier-turns.js";
 import { foldedName } from "./folded-name.js";
+import { saysNothing } from "./says-nothing.js";
 
 /** What is done with one member, by its name. */
 export type MemberRule =
@@ -15,6 +20,8 @@ export type MemberRule =
   | { readonly kind: "container" }
   /** It never passes. `instead` tells what to do. */
   | { readonly kind: "refused"; readonly instead: string }
+  /** It stands for earlier turns of the conversation: it never passes, and is never left out. */
+  | ({ readonly kind: "earlierTurns" } & EarlierTurns)
   /** It is an object whose own members have rules. */
   | { readonly kind: "object"; readonly members: MemberTable };
 
@@ -47,10 +54,23 @@ export interface MemberRules {
 
 const OWNED: MemberRule = { kind: "owned" };
 const PLAIN: MemberRule = { kind: "plain" };
+const NONE: ReadonlyMap<string, MemberRule> = new Map();
 
-/** The table of the rules, over those of `base`: of a name that both have, the rule given here holds. */
+/**
+ * The table of the rules, over those of `base`: of a name that both have, the rule given here holds. Every table knows
+ * the members that stand for earlier turns, where none of its rules says otherwise.
+ */
 export function memberTable(says: MemberRules, base?: MemberTable): MemberTable {
-  const rules = new Map(base?.rules);
+  return tableOf(says, base === undefined ? turnsRules(says.nameOf) : base.rules, base);
+}
+
+function turnsRules(nameOf: (key: string) => string = (key) => key): ReadonlyMap<string, MemberRule> {
+  const rules = Object.entries(EARLIER_TURNS);
+  return new Map(rules.map(([name, turns]) => [nameOf(name), { kind: "earlierTurns", ...turns }]));
+}
+
+function tableOf(says: MemberRules, before: ReadonlyMap<string, MemberRule>, base?: MemberTable): MemberTable {
+  const rules = new Map(before);
   const nameOf = says.nameOf ?? base?.nameOf;
   for (const name of says.plain ?? []) rules.set(name, PLAIN);
   for (const name of says.owned ?? []) rules.set(name, OWNED);
@@ -59,10 +79,27 @@ export function memberTable(says: MemberRules, base?: MemberTable): MemberTable 
   for (const name of says.containers ?? []) rules.set(name, { kind: "container" });
   for (const [name, instead] of Object.entries(says.refused ?? {})) rules.set(name, { kind: "refused", instead });
   for (const [name, inner] of Object.entries(says.objects ?? {}))
-    rules.set(name, { kind: "object", members: memberTable(nameOf === undefined ? inner : { nameOf, ...inner }) });
+    rules.set(name, { kind: "object", members: tableOf(nameOf === undefined ? inner : { nameOf, ...inner }, NONE) });
   const folds = new Map<string, string>();
   for (const [name, { kind }] of rules) if (kind !== "plain") folds.set(foldedName(name), name);
   const headers = new Map(base?.headers);
   for (const [name, values] of Object.entries(says.headers ?? {})) headers.set(name, new Set(values));
   return { rules, folds, nameOf, headers };
+}
+
+/**
+ * The refusal of a member at the top of a body that stands for earlier turns, in any spelling that a reader takes;
+ * undefined for any other, and for one that says nothing.
+ */
+export function earlierTurns(table: MemberTable, name: string, value: () => unknown): GatewayError | undefined {
+  const rule = table.rules.get(name) ?? table.rules.get(table.folds.get(foldedName(name)) ?? "");
+  return rule?.kind === "earlierTurns" && !saysNothing(value()) ? turnsRefusal(name, rule) : undefined;
+}
+
+/** Throws the refusal of the first such member among those at the top of a body. */
+export function refuseEarlierTurns(body: Buffer, members: readonly Member[], table: MemberTable): void {
+  for (const { key, valueStart, end } of members) {
+    const refusal = earlierTurns(table, key, () => parsed(body.toString("utf8", valueStart, end)));
+    if (refusal !== undefined) throw refusal;
+  }
 }

@@ -1,11 +1,12 @@
 /** What of a body asks for a service tier or for tools of the upstream's, noted in the one pass over it. */
+import type { GatewayError } from "../../errors.js";
 import { serviceTierOf } from "../../api/service-tier.js";
 import { containerIn } from "./containers.js";
 import type { Held } from "./held-objects.js";
 import { callsMaxOf, type FoundTools, type HostedTool, roundsMaxOf } from "./hosted-tools.js";
 import type { JsonCursor } from "../json/cursor.js";
 import { parsed, textOf } from "../json/value.js";
-import type { MemberTable } from "./members.js";
+import { earlierTurns, type MemberTable } from "./members.js";
 import type { RequestFacts } from "../wire.js";
 
 const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
@@ -29,15 +30,20 @@ export class Steering implements FoundTools {
 
   constructor(private readonly table: MemberTable) {}
 
-  /** Looks at a top-level member that was read: its value lies between `start` and where the cursor is. */
-  note(name: string, cursor: JsonCursor, start: number): void {
+  /**
+   * Looks at a top-level member that was read: its value lies between `start` and where the cursor is. Returns its
+   * refusal where it stands for earlier turns.
+   */
+  note(name: string, cursor: JsonCursor, start: number): GatewayError | undefined {
     if (SUMMING_UP.has(name)) this.mayBeSummedUp = true;
     // The older name of tools.
     if (name === "functions") this.toolCount += 1;
     const rule = this.table.rules.get(name);
-    if (rule === undefined || !NOTED.has(rule.kind)) return;
-    const value = parsed(cursor.bytes.toString("utf8", start, cursor.at));
-    if (value === null || value === false) return;
+    const valueOf = (): unknown => parsed(cursor.bytes.toString("utf8", start, cursor.at));
+    if (rule === undefined || rule.kind === "earlierTurns") return earlierTurns(this.table, name, valueOf);
+    if (!NOTED.has(rule.kind)) return undefined;
+    const value = valueOf();
+    if (value === null || value === false) return undefined;
     if (rule.kind === "container") this.container = containerIn(value);
     if (rule.kind === "tool")
       this.hosted.push({ name: rule.tool, kind: "priced", param: name, isMember: true, ...NOWHERE });
@@ -45,6 +51,7 @@ export class Steering implements FoundTools {
       const tier = textOf(value);
       if (serviceTierOf(tier) !== "" && !rule.ordinary.includes(tier.toLowerCase())) this.tier = tier;
     }
+    return undefined;
   }
 
   /** How many files' worth of reading the tools may bring: what they find no one knows before. */

@@ -175,8 +175,6 @@ describe("what would change the answer is refused with its name", () => {
       },
       param: "messages[0].content",
     },
-    { from: "gemini", to: "chat", body: { cachedContent: "c" }, param: "cachedContent" },
-    { from: "gemini", to: "anthropic", body: { cachedContent: "c" }, param: "cachedContent" },
     { from: "gemini", to: "anthropic", body: { generationConfig: { candidateCount: 2 } }, param: "n" },
     {
       from: "gemini",

@@ -5,7 +5,6 @@ import { memberTable } from "../../request/members.js";
 import { BETA_HEADER } from "../facts.js";
 
 const ONE_MODEL = "the request's 'model' names the one model that is asked";
-const KEPT = "what the upstream keeps is shared by all who use this gateway";
 const LIMIT = "write the limit of the output as 'max_tokens'";
 
 export const MEMBERS = memberTable({
@@ -29,7 +28,6 @@ export const MEMBERS = memberTable({
   tools: { mcp_servers: "mcp" },
   containers: ["container"],
   refused: {
-    thread: `${KEPT}; send the conversation itself`,
     fallbacks: ONE_MODEL,
     fallback_credit_token: ONE_MODEL,
     models: ONE_MODEL,

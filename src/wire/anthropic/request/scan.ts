@@ -40,7 +40,7 @@ export function scanRequest({ body, headers }: SourceBody, purpose: "generate" |
       values.set(key, true);
     } else if (key === "tools" && json.kind() === "array") problem = scanTools(json, TOOLS, steering);
     else problem = checkField(FIELDS, json, key, values);
-    steering.note(key, json, start);
+    problem = steering.note(key, json, start) ?? problem;
     return isStrict && SAMPLING.has(key) ? wrongValue(key, "Extra inputs are not permitted") : problem;
   });
   if (!VERSIONS.includes(version)) throw wrongValue(VERSION_HEADER, `it must be ${VERSIONS.join(" or ")}`);

@@ -11,7 +11,6 @@ export function checkForeign(prompt: Prompt, model: string): void {
   const refuse = (param: string, problem: string): never => {
     throw unsupported(param, problem, { model });
   };
-  if (textOf(extra?.["cachedContent"]) !== "") refuse("cachedContent", "it is not Google's, which alone holds it");
   if (textOf(extra?.["continuationToken"]) !== "") refuse("continuationToken", "it cannot go on with Google's answer");
   const names = new Set(prompt.tools.flatMap(({ kind }) => (kind?.$case === "function" ? [kind.value.name] : [])));
   const unknown = prompt.toolChoice?.names.find((name) => !names.has(name));

@@ -16,7 +16,6 @@ export const MEMBERS = memberTable({
   plain: ["toolConfig", "safetySettings", "labels", "store", "continuationToken", "automaticContinuation"],
   tiers: { serviceTier: [] },
   refused: {
-    cachedContent: KEPT,
     modelArmorConfig: OPERATORS,
     models: ONE_MODEL,
     maxOutputTokens: LIMIT,

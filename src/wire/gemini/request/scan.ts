@@ -49,8 +49,7 @@ export function scanRequest({ body, headers }: SourceBody): Scan {
     const start = json.at;
     if (name === "tools") return readTools(json, steering);
     const problem = readMember(json, name, counts, limits);
-    steering.note(name, json, start);
-    return problem;
+    return steering.note(name, json, start) ?? problem;
   };
   const { cursor, open, members, refusal } = scanBody(body, read, fieldName);
   const model = modelIn(headers);

@@ -27,8 +27,7 @@ export function scanRequest(body: Buffer): Scan {
     }
     if (key === "tools" && json.kind() === "array") return scanTools(json, TOOLS, steering);
     const problem = checkField(FIELDS, json, key, values);
-    steering.note(key, json, start);
-    return problem;
+    return steering.note(key, json, start) ?? problem;
   });
   if (refusal !== undefined) throw refusal;
   requireFields(values, ["model", "messages"]);

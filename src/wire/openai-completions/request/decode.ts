@@ -5,6 +5,8 @@ import { JsonCursor } from "../../json/cursor.js";
 import { readTree } from "../../json/node.js";
 import { type Member, readMembers } from "../../json/splice.js";
 import type { RequestFacts, SourceBody, WireRequest } from "../../wire.js";
+import { refuseEarlierTurns } from "../../request/members.js";
+import { MEMBERS } from "./members.js";
 import { type Completion, readCompletion } from "./scan.js";
 import { decodePrompt, foreignProblem } from "./decode-prompt.js";
 
@@ -67,5 +69,6 @@ export function asCompletion(source: SourceBody): CompletionRequest {
   if (root.kind !== "object") throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "no JSON object" });
   // Two equal keys are refused here.
   const members = readMembers(new JsonCursor(source.body));
+  refuseEarlierTurns(source.body, members, MEMBERS);
   return new CompletionRequest(source, readCompletion(root), members);
 }

@@ -9,7 +9,8 @@ import type { Held } from "../../request/held-objects.js";
 import { keptId } from "../../request/kept-ids.js";
 import type { Member } from "../../json/splice.js";
 import type { RequestFacts } from "../../wire.js";
-import { OWN_WORDS } from "./members.js";
+import { refuseEarlierTurns } from "../../request/members.js";
+import { MEMBERS, OWN_WORDS } from "./members.js";
 
 /** A body that was read. */
 export interface Scan {
@@ -53,6 +54,7 @@ export function scanRequest(body: Buffer): Scan {
   };
   const { cursor, open, members, refusal } = scanBody(body, read, undefined, JSON_NODES_MAX);
   if (refusal !== undefined) throw refusal;
+  refuseEarlierTurns(body, members, MEMBERS);
   const { model, input, encoding, dimensions } = found;
   if (model === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
   if (input === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "input" });

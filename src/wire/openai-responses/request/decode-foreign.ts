@@ -8,8 +8,6 @@ import type { StrangeItem } from "./scan-messages.js";
 /** Fields whose loss nobody misses: what they ask for is so in any case, or is the client's own accounting. */
 const HARMLESS: ReadonlySet<string> = new Set([
   "include",
-  "previous_response_id",
-  "conversation",
   "prompt",
   "client_metadata",
   "prompt_cache_retention",

@@ -3,13 +3,8 @@ import type { GatewayError } from "../../../errors.js";
 import type { FieldValue } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
 
-const SEND_IT = "this gateway keeps no responses; send the conversation itself in 'input'";
-
 /** The refusal of a body's fields; undefined where they ask for nothing of the kind. */
 export function keptState(values: ReadonlyMap<string, FieldValue>): GatewayError | undefined {
-  if (values.has("previous_response_id"))
-    return wrongValue("previous_response_id", SEND_IT, "previous_response_not_found");
-  if (values.has("conversation")) return wrongValue("conversation", SEND_IT);
   if (values.get("background") === true)
     return wrongValue("background", "this gateway keeps no responses; an answer comes to whoever waits for it");
   if (values.has("prompt"))

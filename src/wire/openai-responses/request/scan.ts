@@ -34,8 +34,7 @@ export function scanRequest(body: Buffer): Scan {
     if (key === "tools" && json.kind() === "array") return scanTools(json, TOOLS, steering);
     const problem = checkField(FIELDS, json, key, values);
     if (key === "tool_choice") choice = body.toString("utf8", start, json.at);
-    steering.note(key, json, start);
-    return problem;
+    return steering.note(key, json, start) ?? problem;
   });
   const problem = refusal ?? keptState(values);
   if (problem !== undefined) throw problem;

@@ -53,15 +53,10 @@ export const ROUTED: MemberRules = {
     id_slot: OPERATORS,
     slot_id: OPERATORS,
     // What the upstream keeps for all who use the gateway, whichever door it is named at.
-    previous_response_id: "this gateway keeps no answers; send the conversation itself",
-    conversation: "this gateway keeps no answers; send the conversation itself",
-    container: CONTENT,
-    container_id: CONTENT,
     vector_store_ids: CONTENT,
     file_id: CONTENT,
     file_ids: CONTENT,
     skill_id: CONTENT,
-    cached_content: CONTENT,
     // xAI's: who asks again for the answer would get anybody's.
     deferred: "this gateway keeps no answers; the answer comes to whoever waits for it",
     background: "this gateway keeps no answers; the answer comes to whoever waits for it",

@@ -1,6 +1,10 @@
 /** Requests for vectors from Google's clients: one content or a batch of them. */
 import { GatewayError } from "../../../../errors.js";
 import { MODEL_CHARACTERS_MAX } from "../../../json/field.js";
+import { JsonCursor } from "../../../json/cursor.js";
+import { readMembers } from "../../../json/splice.js";
+import { refuseEarlierTurns } from "../../../request/members.js";
+import { MEMBERS } from "./members.js";
 import { readTree, wrongValue } from "../../../json/node.js";
 import { EMBEDDING_INPUTS_MAX, embeddingFacts, markedBytes, noPrompt } from "../../../request/embedding.js";
 import type { EmbeddingQuestion, RequestFacts, SourceBody, WireRequest } from "../../../wire.js";
@@ -64,6 +68,7 @@ export function readRequest(source: SourceBody): GeminiEmbeddingRequest {
   if (model.length > MODEL_CHARACTERS_MAX)
     throw wrongValue("model", `it must be a string of 1 to ${MODEL_CHARACTERS_MAX} characters`);
   const root = readTree(source.body);
+  if (root.kind === "object") refuseEarlierTurns(source.body, readMembers(new JsonCursor(source.body)), MEMBERS);
   const reader = new ProtoReader(root, "");
   const isBatch = reader.peek("requests") !== undefined;
   const requests = isBatch ? reader.objects("requests") : [reader];
