@@ -20,6 +20,8 @@ import { StreamHead } from "./stream-head.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 
+/** Names of models come from settings and from upstreams' lists, and may be any text. */
+const HEADER_TEXT = /^[\x21-\x7e]{1,256}$/;
 const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
 
@@ -386,6 +388,8 @@ export class Meter implements AnswerReceiver {
     for (const name in before) head[name] = before[name] ?? "";
     head[FORM_HEADER] = form;
     head["x-tollgate-upstream"] = this.upstream;
+    const model = this.#target?.model ?? "";
+    if (HEADER_TEXT.test(model)) head["x-tollgate-model"] = model;
     head["x-tollgate-attempts"] = String(this.#attempts);
     head["x-tollgate-overhead-ms"] = this.#overheadMs.toFixed(1);
     if (this.#dropped.length > 0) head["x-tollgate-dropped"] = droppedText(this.#dropped);

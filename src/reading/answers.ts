@@ -8,6 +8,7 @@ import { asUtf8 } from "../api/utf8.js";
 import { isTypedForm } from "../api/typed-form.js";
 import { families } from "../families/index.js";
 import { endpointFor } from "../families/family.js";
+import { ToldModel } from "../wire/answer/told-model.js";
 import { readable, upstreamFailed } from "../wire/error/refusals.js";
 import { isUnreadable } from "../wire/json/weight.js";
 import type { AnswerOrder, AnswerReport, DecodedAnswer, SourceBody, WireRequest } from "../wire/wire.js";
@@ -98,7 +99,27 @@ function decoded(body: Buffer, order: AnswerOrder): DecodedAnswer {
   if (order.kind !== "embedding" && isUnreadable(body)) throw upstreamFailed("its answer holds too many values");
   const asked = askedBy(order);
   const { wire } = endpointFor(family, asked, order.kind);
-  return wire.decodeAnswer(withoutByteOrderMark(body), asked, order.form);
+  const whole = withoutByteOrderMark(body);
+  const answer = wire.decodeAnswer(whole, asked, order.form);
+  return order.toldModel === undefined ? answer : named(answer, whole, order.toldModel);
+}
+
+/** The answer under the name that its client asked for. */
+function named(answer: DecodedAnswer, body: Buffer, name: string): DecodedAnswer {
+  const told = new ToldModel(name);
+  const source = answer.source ?? body;
+  return {
+    report: answer.report,
+    ...(answer.embeddings === undefined ? {} : { embeddings: () => answer.embeddings?.() ?? [] }),
+    get source() {
+      return told.body(source);
+    },
+    events: () => {
+      const events = answer.events();
+      told.steps(events);
+      return events;
+    },
+  };
 }
 
 /** What the answer is read by: what was asked is read where that is looked at. */

@@ -69,6 +69,18 @@ export function answeredAs(
   return { price: model.isListPriced ? other?.price : undefined, cost: other?.price };
 }
 
+/**
+ * The name that the answer's client reads as its model: the one that was asked, where the target knows the model by
+ * another. Undefined leaves it to the upstream's own word: where it was asked by that name, and where another model
+ * answers in the stead of the model's first.
+ */
+export function toldModel({ id, targets }: ServedModel, target: Target): string | undefined {
+  if (target.model === id) return undefined;
+  const [first] = targets;
+  if (first === undefined || target.priority === first.priority) return id;
+  return isSameModel(id, target.model) || isSameModel(first.model, target.model) ? id : undefined;
+}
+
 /** A name without what stands before it, such as `models/` or `openai/`. */
 function bareName(name: string): string {
   return name.slice(name.lastIndexOf("/") + 1).toLowerCase();

@@ -41,6 +41,8 @@ export interface AttemptPlan extends Question {
   readonly form: AnswerForm;
   /** The wire whose bytes the caller takes; empty where it takes events. */
   readonly acceptWire: string;
+  /** The name that the answer tells as its model; undefined leaves the upstream's own. */
+  readonly toldModel: string | undefined;
   /** Whose request it is. */
   readonly accountId: string;
   /** Absent: all answers are read on the event loop. */

@@ -19,6 +19,7 @@ import { HeldBack } from "./held-back.js";
 import { Intake } from "./intake.js";
 import { askBody, headersFor } from "./question.js";
 import { batchesOf, isLong, readLong, readShort } from "./whole-answer.js";
+import { namedStream } from "../wire/answer/told-model.js";
 import { readable, unreadable, upstreamFailed } from "../wire/error/refusals.js";
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
@@ -106,17 +107,16 @@ class Attempt implements UpstreamHandler {
 
   #begin(status: number, headers: Readonly<Record<string, string>>): void {
     if (this.#phase === "done") return;
-    this.#status = status;
-    this.#headers = headers;
+    [this.#status, this.#headers] = [status, headers];
     this.#times.revive();
     if (status !== ANSWERED) {
       this.#phase = "error";
     } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
       this.#phase = "stream";
-      const { request, form, endpoint } = this.plan;
-      const decoder = endpoint.wire.decodeStream?.(request.facts, form, request.outline ?? request);
+      const { request, form, endpoint, toldModel } = this.plan;
+      const stream = endpoint.wire.decodeStream?.(request.facts, form, request.outline ?? request);
+      const decoder = (this.#decoder = namedStream(stream, toldModel));
       if (decoder === undefined) return this.#fail(upstreamFailed("it answered with a stream"));
-      this.#decoder = decoder;
       this.#intake = new Intake((chunk) => this.#readShare(decoder, chunk), this.#follow);
       this.#watch(decoder.report);
       if (this.plan.isLast) this.receiver.underway?.();

@@ -3,7 +3,7 @@ import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import { formOf, endpointFor } from "../families/family.js";
 import type { WireRequest } from "../wire/wire.js";
-import { type Answered, answeredAs, type AnsweredSteps, UNKNOWN } from "./answered.js";
+import { type Answered, answeredAs, type AnsweredSteps, UNKNOWN, toldModel } from "./answered.js";
 import { runAttempt } from "./attempt.js";
 import { abortReason, type AttemptFailure, type BatchReceiver, type LongReading } from "./attempt-types.js";
 import { ableToCount, checkCountable, countAtUpstream, CountsRunning } from "./counting.js";
@@ -45,6 +45,7 @@ export interface RunOptions extends Asking {
 
 interface TryPlan {
   readonly request: WireRequest;
+  readonly model: ServedModel;
   readonly target: Target;
   readonly permits: TargetPermits;
   readonly options: RunOptions;
@@ -163,6 +164,7 @@ export class Routing {
       const permits = this.#permits(request, target, model, options.accountId);
       const failure = await this.#try({
         request,
+        model,
         target,
         permits,
         options,
@@ -246,7 +248,7 @@ export class Routing {
   }
 
   async #try(plan: TryPlan): Promise<AttemptFailure | undefined> {
-    const { request, target, permits, options, receiver, long, faults, isLast } = plan;
+    const { request, model, target, permits, options, receiver, long, faults, isLast } = plan;
     const { health } = target;
     const { accountId, signal } = options;
     const endpoint = endpointFor(target.served.family, request, options.kind);
@@ -268,6 +270,7 @@ export class Routing {
         acceptWire: options.acceptWire,
         accountId,
         long,
+        toldModel: toldModel(model, target),
         form: gathers ? "events" : formOf(endpoint, options.acceptWire),
         gathers,
         isLast,

@@ -8,6 +8,7 @@ import type { GatheredBytes } from "../api/gathered-bytes.js";
 import { sharedBytes } from "../api/shared-bytes.js";
 import { asUtf8 } from "../api/utf8.js";
 import { TYPED_FORM } from "../api/typed-form.js";
+import { ToldModel } from "../wire/answer/told-model.js";
 import { upstreamFailed } from "../wire/error/refusals.js";
 import { LONG_BODY_BYTES } from "../wire/json/weight.js";
 import {
@@ -48,8 +49,13 @@ export function readShort(kept: GatheredBytes, plan: AttemptPlan): Pick<DecodedA
   const answer = endpoint.wire.decodeAnswer(body, request.outline ?? request, form);
   // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.
   const isTyped = form === "events" || owned.stream;
-  const batch = (): Batch =>
-    isTyped ? batchOf(answer.events(), NO_BYTES, answer.embeddings?.()) : batchOf([], asUtf8(answer.source ?? body));
+  const told = plan.toldModel === undefined ? undefined : new ToldModel(plan.toldModel);
+  const batch = (): Batch => {
+    const read = isTyped
+      ? batchOf(answer.events(), NO_BYTES, answer.embeddings?.())
+      : batchOf([], asUtf8(answer.source ?? body));
+    return told === undefined ? read : told.whole(read);
+  };
   return { report: answer.report, batch };
 }
 
@@ -66,6 +72,7 @@ export async function readLong(kept: GatheredBytes, plan: AttemptPlan): Promise<
     kind,
     form,
     tellsSteps,
+    toldModel: plan.toldModel,
     facts,
     asked: sourceOf(asked),
     callIds: asked.callIds,

@@ -276,7 +276,7 @@ export interface AnswerReport {
   /** How many rounds the usage can be the sum of, behind calls that the upstream ran; each, if told. Absent: one. */
   readonly rounds?: { readonly countMax: number; readonly usages?: readonly Usage[] | undefined } | undefined;
   /** The wire's own bytes that end the answer, held back until it is settled; absent where `streamEnd` ends it. */
-  readonly ending?: Buffer | undefined;
+  ending?: Buffer | undefined;
 }
 
 /** A text that still grows, as who follows it sees it. */

@@ -85,7 +85,7 @@ describe.each(["fake-1", "claude-opus-5"])("on %s", (model) => {
   });
 });
 
-test("a container that another family would have to hold is refused where it is counted, as where it is asked", async () => {
+test("a container that another family would have to hold is refused where it is counted too", async () => {
   const body = { model: "fake-1", max_tokens: 50, container: "c_1", messages: [{ role: "user", content: "Hi" }] };
   for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
     const answer = await world.post(path, body);

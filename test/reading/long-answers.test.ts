@@ -55,7 +55,8 @@ function orderOf(wire: string, asked: WireRequest, more: Pick<AnswerOrder, "form
   if (source === undefined) throw new Error("no source");
   const kind = KINDS[wire] ?? "chat";
   const vectors = embedding && { encoding: embedding.encoding, dimensions: embedding.dimensions };
-  return { family: FAMILY[wire] ?? "", kind, facts, asked: source, embedding: vectors, ...more };
+  const family = FAMILY[wire] ?? "";
+  return { family, kind, toldModel: undefined, facts, asked: source, embedding: vectors, ...more };
 }
 
 const ACME = (): Asker => askerOf("acme");

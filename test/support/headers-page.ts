@@ -47,6 +47,7 @@ export const ANSWERED: readonly DocumentedHeader[] = [
   { name: "x-ratelimit-reset-requests", what: "when it is whole again, such as `1.2s`; `-tokens` too" },
   { name: "x-tollgate-degraded", what: "`limits`: this node counts its share alone, since what nodes share is away" },
   { name: "x-tollgate-upstream", what: "which upstream answered" },
+  { name: "x-tollgate-model", what: "the model that answered, as its upstream names it" },
   { name: "x-tollgate-attempts", what: "how many attempts at upstreams it took" },
   { name: "x-tollgate-overhead-ms", what: "the gateway's own time until the upstream was asked" },
   {

@@ -182,6 +182,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/request/held-objects.ts",
     // Whose cache of an upstream is read: docs/decisions/0269-prompt-caches-are-of-one-account.md.
     "src/wire/request/prompt-cache.ts",
+    // Which name an answer tells: docs/decisions/0293-an-answer-names-what-was-asked.md.
+    "src/wire/answer/told-model.ts",
     "src/wire/json/",
     "src/pricing/rates.ts",
     // Forms only: what the settings say, and who asks for the list of models.

@@ -26,6 +26,7 @@ const CHUNK = { ...OPENAI, object: "chat.completion.chunk" };
 const MESSAGE = { id: "msg_1", type: "message", role: "assistant", model: "m" };
 const ITEM = { id: "msg_1", type: "message", role: "assistant", status: "completed" };
 const RESPONSE = { id: "resp_1", object: "response", created_at: 1_700_000_000, model: "m" };
+const GEMINI = { modelVersion: "m", responseId: "r1" };
 const PLACE = { item_id: "msg_1", output_index: 0, content_index: 0 };
 const responseOf = (text: string): Json => ({
   ...RESPONSE,
@@ -108,17 +109,14 @@ export const WIRE_ANSWERS: readonly WireAnswers[] = [
     whole: (text) => ({
       candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, finishReason: "STOP" }],
       usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 9 },
-      modelVersion: "m",
-      responseId: "r1",
+      ...GEMINI,
     }),
-    stream: (text) => [
-      data({ candidates: [{ index: 0, content: { role: "model", parts: [{ text }] } }], responseId: "r1" }),
-    ],
+    stream: (text) => [data({ candidates: [{ index: 0, content: { role: "model", parts: [{ text }] } }], ...GEMINI })],
     end: [
       data({
         candidates: [{ index: 0, content: { role: "model", parts: [{ text: "" }] }, finishReason: "STOP" }],
         usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 9 },
-        responseId: "r1",
+        ...GEMINI,
       }),
     ],
   },

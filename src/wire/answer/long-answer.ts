@@ -11,6 +11,8 @@ export interface AnswerOrder {
   readonly form: AnswerForm;
   /** True where its steps are to be told; else they are only read, to know that they can be. */
   readonly tellsSteps: boolean;
+  /** The name that it tells as its model; undefined leaves the upstream's own. */
+  readonly toldModel: string | undefined;
   readonly facts: RequestFacts;
   /** What the client asked: its own body, or the typed form as bytes. */
   readonly asked: SourceBody;
