@@ -109,6 +109,11 @@ export interface FormatSocket {
   readonly path: string;
   /** Reads a message; undefined where it asks for nothing. Throws BODY_INVALID or PARAMETER_INVALID. */
   read(message: Buffer, turn: SocketTurn | undefined): SocketAsked | undefined;
+  /**
+   * The event that refuses a message of a kind that is not served, whatever is answered meanwhile; undefined for any
+   * other. Throws BODY_INVALID.
+   */
+  refuseUnserved(message: Buffer): Buffer | undefined;
   follow(): SocketTurnReader;
   /** Our refusal of one message, with what an answer over HTTP would have said in its headers. */
   encodeRefusal(error: GatewayError, headers: Readonly<Record<string, string>>): Buffer;

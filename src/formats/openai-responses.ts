@@ -5,6 +5,7 @@ import {
   mayName,
   namedItems,
   readMessage,
+  refuseUnserved,
   toldItems,
   TurnReader,
   wire,
@@ -32,7 +33,7 @@ export const openaiResponses: Format = {
     mayKeep: (source) => mayKeep(source.body.length > LONG_BODY_BYTES ? outlined(source).body : source.body),
     toldIn: toldItems,
   },
-  socket: { path: "/v1/responses", read: readMessage, follow: () => new TurnReader(), encodeRefusal },
+  socket: { path: "/v1/responses", read: readMessage, refuseUnserved, follow: () => new TurnReader(), encodeRefusal },
   encodeCount: (inputTokens) =>
     Buffer.from(JSON.stringify({ object: "response.input_tokens", input_tokens: inputTokens })),
 };

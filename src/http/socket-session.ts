@@ -194,7 +194,7 @@ export class SocketSession implements Pulsed {
     this.#give(this.#partial.taken);
     this.#partial = { bytes: 0, taken: 0, sinceMs: 0 };
     if (isBinary || !Buffer.isBuffer(data)) return this.#webSocket.close(CLOSE.unsupported, "messages are text");
-    if (this.#closeWith !== undefined) return;
+    if (this.#closeWith !== undefined || this.#isUnserved(data)) return;
     try {
       if (this.#queue.length >= QUEUED_MAX) throw tooMany();
       this.#parts.bodies?.take(this.#opening.holder, data.length);
@@ -204,6 +204,20 @@ export class SocketSession implements Pulsed {
     }
     this.#queue.push(data);
     if (!this.#isBusy) void this.#answerAll();
+  }
+
+  /** True of a message of a kind that is not served: refused by its own event, before those that wait are answered. */
+  #isUnserved(message: Buffer): boolean {
+    let refusal: Buffer | undefined;
+    try {
+      refusal = this.#opening.socket.refuseUnserved(message);
+    } catch {
+      // Its turn says what is wrong with it.
+      return false;
+    }
+    if (refusal === undefined) return false;
+    if (this.#isInPace()) this.#writer.send([refusal]);
+    return true;
   }
 
   /**

@@ -91,6 +91,7 @@ function whole(script: AnswerScript, body: unknown, status: string): object {
     created_at: CREATED,
     status,
     error: null,
+    access_programs: null,
     background: false,
     billing: { payer: "fake" },
     instructions: null,

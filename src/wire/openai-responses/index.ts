@@ -13,6 +13,7 @@ import { WIRE_NAME } from "./facts.js";
 
 export { compaction } from "./compaction/index.js";
 export { type Asked, readMessage, type Turn } from "./request/decode-socket.js";
+export { refuseUnserved } from "./request/decode-unserved.js";
 export { encodeRefusal } from "./error.js";
 export { TurnReader } from "./events/read-turn.js";
 export { mayKeep, mayName, type NamedItem, namedItems, toldItems } from "./request/decode-references.js";

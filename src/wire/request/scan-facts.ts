@@ -32,9 +32,8 @@ export function factsOf(
   steering: Steering,
   own: OwnFacts,
 ): RequestFacts {
-  const { toolCount, definedToolCount, serviceTier, container, toolCallsMax, roundsMax } = steering.facts(
-    countOf(own.callsMax),
-  );
+  const { toolCount, definedToolCount, asksFunctions, serviceTier, container, toolCallsMax, roundsMax } =
+    steering.facts(countOf(own.callsMax));
   return {
     model: String(values.get("model")),
     stream: values.get("stream") === true,
@@ -49,6 +48,7 @@ export function factsOf(
     audioCount: media.audioCount,
     toolCount,
     definedToolCount,
+    asksFunctions,
     serviceTier,
     container,
     toolCallsMax,

@@ -14,9 +14,10 @@ const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
 export const SUMMING_UP: ReadonlySet<string> = new Set(["context_management", "compaction"]);
 type SteeringFacts = Pick<
   RequestFacts,
-  "toolCount" | "definedToolCount" | "serviceTier" | "container" | "toolCallsMax" | "roundsMax"
+  "toolCount" | "definedToolCount" | "asksFunctions" | "serviceTier" | "container" | "toolCallsMax" | "roundsMax"
 >;
 
+const OPEN_ARRAY = 0x5b;
 const NOWHERE = { place: undefined, callsMax: undefined, isOfferedUnasked: false, end: 0 };
 
 export class Steering implements FoundTools {
@@ -27,6 +28,7 @@ export class Steering implements FoundTools {
   private tier: string | undefined;
   private container: string | undefined;
   private mayBeSummedUp = false;
+  private hasFunctions = false;
 
   constructor(private readonly table: MemberTable) {}
 
@@ -37,7 +39,10 @@ export class Steering implements FoundTools {
   note(name: string, cursor: JsonCursor, start: number): GatewayError | undefined {
     if (SUMMING_UP.has(name)) this.mayBeSummedUp = true;
     // The older name of tools.
-    if (name === "functions") this.toolCount += 1;
+    if (name === "functions") {
+      this.toolCount += 1;
+      this.hasFunctions = cursor.bytes[start] === OPEN_ARRAY;
+    }
     const rule = this.table.rules.get(name);
     const valueOf = (): unknown => parsed(cursor.bytes.toString("utf8", start, cursor.at));
     if (rule === undefined || rule.kind === "earlierTurns") return earlierTurns(this.table, name, valueOf);
@@ -65,6 +70,8 @@ export class Steering implements FoundTools {
     return {
       toolCount: this.toolCount,
       definedToolCount: this.definedToolCount,
+      // Who knows tools as well reads them.
+      asksFunctions: this.hasFunctions && this.definedToolCount === 0,
       container: this.container,
       serviceTier: this.tier,
       toolCallsMax: callsMaxOf(this.hosted, callsMax),

@@ -75,6 +75,7 @@ const ITEMS: Readonly<Record<string, readonly Json[]>> = {
   compaction_trigger: [{}],
   // What no other wire can say.
   compaction: [{ id: "cmp", encrypted_content: "sealed" }],
+  configuration_update: [{ reasoning: { effort: "low" } }],
   item_reference: [{ id: "unknown" }],
 };
 const SILENT: ReadonlySet<string> = new Set([
@@ -83,7 +84,7 @@ const SILENT: ReadonlySet<string> = new Set([
   "reasoning",
   "compaction_trigger",
 ]);
-const REFUSED: ReadonlySet<string> = new Set(["compaction", "item_reference"]);
+const REFUSED: ReadonlySet<string> = new Set(["compaction", "configuration_update", "item_reference"]);
 
 const TARGETS: readonly { wire: UpstreamWire; dialect: object; problem: (body: Json) => unknown }[] = [
   {

@@ -8,6 +8,12 @@ export const FINISH_NAMES: ReadonlyMap<FinishReason, string> = new Map([
   [FinishReason.FINISH_REASON_BLOCKED, "content_filter"],
 ]);
 
+/** The word for a client; `isOlder` of one that reads a call as `function_call`. */
+export function finishName(reason: FinishReason, isOlder: boolean): string {
+  if (isOlder && reason === FinishReason.FINISH_REASON_TOOL_CALLS) return "function_call";
+  return FINISH_NAMES.get(reason) ?? "stop";
+}
+
 /** The same, with the words of every dialect that is known. */
 export const REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ["stop", FinishReason.FINISH_REASON_END],

@@ -1,34 +1,41 @@
 /** Writes whole answers for a client. */
 import type { Answer, Candidate, Part, ToolCall } from "../../../api/index.js";
 import { type JsonObject, listOf, objectOf, parsed } from "../../json/value.js";
+import type { WireRequest } from "../../wire.js";
 import { encodeLogprobs } from "../../openai/answer/logprobs.js";
 import { encodeWhole } from "../../openai/answer/write-whole.js";
 import { encodeDeltaPart } from "./write-parts.js";
-import { FINISH_NAMES } from "./finish.js";
+import { finishName } from "./finish.js";
 
 /** Writes a whole answer for a client. */
-export function encodeAnswer(answer: Answer): Buffer {
-  return encodeWhole(answer, "chat.completion", encodeCandidate);
+export function encodeAnswer(answer: Answer, asked?: () => WireRequest): Buffer {
+  // What was asked is read again only where it decides something.
+  const isOlder = answer.candidates.some(hasCalls) && asked?.().facts.asksFunctions === true;
+  return encodeWhole(answer, "chat.completion", (candidate) => encodeCandidate(candidate, isOlder));
 }
 
-function encodeCandidate(candidate: Candidate): JsonObject {
+function hasCalls({ message }: Candidate): boolean {
+  return message?.parts.some(({ kind }) => kind?.$case === "toolCall") === true;
+}
+
+function encodeCandidate(candidate: Candidate, isOlder: boolean): JsonObject {
   const { index, message, finishReason, stopString, logprobs } = candidate;
   return {
     index,
-    message: encodeMessage(message?.parts ?? []),
+    message: encodeMessage(message?.parts ?? [], isOlder),
     logprobs: logprobs === undefined ? null : encodeLogprobs(logprobs),
-    finish_reason: FINISH_NAMES.get(finishReason) ?? "stop",
+    finish_reason: finishName(finishReason, isOlder),
     ...(stopString === undefined ? {} : { stop_reason: stopString }),
   };
 }
 
-/** An assistant's message: its texts run together, as the deltas of a stream would. */
-function encodeMessage(parts: readonly Part[]): JsonObject {
+/** An assistant's message: its texts run together, as the deltas of a stream would. The older form has one call. */
+function encodeMessage(parts: readonly Part[], isOlder: boolean): JsonObject {
   const message: Record<string, unknown> = { role: "assistant", content: null, refusal: null };
   let thinking = "";
   const details: unknown[] = [];
   const lists = new Lists(message);
-  const calls: JsonObject[] = [];
+  const calls: ToolCall[] = [];
   // A proof belongs to its own thought, so where there is one every thought is told apart.
   const isSigned = parts.some(({ kind }) => kind?.$case === "thinking" && kind.value.signature !== undefined);
   for (const part of parts) {
@@ -42,12 +49,14 @@ function encodeMessage(parts: readonly Part[]): JsonObject {
       const { text, signature } = kind.value;
       if (isSigned) details.push({ type: "reasoning.text", text, signature });
     } else if (kind?.$case === "redactedThinking") details.push({ type: "reasoning.encrypted", data: kind.value.data });
-    else if (kind?.$case === "toolCall") calls.push(encodeCall(kind.value));
+    else if (kind?.$case === "toolCall") calls.push(kind.value);
     else addWhole(message, lists, part);
   }
   if (thinking !== "") message["reasoning_content"] = thinking;
   if (details.length > 0) message["reasoning_details"] = details;
-  if (calls.length > 0) message["tool_calls"] = calls;
+  const [first] = calls;
+  if (first !== undefined && isOlder) message["function_call"] = { name: first.name, arguments: first.arguments };
+  else if (first !== undefined) message["tool_calls"] = calls.map(encodeCall);
   return message;
 }
 

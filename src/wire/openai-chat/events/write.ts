@@ -5,7 +5,7 @@ import type { RequestFacts } from "../../wire.js";
 import { type CandidateKind, ChunkStreamEncoder } from "../../openai/events/write-chunks.js";
 import { encodeLogprobs } from "../../openai/answer/logprobs.js";
 import { encodeDeltaPart } from "../answer/write-parts.js";
-import { FINISH_NAMES } from "../answer/finish.js";
+import { finishName } from "../answer/finish.js";
 
 export function encodeStream(request: RequestFacts): StreamEncoder {
   return new ChatStreamEncoder(request);
@@ -31,8 +31,12 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
   private readonly told = new Map<number, Map<number, ToldCall>>();
   private readonly thinkers = new Map<number, Thoughts>();
 
+  /** True where a call is told as `function_call`, which is one. */
+  private readonly isOlder: boolean;
+
   constructor(request: RequestFacts) {
     super("chat.completion.chunk", request);
+    this.isOlder = request.asksFunctions === true;
   }
 
   protected override encode(kind: CandidateKind, logprobs?: LogprobsDelta): void {
@@ -49,6 +53,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
         const calls = this.told.get(candidate);
         const place = calls?.size ?? 0;
         calls?.set(index, { index: place, custom });
+        if (this.isOlder) return this.functionCall(candidate, place, { name, arguments: "" });
         const called = custom ? { name, input: "" } : { name, arguments: "" };
         const type = custom ? "custom" : "function";
         const state = signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
@@ -65,7 +70,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
         const { candidate, reason, stopString } = kind.value;
         const stop = stopString === undefined ? "" : `,"stop_reason":${JSON.stringify(stopString)}`;
         this.role(candidate, false);
-        return this.choice(candidate, "", "null", `"${FINISH_NAMES.get(reason) ?? "stop"}"${stop}`);
+        return this.choice(candidate, "", "null", `"${finishName(reason, this.isOlder)}"${stop}`);
       }
       default:
         return kind satisfies never;
@@ -126,8 +131,13 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
   private argumentsDelta(candidate: number, index: number, fragment: string): void {
     const call = this.told.get(candidate)?.get(index);
     if (call === undefined) return;
+    if (this.isOlder) return this.functionCall(candidate, call.index, { arguments: fragment });
     const called = call.custom ? `"custom":{"input":` : `"function":{"arguments":`;
     this.delta(candidate, `"tool_calls":[{"index":${call.index},${called}${JSON.stringify(fragment)}}}]`);
+  }
+
+  private functionCall(candidate: number, place: number, call: object): void {
+    if (place === 0) this.delta(candidate, `"function_call":${JSON.stringify(call)}`);
   }
 
   /** One chunk of a candidate, behind the one that opens it. */

@@ -32,7 +32,8 @@ export function decodePrompt(body: Buffer): Prompt {
     messages: markedAtEnd(decodeMessages(messages), decodeCacheMark(reader)),
     tools: decodeTools(reader),
     toolChoice: decodeToolChoice(reader),
-    parallelToolCalls: reader.flag("parallel_tool_calls"),
+    // The older form has a place for one call.
+    parallelToolCalls: hasFunctionsAlone(reader) ? false : reader.flag("parallel_tool_calls"),
     outputFormat: decodeOutputFormat(reader),
     reasoning: effort === undefined ? undefined : { effort, budgetTokens: undefined, include: undefined },
     temperature: reader.number("temperature"),
@@ -69,6 +70,10 @@ function decodeTools(reader: ObjectReader): Tool[] {
   for (const [place, node] of (reader.list("functions") ?? []).entries())
     tools.push(decodeFunction(new ObjectReader(node, `functions[${place}]`)));
   return tools;
+}
+
+function hasFunctionsAlone(reader: ObjectReader): boolean {
+  return (reader.list("functions") ?? []).length > 0 && (reader.list("tools") ?? []).length === 0;
 }
 
 function decodeFunction(reader: ObjectReader, holder = reader): Tool {

@@ -28,7 +28,9 @@ const REPEATED: readonly (readonly [key: string, otherwise: string])[] = [
 ];
 
 /** What is so of every response: nothing is kept, and penalties are not of this wire. */
-const FIXED = '"background":false,"store":false,"previous_response_id":null,"presence_penalty":0,"frequency_penalty":0';
+const FIXED =
+  '"background":false,"store":false,"previous_response_id":null,"access_programs":null,' +
+  '"presence_penalty":0,"frequency_penalty":0';
 
 /** The members that repeat the request, as JSON. */
 export function repeatedMembers(asked: WireRequest | undefined): string {

@@ -16,6 +16,7 @@ export const MEMBERS = memberTable({
     n: "it gives one answer",
     prompt: "this gateway keeps no prompts; send its text in 'instructions'",
     access_programs: "they are the operator's",
+    background_options: "this gateway keeps no answers; the answer comes to whoever waits for it",
   },
   owned: [
     "model",
