@@ -33,6 +33,11 @@ export class RepeatedEvents {
     return text;
   }
 
+  /** The last event is now another, and one that comes again is not to be taken for it. */
+  forget(): void {
+    this.#template = undefined;
+  }
+
   /** The last event is now another, which was parsed. Where learning brings little, it is done ever more rarely. */
   note(event: JsonObject, data: Buffer): void {
     this.#template = undefined;

@@ -126,6 +126,27 @@ describe("a delta", () => {
   });
 });
 
+describe.each(["", null, "model", "system", 7, "assistant", undefined])("a role of %j", (role) => {
+  const texts = ["a", "b", "c", "d", "e", "f"];
+  const withRole = (members: object): object => (role === undefined ? members : { role, ...members });
+
+  test.each([true, false])("behind an opening (%j) is told once, as the assistant's", (isOpened) => {
+    const opening = isOpened ? [chunk({ role: "assistant", content: "" })] : [];
+    const told = fitted(...opening, ...texts.map((content) => chunk(withRole({ content }))));
+    const got = told.slice(0, -1).map(({ choices }) => (choices as Told[])[0]!["delta"] as Told);
+    expect(got.map(({ content }) => content).join("")).toBe(texts.join(""));
+    const roles = got.map((delta) => ("role" in delta ? delta["role"] : undefined));
+    const rest = role === "assistant" ? "assistant" : undefined;
+    expect(roles).toEqual(roles.map((_, place) => (place === 0 ? "assistant" : rest)));
+  });
+
+  test("of a whole answer is the assistant's", () => {
+    const body = { id: "c", created: 1, model: "m", choices: [{ message: withRole({ content: "a" }) }] };
+    const { source } = wire.decodeAnswer(Buffer.from(JSON.stringify(body)), undefined, "fitted");
+    expect(JSON.parse(source!.toString())).toMatchObject({ choices: [{ message: { role: "assistant" } }] });
+  });
+});
+
 describe("a chunk", () => {
   const first = (...chunks: object[]): Told => (fitted(...chunks)[0]!["choices"] as Told[])[0]!;
   const last = (...chunks: object[]): unknown => (fitted(...chunks).at(-1)!["choices"] as Told[])[0]!["finish_reason"];

@@ -14,6 +14,7 @@ import { AnswerAudio } from "./read-audio.js";
 import { CallsReader } from "./read-calls.js";
 import { REASONS } from "./finish.js";
 import { thoughtText } from "./read-content.js";
+import { newWords, saysMore } from "../../openai/answer/read-said.js";
 import { executedTool } from "./read-tools.js";
 import { WIRE_NAME } from "../facts.js";
 
@@ -34,6 +35,8 @@ export class CandidateReader {
   private reason = FinishReason.FINISH_REASON_UNSPECIFIED;
   private stopString: string | undefined;
   private hasEnded = false;
+  /** True once a delta or a message said more than who speaks. */
+  private hasSaid = false;
   /** The thought so far that has no proof yet, and the proofs that came. */
   private readonly thought = new TextPrint();
   private proofs: Set<string> | undefined;
@@ -52,11 +55,12 @@ export class CandidateReader {
 
   /** Reads one choice. Returns the failure that it tells. */
   read(choice: JsonObject): GatewayError | undefined {
-    const delta = objectOf(choice["delta"]) ?? objectOf(choice["message"]);
+    const delta = newWords(choice, this.hasSaid);
+    const isSnapshot = this.hasSaid && choice["message"] !== undefined;
     if (delta !== undefined) this.readDelta(delta);
     // What is told twice is told once by the delta.
     const { text } = choice;
-    if (typeof text === "string") this.collector.addText(text.slice(textOf(delta?.["content"]).length));
+    if (typeof text === "string" && !isSnapshot) this.collector.addText(text.slice(textOf(delta?.["content"]).length));
     if (this.collector.isTyped) this.readLogprobs(choice["logprobs"]);
     const reason = choice["finish_reason"];
     if (typeof reason !== "string" || reason === "") return undefined;
@@ -96,7 +100,11 @@ export class CandidateReader {
 
   private readDelta(delta: JsonObject): void {
     const { content } = delta;
-    if (typeof content === "string" && saysTextAlone(delta)) return this.addText(content);
+    if (typeof content === "string" && saysTextAlone(delta)) {
+      this.hasSaid ||= content !== "";
+      return this.addText(content);
+    }
+    this.hasSaid ||= saysMore(delta);
     this.collector.noteUnknownIn(delta, DELTA_KINDS);
     this.readThinking(delta);
     if (typeof content === "string") this.readText(content, delta["annotations"]);

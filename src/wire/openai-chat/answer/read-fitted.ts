@@ -9,8 +9,13 @@ import { kept } from "../../answer/kept-text.js";
 import { argumentsText, type CallPlace, CallPlaces, madeCallId, readFragment } from "./read-call-places.js";
 import { FINISH_NAMES, REASONS } from "./finish.js";
 import { contentMembers } from "./read-content.js";
+import { newWords, saysMore } from "../../openai/answer/read-said.js";
 
 const CANDIDATES_MAX = 128;
+const ROLE = "assistant";
+/** What a whole answer and a chunk say they are. */
+const WHOLE = "chat.completion";
+const CHUNK = "chat.completion.chunk";
 
 interface Call extends CallPlace {
   id: string;
@@ -24,6 +29,10 @@ interface Candidate {
   readonly index: number;
   readonly calls: CallPlaces<Call>;
   hasRole: boolean;
+  /** True once it said more than who speaks. */
+  hasSaid: boolean;
+  /** True once its end was told. */
+  hasEnded: boolean;
   /** True where a call in the older form was told. */
   hasFunctionCall: boolean;
 }
@@ -63,41 +72,63 @@ export class AnswerFitter {
       fitted ??= [...choices];
       fitted[place] = fit;
     }
-    return fitted === undefined ? told : { ...told, choices: fitted };
+    if (fitted?.includes(undefined) === true) fitted = fitted.filter((choice) => choice !== undefined);
+    // The last chunk of some streams holds a whole answer, and calls itself one.
+    const named = key === "delta" && told["object"] === WHOLE ? { ...told, object: CHUNK } : told;
+    return fitted === undefined ? named : { ...named, choices: fitted };
   }
 
-  private choice(choice: JsonObject, place: number, key: "delta" | "message"): JsonObject {
+  /** The choice as it fits; undefined where it tells what was told, behind its end. */
+  private choice(choice: JsonObject, place: number, key: "delta" | "message"): JsonObject | undefined {
     const told = choice["index"];
-    if (key === "delta" && isPlain(choice) && this.candidates.has(told)) return choice;
+    const known = this.candidates.get(told);
+    const plain = key === "delta" && known !== undefined ? plainDelta(choice) : undefined;
+    if (known !== undefined && plain !== undefined) {
+      known.hasSaid ||= saysMore(plain);
+      return choice;
+    }
     const index = typeof told === "number" ? told : place;
     const candidate = this.candidateOf(index);
     const edits: Record<string, unknown> = {};
     if (told !== index) edits["index"] = index;
-    const message = objectOf(choice[key]);
+    if (key === "delta" && choice["message"] !== undefined) {
+      if (candidate.hasSaid && candidate.hasEnded) return undefined;
+      edits["message"] = undefined;
+    }
+    const message = key === "delta" ? newWords(choice, candidate.hasSaid) : objectOf(choice["message"]);
     const fitted = this.message(message ?? {}, candidate, key);
-    if (fitted !== message) edits[key] = fitted;
+    if (fitted !== choice[key]) edits[key] = fitted;
+    candidate.hasSaid ||= saysMore(fitted);
     const reason = choice["finish_reason"];
     const end = endOf(reason, candidate);
     if (end !== reason) edits["finish_reason"] = end;
+    candidate.hasEnded ||= end !== null;
     if (key === "message" && choice["logprobs"] === undefined) edits["logprobs"] = null;
-    return Object.keys(edits).length === 0 ? choice : { ...choice, ...edits };
+    return withEdits(choice, edits);
   }
 
   private candidateOf(index: number): Candidate {
     const known = this.candidates.get(index);
     if (known !== undefined) return known;
     if (this.candidates.size === CANDIDATES_MAX) throw upstreamFailed("its answer has too many candidates");
-    const made = { index, calls: new CallPlaces<Call>(), hasRole: false, hasFunctionCall: false };
+    const made = {
+      index,
+      calls: new CallPlaces<Call>(),
+      hasRole: false,
+      hasSaid: false,
+      hasEnded: false,
+      hasFunctionCall: false,
+    };
     this.candidates.set(index, made);
     return made;
   }
 
   private message(message: JsonObject, candidate: Candidate, key: "delta" | "message"): JsonObject {
     const edits: Record<string, unknown> = {};
-    if (!candidate.hasRole) {
-      candidate.hasRole = true;
-      if (typeof message["role"] !== "string") edits["role"] = "assistant";
-    }
+    // A strict client refuses the whole chunk for a role that is none, such as an empty one.
+    if (message["role"] !== ROLE && (!candidate.hasRole || message["role"] !== undefined))
+      edits["role"] = candidate.hasRole ? undefined : ROLE;
+    candidate.hasRole = true;
     const { content } = message;
     if (Array.isArray(content)) Object.assign(edits, contentMembers(message, content, key === "message"));
     else if (key === "message" && content === undefined) edits["content"] = null;
@@ -165,11 +196,12 @@ export class AnswerFitter {
   }
 }
 
-/** True of a chunk that says no more than a text: nearly all are such. */
-function isPlain(choice: JsonObject): boolean {
+/** The delta of a choice that says no more than a text, which nearly all do; undefined of another. */
+function plainDelta(choice: JsonObject): JsonObject | undefined {
   const delta = objectOf(choice["delta"]);
-  if (delta === undefined || choice["finish_reason"] !== null || Array.isArray(delta["content"])) return false;
-  return delta["tool_calls"] === undefined && delta["function_call"] === undefined;
+  if (delta === undefined || choice["finish_reason"] !== null || choice["message"] !== undefined) return undefined;
+  if (Array.isArray(delta["content"]) || (delta["role"] !== undefined && delta["role"] !== ROLE)) return undefined;
+  return delta["tool_calls"] === undefined && delta["function_call"] === undefined ? delta : undefined;
 }
 
 /** Why it ended, in a word that clients know and that fits what came. */

@@ -30,7 +30,9 @@ function saysTextAlone(chunk: JsonObject): boolean {
   const choice = objectOf(choices[0]);
   if (choice === undefined || typeof choice["index"] !== "number" || !isNullBut(choice, CHOICE_NAMES)) return false;
   const delta = objectOf(choice["delta"]);
-  if (delta === undefined || typeof delta["content"] !== "string" || !isNullBut(delta, DELTA_NAMES)) return false;
+  if (delta === undefined || !isNullBut(delta, DELTA_NAMES)) return false;
+  // A chunk that says something behind one that says nothing is another kind of chunk: readers note that it spoke.
+  if (typeof delta["content"] !== "string" || delta["content"] === "") return false;
   return choice["finish_reason"] === null;
 }
 

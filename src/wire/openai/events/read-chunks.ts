@@ -2,6 +2,7 @@
 import type { Event } from "../../../api/index.js";
 import { eventBytes } from "../../events/writer.js";
 import { type JsonObject, listOf, objectOf } from "../../json/value.js";
+import { isSaid, newWords, saysMore } from "../answer/read-said.js";
 import type { ChunkStreamEncoder } from "./write-chunks.js";
 import { withoutNullUsage } from "./read-usage-cut.js";
 import { RepeatedEvents, type TextEvents } from "../../events/repeated.js";
@@ -40,6 +41,8 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
   private readonly repeated: RepeatedEvents | undefined;
   /** The chunk that was parsed last. */
   private last: JsonObject = {};
+  /** True where it was written anew for its client. */
+  private isRewritten = false;
 
   constructor(
     private readonly request: RequestFacts,
@@ -77,9 +80,12 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
   }
 
   protected override accept(chunk: JsonObject, data: Buffer, raw: Buffer): void {
+    this.isRewritten = false;
     super.accept(chunk, data, raw);
     this.last = chunk;
-    this.repeated?.note(chunk, data);
+    // The bytes of one that comes again pass as they are, so they must have passed as they were.
+    if (!this.isRewritten) this.repeated?.note(chunk, data);
+    else this.repeated?.forget();
   }
 
   protected override close(): void {
@@ -100,6 +106,7 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
     this.hasOutput ||= !isOpening(chunk);
     const fitted = this.fit?.(chunk, data);
     if (fitted !== undefined && fitted !== chunk) {
+      this.isRewritten = true;
       const json = JSON.stringify(fitted);
       return this.pass(fitted, Buffer.from(json), eventBytes("", json));
     }
@@ -146,15 +153,9 @@ function isOpening(chunk: JsonObject): boolean {
     const choice = objectOf(entry);
     if (choice === undefined) continue;
     if (isSaid(choice["finish_reason"]) || isSaid(choice["text"])) return false;
-    const delta = objectOf(choice["delta"]) ?? objectOf(choice["message"]);
-    for (const name in delta) if (name !== "role" && isSaid(delta[name])) return false;
+    if (saysMore(newWords(choice, false) ?? {})) return false;
   }
   return true;
-}
-
-function isSaid(value: unknown): boolean {
-  if (value === undefined || value === null || value === "") return false;
-  return !Array.isArray(value) || value.length > 0;
 }
 
 /** What a chunk that goes on with this one begins with. */
