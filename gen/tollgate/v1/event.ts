@@ -28,6 +28,8 @@ export enum FinishReason {
   FINISH_REASON_PAUSED = 6,
   /** FINISH_REASON_MALFORMED - The model's answer was malformed. */
   FINISH_REASON_MALFORMED = 7,
+  /** FINISH_REASON_CONTEXT_FULL - The model's context was full before the answer was complete. No limit of the request was reached. */
+  FINISH_REASON_CONTEXT_FULL = 8,
   UNRECOGNIZED = -1,
 }
 

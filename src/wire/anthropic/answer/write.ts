@@ -10,7 +10,7 @@ import { WIRE_NAME } from "../facts.js";
 import { encodeCallState, encodeProof } from "./proof.js";
 import { encodeUsage } from "./usage.js";
 
-/** Its first candidate, for the wire has one. */
+/** Its first candidate, for the wire has one. Throws UPSTREAM_FAILED where it is malformed. */
 export function encodeAnswer(answer: Answer): Buffer {
   const candidate = answer.candidates.find(({ index }) => index === 0) ?? answer.candidates[0];
   const parts = candidate?.message?.parts ?? [];

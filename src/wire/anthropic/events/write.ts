@@ -1,4 +1,5 @@
 /** From typed steps to the events of a client: blocks one after the other, each whole before the next begins. */
+import { malformedAnswer } from "../../answer/finish-words.js";
 import {
   type CandidateEnd,
   type Event,
@@ -243,6 +244,7 @@ class MessagesStreamEncoder extends StreamEncoder {
     this.ending ??= { candidate: 0, reason: FinishReason.FINISH_REASON_UNSPECIFIED, stopString: undefined };
     this.tellBlocks();
     const { reason, stopString } = this.ending;
+    if (reason === FinishReason.FINISH_REASON_MALFORMED) return this.tellFailure(malformedAnswer());
     const members = endMembers({ finishReason: reason, stopString }, this.calls.size > 0, this.refusal);
     const told = encodeEndUsage(usage);
     const end = `{"type":"message_delta","delta":${objectText(members)},"usage":${JSON.stringify(told)}}`;

@@ -1,7 +1,7 @@
 /** Reads one candidate of an answer, from its deltas or its whole message. */
 import { FinishReason, type Part } from "../../../api/index.js";
 import type { GatewayError } from "../../../errors.js";
-import { upstreamFailed } from "../../error/refusals.js";
+import { endingOf, failedEnd } from "../../answer/finish-words.js";
 import type { CallCounter, Collector } from "../../answer/collector.js";
 import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../../json/value.js";
 import { decodeLogprobs } from "../../openai/answer/logprobs.js";
@@ -12,7 +12,6 @@ import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/wordless.
 import { DELTA_KINDS, DETAIL_KINDS, THOUGHT_NAMES } from "../events/kinds.js";
 import { AnswerAudio } from "./read-audio.js";
 import { CallsReader } from "./read-calls.js";
-import { REASONS } from "./finish.js";
 import { thoughtText } from "./read-content.js";
 import { newWords, saysMore } from "../../openai/answer/read-said.js";
 import { executedTool } from "./read-tools.js";
@@ -23,9 +22,6 @@ export interface CandidateCollector extends Collector, CallCounter {
   /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
   readonly names: ReadonlyMap<string, string>;
 }
-
-/** Endings that are failures: the answer before them is cut. */
-const FAILURES: ReadonlySet<string> = new Set(["error", "abort", "insufficient_system_resource"]);
 
 const EXECUTED_MAX = 1_000;
 
@@ -64,9 +60,11 @@ export class CandidateReader {
     if (this.collector.isTyped) this.readLogprobs(choice["logprobs"]);
     const reason = choice["finish_reason"];
     if (typeof reason !== "string" || reason === "") return undefined;
-    if (FAILURES.has(reason)) return upstreamFailed(`it ended the answer with '${reason}'`);
+    const ending = endingOf(reason, FinishReason.FINISH_REASON_END);
+    // A client of this wire has no word for a malformed answer either.
+    if (ending === "failed" || ending === FinishReason.FINISH_REASON_MALFORMED) return failedEnd(reason);
     this.isFinished = true;
-    this.reason = REASONS.get(reason) ?? FinishReason.FINISH_REASON_END;
+    this.reason = ending;
     // Of vLLM: the stop string that occurred, or the id of a stop token.
     const stopReason = choice["stop_reason"];
     if (typeof stopReason === "string" && stopReason !== "") this.stopString = stopReason;
@@ -91,7 +89,8 @@ export class CandidateReader {
   /** The reason that fits what came: servers mix up stops and calls, and some tell none. */
   private trueReason(): FinishReason {
     const reason = this.isFinished ? this.reason : FinishReason.FINISH_REASON_END;
-    const isStop = reason === FinishReason.FINISH_REASON_END;
+    const isStopString = reason === FinishReason.FINISH_REASON_STOP_STRING;
+    const isStop = reason === FinishReason.FINISH_REASON_END || isStopString;
     const isCalls = reason === FinishReason.FINISH_REASON_TOOL_CALLS;
     if (isStop && this.calls.hasCalls) return FinishReason.FINISH_REASON_TOOL_CALLS;
     if (isCalls && !this.calls.hasCalls) return FinishReason.FINISH_REASON_END;

@@ -2,12 +2,14 @@
  * Answers of upstreams that are not quite what clients of the wire are promised: read, and written anew where they
  * differ. What fits is left alone, and what the dialect adds stands in members of its own.
  */
+import { FinishReason } from "../../../api/index.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
 import { ExactJson } from "../../json/exact.js";
 import { kept } from "../../answer/kept-text.js";
 import { argumentsText, type CallPlace, CallPlaces, madeCallId, readFragment } from "./read-call-places.js";
-import { FINISH_NAMES, REASONS } from "./finish.js";
+import { endingOf } from "../../answer/finish-words.js";
+import { finishName } from "./finish.js";
 import { contentMembers } from "./read-content.js";
 import { newWords, saysMore } from "../../openai/answer/read-said.js";
 
@@ -208,11 +210,15 @@ function plainDelta(choice: JsonObject): JsonObject | undefined {
 function endOf(reason: unknown, { calls, hasFunctionCall }: Candidate): unknown {
   if (typeof reason !== "string" || reason === "") return null;
   const hasCalls = calls.all.some(({ isTold }) => isTold);
-  if (reason === "stop" && hasCalls) return "tool_calls";
-  if (reason === "tool_calls" && !hasCalls) return hasFunctionCall ? "function_call" : "stop";
-  if (ENDS.has(reason)) return reason;
-  const known = REASONS.get(reason);
-  return (known === undefined ? undefined : FINISH_NAMES.get(known)) ?? "stop";
+  const word = ENDS.has(reason) ? reason : wordOf(reason);
+  if (word === "stop" && hasCalls) return "tool_calls";
+  return word === "tool_calls" && !hasCalls ? (hasFunctionCall ? "function_call" : "stop") : word;
+}
+
+/** Null for a failure, which is told as an error. */
+function wordOf(reason: string): string | null {
+  const ending = endingOf(reason, FinishReason.FINISH_REASON_END);
+  return ending === "failed" || ending === FinishReason.FINISH_REASON_MALFORMED ? null : finishName(ending);
 }
 
 /** The object with the edits made; undefined takes a member away. The same object where nothing differs. */

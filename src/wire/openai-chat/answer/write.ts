@@ -7,7 +7,7 @@ import { encodeWhole } from "../../openai/answer/write-whole.js";
 import { encodeDeltaPart } from "./write-parts.js";
 import { finishName } from "./finish.js";
 
-/** Writes a whole answer for a client. */
+/** Writes a whole answer for a client. Throws UPSTREAM_FAILED where it is malformed. */
 export function encodeAnswer(answer: Answer, asked?: () => WireRequest): Buffer {
   // What was asked is read again only where it decides something.
   const isOlder = answer.candidates.some(hasCalls) && asked?.().facts.asksFunctions === true;

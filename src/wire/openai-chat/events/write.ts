@@ -1,10 +1,11 @@
 /** From typed steps to the events of a client. */
-import type { LogprobsDelta, Part } from "../../../api/index.js";
+import { FinishReason, type LogprobsDelta, type Part } from "../../../api/index.js";
 import type { StreamEncoder } from "../../events/writer.js";
 import type { RequestFacts } from "../../wire.js";
 import { type CandidateKind, ChunkStreamEncoder } from "../../openai/events/write-chunks.js";
 import { encodeLogprobs } from "../../openai/answer/logprobs.js";
 import { encodeDeltaPart } from "../answer/write-parts.js";
+import { malformedAnswer } from "../../answer/finish-words.js";
 import { finishName } from "../answer/finish.js";
 
 export function encodeStream(request: RequestFacts): StreamEncoder {
@@ -70,6 +71,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
         const { candidate, reason, stopString } = kind.value;
         const stop = stopString === undefined ? "" : `,"stop_reason":${JSON.stringify(stopString)}`;
         this.role(candidate, false);
+        if (reason === FinishReason.FINISH_REASON_MALFORMED) return this.tellFailure(malformedAnswer());
         return this.choice(candidate, "", "null", `"${finishName(reason, this.isOlder)}"${stop}`);
       }
       default:

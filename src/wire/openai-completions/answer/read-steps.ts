@@ -1,22 +1,13 @@
 /** Reads the choices of chunks and of whole answers into text and steps. */
 import { FinishReason } from "../../../api/index.js";
 import type { GatewayError } from "../../../errors.js";
-import { upstreamFailed } from "../../error/refusals.js";
+import { endingOf, failedEnd } from "../../answer/finish-words.js";
 import { type JsonObject, placeOf, textOf } from "../../json/value.js";
 import { ChunkAnswerReader } from "../../openai/answer/read-steps.js";
 import { CHOICE_KINDS } from "../events/kinds.js";
 import { decodeLogprobs } from "./logprobs.js";
 
 const CHOICES_MAX = 128 * 2_048;
-
-const REASONS: ReadonlyMap<string, FinishReason> = new Map([
-  ["stop", FinishReason.FINISH_REASON_END],
-  ["length", FinishReason.FINISH_REASON_LENGTH],
-  ["content_filter", FinishReason.FINISH_REASON_BLOCKED],
-]);
-
-/** Endings that are failures: the answer before them is cut. */
-const FAILURES: ReadonlySet<string> = new Set(["error", "abort"]);
 
 export class CompletionReader extends ChunkAnswerReader {
   /** The choices that began, each with whether it ended. */
@@ -61,10 +52,10 @@ export class CompletionReader extends ChunkAnswerReader {
     const logprobs = decodeLogprobs(choice["logprobs"], candidate);
     if (logprobs !== undefined) this.add({ kind: { $case: "logprobs", value: logprobs } });
     if (reason === "") return undefined;
-    if (FAILURES.has(reason)) return upstreamFailed(`it ended the answer with '${reason}'`);
+    const known = endingOf(reason, FinishReason.FINISH_REASON_END);
+    if (known === "failed" || known === FinishReason.FINISH_REASON_MALFORMED) return failedEnd(reason);
     // Of vLLM: the stop string that occurred, or the id of a stop token.
     const stopString = textOf(choice["stop_reason"]) || undefined;
-    const known = REASONS.get(reason) ?? FinishReason.FINISH_REASON_END;
     const isStop = known === FinishReason.FINISH_REASON_END && stopString !== undefined;
     this.tellEnd(candidate, isStop ? FinishReason.FINISH_REASON_STOP_STRING : known, stopString);
     return undefined;

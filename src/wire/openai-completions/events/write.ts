@@ -1,5 +1,6 @@
 /** Writes streams: typed steps to a client's events. */
-import type { LogprobsDelta } from "../../../api/index.js";
+import { malformedAnswer } from "../../answer/finish-words.js";
+import { FinishReason, type LogprobsDelta } from "../../../api/index.js";
 import { type CandidateKind, ChunkStreamEncoder } from "../../openai/events/write-chunks.js";
 import type { RequestFacts, StreamEncoder } from "../../wire.js";
 import { finishName } from "../answer/finish.js";
@@ -33,6 +34,7 @@ export class CompletionEncoder extends ChunkStreamEncoder {
       case "candidateEnd": {
         const { candidate, reason, stopString } = kind.value;
         const stop = stopString === undefined ? "" : `,"stop_reason":${JSON.stringify(stopString)}`;
+        if (reason === FinishReason.FINISH_REASON_MALFORMED) return this.tellFailure(malformedAnswer());
         return this.choice(candidate, "", undefined, `"${finishName(reason)}"${stop}`);
       }
       case "thinking":

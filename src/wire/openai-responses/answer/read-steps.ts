@@ -3,6 +3,7 @@ import { type Event, FinishReason, type Usage } from "../../../api/index.js";
 import type { GatewayError } from "../../../errors.js";
 import { toldName } from "../../error/redact.js";
 import { upstreamFailed } from "../../error/refusals.js";
+import { finishReasonOf } from "../../answer/finish-words.js";
 import { AnswerCollector } from "../../answer/collector.js";
 import { changedNames, NO_NAMES, PLAIN_NAMES } from "../../request/fitted-names.js";
 import { type JsonObject, listOf, objectOf, textOf, timeOf } from "../../json/value.js";
@@ -14,11 +15,6 @@ import { HOSTED_TOOLS } from "./read-hosted.js";
 import { ItemsReader } from "./read-items.js";
 import { WIRE_NAME } from "../facts.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
-
-const REASONS: ReadonlyMap<string, FinishReason> = new Map([
-  ["max_output_tokens", FinishReason.FINISH_REASON_LENGTH],
-  ["content_filter", FinishReason.FINISH_REASON_BLOCKED],
-]);
 
 const GOOD_STATUSES: ReadonlySet<string> = new Set(["completed", "incomplete"]);
 
@@ -139,9 +135,11 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
     listOf(response["output"]).forEach((item, index) => this.items.end(index, objectOf(item) ?? {}));
     this.noteToldCalls(toldCalls(response["usage"], this));
     this.complete = true;
-    const told = REASONS.get(textOf(objectOf(response["incomplete_details"])?.["reason"]));
+    const cut = textOf(objectOf(response["incomplete_details"])?.["reason"]);
     const plain = this.items.hasCalls ? FinishReason.FINISH_REASON_TOOL_CALLS : FinishReason.FINISH_REASON_END;
-    this.tellEnd(0, told ?? plain, undefined);
+    // What is incomplete is cut, whatever word or none says why.
+    const isCut = cut !== "" || status === "incomplete";
+    this.tellEnd(0, isCut ? finishReasonOf(cut, FinishReason.FINISH_REASON_LENGTH) : plain, undefined);
     return undefined;
   }
 }

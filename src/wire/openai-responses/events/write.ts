@@ -51,6 +51,7 @@ interface OpenCall {
 
 const INCOMPLETE: ReadonlyMap<FinishReason, string> = new Map([
   [FinishReason.FINISH_REASON_LENGTH, "max_output_tokens"],
+  [FinishReason.FINISH_REASON_CONTEXT_FULL, "max_output_tokens"],
   [FinishReason.FINISH_REASON_BLOCKED, "content_filter"],
 ]);
 const NO_SUMMARY = { code: "server_error", message: "The model wrote no summary of the conversation." };
