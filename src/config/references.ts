@@ -12,6 +12,8 @@ export interface KnownFamily {
   readonly connect: unknown;
   /** What `prompt_cache` may say beside `shared`. */
   readonly promptCaches?: readonly string[] | undefined;
+  /** The wire, with the facts of models that it has a use for and most wires have none. */
+  readonly wire?: { readonly ownFacts?: readonly string[] | undefined } | undefined;
   /** Absent where it takes no credential from the machine in the place of a missing one. */
   readonly authorize?: unknown;
   /** True where a credential that is no JSON is the path of a file that holds it. */
@@ -37,6 +39,8 @@ export function checkReferences(root: RawValue, families: readonly KnownFamily[]
   checkKeys(file.get("keys"), entriesOf(file.get("accounts")), refuse);
   checkIssuers(entriesOf(file.get("identity")).get("oidc"), entriesOf(file.get("accounts")), refuse);
   if (families === undefined) return;
+  for (const [id, model] of entriesOf(file.get("models")))
+    checkFacts(entriesOf(model), ["models", id, "facts"], upstreams, families, refuse);
   for (const [id, upstream] of upstreams) checkFamily(entriesOf(upstream), ["upstreams", id], families, refuse);
 }
 
@@ -55,6 +59,40 @@ function checkTargets(targets: RawValue, path: Path, upstreams: ReadonlyMap<stri
     if (seen.has(identity))
       refuse([...path, index], "repeats an earlier target; give one of them the sum of the weights");
     seen.add(identity);
+  }
+}
+
+/** Facts of a model that only some wires have a use for, as settings call them. All others change every body. */
+const FACTS_OF_SOME_WIRES: ReadonlyMap<string, string> = new Map([
+  ["without_thinking", "withoutThinking"],
+  ["prefill", "prefill"],
+  ["cache_marks", "cacheMarks"],
+  ["budgets", "budgets"],
+  ["signed_calls", "signedCalls"],
+  ["result_images", "resultImages"],
+]);
+
+/** A fact that no target of the model has a use for would look as if it did something. */
+function checkFacts(
+  model: ReadonlyMap<string, RawValue>,
+  path: Path,
+  upstreams: ReadonlyMap<string, RawValue>,
+  families: readonly KnownFamily[],
+  refuse: Refuse,
+): void {
+  const targets = model.get("targets");
+  const named = (Array.isArray(targets) ? targets : []).map((target) => {
+    const upstream = entriesOf(target).get("upstream");
+    const name = typeof upstream === "string" ? entriesOf(upstreams.get(upstream)).get("family") : undefined;
+    return families.find((family) => family.name === name);
+  });
+  // A target that is wrong is refused for itself.
+  if (named.length === 0 || named.includes(undefined)) return;
+  for (const [fact] of entriesOf(model.get("facts"))) {
+    const known = FACTS_OF_SOME_WIRES.get(fact);
+    if (known === undefined || named.some((family) => family?.wire?.ownFacts?.includes(known) === true)) continue;
+    const heeding = families.filter(({ wire }) => wire?.ownFacts?.includes(known) === true).map(({ name }) => name);
+    refuse([...path, fact], `has no effect on the targets of this model; it has one on ${heeding.join(", ")}`);
   }
 }
 

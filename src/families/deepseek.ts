@@ -24,6 +24,9 @@ export const deepseek = chatFamily({
     thinkingField: "reasoning_content",
     thinkingRequired: true,
     thinkingControl: "thinking",
+    // Source: api-docs.deepseek.com/guides/json_mode: it knows json_object, which wants the word JSON in the prompt.
+    schemas: false,
+    forcedWhileThinking: false,
     allowedTools: false,
     customTools: false,
     lacks: ["n", "logit_bias", "verbosity", "service_tier", "store", "prediction", "modalities", "audio"],

@@ -18,6 +18,7 @@ export const openrouter = chatFamily({
     thinkingControl: "reasoning",
     // It hands it on only to who understands it.
     thinkingTolerant: true,
+    fitsModels: true,
     topK: true,
     // For Claude and Gemini, and left alone for others: openrouter.ai/docs, prompt caching.
     cacheMark: "cache_control",

@@ -78,8 +78,17 @@ function limitsOfGemini(): ModelFacts {
 /** DeepSeek's (api-docs.deepseek.com/guides/thinking_mode) and Moonshot's (platform.kimi.ai/docs). */
 const DEEPSEEK_AND_KIMI: readonly Row[] = [
   {
-    name: /^deepseek-(v[4-9]|chat$|reasoner$)/,
+    name: /^deepseek-chat$/,
     facts: { thinking: "switch", withoutThinking: "disabled", efforts: ["low", "high", "max"] },
+  },
+  {
+    name: /^deepseek-(v[4-9]|reasoner$)/,
+    facts: {
+      thinking: "switch",
+      thinksUnasked: true,
+      withoutThinking: "disabled",
+      efforts: ["low", "high", "max"],
+    },
   },
   { name: /^kimi-k3/, facts: { thinking: "effort", efforts: ["low", "high", "max"], sampling: "none" } },
   { name: /^kimi-k2\.7-code/, facts: { thinking: "always", efforts: [], sampling: "none", forcedTools: false } },

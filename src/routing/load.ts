@@ -272,7 +272,17 @@ class ServedModels {
         refusesAddresses: (mediaAddresses ?? (served.family.isSelfHosted ? "refuse" : "pass")) === "refuse",
         promptCache,
       };
-      targets.push({ served, model: name, health, facts: own, ...said, cost, weight, priority });
+      targets.push({
+        served,
+        model: name,
+        health,
+        facts: own,
+        toldFacts: model.facts,
+        ...said,
+        cost,
+        weight,
+        priority,
+      });
     }
     targets.sort(byPriority);
     return {

@@ -29,6 +29,8 @@ export interface Target {
   readonly health: TargetHealth;
   /** What is known of it, and what the settings say of it. */
   readonly facts: ModelFacts;
+  /** The latter alone, which also changes what came in the upstream's own wire. Absent: nothing. */
+  readonly toldFacts?: ModelFacts | undefined;
   /** What the operator pays there; undefined where nobody knows. */
   readonly cost: Price | undefined;
   /** True where members of a request that no table knows are refused. */

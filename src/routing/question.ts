@@ -81,6 +81,7 @@ export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): O
   return {
     model: target.model,
     facts: target.facts,
+    toldFacts: target.toldFacts,
     outputTokensMax: asking.outputTokensMax,
     stream: asking.stream || mustGather(target, asking),
     candidateCount: asking.candidateCount,

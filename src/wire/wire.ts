@@ -181,6 +181,8 @@ export interface ModelFacts {
   readonly sampling?: "both" | "one" | "none" | undefined;
   /** How it is told to think: by itself, by named efforts, by a budget of tokens, on or off, always, or not at all. */
   readonly thinking?: "adaptive" | "effort" | "budget" | "switch" | "always" | "none" | undefined;
+  /** True where it thinks unless it is told not to. */
+  readonly thinksUnasked?: boolean | undefined;
   /** What keeps it from thinking; `effort` where nothing does, and the lowest effort is the nearest. */
   readonly withoutThinking?: "disabled" | "between_tools" | "effort" | undefined;
   /** The efforts that it knows, from the lowest. */
@@ -342,6 +344,8 @@ export interface ClientWire {
 /** The half of a wire that an upstream speaks. */
 export interface UpstreamWire {
   readonly name: string;
+  /** Facts of a model that it has a use for and most wires have none. Absent: none. */
+  readonly ownFacts?: readonly (keyof ModelFacts)[] | undefined;
   /** What the gateway does with each member of a body; a family may say more. */
   readonly members: MemberTable;
   /**

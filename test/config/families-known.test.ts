@@ -92,6 +92,35 @@ describe("with the families known", () => {
     const problems = problemsOf(`upstreams: { u: { ${said} } }`, families);
     expect(problems).toEqual(want.map((line) => `tollgate.yaml:${line}`));
   });
+
+  const UPSTREAMS = `upstreams:
+  chats: { family: vllm }
+  claudes: { family: anthropic, api_key: k }
+  geminis: { family: gemini, api_key: k }
+`;
+  test.each([
+    { fact: "prefill: true", heeds: ["claudes"] },
+    { fact: "without_thinking: disabled", heeds: ["claudes"] },
+    { fact: "budgets: { low: 1 }", heeds: ["geminis"] },
+    { fact: "signed_calls: true", heeds: ["geminis"] },
+    { fact: "result_images: true", heeds: ["geminis"] },
+    { fact: "cache_marks: true", heeds: [] },
+    { fact: "sampling: none", heeds: ["chats", "claudes", "geminis"] },
+    { fact: "forced_tools: false", heeds: ["chats", "claudes", "geminis"] },
+    { fact: "schemas: false", heeds: ["chats", "claudes", "geminis"] },
+    { fact: "system_turns: false", heeds: ["chats", "claudes", "geminis"] },
+  ])("the fact '$fact' is taken for a model of which a target has a use for it", ({ fact, heeds }) => {
+    const check = (...names: readonly string[]): readonly string[] => {
+      const targets = names.map((upstream) => `{ upstream: ${upstream} }`).join(", ");
+      return problemsOf(`${UPSTREAMS}models: { m: { targets: [${targets}], facts: { ${fact} } } }`, families);
+    };
+    for (const name of ["chats", "claudes", "geminis"]) {
+      const want = heeds.includes(name) ? [] : [expect.stringContaining("has no effect on the targets of this model")];
+      expect(check(name)).toEqual(want);
+    }
+    // One target is enough: the others have no use for it.
+    if (heeds.length > 0) expect(check("chats", "claudes", "geminis")).toEqual([]);
+  });
 });
 
 function problemsOf(text: string, families: readonly KnownFamily[]): readonly string[] {

@@ -39,6 +39,8 @@ export interface MessageChanges {
   readonly callId?: string;
   /** What the assistant says between a result and the user, where the upstream lets nobody else follow. */
   readonly bridge?: string;
+  /** What the model is told first, where it cannot be made to call. */
+  readonly nudge?: string;
 }
 
 /** The messages with the changes made. */
@@ -48,7 +50,9 @@ export function messagesWith(changes: MessageChanges): object[] {
   const { reasoning_content: thought, ...rest } = assistant;
   const callId = changes.callId ?? tool.tool_call_id;
   const field = changes.thought ?? "reasoning_content";
+  const first = changes.nudge === undefined ? [] : [{ role: "system", content: changes.nudge }];
   return [
+    ...first,
     { ...developer, role: changes.developer ?? developer.role },
     changes.name === false ? unnamed : { ...unnamed, name },
     {
@@ -108,10 +112,11 @@ export const EXPECTED: readonly Expected[] = [
     model: "deepseek-v4-pro",
     url: "https://api.deepseek.com/chat/completions",
     headers: BEARER,
-    messages: SYSTEM,
-    set: { ...USAGE, ...OLD_LIMIT, thinking: { type: "enabled" }, reasoning_effort: "low" },
+    // It thinks, so no call can be forced.
+    messages: { ...SYSTEM, nudge: "You must answer by calling one of the tools." },
+    set: { ...USAGE, ...OLD_LIMIT, thinking: { type: "enabled" }, reasoning_effort: "low", tool_choice: "auto" },
     without: ["max_completion_tokens"],
-    dropped: [],
+    dropped: ["tool_choice"],
   },
   {
     name: "mistral",
@@ -161,8 +166,8 @@ export const EXPECTED: readonly Expected[] = [
     headers: BEARER,
     messages: SYSTEM,
     set: USAGE,
-    without: [],
-    dropped: [],
+    without: ["temperature"],
+    dropped: ["temperature"],
   },
   {
     name: "openrouter",

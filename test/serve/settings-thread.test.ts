@@ -45,7 +45,7 @@ models:
     targets: [{ upstream: local, weight: 2.5, cost: free }, { upstream: openai, model: gpt-4o, priority: 2 }]
     price: { input: 1, output: 2, tiers: [{ above_input_tokens: 9, input: 3, output: 4 }], tools: { web_search: 10 } }
     output_tokens_max: 100
-    facts: { images: true, efforts: [low, high], budgets: { low: 1024 } }
+    facts: { images: true, efforts: [low, high] }
     retires: 2027-01-31
 accounts: { acme: { credit: 5, models: { "gpt-*": { concurrency: 2 } } } }
 keys: [{ account: acme, secret: sk-0123456789abcdef01, expires: "2027-01-01T00:00:00Z", metadata: { team: a } }]

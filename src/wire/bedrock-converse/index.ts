@@ -11,6 +11,7 @@ import { WIRE_NAME } from "./facts.js";
 export function createWire(ids: () => string): UpstreamWire {
   return {
     name: WIRE_NAME,
+    ownFacts: ["withoutThinking", "prefill", "cacheMarks"],
     members: MEMBERS,
     encodeRequest,
     decodeStream: (_request, _form, asked) => decodeStream(asked, ids),

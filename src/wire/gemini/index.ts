@@ -18,6 +18,7 @@ export { PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./facts.js";
 
 export const wire: Wire = {
   name: WIRE_NAME,
+  ownFacts: ["budgets", "signedCalls", "resultImages"],
   members: MEMBERS,
   readRequest,
   readTool,

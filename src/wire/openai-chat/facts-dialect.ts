@@ -54,6 +54,12 @@ export type OpenAiChatDialect = {
   readonly messageMembers: readonly string[];
   /** Which roles may follow each role, where the upstream refuses the rest; empty where any may. */
   readonly roleOrder: RoleOrder;
+  /** True where the upstream itself leaves out what one of its models does not take. */
+  readonly fitsModels: boolean;
+  /** False where answers cannot be bound to a schema, whatever the model: then a JSON object is asked for in words. */
+  readonly schemas: boolean;
+  /** False where a call cannot be forced while the model thinks. */
+  readonly forcedWhileThinking: boolean;
   /** The member that marks a last message of the assistant as one to go on with; empty where it needs no mark. */
   readonly prefillField: "" | "prefix";
   /** Schemes of addresses by which the upstream takes a file that it keeps, such as `fileid` of `fileid://file-1`. */
@@ -84,6 +90,9 @@ export const openAiChatDialect: OpenAiChatDialect = {
   messageNames: true,
   messageMembers: [],
   roleOrder: {},
+  fitsModels: false,
+  schemas: true,
+  forcedWhileThinking: true,
   prefillField: "",
   keptSchemes: [],
   lacks: [],
@@ -139,6 +148,9 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     messageNames: flag("messageNames", own.messageNames),
     messageMembers: textsOf(dialect["messageMembers"]),
     roleOrder: rolesOf(dialect["roleOrder"]),
+    fitsModels: flag("fitsModels", own.fitsModels),
+    schemas: flag("schemas", own.schemas),
+    forcedWhileThinking: flag("forcedWhileThinking", own.forcedWhileThinking),
     prefillField: one("prefillField", ["prefix"], own.prefillField),
     keptSchemes: textsOf(dialect["keptSchemes"]),
     lacks: textsOf(dialect["lacks"]),

@@ -4,6 +4,7 @@ import type { Member } from "../json/splice.js";
 import type { ModelFacts, RequestFacts, WireRequest } from "../wire.js";
 import { refuseUnsaid } from "./dropped-parameters.js";
 import { withPlainMediaTypes } from "./media-type.js";
+import { areLimiting, type LimitingFacts, obeyFacts } from "./obeyed-facts.js";
 import type { ToolOrders } from "./member-gate.js";
 import { editCache, type PromptCache } from "./prompt-cache.js";
 
@@ -13,6 +14,8 @@ export interface OwnedFields {
   readonly model: string;
   /** What is known of that model; absent where nothing is. */
   readonly facts?: ModelFacts | undefined;
+  /** Of these, what the settings say: it holds for bodies of the upstream's own wire, too. Absent: nothing. */
+  readonly toldFacts?: ModelFacts | undefined;
   /** The limit that the hold covers, for each candidate; undefined leaves the client's own. */
   readonly outputTokensMax: number | undefined;
   readonly stream: boolean;
@@ -45,6 +48,24 @@ export function unwritten(
   const told = withPlainMediaTypes(request.prompt());
   const prompt = isForeign ? fit(told) : told;
   return { prompt, owned: { ...owned, outputTokensMax }, isForeign };
+}
+
+/**
+ * A client's own body that asks for what the facts say the model does not do: it is written anew, from its prompt.
+ * Undefined where it may pass. `dropped` takes the names of what is lost.
+ */
+export function againstFacts(
+  request: WireRequest,
+  owned: OwnedFields,
+  facts: LimitingFacts,
+  dropped: string[],
+): Unwritten | undefined {
+  if (!areLimiting(facts)) return undefined;
+  const asked = request.prompt();
+  const prompt = obeyFacts(asked, facts, (param) => void dropped.push(param));
+  if (prompt === asked) return undefined;
+  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  return { prompt, owned: { ...owned, outputTokensMax }, isForeign: false };
 }
 
 /** A client's own body, as the pass over it found it. */

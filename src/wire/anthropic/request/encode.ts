@@ -2,7 +2,7 @@
 import { CALLS_MAX_DEFAULT, type HostedTool } from "../../request/hosted-tools.js";
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
 import { splice } from "../../json/splice.js";
-import { ownedEdits, unwritten } from "../../request/owned-fields.js";
+import { againstFacts, ownedEdits, unwritten } from "../../request/owned-fields.js";
 import type { OwnedFields, UpstreamWire } from "../../wire.js";
 import { BOUNDED } from "./members.js";
 import { rulesOf } from "../../claude/request/encode-rules.js";
@@ -15,11 +15,12 @@ import { MessagesRequest } from "./decode.js";
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
-  if (source?.wire === WIRE_NAME) {
+  const own = source?.wire === WIRE_NAME ? againstFacts(request, owned, owned.toldFacts ?? {}, dropped) : undefined;
+  if (source?.wire === WIRE_NAME && own === undefined) {
     const scan = request instanceof MessagesRequest ? request.scan : scanRequest(source, "generate");
     return spliceOwned(source.body, scan, owned);
   }
-  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => withFittedNames(prompt, PLAIN_NAMES));
+  const anew = own ?? unwritten(request, owned, WIRE_NAME, (prompt) => withFittedNames(prompt, PLAIN_NAMES));
   return encodePrompt(anew.prompt, anew.owned, {
     rules: rulesOf(owned.facts),
     model: owned.model,

@@ -1,7 +1,9 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
+import type { Prompt } from "../../../api/index.js";
+import { obeyFacts } from "../../request/obeyed-facts.js";
 import { JsonCursor } from "../../json/cursor.js";
 import { type Edits, readMembers, splice } from "../../json/splice.js";
-import { unwritten } from "../../request/owned-fields.js";
+import { againstFacts, unwritten } from "../../request/owned-fields.js";
 import type { OwnedFields, UpstreamWire } from "../../wire.js";
 import { withFittedNames } from "../../request/fitted-names.js";
 import { rulesOf } from "./encode-rules.js";
@@ -13,16 +15,19 @@ import { GeminiRequest } from "./decode.js";
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
-  if (source?.wire === WIRE_NAME) {
+  const drop = (param: string): void => void dropped.push(param);
+  const own = source?.wire === WIRE_NAME ? againstFacts(request, owned, owned.toldFacts ?? {}, dropped) : undefined;
+  if (source?.wire === WIRE_NAME && own === undefined) {
     const scan = request instanceof GeminiRequest ? request.scan : scanRequest(source);
     return spliceOwned(source.body, scan, owned);
   }
-  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => withFittedNames(prompt, NAMES));
+  const fit = (prompt: Prompt): Prompt => withFittedNames(obeyFacts(prompt, owned.facts ?? {}, drop), NAMES);
+  const anew = own ?? unwritten(request, owned, WIRE_NAME, fit);
   return encodePrompt(anew.prompt, anew.owned, {
     rules: rulesOf(owned.facts),
     model: owned.model,
     isForeign: anew.isForeign,
-    drop: (param) => void dropped.push(param),
+    drop,
   });
 };
 

@@ -1,5 +1,5 @@
 /** From the typed prompt to a body for an upstream of this wire. */
-import { type Prompt, type Reasoning, type Tool, type ToolChoice, ToolChoice_Mode } from "../../../api/index.js";
+import { type Prompt, type Reasoning, type Tool, ToolChoice_Mode } from "../../../api/index.js";
 import { encodeExtra } from "../../request/extra.js";
 import { jsonOf, type MemberTexts, objectText } from "../../json/text.js";
 import { leftOut } from "../../request/dropped-parameters.js";
@@ -28,17 +28,14 @@ const NUDGE: RoledMessage = {
 export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: MessageContext): Buffer {
   const { dialect } = context;
   const count = owned.candidateCount > 1 || prompt.candidateCount !== undefined ? owned.candidateCount : undefined;
-  const isUnforced = prompt.tools.length > 0 && mustBeAsked(prompt.toolChoice, context);
-  const nudge = isUnforced ? [NUDGE] : [];
-  if (isUnforced) context.drop("tool_choice");
   const tools = encodeTools(offeredTools(prompt, context), grammarOf(context));
   // A choice among no tools is refused, and so is what is said of their calls.
   const hasLostTools = tools === undefined && context.isForeign;
   if (hasLostTools && saysOfTools(prompt)) context.drop("tool_choice");
-  const choice = isUnforced ? '"auto"' : encodeToolChoice(prompt.toolChoice, "below", dialect);
+  const choice = encodeToolChoice(prompt.toolChoice, "below", dialect);
   const members: MemberTexts = [
     ["model", jsonOf(owned.model)],
-    ["messages", messagesText([...nudge, ...encodeMessages(prompt.messages, context)])],
+    ["messages", messagesText(encodeMessages(prompt.messages, context))],
     ["tools", tools],
     ["tool_choice", hasLostTools ? undefined : choice],
     ["parallel_tool_calls", hasLostTools ? undefined : jsonOf(prompt.parallelToolCalls)],
@@ -94,11 +91,6 @@ function encodeReasoning(reasoning: Reasoning | undefined, context: MessageConte
   return members ?? [];
 }
 
-/** True where a call must come, and the model cannot be made to: then it is asked to in words. */
-function mustBeAsked(choice: ToolChoice | undefined, { facts, isForeign }: MessageContext): boolean {
-  return isForeign && facts.forcedTools === false && choice?.mode === ToolChoice_Mode.MODE_REQUIRED;
-}
-
 /** True where a choice means more than that there is one. */
 function saysOfTools({ toolChoice }: Prompt): boolean {
   return toolChoice !== undefined && (toolChoice.names.length > 0 || toolChoice.mode === ToolChoice_Mode.MODE_REQUIRED);
@@ -107,7 +99,7 @@ function saysOfTools({ toolChoice }: Prompt): boolean {
 /** The tools that the model may call: where a choice cannot name several, the others are not offered. */
 function offeredTools({ tools, toolChoice }: Prompt, context: MessageContext): readonly Tool[] {
   const names = new Set(toolChoice?.names);
-  if (names.size === 0 || (context.dialect.allowedTools && !mustBeAsked(toolChoice, context))) return tools;
+  if (names.size === 0 || context.dialect.allowedTools) return tools;
   return tools.filter(({ kind }) => kind?.$case === "opaque" || names.has(kind?.value.name ?? ""));
 }
 

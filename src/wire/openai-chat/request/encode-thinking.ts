@@ -1,7 +1,7 @@
 /** How a model of an upstream is told to think, in the member that the upstream has for it. */
 import type { Reasoning } from "../../../api/index.js";
 import { jsonOf, type MemberTexts, objectText } from "../../json/text.js";
-import { effortOf, nearestEffort } from "../../openai/request/encode-efforts.js";
+import { effortOf, effortsOf, nearestEffort } from "../../openai/request/encode-efforts.js";
 import type { ModelFacts } from "../../wire.js";
 import type { OpenAiChatDialect } from "../facts-dialect.js";
 
@@ -40,8 +40,8 @@ export function thinkingMembers(
   }
 }
 
-function effortMember(effort: string | undefined, { efforts = [] }: ModelFacts): MemberTexts | undefined {
-  const nearest = effort === undefined ? undefined : nearestEffort(effort, efforts);
+function effortMember(effort: string | undefined, facts: ModelFacts): MemberTexts | undefined {
+  const nearest = effort === undefined ? undefined : nearestEffort(effort, effortsOf(facts));
   return nearest === undefined ? undefined : [["reasoning_effort", JSON.stringify(nearest)]];
 }
 

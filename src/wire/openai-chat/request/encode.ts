@@ -1,7 +1,12 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
+import assert from "node:assert";
+import type { Prompt } from "../../../api/index.js";
+import { effortOf } from "../../openai/request/encode-efforts.js";
+import { objectOf, parsed } from "../../json/value.js";
 import { JsonCursor } from "../../json/cursor.js";
 import { type Member, readMembers, splice } from "../../json/splice.js";
-import { ownedEdits, unwritten } from "../../request/owned-fields.js";
+import { mayAskAgainst } from "../../request/obeyed-facts.js";
+import { againstFacts, ownedEdits, type Unwritten, unwritten } from "../../request/owned-fields.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
 import type { ModelFacts, OwnedFields, UpstreamWire, WireRequest } from "../../wire.js";
@@ -24,14 +29,52 @@ export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, dia
 function encode(request: WireRequest, owned: OwnedFields, known: CompleteDialect, dropped: string[]): Buffer {
   const { source } = request;
   const { model, facts = NO_FACTS } = owned;
-  if (source?.wire === WIRE_NAME) {
-    const scan = request instanceof ChatRequest ? request.scan : scanRequest(source.body);
-    return spliceOwned(source.body, scan, owned, { dialect: known, facts, model, dropped });
+  const isOwn = source?.wire === WIRE_NAME;
+  const asked = isOwn ? undefined : request.prompt();
+  const anew = isOwn
+    ? ownAgainstFacts(request, owned, known, dropped)
+    : unwritten(request, owned, WIRE_NAME, (prompt) => fittedPrompt(prompt, limitsOf(facts, known, asked), dropped));
+  if (anew !== undefined) {
+    const drop = (param: string): void => void dropped.push(param);
+    return encodePrompt(anew.prompt, anew.owned, { dialect: known, model, facts, isForeign: anew.isForeign, drop });
   }
-  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => fittedPrompt(prompt, facts, dropped));
-  const { isForeign } = anew;
-  const context = { dialect: known, model, facts, isForeign, drop: (param: string): void => void dropped.push(param) };
-  return encodePrompt(anew.prompt, anew.owned, context);
+  assert(source !== undefined, "a body that passes came as one");
+  const scan = request instanceof ChatRequest ? request.scan : scanRequest(source.body);
+  return spliceOwned(source.body, scan, owned, { dialect: known, facts, model, dropped });
+}
+
+/**
+ * A body of this wire that asks for what the model, or the upstream, does not do. Whoever answers in the maker's own
+ * name tells what it refuses, and of whom nobody knows what it refuses is believed what the settings say.
+ */
+function ownAgainstFacts(
+  request: WireRequest,
+  owned: OwnedFields,
+  known: CompleteDialect,
+  dropped: string[],
+): Unwritten | undefined {
+  const isLeftToIt = known.isOpenAis || known.keepsBodies || known.fitsModels;
+  const facts = (isLeftToIt ? owned.toldFacts : owned.facts) ?? NO_FACTS;
+  const { members = [] } = request;
+  const lacking = { schemas: known.schemas, forcedTools: known.forcedWhileThinking };
+  if (!mayAskAgainst(facts, members) && !mayAskAgainst(lacking, members)) return undefined;
+  return againstFacts(request, owned, limitsOf(facts, known, request.prompt()), dropped);
+}
+
+/** What is known of the model, with what its upstream lacks whatever the model. */
+function limitsOf(facts: ModelFacts, known: CompleteDialect, asked: Prompt | undefined): ModelFacts {
+  const schemas = facts.schemas ?? (known.schemas ? undefined : false);
+  const mustThink = !known.forcedWhileThinking && asked !== undefined && isThinking(asked, facts);
+  return { ...facts, schemas, forcedTools: mustThink ? false : facts.forcedTools };
+}
+
+/** True where the model will think, as far as it is known: it was told to, or does unless it is told not to. */
+function isThinking({ reasoning, extra }: Prompt, { thinking, thinksUnasked }: ModelFacts): boolean {
+  if (thinking === "none") return false;
+  const native = objectOf(objectOf(parsed(extra?.wire === WIRE_NAME ? extra.json : "{}"))?.["thinking"])?.["type"];
+  if (native !== undefined) return native !== "disabled";
+  const effort = reasoning === undefined ? undefined : effortOf(reasoning);
+  return effort === undefined ? thinksUnasked === true || thinking === "always" : effort !== "none";
 }
 
 const NO_FACTS: ModelFacts = {};

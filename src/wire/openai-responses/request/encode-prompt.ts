@@ -7,7 +7,7 @@ import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text
 import { leftOut } from "../../request/dropped-parameters.js";
 import { withCache } from "../../request/prompt-cache.js";
 import { encodeMap, encodeUser } from "../../openai/request/encode-fields.js";
-import { effortOf, nearestEffort } from "../../openai/request/encode-efforts.js";
+import { effortOf, effortsOf, nearestEffort } from "../../openai/request/encode-efforts.js";
 import {
   encodeOutputFormat,
   encodeToolChoice,
@@ -93,7 +93,7 @@ function encodeReasoning(
   if (reasoning === undefined) return undefined;
   const { include } = reasoning;
   const wanted = isForeign ? effortOf(reasoning) : reasoning.effort;
-  const effort = isForeign && wanted !== undefined ? nearestEffort(wanted, facts.efforts ?? []) : wanted;
+  const effort = isForeign && wanted !== undefined ? nearestEffort(wanted, effortsOf(facts)) : wanted;
   if (effort === undefined && wanted !== undefined) drop("thinking");
   // A model of which nobody knows that it thinks refuses to be told how.
   if (effort === undefined && (include !== true || isForeign)) return undefined;

@@ -1,8 +1,9 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
 import { CALLS_MAX_DEFAULT, withoutTools } from "../../request/hosted-tools.js";
 import { objectOf, parsed, textOf } from "../../json/value.js";
+import type { Prompt } from "../../../api/index.js";
 import { splice } from "../../json/splice.js";
-import { ownedEdits, unwritten } from "../../request/owned-fields.js";
+import { againstFacts, ownedEdits, unwritten } from "../../request/owned-fields.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import type { OwnedFields, UpstreamWire } from "../../wire.js";
 import { encodePrompt } from "./encode-prompt.js";
@@ -15,11 +16,13 @@ import { ResponsesRequest } from "./decode.js";
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
-  if (source?.wire === WIRE_NAME) {
+  const own = source?.wire === WIRE_NAME ? againstFacts(request, owned, owned.toldFacts ?? {}, dropped) : undefined;
+  if (source?.wire === WIRE_NAME && own === undefined) {
     const scan = request instanceof ResponsesRequest ? request.scan : scanRequest(source.body);
     return spliceOwned(source.body, scan, owned);
   }
-  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => fittedPrompt(prompt, owned.facts ?? {}, dropped));
+  const fit = (prompt: Prompt): Prompt => fittedPrompt(prompt, owned.facts ?? {}, dropped);
+  const anew = own ?? unwritten(request, owned, WIRE_NAME, fit);
   return encodePrompt(anew.prompt, anew.owned, anew.isForeign, dropped);
 };
 

@@ -1,5 +1,6 @@
 /** The words in which OpenAI's wires say how much a model shall think. */
 import type { Reasoning } from "../../../api/index.js";
+import type { ModelFacts } from "../../wire.js";
 
 /** Budgets of thinking, in tokens, up to which an effort is meant. Our own steps: no upstream says where they lie. */
 const LOW_TOKENS = 2_048n;
@@ -22,4 +23,9 @@ export function nearestEffort(effort: string, efforts: readonly string[]): strin
   const wanted = ORDER.indexOf(effort);
   if (wanted === -1 || efforts.includes(effort)) return efforts.length === 0 ? undefined : effort;
   return efforts.find((known) => ORDER.indexOf(known) > wanted) ?? efforts.at(-1);
+}
+
+/** The efforts that a model knows; none of one that does not think. */
+export function effortsOf({ thinking, efforts = [] }: ModelFacts): readonly string[] {
+  return thinking === "none" ? [] : efforts;
 }

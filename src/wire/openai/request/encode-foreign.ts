@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Message, Part, Prompt } from "../../../api/index.js";
 import { withAnsweredCalls } from "../../request/answered-calls.js";
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
+import { obeyFacts } from "../../request/obeyed-facts.js";
 import type { ModelFacts } from "../../wire.js";
 
 const CALL_ID_CHARACTERS_MAX = 64;
@@ -10,21 +11,13 @@ const HASH_CHARACTERS = 12;
 
 /** The prompt as the model takes it. What is left out is named in `dropped`. */
 export function fittedPrompt(prompt: Prompt, facts: ModelFacts, dropped: string[]): Prompt {
-  const { temperature, topP, presencePenalty, frequencyPenalty } = prompt;
-  const mayPick = facts.sampling !== "none";
-  const keep = <Value>(value: Value | undefined, name: string): Value | undefined => {
-    if (mayPick || value === undefined) return value;
-    dropped.push(name);
-    return undefined;
-  };
-  const named = withFittedNames(prompt, PLAIN_NAMES);
+  const named = withFittedNames(
+    obeyFacts(prompt, facts, (param) => void dropped.push(param)),
+    PLAIN_NAMES,
+  );
   return {
     ...named,
     messages: withAnsweredCalls(named.messages).map(fittedMessage),
-    temperature: keep(temperature, "temperature"),
-    topP: keep(topP, "top_p"),
-    presencePenalty: keep(presencePenalty, "presence_penalty"),
-    frequencyPenalty: keep(frequencyPenalty, "frequency_penalty"),
     serviceTier: tierOf(prompt.serviceTier, dropped),
   };
 }
