@@ -218,7 +218,7 @@ function endOf(reason: unknown, { calls, hasFunctionCall }: Candidate): unknown 
 /** Null for a failure, which is told as an error. */
 function wordOf(reason: string): string | null {
   const ending = endingOf(reason, FinishReason.FINISH_REASON_END);
-  return ending === "failed" || ending === FinishReason.FINISH_REASON_MALFORMED ? null : finishName(ending);
+  return ending === "failed" || ending === FinishReason.FINISH_REASON_MALFORMED ? null : finishName(ending, false);
 }
 
 /** The object with the edits made; undefined takes a member away. The same object where nothing differs. */
