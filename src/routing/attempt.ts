@@ -20,7 +20,7 @@ import { Intake } from "./intake.js";
 import { askBody, headersFor } from "./question.js";
 import { batchesOf, isLong, readLong, readShort } from "./whole-answer.js";
 import { namedStream } from "../wire/answer/told-model.js";
-import { readable, unreadable, upstreamFailed } from "../wire/error/refusals.js";
+import { readable, refuseCompressed, unreadable, upstreamFailed } from "../wire/error/refusals.js";
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
@@ -109,9 +109,9 @@ class Attempt implements UpstreamHandler {
     if (this.#phase === "done") return;
     [this.#status, this.#headers] = [status, headers];
     this.#times.revive();
-    if (status !== ANSWERED) {
-      this.#phase = "error";
-    } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
+    if (status === ANSWERED) refuseCompressed(headers);
+    if (status !== ANSWERED) this.#phase = "error";
+    else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
       this.#phase = "stream";
       const { request, form, endpoint, toldModel } = this.plan;
       const stream = endpoint.wire.decodeStream?.(request.facts, form, request.outline ?? request);

@@ -71,7 +71,7 @@ export function createModelCatalog(routing: Routing): ModelCatalog {
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
     get: (id, caller) => {
       const model = routing.find(id);
-      if (!caller.mayUseModel(id)) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: id });
+      if (!caller.mayUseModel(model.id)) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: id });
       return showModel(model);
     },
   };

@@ -79,8 +79,20 @@ const BACKOFF_MS = 100;
 const BACKOFF_MS_MAX = 2_000;
 const UPSTREAM_WAIT_MS_MAX = 5_000;
 
+/** Two names that differ by capitals alone are two models: then each is found by its own name and no other. */
+function namesInSmallLetters(names: Iterable<string>): ReadonlyMap<string, string | undefined> {
+  const alike = new Map<string, string | undefined>();
+  for (const name of names) {
+    const small = name.toLowerCase();
+    alike.set(small, alike.has(small) ? undefined : name);
+  }
+  return alike;
+}
+
 export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
+  /** The names of models by their spelling in small letters, where one model alone is spelled so. */
+  #namedAlike: ReadonlyMap<string, string | undefined> = new Map();
   /** Other models that answers named, by target and name: an alias names the same one every time. */
   #answered = new WeakMap<Target, Map<string, Answered | undefined>>();
   readonly #unknown: UnknownMembers;
@@ -106,6 +118,7 @@ export class Routing {
   /** Puts new settings in force; requests that run keep their targets. */
   replace(table: RouteTable): void {
     this.#table = table;
+    this.#namedAlike = namesInSmallLetters(table.models.keys());
     this.#answered = new WeakMap();
   }
 
@@ -123,9 +136,12 @@ export class Routing {
     return answered;
   }
 
-  /** The model of this name. Throws MODEL_UNKNOWN. */
+  /**
+   * The model of this name, else the only one whose name differs from it by capitals alone. Throws MODEL_UNKNOWN.
+   */
   find(id: string): ServedModel {
-    const model = this.#table.models.get(id);
+    const { models } = this.#table;
+    const model = models.get(id) ?? models.get(this.#namedAlike.get(id.toLowerCase()) ?? "");
     if (model === undefined) throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: id });
     return model;
   }

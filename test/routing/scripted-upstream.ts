@@ -3,7 +3,7 @@ import type { Exchange, Upstream, UpstreamHandler } from "../../src/upstream/ups
 
 /** What happens at a time after the request; a number of milliseconds. */
 export type Step =
-  | { readonly atMs: number; readonly head: string; readonly status?: number }
+  | { readonly atMs: number; readonly head: string; readonly status?: number; readonly coding?: string }
   | { readonly atMs: number; readonly data: string }
   | { readonly atMs: number; readonly end: true };
 
@@ -35,7 +35,11 @@ export class ScriptedUpstream implements Upstream {
 }
 
 function follow(step: Step, handler: UpstreamHandler): void {
-  if ("head" in step) handler.onHead(step.status ?? 200, { "content-type": step.head });
+  if ("head" in step) handler.onHead(step.status ?? 200, headersOf(step));
   else if ("data" in step) handler.onData(Buffer.from(step.data));
   else handler.onEnd();
+}
+
+function headersOf({ head, coding }: Extract<Step, { readonly head: string }>): Record<string, string> {
+  return { "content-type": head, ...(coding === undefined ? {} : { "content-encoding": coding }) };
 }

@@ -1,4 +1,5 @@
 /** Whole answers on their way through routing: long ones beside the event loop, and none beyond the memory for them. */
+import { gzipSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import { ByteBudget, ByteLease, OF_ANSWERS } from "../../src/api/byte-budget.js";
 import { Cancellation } from "../../src/api/cancellation.js";
@@ -102,6 +103,29 @@ const answer = (content: string): string =>
 const HEAD: Step = { atMs: 1, head: "application/json" };
 const sends = (data: string): readonly Step[] => [HEAD, { atMs: 2, data }, { atMs: 3, end: true }];
 const LONG = "long ".repeat(MIB / 5);
+
+test.each(["gzip", "x-gzip", "br", "deflate", "zstd", "GZIP", "gzip, br"])(
+  "one that comes compressed by %s is refused with the reason, and another target is asked",
+  async (coding) => {
+    const compressed = gzipSync(answer("Hi")).toString("latin1");
+    const script: readonly Step[] = [
+      { ...HEAD, coding },
+      { atMs: 2, data: compressed },
+      { atMs: 3, end: true },
+    ];
+    const alone = await run([script], "openai-chat");
+    expect(alone.error?.reason).toBe("ERROR_REASON_UPSTREAM_FAILED");
+    expect(alone.error?.metadata["problem"]).toContain("compressed");
+    const both = await run([script, sends(answer("Hi"))], "openai-chat");
+    expect(both.error).toBeUndefined();
+    expect(both.told.batches).toHaveLength(1);
+  },
+);
+
+test.each(["identity", "", "utf-8"])("one whose coding is said to be '%s' is read", async (coding) => {
+  const { error } = await run([[{ ...HEAD, coding }, ...sends(answer("Hi")).slice(1)]], "openai-chat");
+  expect(error).toBeUndefined();
+});
 
 test.each([
   { acceptWire: "openai-chat", want: { source: true, events: false, isWritten: false } },

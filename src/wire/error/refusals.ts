@@ -6,6 +6,18 @@ export function upstreamFailed(problem: string, cause?: unknown): GatewayError {
   return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem }, cause === undefined ? undefined : { cause });
 }
 
+/** Codings that an answer is compressed by. Other words in their place are no codings, and their bytes are read. */
+const COMPRESSED = /^\s*(?:x-)?(?:gzip|deflate|br|zstd|compress)\b/i;
+
+/** Throws UPSTREAM_FAILED where an answer is compressed: every request says that it must not be. */
+export function refuseCompressed(headers: Readonly<Record<string, string>>): void {
+  const coding = COMPRESSED.exec(headers["content-encoding"] ?? "")?.[0]
+    .trim()
+    .toLowerCase();
+  if (coding === undefined) return;
+  throw upstreamFailed(`its answer is compressed by ${coding}, though the request says 'accept-encoding: identity'`);
+}
+
 /** What reading an answer threw: our own refusals as they are, and of anything else that the answer was at fault. */
 export function unreadable(error: unknown): GatewayError {
   return error instanceof GatewayError ? error : upstreamFailed("its answer cannot be read", error);
