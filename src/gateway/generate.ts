@@ -60,7 +60,6 @@ export async function generate(
     const { request, acceptWire } = asked;
     if (call.record !== undefined) noteRequest(request, call.record, call.caller);
     const model = findModel(request.facts.model, call.caller, steps);
-    if (call.record !== undefined) call.record.model = model.id;
     const kind = kindOf(request, model);
     describeRequest(call, request, model, kind);
     const reserving = reserve(planOf(asked, model, kind, call), model, admission);

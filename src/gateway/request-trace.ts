@@ -21,6 +21,8 @@ export function describeRequest(
   model: ServedModel,
   kind: ModelKind,
 ): void {
+  // A refusal that follows names the model as well, and not the spelling that it was asked by.
+  if (record !== undefined) record.model = model.id;
   const trace = record?.trace;
   if (trace?.isKept !== true) return;
   const operation = OPERATIONS[kind];

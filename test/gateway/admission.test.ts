@@ -51,6 +51,7 @@ describe("the model", () => {
     const { caller } = call();
     const find = (id: string) => (): ServedModel => findModel(id, caller, steps);
     expect(find("m")).toThrow(new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: "m" }));
+    expect(find("M")).toThrow(new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: "M" }));
     expect(find("n")).toThrow(new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: "n" }));
   });
 });
