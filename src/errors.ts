@@ -252,9 +252,9 @@ export class GatewayError extends Error {
     return this.metadata["param"] ?? null;
   }
 
-  /** Whether a client should try again by itself: not where that is more than a minute away. */
+  /** Whether a client should try again by itself: not where an upstream named a wait of more than a minute. */
   get retry(): boolean {
-    return REASONS[this.reason].retry && (this.retryAfterMs ?? 0) <= RETRY_WAIT_MS_MAX;
+    return REASONS[this.reason].retry && Number(this.metadata["retry_after_ms"] ?? 0) <= RETRY_WAIT_MS_MAX;
   }
 
   /** How long to wait before the next try, in milliseconds; undefined where waiting does not help or nobody knows. */

@@ -1,6 +1,7 @@
 /** Anthropic's client format: messages under `/v1`, told apart from others by its version header. */
 import { BETA_HEADER, encodeErrorOf, VERSION_HEADER, wire } from "../wire/anthropic/index.js";
 import { anthropicModels } from "./anthropic-models.js";
+import { anthropicLimits } from "./anthropic-limits.js";
 import type { Format } from "./format.js";
 
 export const anthropic: Format = {
@@ -24,5 +25,6 @@ export const anthropic: Format = {
   models: anthropicModels,
   encodeError: (error, requestId) => encodeErrorOf(error, requestId),
   replyHeaders: (requestId) => ({ "request-id": requestId }),
+  limitHeaders: anthropicLimits,
   encodeCount: (inputTokens) => Buffer.from(JSON.stringify({ input_tokens: inputTokens })),
 };

@@ -138,6 +138,8 @@ export interface Format {
   encodeError(error: GatewayError, requestId: string): WireError;
   /** Headers of every answer that the format's clients expect beside `x-request-id`. */
   replyHeaders(requestId: string): Readonly<Record<string, string>>;
+  /** Headers that tell the limits in the answer's own headers under the names that the format's clients read. */
+  limitHeaders?(headers: Readonly<Record<string, string>>, nowMs: number): Readonly<Record<string, string>>;
   /** The answer of a route of the kind `count`. */
   encodeCount?(inputTokens: number): Buffer;
   /** Present where clients may name what earlier answers told them. */

@@ -56,6 +56,8 @@ export interface FrontParts {
   readonly frontToken: string | undefined;
   readonly clientAddressOf: ClientAddressOf | undefined;
   readonly prepareLong: PrepareLong;
+  /** The time of day. Absent: no answer tells one. */
+  readonly timeMs?: (() => number) | undefined;
   /** Hears of what is refused here. Absent: nobody does. */
   readonly onRefused?: ((refusal: FrontRefusal) => void) | undefined;
 }
@@ -174,7 +176,15 @@ export class Front {
   headers(request: FastifyRequest, head: CallMetadata): AnswerHeaders {
     const headers = answerHeaders(head);
     headers["x-request-id"] ??= this.newRequestId();
-    return Object.assign(headers, this.formatOf(request)?.replyHeaders(headers["x-request-id"]));
+    const format = this.formatOf(request);
+    Object.assign(headers, format?.replyHeaders(headers["x-request-id"]));
+    return this.#withLimits(headers, format);
+  }
+
+  #withLimits(headers: AnswerHeaders, format: Format | undefined): AnswerHeaders {
+    const { timeMs } = this.#parts;
+    if (format?.limitHeaders === undefined || timeMs === undefined) return headers;
+    return Object.assign(headers, format.limitHeaders(headers, timeMs()));
   }
 
   /** Logs what is our fault. A failure that names its request comes from the service, which has logged it. */
@@ -189,7 +199,8 @@ export class Front {
     const error = GatewayError.from(thrown);
     const given = error.metadata["request_id"] ?? head["x-request-id"];
     const requestId = isHeaderValue(given) ? given : this.newRequestId();
-    const answer = errorReply(error, requestId, this.formatOf(request));
+    const format = this.formatOf(request);
+    const answer = errorReply(error, requestId, format);
     this.logFault(error, requestId, request);
     if (given === undefined) this.#told(error, requestId, request);
     if (!request.raw.complete) lingerBriefly(request);
@@ -197,7 +208,7 @@ export class Front {
     else if (error.http === 401) answer.headers["connection"] = "close";
     void reply
       .code(answer.status)
-      .headers({ ...answerHeaders(head), ...answer.headers })
+      .headers(this.#withLimits({ ...answerHeaders(head), ...answer.headers }, format))
       .send(answer.body);
   }
 

@@ -84,6 +84,8 @@ export interface HttpServerOptions extends SocketLimits {
   readonly consoleDirectory?: string | undefined;
   /** Monotonic milliseconds. Default: the process's. */
   readonly nowMs?: () => number;
+  /** The time of day. Absent: no answer tells one. */
+  readonly timeMs?: () => number;
 }
 
 export interface HttpServer {
@@ -121,8 +123,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { channel, formats, requestIds, log, frontToken, nowMs = () => performance.now() } = options;
   const bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
   const slowMs = options.slowMs ?? SLOW_MS;
-  const { clientAddressOf, onRefused, prepareLong = inSharedMemory } = options;
-  const front = new Front({ channel, formats, requestIds, log, frontToken, clientAddressOf, prepareLong, onRefused });
+  const { clientAddressOf, onRefused, timeMs, prepareLong = inSharedMemory } = options;
+  const own = { requestIds, log, frontToken, clientAddressOf, timeMs };
+  const front = new Front({ channel, formats, prepareLong, onRefused, ...own });
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
   let leaving = false;

@@ -128,6 +128,7 @@ export class Listeners {
       },
       ready: () => !this.#stopping && ready(),
       frontToken,
+      timeMs: machineMs,
       bodies: this.#bodies,
       clientAddressOf: proxies && ((peer, forwardedFor) => proxies.clientOf(peer, forwardedFor)),
       isProxy: proxies && ((peer) => proxies.has(peer)),

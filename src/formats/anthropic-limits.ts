@@ -1,0 +1,31 @@
+/** The limits of a key as clients of Anthropic's messages read them: the same facts under Anthropic's names. */
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+const NAMES: readonly (readonly [own: string, told: string])[] = [
+  ["x-ratelimit-limit-requests", "anthropic-ratelimit-requests-limit"],
+  ["x-ratelimit-remaining-requests", "anthropic-ratelimit-requests-remaining"],
+  ["x-ratelimit-reset-requests", "anthropic-ratelimit-requests-reset"],
+  ["x-ratelimit-limit-tokens", "anthropic-ratelimit-tokens-limit"],
+  ["x-ratelimit-remaining-tokens", "anthropic-ratelimit-tokens-remaining"],
+  ["x-ratelimit-reset-tokens", "anthropic-ratelimit-tokens-reset"],
+];
+
+/** `headers` are those of the answer; `nowMs` is the time of day, since a reset is told as a time of RFC 3339. */
+export function anthropicLimits(headers: Readonly<Record<string, string>>, nowMs: number): Record<string, string> {
+  const limits: Record<string, string> = {};
+  for (const [own, told] of NAMES) {
+    const value = headers[own];
+    if (value === undefined) continue;
+    limits[told] = told.endsWith("reset") ? resetTime(value, nowMs) : value;
+  }
+  return limits;
+}
+
+/** Whole seconds, rounded up so that nobody comes back too early. */
+function resetTime(duration: string, nowMs: number): string {
+  let waitMs = 0;
+  for (const [, number, unit = ""] of duration.matchAll(/([\d.]+)(ms|[smh])/g))
+    waitMs += Number(number) * (UNIT_MS[unit] ?? 0);
+  return new Date(Math.ceil((nowMs + waitMs) / 1000) * 1000).toISOString().replace(".000Z", "Z");
+}
