@@ -16,7 +16,9 @@ interface Encoder {
   encodeError(error: GatewayError): { readonly body: Buffer };
 }
 
-const TITLED = SERVER_REFUSALS.map((row) => ({ ...row, title: `${row.server} ${row.status}: ${wordsOf(row)}` }));
+const TITLED = SERVER_REFUSALS.map((row) =>
+  Object.assign({ title: `${row.server} ${row.status}: ${wordsOf(row)}` }, row),
+);
 
 function wordsOf({ body }: ServerRefusal): string {
   return (body as { error: { message: string } }).error.message;
