@@ -27,7 +27,7 @@ const MODELS = [
     content: steerGoogle({ parts: [{ text: "Let me see." }, { functionCall: { name: "look", args: INPUT } }] }),
   },
 ];
-const FORMS = [false, true].flatMap((stream) => MODELS.map((row) => ({ ...row, stream })));
+const FORMS = [false, true].flatMap((stream) => MODELS.map(({ model, content }) => ({ model, content, stream })));
 
 interface Message {
   readonly function_call?: { readonly name?: string; readonly arguments?: string };

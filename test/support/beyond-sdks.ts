@@ -19,6 +19,8 @@ export const ALLOWANCE: Allowance = {
   ChatCompletionMessageFunctionToolCall: CALL,
   // OpenAI streams calls in free text so; its SDK declares whole ones alone.
   "ChatCompletionChunk.Choice.Delta.ToolCall": { more: [...CALL.more, "custom"] },
+  // Required by releases of the SDK before its seventh major version.
+  ResponseFunctionCallArgumentsDoneEvent: { more: ["name"] },
   // Perplexity's.
   CompletionUsage: { more: ["num_search_queries"] },
   // What a model can, takes and costs, which clients may show.

@@ -1,0 +1,37 @@
+/** Which packages a manifest pins that the tests run as clients, and how far one is behind. */
+
+/** @typedef {{ readonly name: string, readonly pinned: string }} Client */
+/** @typedef {{ readonly pinned: string, readonly newest: string }} Row */
+
+/** Packages of the program's own manifest that are clients: the rest of it builds and tests. */
+const CLIENTS = /^(openai|ai|@ai-sdk\/.+|@anthropic-ai\/sdk|@google\/genai)$/;
+
+/** From `ai` 7 on they need Node 22: they are raised once that is the oldest Node that is served. */
+const HELD = new Set(["ai", "@ai-sdk/openai", "@ai-sdk/anthropic"]);
+
+/**
+ * The clients of a manifest, each by its exact version. One under another name is the older one that is kept as it is.
+ * @param {import("./pins.mjs").Manifest} manifest
+ * @returns {Client[]}
+ */
+export function clientsIn({ devDependencies, dependencies = {} }) {
+  const own = Object.entries(devDependencies ?? dependencies);
+  const isProgram = devDependencies !== undefined;
+  return own
+    .filter(([name, version]) => /^\d/.test(version) && (!isProgram || CLIENTS.test(name)))
+    .map(([name, pinned]) => ({ name, pinned }));
+}
+
+/** @param {Row} row */
+export function behind({ pinned, newest }) {
+  return pinned !== newest;
+}
+
+/**
+ * True where a whole major version is missing, but for packages whose newest does not run on the oldest Node that the
+ * tests run on.
+ * @param {Client & Row} row
+ */
+export function isMajor({ name, pinned, newest }) {
+  return !HELD.has(name) && pinned.split(".")[0] !== newest.split(".")[0];
+}

@@ -1,0 +1,35 @@
+/** Which clients are compared with the registry, and that the page of clients names the versions that are pinned. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { behind, clientsIn, isMajor } from "./pins.mjs";
+
+const read = (path: string): string => readFileSync(path, "utf8");
+
+test("the SDKs of the program's own manifest are clients, and nothing else of it", () => {
+  const names = clientsIn(JSON.parse(read("package.json"))).map(({ name }) => name);
+  const sdks = ["@ai-sdk/anthropic", "@ai-sdk/openai", "@anthropic-ai/sdk", "@google/genai", "ai", "openai"];
+  expect(names.toSorted()).toEqual(sdks);
+});
+
+test("all that agents and frameworks depend on are clients", () => {
+  const { dependencies } = JSON.parse(read("test/agents/package.json")) as { dependencies: Record<string, string> };
+  expect(clientsIn({ dependencies }).map(({ name }) => name)).toEqual(Object.keys(dependencies));
+});
+
+test.each([
+  { name: "openai", pinned: "6.49.0", newest: "7.59.0", is: { behind: true, major: true } },
+  { name: "openai", pinned: "7.58.0", newest: "7.59.0", is: { behind: true, major: false } },
+  { name: "openai", pinned: "7.59.0", newest: "7.59.0", is: { behind: false, major: false } },
+  // It waits for a newer Node.
+  { name: "ai", pinned: "6.0.322", newest: "7.0.173", is: { behind: true, major: false } },
+])("$name $pinned where the newest is $newest", ({ is, ...row }) => {
+  expect({ behind: behind(row), major: isMajor(row) }).toEqual(is);
+});
+
+test("the page of clients says when the pins were last compared, and names each SDK as it is pinned", () => {
+  const page = read("docs/clients.md");
+  expect(page).toMatch(/It last ran on \d{4}-\d{2}-\d{2}/);
+  const words = page.replaceAll(/\s+/g, " ");
+  for (const { name, pinned } of clientsIn(JSON.parse(read("package.json"))))
+    expect(words).toContain(`\`${name}\` ${pinned}`);
+});
