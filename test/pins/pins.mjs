@@ -6,7 +6,7 @@
 /** Packages of the program's own manifest that are clients: the rest of it builds and tests. */
 const CLIENTS = /^(openai|ai|@ai-sdk\/.+|@anthropic-ai\/sdk|@google\/genai)$/;
 
-/** From `ai` 7 on they need Node 22: they are raised once that is the oldest Node that is served. */
+/** From `ai` 7 on they need Node 22 and tell the usage of all steps as one: the tests still read it by the step. */
 const HELD = new Set(["ai", "@ai-sdk/openai", "@ai-sdk/anthropic"]);
 
 /**
@@ -28,8 +28,7 @@ export function behind({ pinned, newest }) {
 }
 
 /**
- * True where a whole major version is missing, but for packages whose newest does not run on the oldest Node that the
- * tests run on.
+ * True where a whole major version is missing, but for packages that are held back.
  * @param {Client & Row} row
  */
 export function isMajor({ name, pinned, newest }) {
