@@ -89,6 +89,9 @@ function namesInSmallLetters(names: Iterable<string>): ReadonlyMap<string, strin
   return alike;
 }
 
+/** How Claude Code marks for itself a model that it asks with a long context. */
+const CLIENTS_HINT = /\[1m\]$/;
+
 export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
   /** The names of models by their spelling in small letters, where one model alone is spelled so. */
@@ -137,11 +140,13 @@ export class Routing {
   }
 
   /**
-   * The model of this name, else the only one whose name differs from it by capitals alone. Throws MODEL_UNKNOWN.
+   * The model of this name, with or without the client's hint; else the only one whose name differs from it by capitals
+   * alone. Throws MODEL_UNKNOWN.
    */
   find(id: string): ServedModel {
     const { models } = this.#table;
-    const model = models.get(id) ?? models.get(this.#namedAlike.get(id.toLowerCase()) ?? "");
+    const name = id.replace(CLIENTS_HINT, "");
+    const model = models.get(id) ?? models.get(name) ?? models.get(this.#namedAlike.get(name.toLowerCase()) ?? "");
     if (model === undefined) throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: id });
     return model;
   }

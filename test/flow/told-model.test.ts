@@ -93,6 +93,11 @@ async function asked(path: string, body: object, model: string, stream: boolean)
   });
 }
 
+test("a client's hint of a long context is no part of the name", async () => {
+  const answer = await asked("/v1/messages", { messages: SAID, max_tokens: 50 }, "mapped-of-anthropic[1m]", false);
+  expect(await answer.json()).toMatchObject({ model: "mapped-of-anthropic" });
+});
+
 describe.each(FAMILIES)("of %s", (family) => {
   const calls = CALLS.filter(
     ({ path }) => family === "openai-compatible" || !/\/(completions|embeddings)$/.test(path) || path.includes("chat"),
