@@ -157,7 +157,7 @@ describe.each([
       const { thinking, signature } = THOUGHT;
       // The helper of streams keeps the last piece of what it does not know, so the proof's piece tells it all.
       if (!stream) expect(message.reasoning_content).toBe(thinking);
-      expect(message.reasoning_details).toEqual([{ type: "reasoning.text", text: thinking, signature }]);
+      expect(message.reasoning_details).toEqual([{ type: "reasoning.text", text: thinking, signature, index: 0 }]);
       messages.push(message);
       for (const { id } of calls.toReversed())
         messages.push({ role: "tool", tool_call_id: id, content: `rain ${turn}` });

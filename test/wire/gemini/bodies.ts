@@ -85,7 +85,7 @@ const message = (role: Role, parts: readonly Part[]): Message => ({
 const turn = fc
   .tuple(
     fc.array(fc.oneof(textPart, imagePart, audioPart, filePart, opaquePart), { minLength: 1, maxLength: 3 }),
-    fc.array(fc.oneof(textPart, thinkingPart, opaquePart), { minLength: 1, maxLength: 3 }),
+    fc.array(fc.oneof(textPart, thinkingPart, opaquePart), { minLength: 1, maxLength: 3 }).map(withWholeThoughts),
     fc.array(fc.tuple(call, result), { maxLength: 3 }),
     fc.nat(1_000_000),
   )
@@ -253,6 +253,15 @@ const answered = fc
       ),
     ),
   );
+
+/** A thought that goes on behind one without a proof is the same thought; a proof alone stands for itself. */
+function withWholeThoughts(parts: readonly Part[]): Part[] {
+  return parts.filter(({ kind }, place) => {
+    const before = parts[place - 1]?.kind;
+    const isOpen = before?.$case === "thinking" && before.value.signature === undefined;
+    return !(isOpen && kind?.$case === "thinking" && (kind.value.text !== "" || kind.value.signature === undefined));
+  });
+}
 
 /** Parts that run together where they meet are one. */
 function joined(parts: readonly Part[]): Part[] {

@@ -104,11 +104,14 @@ function goOn(parts: Part[], more: readonly Part[]): Part[] {
   return parts;
 }
 
-/** A thought goes on until its proof; another upstream's proves the whole thought, although it stands alone. */
+/**
+ * A thought goes on until its proof, wherever the client put its pieces: as contents of their own, or as parts of one
+ * content. A proof of Google's that stands alone is not of the thought before it.
+ */
 function isOfThought(last: Thinking, next: Thinking, isBoundary: boolean): boolean {
   if (last.signature !== undefined) return false;
-  const isForeign = next.signature !== undefined && googlesOwn(next.signature) === undefined;
-  return isBoundary || (next.text === "" && isForeign);
+  const isGoogles = next.signature !== undefined && googlesOwn(next.signature) !== undefined;
+  return isBoundary || next.text !== "" || !isGoogles;
 }
 
 function decodeRole(content: ProtoReader, parts: readonly Part[]): Role {

@@ -170,6 +170,8 @@ export class CandidateReader {
     const fresh = details.map(objectOf).filter((detail) => this.proofs?.has(proofOf(detail)) !== true);
     const isTold = fresh.some((detail) => textOf(detail?.["text"]) !== "" || textOf(detail?.["summary"]) !== "");
     if (!isTold && plain !== "") this.addThinking(plain, undefined);
+    // Some tell all thoughts at the end, behind the deltas of their text: which of it each proves is not known then.
+    const isRepeat = fresh.length > 1 && this.thought.length > 0 && this.thought.equals(fresh.map(detailText).join(""));
     for (const detail of fresh) {
       const proof = proofOf(detail);
       if (detail !== undefined) this.collector.noteUnknownIn(detail, DETAIL_KINDS);
@@ -179,7 +181,8 @@ export class CandidateReader {
         if (proof !== "") this.addPart(part, sealedTokens(proof));
         continue;
       }
-      const text = textOf(detail?.["text"]) || textOf(detail?.["summary"]);
+      if (isRepeat) continue;
+      const text = detailText(detail);
       const isWhole = proof !== "" && this.thought.equals(text);
       this.addThinking(isWhole ? "" : text, proof || undefined);
     }
@@ -228,6 +231,10 @@ export class CandidateReader {
 function saysTextAlone(delta: JsonObject): boolean {
   for (const name in delta) if (name !== "content" && name !== "role" && delta[name] !== null) return false;
   return true;
+}
+
+function detailText(detail: JsonObject | undefined): string {
+  return textOf(detail?.["text"]) || textOf(detail?.["summary"]);
 }
 
 /** What a thought bears that must come back: its proof, or itself where only the upstream can read it. */

@@ -47,8 +47,9 @@ function encodeMessage(parts: readonly Part[], isOlder: boolean): JsonObject {
     else if (kind?.$case === "thinking") {
       thinking += kind.value.text;
       const { text, signature } = kind.value;
-      if (isSigned) details.push({ type: "reasoning.text", text, signature });
-    } else if (kind?.$case === "redactedThinking") details.push({ type: "reasoning.encrypted", data: kind.value.data });
+      if (isSigned) details.push({ type: "reasoning.text", text, signature, index: details.length });
+    } else if (kind?.$case === "redactedThinking")
+      details.push({ type: "reasoning.encrypted", data: kind.value.data, index: details.length });
     else if (kind?.$case === "toolCall") calls.push(kind.value);
     else addWhole(message, lists, part);
   }

@@ -71,6 +71,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
         const { candidate, reason, stopString } = kind.value;
         const stop = stopString === undefined ? "" : `,"stop_reason":${JSON.stringify(stopString)}`;
         this.role(candidate, false);
+        this.tellThoughts(candidate);
         if (reason === FinishReason.FINISH_REASON_MALFORMED) return this.tellFailure(malformedAnswer());
         return this.choice(candidate, "", "null", `"${finishName(reason, this.isOlder)}"${stop}`);
       }
@@ -87,16 +88,19 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     if (signature !== undefined) this.keep(signature);
     if (text !== "") this.delta(candidate, `"reasoning_content":${JSON.stringify(text)}`);
     if (signature === undefined) return;
-    thoughts.told.push({ type: "reasoning.text", text: thoughts.open, signature });
+    const index = thoughts.told.length;
+    thoughts.told.push({ type: "reasoning.text", text: thoughts.open, signature, index });
     thoughts.open = "";
-    this.thoughts(candidate, thoughts);
   }
 
   /**
-   * All thoughts so far that must come back as they are. Each time whole: of a member that it does not know, the
-   * official client's helper keeps what came last.
+   * The thoughts that must come back as they are: all of them at once, before the end. Of a member that they do not
+   * know, OpenAI's helper for Node keeps what came last, and the one for Python joins lists by the index of each entry;
+   * clients of OpenRouter's add up what comes.
    */
-  private thoughts(candidate: number, { told }: Thoughts): void {
+  private tellThoughts(candidate: number): void {
+    const told = this.thinkers.get(candidate)?.told;
+    if (told === undefined || told.length === 0) return;
     this.delta(candidate, `"reasoning_details":${JSON.stringify(told)}`);
   }
 
@@ -114,9 +118,8 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     if (part?.kind?.$case === "redactedThinking") {
       const thoughts = this.thoughtsOf(candidate);
       const { data } = part.kind.value;
-      thoughts.told.push({ type: "reasoning.encrypted", data });
-      this.keep(data);
-      return this.thoughts(candidate, thoughts);
+      thoughts.told.push({ type: "reasoning.encrypted", data, index: thoughts.told.length });
+      return this.keep(data);
     }
     if (part?.kind?.$case !== "toolCall") {
       const members = encodeDeltaPart(part);

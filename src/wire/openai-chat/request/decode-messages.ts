@@ -74,13 +74,25 @@ function decodeAssistant(reader: ObjectReader, content: Part[], place: number, m
 
 /** Thinking has three spellings; the one that tells most is read. */
 function decodeThinking(reader: ObjectReader): Part[] {
-  const detailed = (reader.list("reasoning_details") ?? []).flatMap((node, index) =>
-    decodeThinkingDetail(new ObjectReader(node, `${reader.pathOf("reasoning_details")}[${index}]`)),
-  );
+  const detailed: Part[] = [];
+  for (const [index, node] of (reader.list("reasoning_details") ?? []).entries())
+    for (const part of decodeThinkingDetail(new ObjectReader(node, `${reader.pathOf("reasoning_details")}[${index}]`)))
+      addDetail(detailed, part);
   const content = reader.text("reasoning_content");
   const text = content ?? reader.text("reasoning") ?? "";
   if (detailed.length > 0) return detailed;
   return text === "" ? [] : [partOf({ $case: "thinking", value: { text, signature: undefined } })];
+}
+
+/** Adds a thought, or a piece of one: clients of OpenRouter's send back what they got, and a proof ends a thought. */
+function addDetail(parts: Part[], part: Part): void {
+  const last = parts.at(-1)?.kind;
+  const next = part.kind;
+  if (last?.$case !== "thinking" || next?.$case !== "thinking" || last.value.signature !== undefined) parts.push(part);
+  else {
+    const value = { text: last.value.text + next.value.text, signature: next.value.signature };
+    parts[parts.length - 1] = partOf({ $case: "thinking", value });
+  }
 }
 
 function decodeThinkingDetail(reader: ObjectReader): Part[] {
