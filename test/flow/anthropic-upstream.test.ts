@@ -178,10 +178,17 @@ describe.each([
       "user",
     ]);
     for (let turn = 0; turn < 3; turn++) {
-      expect(turns[2 * turn + 1]!.content).toEqual([THOUGHT, OSLO, NOTHING]);
+      // The fake gives the same ids in every turn, and a conversation has each once.
+      const again = turn === 0 ? "" : `_${turn + 1}`;
+      const [oslo, nothing] = [OSLO, NOTHING].map(({ id }) => `${id}${again}`);
+      const calls = [
+        { ...OSLO, id: oslo },
+        { ...NOTHING, id: nothing },
+      ];
+      expect(turns[2 * turn + 1]!.content).toEqual([THOUGHT, ...calls]);
       expect(turns[2 * turn + 2]!.content.slice(0, 2)).toEqual([
-        { type: "tool_result", tool_use_id: "toolu_1", content: `rain ${turn}` },
-        { type: "tool_result", tool_use_id: "toolu_2", content: `rain ${turn}` },
+        { type: "tool_result", tool_use_id: oslo, content: `rain ${turn}` },
+        { type: "tool_result", tool_use_id: nothing, content: `rain ${turn}` },
       ]);
     }
     expect(turns.at(-1)?.content.at(-1)).toEqual({ type: "text", text: "And now?" });
