@@ -30,10 +30,11 @@ function run(command, args, env = {}) {
   if (status !== 0) process.exitCode = 1;
 }
 
-const found = MANIFESTS.flatMap((manifest) =>
-  clientsIn(JSON.parse(readFileSync(manifest, "utf8"))).map((client) => ({ manifest, ...client })),
+const rows = MANIFESTS.flatMap((manifest) =>
+  clientsIn(JSON.parse(readFileSync(manifest, "utf8"))).map(({ name, pinned }) => {
+    return { manifest, name, pinned, newest: newest(name) };
+  }),
 );
-const rows = found.map((row) => ({ ...row, newest: newest(row.name) }));
 const old = rows.filter(behind);
 for (const row of old) {
   const { manifest, name, pinned } = row;
