@@ -109,18 +109,19 @@ class Attempt implements UpstreamHandler {
     if (this.#phase === "done") return;
     [this.#status, this.#headers] = [status, headers];
     this.#times.revive();
-    if (status === ANSWERED) refuseCompressed(headers);
-    if (status !== ANSWERED) this.#phase = "error";
-    else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
-      this.#phase = "stream";
-      const { request, form, endpoint, toldModel } = this.plan;
-      const stream = endpoint.wire.decodeStream?.(request.facts, form, request.outline ?? request);
-      const decoder = (this.#decoder = namedStream(stream, toldModel));
-      if (decoder === undefined) return this.#fail(upstreamFailed("it answered with a stream"));
-      this.#intake = new Intake((chunk) => this.#readShare(decoder, chunk), this.#follow);
-      this.#watch(decoder.report);
-      if (this.plan.isLast) this.receiver.underway?.();
-    } else this.#phase = "whole";
+    if (status !== ANSWERED) return void (this.#phase = "error");
+    refuseCompressed(headers);
+    const isJson = /json/i.test(headers["content-type"] ?? "");
+    const { request, form, endpoint, owned, toldModel, isLast } = this.plan;
+    this.#phase = "whole";
+    if (!owned.stream) return;
+    const stream = endpoint.wire.decodeStream?.(request.facts, form, request.outline ?? request);
+    const decoder = (this.#decoder = namedStream(stream, toldModel));
+    if (decoder === undefined) return isJson ? undefined : this.#fail(upstreamFailed("it answered with a stream"));
+    this.#phase = "stream";
+    this.#intake = new Intake((chunk) => this.#readShare(decoder, chunk), this.#follow, isJson);
+    this.#watch(decoder.report);
+    if (isLast && !isJson) this.receiver.underway?.();
   }
 
   #watch(report: AnswerReport): void {

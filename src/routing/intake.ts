@@ -9,6 +9,8 @@ import { LoopShares } from "../api/loop-shares.js";
 const SHARE_BYTES = 16_384;
 
 const OPEN_OBJECT = 0x7b;
+/** Where `data:`, `event:`, `id:`, `retry:` and comments begin. */
+const EVENT_SIGNS: ReadonlySet<number> = new Set(Buffer.from("deir:"));
 
 /** All answers of this process take turns. */
 const shares = new LoopShares();
@@ -25,10 +27,14 @@ export class Intake {
   /** True until its first sign came. */
   #isFresh = true;
 
-  /** `onFull` is told when the sender must stop, and when it may go on. Neither of the two may throw. */
+  /**
+   * `onFull` is told when the sender must stop, and when it may go on. Neither of the two may throw. `isJson` says what
+   * the answer calls itself.
+   */
   constructor(
     private readonly take: (chunk: Buffer) => void,
     private readonly onFull: (isFull: boolean) => void,
+    private readonly isJson = false,
   ) {}
 
   /** True until the next share begins. */
@@ -38,13 +44,15 @@ export class Intake {
 
   /**
    * True of the chunk in which an answer begins that is whole although a stream was asked for, whatever its content
-   * type says: no stream of any wire begins as a JSON object does.
+   * type says: no stream of any wire begins as a JSON object does. What calls itself JSON and begins as an event or a
+   * comment of a stream is one.
    */
   isOfWhole(chunk: Buffer): boolean {
     if (!this.#isFresh) return false;
     const sign = firstSign(chunk);
     this.#isFresh = sign === undefined;
-    return sign === OPEN_OBJECT;
+    if (sign === undefined) return false;
+    return this.isJson ? !EVENT_SIGNS.has(sign) : sign === OPEN_OBJECT;
   }
 
   /** True of a chunk that may be read at once, as nearly all may; it is counted. Any other is pushed. */

@@ -80,6 +80,7 @@ const FORMS: readonly Odd[] = [
   { name: "streamed, as JSON", sends: (wire) => ({ type: JSON_TYPE, body: streamOf(wire) }) },
   { name: "streamed, without a type", sends: (wire) => ({ type: undefined, body: streamOf(wire) }) },
   { name: "streamed, as plain text", sends: (wire) => ({ type: "text/plain", body: streamOf(wire) }) },
+  { name: "streamed, as lines of JSON", sends: (wire) => ({ type: "application/x-ndjson", body: streamOf(wire) }) },
   ...["", "{}", "[]", "{", "data: [DONE]\n\n", ": ping\n\n"].flatMap((text, place) =>
     typesOf(place).map((type): Odd => {
       const body = Buffer.from(text);

@@ -109,13 +109,15 @@ function whole(script: AnswerScript, body: unknown, status: string): object {
   };
 }
 
-/** As they were asked for, with what stands for what was left out. */
+/** What OpenAI tells of a tool that the request leaves out. */
+const OF_TOOLS: Readonly<Record<string, object>> = {
+  function: { parameters: null, strict: true },
+  namespace: { description: "" },
+};
+
 function toolsOf(body: unknown): object[] {
   const tools = (Reflect.get(Object(body), "tools") ?? []) as readonly { type: string }[];
-  return tools.map((tool) => {
-    if (tool.type === "function") return { parameters: null, strict: true, ...tool };
-    return tool.type === "namespace" ? { description: "", ...tool } : tool;
-  });
+  return tools.map((tool) => Object.assign({}, OF_TOOLS[tool.type], tool));
 }
 
 function usageOf(script: AnswerScript): object {

@@ -15,14 +15,9 @@ import { effortOf } from "../../openai/request/encode-efforts.js";
 import type { OwnedFields } from "../../wire.js";
 import { mustReportDropped } from "./encode-lacking.js";
 import { encodeMessages, type MessageContext } from "./encode-messages.js";
-import { messagesText, type RoledMessage } from "./encode-role-order.js";
+import { messagesText } from "./encode-role-order.js";
 import { WIRE_NAME } from "../facts.js";
 import { thinkingMembers } from "./encode-thinking.js";
-
-const NUDGE: RoledMessage = {
-  role: "system",
-  json: '{"role":"system","content":"You must answer by calling one of the tools."}',
-};
 
 /** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for what the wire cannot say. */
 export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: MessageContext): Buffer {

@@ -55,11 +55,8 @@ const OF_TOOLS: ReadonlyMap<unknown, object> = new Map([
 ]);
 
 function wholeTools(json: string): string {
-  const tools = listOf(parsed(json)).map((tool) => {
-    const wanted = OF_TOOLS.get(objectOf(tool)?.["type"]);
-    return wanted === undefined ? tool : { ...wanted, ...objectOf(tool) };
-  });
-  return JSON.stringify(tools);
+  const tools = listOf(parsed(json));
+  return JSON.stringify(tools.map((tool) => Object.assign({}, OF_TOOLS.get(objectOf(tool)?.["type"]), tool)));
 }
 
 /** What of a response is known from its beginning. */
