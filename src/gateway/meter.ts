@@ -12,6 +12,7 @@ import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch } from "../wire/wire.js";
 import { type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
+import { droppedText, fitsHeader } from "./head-texts.js";
 import { LeftAttempts } from "./left-attempts.js";
 import type { MeterOptions, Outcome } from "./meter-types.js";
 import { Notes } from "./usage-checkpoints.js";
@@ -20,9 +21,6 @@ import { StreamHead } from "./stream-head.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 
-/** Names of models come from settings and from upstreams' lists, and may be any text. */
-const HEADER_TEXT = /^[\x21-\x7e]{1,256}$/;
-const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
 
 export class Meter implements AnswerReceiver {
@@ -389,15 +387,10 @@ export class Meter implements AnswerReceiver {
     head[FORM_HEADER] = form;
     head["x-tollgate-upstream"] = this.upstream;
     const model = this.#target?.model ?? "";
-    if (HEADER_TEXT.test(model)) head["x-tollgate-model"] = model;
+    if (fitsHeader(model)) head["x-tollgate-model"] = model;
     head["x-tollgate-attempts"] = String(this.#attempts);
     head["x-tollgate-overhead-ms"] = this.#overheadMs.toFixed(1);
     if (this.#dropped.length > 0) head["x-tollgate-dropped"] = droppedText(this.#dropped);
     return head;
   }
-}
-
-/** The names of parameters as a header: each once, as far as they fit. */
-function droppedText(params: readonly string[]): string {
-  return [...new Set(params)].join(", ").slice(0, DROPPED_CHARACTERS_MAX);
 }

@@ -80,9 +80,8 @@ class Attempt implements UpstreamHandler {
       plan.signal.addEventListener("abort", this.#onAbort, { once: true });
       this.#arm();
       if (!(body instanceof Promise)) return this.#send(body, dropped);
-      body
-        .then((written) => this.#guard(() => this.#send(written, dropped)))
-        .catch((error: unknown) => this.#fail(GatewayError.from(error)));
+      const sent = body.then((written) => this.#guard(() => this.#send(written, dropped)));
+      sent.catch((error: unknown) => this.#fail(GatewayError.from(error)));
     } catch (error) {
       this.#fail(GatewayError.from(error));
     }

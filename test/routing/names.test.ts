@@ -21,7 +21,14 @@ function routing(...ids: string[]): Routing {
     promptCaches,
   });
   const limits = { contextTokens: 0, outputTokensMax: 0, kind: "chat" as const, price: Price.decode(new Uint8Array()) };
-  const rest = { owner: "", isListPriced: false, createTime: new Date(0), ...limits, targets: [], streamHeadMs: 10_000 };
+  const rest = {
+    owner: "",
+    isListPriced: false,
+    createTime: new Date(0),
+    ...limits,
+    targets: [],
+    streamHeadMs: 10_000,
+  };
   const models = ids.map((id): ServedModel => Object.assign({ id }, rest));
   made.replace({ models: new Map(models.map((model) => [model.id, model])), upstreams: new Map() });
   return made;
