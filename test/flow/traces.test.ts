@@ -154,7 +154,7 @@ describe.each([
 
   test.each([
     { what: "an upstream's refusal", body: chat(script({ status: 400 })), type: "UPSTREAM_REJECTED", isOurs: false },
-    { what: "an upstream's failure", body: chat(script({ status: 500 })), type: "UPSTREAM_FAILED", isOurs: true },
+    { what: "an upstream's failure", body: chat(script({ status: 502 })), type: "UPSTREAM_FAILED", isOurs: true },
   ])("$what is the request's error", async ({ body, type: errorType, isOurs }) => {
     const response = await postChat(front, secret, body);
     await readAll(response);

@@ -49,6 +49,7 @@ function responseOf({ id, model, reply }: Answering, output: readonly Json[] | u
     max_output_tokens: null,
     model,
     output: output ?? [],
+    access_programs: null,
     parallel_tool_calls: true,
     previous_response_id: null,
     reasoning: { effort: null, summary: null },
