@@ -252,7 +252,7 @@ export class GatewayError extends Error {
     return this.metadata["param"] ?? null;
   }
 
-  /** Whether a client should try again by itself: not where an upstream named a wait of more than a minute. */
+  /** Whether a client should try again by itself: not where upstreams cause a wait of more than a minute. */
   get retry(): boolean {
     return REASONS[this.reason].retry && Number(this.metadata["retry_after_ms"] ?? 0) <= RETRY_WAIT_MS_MAX;
   }

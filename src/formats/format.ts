@@ -92,7 +92,7 @@ export interface SocketAsked {
   /** False where the client only prepares for its next request. */
   readonly generates: boolean;
   /** True where it goes on from the last response of the connection. */
-  readonly goesOn: boolean;
+  readonly continuesLast: boolean;
 }
 
 /** Follows an answer over a WebSocket. */

@@ -262,12 +262,12 @@ export class SocketSession implements Pulsed {
   /** False where the message asks for nothing. Never rejects. */
   async #answer(message: Buffer): Promise<boolean> {
     let takenBytes = 0;
-    let goesOn = false;
+    let continuesLast = false;
     try {
       const asked = this.#opening.socket.read(message, this.#turn);
       if (asked === undefined) return false;
       const { body } = asked;
-      goesOn = asked.goesOn;
+      continuesLast = asked.continuesLast;
       if (body.length > this.#parts.bodyBytesMax) throw bodyTooLarge(this.#parts.bodyBytesMax);
       this.#parts.bodies?.take(this.#opening.holder, body.length);
       takenBytes = body.length;
@@ -288,9 +288,9 @@ export class SocketSession implements Pulsed {
       const turn = await this.#running.run();
       this.#running = undefined;
       // What a response went on from, and failed, is forgotten: clients tell all of it again, as OpenAI has them do.
-      if (turn !== undefined || goesOn) this.#goOnFrom(turn);
+      if (turn !== undefined || continuesLast) this.#goOnFrom(turn);
     } catch (error) {
-      if (goesOn) this.#goOnFrom(undefined);
+      if (continuesLast) this.#goOnFrom(undefined);
       this.#refuse(GatewayError.from(error), {});
     } finally {
       this.#give(takenBytes);

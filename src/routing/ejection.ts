@@ -137,6 +137,8 @@ export class Ejection {
   ): void {
     const isAside = nowMs < this.#untilMs;
     if (namedMs !== undefined) this.#namedUntilMs = nowMs + namedMs;
+    // What an upstream said of an earlier time is not told of this one.
+    else if (!isAside) this.#namedUntilMs = 0;
     if (!isAside) this.#sinceToken = latestToken;
     this.#accountId = !isAside || this.#accountId === accountId ? accountId : undefined;
     this.#cause = cause;

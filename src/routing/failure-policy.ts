@@ -126,7 +126,7 @@ export function teach(
 /** What a client is told of two failures of its request, the later one given last. */
 export function toldOf(told: GatewayError | undefined, last: GatewayError): GatewayError {
   if (told === undefined) return last;
-  // While one target may still answer, that another does not let us in is not what the client must know.
+  // A refused credential is the operator's to mend: the client is told it only where nothing else failed.
   if (last.reason === "ERROR_REASON_UPSTREAM_CREDENTIAL") return told;
   // What is wrong with the request helps its client more than that another target is broken as well.
   return nextAfter(told).once && last.reason === "ERROR_REASON_UPSTREAM_FAILED" ? told : last;

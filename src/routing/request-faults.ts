@@ -15,9 +15,10 @@ const TIMES_MIN = { ofOwnServers: 2, ofServices: 3 };
 
 interface Fault {
   times: number;
-  /** The attempts that failed on it first and last. */
+  /** The attempts that failed on it first and last, and when that was. */
   readonly firstToken: number;
   lastToken: number;
+  lastMs: number;
 }
 
 /**
@@ -37,11 +38,14 @@ export class RequestFaults {
     this.#servedMs = nowMs;
   }
 
-  /** It failed on a request; returns how often it has. */
-  failed(request: string, { token }: Evidence): number {
-    const fault = this.#faults.get(request) ?? { times: 0, firstToken: token, lastToken: token };
+  /** It failed on a request. What was long ago says nothing of today. */
+  failed(request: string, { nowMs, token }: Evidence): void {
+    const before = this.#faults.get(request);
+    const isLately = before !== undefined && nowMs - before.lastMs < SERVED_MS;
+    const fault = isLately ? before : { times: 0, firstToken: token, lastToken: token, lastMs: nowMs };
     fault.times += 1;
     fault.lastToken = token;
+    fault.lastMs = nowMs;
     // The one that failed last is forgotten last.
     this.#faults.delete(request);
     this.#faults.set(request, fault);
@@ -49,7 +53,11 @@ export class RequestFaults {
       if (this.#faults.size <= KEPT_MAX) break;
       this.#faults.delete(oldest);
     }
-    return fault.times;
+  }
+
+  /** How often it failed on the request lately. */
+  timesOf(request: string): number {
+    return this.#faults.get(request)?.times ?? 0;
   }
 
   /** It served a request on which it had failed. */
@@ -58,12 +66,12 @@ export class RequestFaults {
   }
 
   /**
-   * True where it serves others than the request that it failed on: it served some since, or one lately, and has failed
-   * on nothing else since that.
+   * True where it serves others than the request that it failed on: it served one lately, which began since, or it has
+   * failed on nothing else since that.
    */
   servesOthersThan(request: string, nowMs: number): boolean {
-    if (this.#servedToken > (this.#faults.get(request)?.firstToken ?? Infinity)) return true;
     if (nowMs - this.#servedMs >= SERVED_MS) return false;
+    if (this.#servedToken > (this.#faults.get(request)?.firstToken ?? Infinity)) return true;
     for (const [other, { lastToken }] of this.#faults)
       if (other !== request && lastToken > this.#servedToken) return false;
     return true;
@@ -84,7 +92,9 @@ function isOfProxy(status: number): boolean {
 /** True of a failure that the request itself may have brought about. */
 function mayBeOfRequest({ error, isOut }: AttemptFailure): boolean {
   const { cause } = error;
-  return !isOut && cause instanceof UpstreamRefusal && cause.kind === "failure" && !isOfProxy(cause.status);
+  if (isOut || !(cause instanceof UpstreamRefusal) || isOfProxy(cause.status)) return false;
+  // A server that is out of memory says so in words: it may be this request that asks for too much.
+  return cause.kind === "failure" || (cause.kind === "unavailable" && cause.words !== undefined);
 }
 
 /** The failures of one request that may be its own fault. What they say of their targets waits until that is known. */
@@ -98,16 +108,13 @@ export class FaultsOfRequest {
   /** The failure as it is to be told, and whether it is the request's; undefined where nothing is in doubt. */
   judge(target: Target, evidence: Evidence, failure: AttemptFailure): AttemptFailure | undefined {
     if (!mayBeOfRequest(failure)) return undefined;
-    const { faults } = target.health;
-    const timesThere = faults.failed(this.#name, evidence);
+    target.health.faults.failed(this.#name, evidence);
     this.#times += 1;
     this.#doubts.push({ target, evidence });
-    const { ofOwnServers, ofServices } = TIMES_MIN;
-    const timesMin = target.served.family.isSelfHosted === true ? ofOwnServers : ofServices;
-    const isOften = Math.max(timesThere, this.#times) >= timesMin;
     const { cause } = failure.error;
-    const isRequests = isOften && faults.servesOthersThan(this.#name, evidence.nowMs);
-    return isRequests && cause instanceof UpstreamRefusal ? { ...failure, error: cause.ofRequest() } : failure;
+    return this.#isItsFault(target, evidence.nowMs) && cause instanceof UpstreamRefusal
+      ? { ...failure, error: cause.ofRequest() }
+      : failure;
   }
 
   /** The target served it. Where it failed before, that was the target's own fault. */
@@ -119,7 +126,16 @@ export class FaultsOfRequest {
 
   /** The request is over: what is not its own fault counts against the targets, once for each. */
   end(nowMs: number): void {
-    if (this.#doubts.length > 0) this.#tell(({ health }) => !health.faults.servesOthersThan(this.#name, nowMs));
+    if (this.#doubts.length > 0) this.#tell((target) => !this.#isItsFault(target, nowMs));
+  }
+
+  /** True where it failed often enough, here or there, while the target serves others. */
+  #isItsFault(target: Target, nowMs: number): boolean {
+    const { faults } = target.health;
+    const { ofOwnServers, ofServices } = TIMES_MIN;
+    const timesMin = target.served.family.isSelfHosted === true ? ofOwnServers : ofServices;
+    if (Math.max(faults.timesOf(this.#name), this.#times) < timesMin) return false;
+    return faults.servesOthersThan(this.#name, nowMs);
   }
 
   #tell(isItsOwn: (target: Target) => boolean): void {

@@ -77,6 +77,22 @@ describe.each(families)("$name", (family) => {
     expect(bench.healthOf(0).state(bench.nowMs)).toBe("healthy");
   });
 
+  test("a server that fails most requests, which another serves then, is set aside all the same", async () => {
+    const [, refusal] = [...faultsOf(family)][0] ?? expect.unreachable();
+    const bench = new Bench(family, 2);
+    bench.says = (body, place) => (place === 0 ? onBad(refusal)(body) : undefined);
+    await bench.ask("alice", GOOD);
+    let states = "";
+    for (let round = 0; round < 40; round += 1) {
+      const account = `tenant ${round % 3}`;
+      // Others are served while the other target answers the bad one.
+      await Promise.all([bench.ask(account, bad(round)), ...(round % 6 === 5 ? [bench.ask(account, GOOD)] : [])]);
+      bench.nowMs += 10;
+      states += ` ${bench.healthOf(0).state(bench.nowMs)}`;
+    }
+    expect(states).toMatch(/ (?!healthy)/);
+  });
+
   test("what an upstream says that it lacks is tried once elsewhere, and told", async () => {
     const refusal = inWords(family, 501, "no vectors here");
     const alone = new Bench(family);

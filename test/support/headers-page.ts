@@ -39,7 +39,10 @@ export const ASKED: readonly DocumentedHeader[] = [
 export const ANSWERED: readonly DocumentedHeader[] = [
   { name: "x-request-id", what: "the id of the request, by which it stands in the log and in `/api/v1/requests/{id}`" },
   { name: "x-tollgate-reason", what: "of a refusal: why, as [errors.md](errors.md) lists it" },
-  { name: "x-should-retry", what: "of a refusal: whether the same request may succeed later" },
+  {
+    name: "x-should-retry",
+    what: "of a refusal: whether a client should try again by itself; not where upstreams cause a wait over a minute",
+  },
   { name: "retry-after", what: "of a refusal: the seconds to wait" },
   { name: "retry-after-ms", what: "the same in milliseconds" },
   { name: "x-ratelimit-limit-requests", what: "the limit that is nearest; `-tokens` too" },
@@ -51,7 +54,10 @@ export const ANSWERED: readonly DocumentedHeader[] = [
   },
   { name: "x-tollgate-degraded", what: "`limits`: this node counts its share alone, since what nodes share is away" },
   { name: "x-tollgate-upstream", what: "which upstream answered" },
-  { name: "x-tollgate-model", what: "the model that answered, as its upstream names it" },
+  {
+    name: "x-tollgate-model",
+    what: "the model that the upstream was asked for, by the upstream's name; absent where a stream began early",
+  },
   { name: "x-tollgate-attempts", what: "how many attempts at upstreams it took" },
   { name: "x-tollgate-overhead-ms", what: "the gateway's own time until the upstream was asked" },
   {

@@ -27,6 +27,8 @@ const KNOWN_WORDS: readonly (readonly [ending: Ending, words: string])[] = [
   [STOP_STRING, "stop_sequence stopstringfound"],
   // OpenAI and its Responses, Mistral, Gemini, LM Studio.
   [LENGTH, "length max_tokens model_length max_output_tokens max_completion_tokens maxpredictedtokensreached"],
+  // Mistral, vLLM, LM Studio, Cohere: the answer was stopped on the way, and what came of it was generated.
+  [LENGTH, "error_limit repetition userstopped user_cancel"],
   // Anthropic and Bedrock, GLM, LM Studio.
   [CONTEXT_FULL, "model_context_window_exceeded contextlengthreached"],
   // OpenAI, Anthropic and Bedrock, Cohere.
@@ -42,8 +44,8 @@ const KNOWN_WORDS: readonly (readonly [ending: Ending, words: string])[] = [
   [MALFORMED, "no_image malformed_function_call unexpected_tool_call too_many_tool_calls malformed_response"],
   [MALFORMED, "missing_thought_signature malformed_model_output malformed_tool_use"],
   // vLLM and SGLang, OpenRouter and Mistral, DeepSeek, GLM, Cohere, LM Studio.
-  ["failed", "error abort insufficient_system_resource network_error timeout user_cancel error_limit repetition"],
-  ["failed", "failed cancelled userstopped modelunloaded"],
+  ["failed", "error abort insufficient_system_resource network_error timeout"],
+  ["failed", "failed cancelled modelunloaded"],
   // Gemini: no reason that it has a word for.
   [UNSPECIFIED, "other finish_reason_unspecified"],
 ];

@@ -116,11 +116,17 @@ class NamedStream implements StreamDecoder {
   }
 }
 
-/** Where the texts stand that name the model, in their order. */
+/** Where the texts stand that name the model, in their order. None in what our strict reader of requests refuses. */
 function placesIn(json: Buffer): [start: number, end: number][] {
   const places: [start: number, end: number][] = [];
-  const cursor = new JsonCursor(json);
-  if (cursor.kind() === "object") look(cursor, places, true);
+  try {
+    // An answer of vectors may hold millions of numbers.
+    const cursor = new JsonCursor(json, Infinity);
+    if (cursor.kind() === "object") look(cursor, places, true);
+  } catch {
+    // An upstream's answer is told as it came: it is none of the client's mistakes.
+    return [];
+  }
   return places;
 }
 

@@ -1,7 +1,6 @@
 /**
  * What servers say in words where their codes say less: one table for all wires, since servers take over each other's
- * models and wires but not their codes. Each row names the server, and whole clauses of its sentence: none of them
- * is a word that a prompt would hold by chance.
+ * models and wires but not their codes. Comments name the servers; the rows have whole clauses of their sentences.
  */
 import type { RefusalKind } from "./upstream-refusal.js";
 
@@ -80,6 +79,7 @@ const MODEL: readonly RegExp[] = [
   /^(?:invalid model identifier|failed to load model) ['"`][^'"`\s]{1,200}['"`]/i,
   // infinity, and llama.cpp's router of models.
   /^model `[^`\s]{1,200}` not found/i,
+  // Bedrock.
   /^The provided model identifier is invalid\.?$/,
 ];
 

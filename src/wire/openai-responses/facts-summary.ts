@@ -2,6 +2,7 @@
  * Compaction items of ours: the summary of a conversation that a model wrote which cannot seal one itself. It is no
  * secret, since it tells a client its own conversation; a client that wrote one would say what it may say in words.
  */
+import { isUtf8 } from "node:buffer";
 import { type Prompt, Role, ToolChoice_Mode } from "../../api/index.js";
 import { jsonOf } from "../json/text.js";
 import { messageOf, textPart } from "../request/part.js";
@@ -37,8 +38,12 @@ export function compactionItem(id: string, summary: string): string {
   return `{"id":${jsonOf(id)},"type":"compaction","encrypted_content":${jsonOf(content)}}`;
 }
 
-/** What the encrypted content of such an item says, with its heading; undefined where only its upstream can read it. */
+/**
+ * What the encrypted content of such an item says, with its heading; undefined where only its upstream can read it. Of
+ * bytes that are no text nothing is made: each would become a sign that takes three.
+ */
 export function readSummary(content: string): string | undefined {
   if (!content.startsWith(OUR_SUMMARY)) return undefined;
-  return HEADING + Buffer.from(content.slice(OUR_SUMMARY.length), "base64url").toString();
+  const bytes = Buffer.from(content.slice(OUR_SUMMARY.length), "base64url");
+  return HEADING + (isUtf8(bytes) ? bytes.toString() : "");
 }

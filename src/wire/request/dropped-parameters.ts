@@ -6,6 +6,7 @@
 import { type Prompt, Role } from "../../api/index.js";
 import { unsupported } from "../error/refusals.js";
 import { marksOf } from "./cache-marks.js";
+import { isDefault } from "./says-nothing.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 
 const TYPE_CHARACTERS_MAX = 64;
@@ -40,19 +41,11 @@ export function leftOut(prompt: Prompt, places: Places): string[] {
 /** The members by their paths; those that say nothing, such as `false`, are not missed. */
 function membersOf(json: string, path: string): string[] {
   return Object.entries(objectOf(parsed(json)) ?? {}).flatMap(([key, value]) => {
-    if (saysNothing(value)) return [];
+    if (isDefault(value)) return [];
     // Gemini keeps half of its parameters in an object of their own.
     if (key === "generationConfig") return membersOf(JSON.stringify(value), `${key}.`);
     return [path + key];
   });
-}
-
-/** True for a value that says no more than to leave the member out. */
-export function saysNothing(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  const object = objectOf(value);
-  if (object !== undefined) return Object.keys(object).length === 0;
-  return value === null || value === false || value === 0 || value === "" || value === "auto";
 }
 
 function losesMarks(prompt: Prompt, { cacheMarks }: Places): boolean {

@@ -55,7 +55,7 @@ export function unwritten(
  * Undefined where it may pass. `dropped` takes the names of what is lost.
  */
 export function againstFacts(
-  request: WireRequest,
+  request: Pick<WireRequest, "facts" | "prompt">,
   owned: OwnedFields,
   facts: LimitingFacts,
   dropped: string[],

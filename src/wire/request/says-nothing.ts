@@ -6,3 +6,8 @@ export function saysNothing(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
   return value === false || value === "" || value === null;
 }
+
+/** True for one that asks for what most upstreams do unasked, too. */
+export function isDefault(value: unknown): boolean {
+  return saysNothing(value) || value === 0 || value === "auto";
+}

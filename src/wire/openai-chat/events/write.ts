@@ -22,7 +22,9 @@ interface ToldCall {
 /** What a candidate thought. */
 interface Thoughts {
   /** The thoughts that have a proof, or that only their upstream can read. */
-  readonly told: object[];
+  readonly proven: object[];
+  /** How many of them the client was told. */
+  toldCount: number;
   /** The text of the one that goes on. */
   open: string;
 }
@@ -41,6 +43,9 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
   }
 
   protected override encode(kind: CandidateKind, logprobs?: LogprobsDelta): void {
+    // Thoughts stand before what they led to.
+    if (kind.$case === "text" || kind.$case === "refusal" || kind.$case === "toolCallStart")
+      this.tellThoughts(kind.value.candidate);
     switch (kind.$case) {
       case "text":
         return this.delta(kind.value.candidate, `"content":${JSON.stringify(kind.value.text)}`, logprobs);
@@ -88,26 +93,28 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     if (signature !== undefined) this.keep(signature);
     if (text !== "") this.delta(candidate, `"reasoning_content":${JSON.stringify(text)}`);
     if (signature === undefined) return;
-    const index = thoughts.told.length;
-    thoughts.told.push({ type: "reasoning.text", text: thoughts.open, signature, index });
+    const index = thoughts.proven.length;
+    thoughts.proven.push({ type: "reasoning.text", text: thoughts.open, signature, index });
     thoughts.open = "";
   }
 
   /**
-   * The thoughts that must come back as they are: all of them at once, before the end. Of a member that they do not
-   * know, OpenAI's helper for Node keeps what came last, and the one for Python joins lists by the index of each entry;
-   * clients of OpenRouter's add up what comes.
+   * The thoughts that must come back as they are: each once, and those that follow each other at once, before what
+   * follows them. Of a member that they do not know, OpenAI's helper for Node keeps what came last, and the one for
+   * Python joins lists by the index of each entry; clients of OpenRouter's add up what comes.
    */
   private tellThoughts(candidate: number): void {
-    const told = this.thinkers.get(candidate)?.told;
-    if (told === undefined || told.length === 0) return;
-    this.delta(candidate, `"reasoning_details":${JSON.stringify(told)}`);
+    const thoughts = this.thinkers.get(candidate);
+    const untold = thoughts?.proven.slice(thoughts.toldCount) ?? [];
+    if (thoughts === undefined || untold.length === 0) return;
+    thoughts.toldCount += untold.length;
+    this.delta(candidate, `"reasoning_details":${JSON.stringify(untold)}`);
   }
 
   private thoughtsOf(candidate: number): Thoughts {
     const known = this.thinkers.get(candidate);
     if (known !== undefined) return known;
-    const made: Thoughts = { told: [], open: "" };
+    const made: Thoughts = { proven: [], toldCount: 0, open: "" };
     this.thinkers.set(candidate, made);
     return made;
   }
@@ -118,13 +125,14 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     if (part?.kind?.$case === "redactedThinking") {
       const thoughts = this.thoughtsOf(candidate);
       const { data } = part.kind.value;
-      thoughts.told.push({ type: "reasoning.encrypted", data, index: thoughts.told.length });
+      thoughts.proven.push({ type: "reasoning.encrypted", data, index: thoughts.proven.length });
       return this.keep(data);
     }
     if (part?.kind?.$case !== "toolCall") {
       const members = encodeDeltaPart(part);
-      if (members !== undefined) this.delta(candidate, members);
-      return;
+      if (members === undefined) return;
+      this.tellThoughts(candidate);
+      return this.delta(candidate, members);
     }
     const { value } = part.kind;
     const index = this.told.get(candidate)?.size ?? 0;

@@ -1,7 +1,7 @@
 /** Members of a request that an upstream lacks: what to do with each. */
 import { unsupported } from "../../error/refusals.js";
 import { listOf, parsed } from "../../json/value.js";
-import { saysNothing } from "../../request/dropped-parameters.js";
+import { isDefault } from "../../request/says-nothing.js";
 
 /** Members without which the answer would be another one, and whether a value of theirs asks for that. */
 const CHANGES_ANSWER: ReadonlyMap<string, { readonly asks: (json: string) => boolean; readonly problem: string }> =
@@ -19,7 +19,7 @@ const CHANGES_ANSWER: ReadonlyMap<string, { readonly asks: (json: string) => boo
  * left out.
  */
 export function mustReportDropped(key: string, json: string, model: string): boolean {
-  if (saysNothing(parsed(json))) return false;
+  if (isDefault(parsed(json))) return false;
   const change = CHANGES_ANSWER.get(key);
   if (change === undefined) return true;
   if (change.asks(json)) throw unsupported(key, change.problem, { model });

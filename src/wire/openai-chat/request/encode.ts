@@ -44,8 +44,8 @@ function encode(request: WireRequest, owned: OwnedFields, known: CompleteDialect
 }
 
 /**
- * A body of this wire that asks for what the model, or the upstream, does not do. Whoever answers in the maker's own
- * name tells what it refuses, and of whom nobody knows what it refuses is believed what the settings say.
+ * A body of this wire that asks for what the model, or the upstream, does not do. For upstreams that refuse or leave it
+ * out themselves, and for those of which nobody knows it, only what the settings say changes the body.
  */
 function ownAgainstFacts(
   request: WireRequest,

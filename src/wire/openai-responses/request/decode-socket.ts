@@ -48,7 +48,7 @@ export interface Asked {
   /** False where the client only prepares for its next request. */
   readonly generates: boolean;
   /** True where it goes on from the last response of the connection. */
-  readonly goesOn: boolean;
+  readonly continuesLast: boolean;
 }
 
 /**
@@ -76,7 +76,7 @@ export function readMessage(message: Buffer, turn: Turn | undefined): Asked | un
   edits.set("stream", "true");
   if (isNext && said !== undefined) edits.set("input", Buffer.concat([OPEN, said, CLOSE]));
   const body = splice(message, open, members, edits);
-  return { body, said, generates: values.get("generate") !== false, goesOn: isNext };
+  return { body, said, generates: values.get("generate") !== false, continuesLast: isNext };
 }
 
 function valueOf(json: JsonCursor): unknown {

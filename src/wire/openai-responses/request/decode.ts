@@ -32,7 +32,8 @@ export class ResponsesRequest extends ScannedRequest<Scan> {
     checkForeign(this.whole(), model, dropped);
   }
 
-  private whole(): Prompt {
+  /** With all that only this wire has. */
+  whole(): Prompt {
     this.wholePrompt ??= decodePrompt(this.source.body);
     return this.wholePrompt;
   }
