@@ -1,6 +1,5 @@
 /** The limits of a key as clients of Anthropic's messages read them: the same facts under Anthropic's names. */
-
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+import { spanMs } from "../wire/error/retry-after.js";
 
 const NAMES: readonly (readonly [own: string, told: string])[] = [
   ["x-ratelimit-limit-requests", "anthropic-ratelimit-requests-limit"],
@@ -24,8 +23,5 @@ export function anthropicLimits(headers: Readonly<Record<string, string>>, nowMs
 
 /** Whole seconds, rounded up so that nobody comes back too early. */
 function resetTime(duration: string, nowMs: number): string {
-  let waitMs = 0;
-  for (const [, number, unit = ""] of duration.matchAll(/([\d.]+)(ms|[smh])/g))
-    waitMs += Number(number) * (UNIT_MS[unit] ?? 0);
-  return new Date(Math.ceil((nowMs + waitMs) / 1000) * 1000).toISOString().replace(".000Z", "Z");
+  return new Date(Math.ceil((nowMs + spanMs(duration)) / 1000) * 1000).toISOString().replace(".000Z", "Z");
 }

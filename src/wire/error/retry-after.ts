@@ -41,7 +41,11 @@ const IN_TEXT = new RegExp(`(?:try again in |"retryDelay":\\s*")(${SPAN})`, "i")
 /** OpenAI says it in words, such as `6m0s`, and Google's servers in a detail of the error. */
 function ofText(text: string): number | undefined {
   const span = IN_TEXT.exec(text.slice(0, 16_384))?.[1];
-  if (span === undefined) return undefined;
+  return span === undefined ? undefined : spanMs(span);
+}
+
+/** The milliseconds of a span as `1h2m3.5s` has it. */
+export function spanMs(span: string): number {
   let sumMs = 0;
   for (const [, number, unit = ""] of span.toLowerCase().matchAll(/([\d.]+)(ms|[dhms])/g))
     sumMs += Number(number) * (UNIT_MS.get(unit) ?? 0);

@@ -4,7 +4,8 @@
  */
 import { type Message, type OutputFormat, type Prompt, Role, type Tool, ToolChoice_Mode } from "../../api/index.js";
 import type { ModelFacts } from "../wire.js";
-import { isInstruction, messageOf, textPart } from "./part.js";
+import { callHint, JSON_HINT } from "./hints.js";
+import { instructionAsText, isInstruction, messageOf, textPart } from "./part.js";
 
 /** What of a model's facts changes a prompt. */
 export type LimitingFacts = Pick<ModelFacts, "sampling" | "forcedTools" | "schemas" | "systemTurns">;
@@ -79,8 +80,7 @@ function withoutForce(prompt: Prompt, hints: string[], drop: (param: string) => 
   if (toolChoice?.mode !== ToolChoice_Mode.MODE_REQUIRED || tools.length === 0) return prompt;
   drop("tool_choice");
   const [only, ...others] = toolChoice.names;
-  const isOne = only !== undefined && others.length === 0;
-  hints.push(`You must answer by calling ${isOne ? `the tool '${only}'` : "one of the tools"}.`);
+  hints.push(callHint(others.length === 0 ? only : undefined));
   const choice = { mode: ToolChoice_Mode.MODE_AUTO, names: [], custom: false };
   return { ...prompt, toolChoice: choice, tools: tools.filter((tool) => mayBeCalled(tool, toolChoice.names)) };
 }
@@ -99,7 +99,7 @@ function withoutSchema(prompt: Prompt, hints: string[], drop: (param: string) =>
   if (strict === true) drop("response_format.json_schema.strict");
   const about = description === undefined ? "" : ` It is: ${description}`;
   const schema = schemaJson === undefined ? "" : ` It must be valid against this JSON Schema:\n${schemaJson}`;
-  hints.push(`Answer with a single JSON object and nothing else.${about}${schema}`);
+  hints.push(JSON_HINT + about + schema);
   const outputFormat: OutputFormat = { kind: { $case: "jsonObject", value: {} } };
   return { ...prompt, tools, outputFormat };
 }
@@ -147,5 +147,5 @@ function withLeadingSystem(prompt: Prompt): Prompt {
 function asUsers(part: Message["parts"][number]): Message["parts"][number] {
   const { kind } = part;
   if (kind?.$case !== "text") return part;
-  return textPart(`<system>\n${kind.value.text}\n</system>`, part.cacheMark);
+  return textPart(instructionAsText(kind.value.text), part.cacheMark);
 }

@@ -2,11 +2,11 @@
 import type { OutputFormat, Prompt } from "../../../api/index.js";
 import { unsupported } from "../../error/refusals.js";
 import { checkedJson, jsonOf } from "../../json/text.js";
+import { JSON_HINT } from "../../request/hints.js";
 import { answerSchema } from "./encode-schema.js";
 import type { ThinkingContext } from "./encode-thinking.js";
 
 const TOP_P_MIN_THINKING = 0.95;
-const JSON_HINT = "Answer with a single JSON object and nothing else.";
 
 /** Throws PARAMETER_UNSUPPORTED for what would make another answer of it. */
 export function checkMeaning(prompt: Prompt, candidateCount: number, context: { readonly model: string }): void {

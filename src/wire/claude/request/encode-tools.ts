@@ -1,6 +1,7 @@
 /** Tools and the choice among them on Claude's wires, and what a model is told in words where it cannot be made to. */
 import { type CacheMark, type Message, type Prompt, type Tool, ToolChoice_Mode } from "../../../api/index.js";
 import { checkedJson } from "../../json/text.js";
+import { callHint } from "../../request/hints.js";
 import { FREE_TEXT_SCHEMA, freeTextDescription } from "../../request/free-text.js";
 import { NO_ARGUMENTS, objectSchema } from "../../request/object-schema.js";
 import { jsonToolName } from "./encode-answer-tool.js";
@@ -81,8 +82,7 @@ function forced(
 ): ToolPlan {
   if (rules.forcedTools && !isThinking) return { tools, choice: only === undefined ? "any" : { tool: only } };
   drop("tool_choice");
-  const nudge = `You must answer by calling ${only === undefined ? "one of the tools" : `the tool '${only}'`}.`;
-  return { tools, choice: "auto", nudge };
+  return { tools, choice: "auto", nudge: callHint(only) };
 }
 
 function encodeAllowed({ tools, toolChoice }: Prompt, context: ThinkingContext, write: ToolWriter): readonly string[] {
