@@ -56,3 +56,9 @@ export function nodeOf(version) {
 
 /** @type {Need} */
 export const ONE_AGENT = { name: "an agent from the npm registry", install: ["node", "test/agents/one-agent.mjs"] };
+
+/** @type {Need} */
+export const OPENAPI = {
+  name: "OpenAI's OpenAPI document, of GitHub",
+  install: ["node", "test/openapi/main.mjs", "--fetch"],
+};

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { NEWEST_LTS, VERSIONS } from "../nodes/install.mjs";
 import { tiersOf } from "../support/tiers.mjs";
 import { loadedBy } from "./loaded.mjs";
-import { atHand, CHROMIUM, LANGUAGES, NGINX, nodeOf, ONE_AGENT, PYTHON, SERVERS } from "./needs.mjs";
+import { atHand, CHROMIUM, LANGUAGES, NGINX, nodeOf, ONE_AGENT, OPENAPI, PYTHON, SERVERS } from "./needs.mjs";
 
 /** @typedef {import("./runner.mjs").Part} Part */
 
@@ -261,6 +261,14 @@ export const PARTS = [
       env: { TOLLGATE_AGENTS: "one" },
       needs: [ONE_AGENT],
     },
+  },
+  {
+    name: "openapi",
+    about: "Every answer that is OpenAI's fits OpenAI's own OpenAPI document.",
+    command: npm("openapi"),
+    needs: [OPENAPI, ...SERVERS],
+    touches: [...PROGRAM, ...RUNNING, "test/openapi/", ...tests("conformance", "flow", "formats", "http")],
+    smoke: "npm test holds answers against OpenAI's SDK",
   },
   ...OTHER_NODES.map(nodePart),
   {

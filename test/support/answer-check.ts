@@ -1,6 +1,10 @@
-/** Checks every answer and event that a gateway wrote against what the official SDKs declare. */
+/**
+ * Checks every answer and event that a gateway wrote against what the official SDKs declare, and where
+ * `TOLLGATE_OPENAPI` names OpenAI's own document against that as well.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { ALLOWANCE, BY_DESIGN } from "./beyond-sdks.js";
+import { OpenapiFitting } from "./openapi-fitting.js";
 import { sdkShapes } from "./sdk-shapes.js";
 import { Fitting } from "./shape.js";
 
@@ -55,6 +59,15 @@ const SUBJECTS: readonly Subject[] = [
 ];
 
 let fitting: Fitting | undefined;
+let openapi: OpenapiFitting | undefined;
+
+/** What of a value does not fit what its vendor declares of it. */
+function misfitOf(subject: string, value: unknown): string | undefined {
+  fitting ??= new Fitting(sdkShapes(), ALLOWANCE);
+  const file = process.env["TOLLGATE_OPENAPI"] ?? "";
+  if (file !== "") openapi ??= new OpenapiFitting(file);
+  return fitting.misfit(subject, value) ?? openapi?.misfit(subject, value);
+}
 
 /** What of the answers in a file of kept ones does not fit, each once. */
 export function misfitsIn(file: string): string[] {
@@ -83,13 +96,12 @@ function* misfitsOf({ method, url, client, answer }: KeptAnswer): Generator<stri
   const subject = SUBJECTS.find((one) => one.asked.test(asked));
   const read = readAnswer(answer);
   if (subject === undefined || read === undefined) return;
-  fitting ??= new Fitting(sdkShapes(), ALLOWANCE);
   for (const { name, text } of textsIn(read, subject)) {
     // A list that was cut has no end, so that nobody takes it for whole.
     const value = parsed(text) ?? (subject.event === "content" ? parsed(`${text}]`) : undefined);
     for (const one of subject.event === "content" && Array.isArray(value) ? value : [value]) {
       const isRefusal = read.status >= 400 || isError(one);
-      const misfit = one === undefined ? `${text} is no JSON` : fitting.misfit(isRefusal ? subject.error : name, one);
+      const misfit = one === undefined ? `${text} is no JSON` : misfitOf(isRefusal ? subject.error : name, one);
       if (misfit !== undefined) yield `${asked} ${read.status}: in the ${name}, ${misfit}`;
     }
   }
