@@ -9,6 +9,9 @@ export type CallMetadata = Readonly<Record<string, string>>;
  */
 export const FORM_HEADER = "tollgate-form";
 
+/** Before the names of the limits of the operator's own account at an upstream, where clients may see them. */
+export const UNIFIED_LIMIT_PREFIX = "x-ratelimit-unified-";
+
 /** One method of a service, as the generated service definitions describe it. */
 export interface Method<Request, Response> {
   /** `/tollgate.v1.InferenceService/Generate`. */

@@ -12,6 +12,8 @@ export interface KnownFamily {
   readonly connect: unknown;
   /** What `prompt_cache` may say beside `shared`. */
   readonly promptCaches?: readonly string[] | undefined;
+  /** True where its answers tell unified limits of whoever asks. */
+  readonly hasUnifiedLimits?: boolean;
   /** The wire, with the facts of models that it has a use for and most wires have none. */
   readonly wire?: { readonly ownFacts?: readonly string[] | undefined } | undefined;
   /** Absent where it takes no credential from the machine in the place of a missing one. */
@@ -157,6 +159,8 @@ function checkFamily(
   const caches = ["shared", ...(family.promptCaches ?? [])];
   if (typeof cache === "string" && !caches.includes(cache))
     refuse([...path, "prompt_cache"], `must be ${caches.join(" or ")} with the family ${name}`);
+  if (upstream.get("unified_limits") === "pass" && family.hasUnifiedLimits !== true)
+    refuse([...path, "unified_limits"], `must be hide with the family ${name}, which tells none`);
   const problem = typeof baseUrl === "string" ? baseUrlProblem(baseUrl, family) : undefined;
   if (problem !== undefined) refuse([...path, "base_url"], problem);
 }

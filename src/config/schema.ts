@@ -32,6 +32,9 @@ const MUST_PASS_OR_REFUSE = "must be pass or refuse";
 const TOKENS_MAX = 1_000_000_000;
 const STREAM_HEAD_MS_MAX = 600_000;
 
+/** What an upstream's block says beside where it is and who asks there. */
+const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits"];
+
 const baseUrl = reading(
   "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
   (value) => {
@@ -44,7 +47,7 @@ const baseUrl = reading(
 
 const upstream = block({
   family: text(64).describe("How it is spoken to"),
-  api_key: text(4096, { secret: { isSent: true, unchangedBy: ["unknown_members", "prompt_cache", "media_addresses"] } })
+  api_key: text(4096, { secret: { isSent: true, unchangedBy: BEHAVIOR } })
     .optional()
     .describe("Its credential, best as `${VARIABLE}`"),
   base_url: baseUrl.optional().describe("Its address, where its family has none of its own or another"),
@@ -59,6 +62,12 @@ const upstream = block({
     .describe(
       "What becomes of addresses in requests that it would fetch, such as of pictures; default: `refuse` for `vllm`, " +
         "`llamacpp`, `ollama` and `openai-compatible`, else `pass`",
+    ),
+  unified_limits: oneOf(["pass", "hide"], "must be pass or hide")
+    .prefault("hide")
+    .describe(
+      "Whether clients see the limits of the operator's own account there (`anthropic-ratelimit-unified-...`), of " +
+        "models that it alone serves; `family: anthropic` has them",
     ),
 });
 
@@ -173,6 +182,7 @@ export const settingsSchema = block({
         unknownMembers: value.unknown_members,
         promptCache: value.prompt_cache,
         mediaAddresses: value.media_addresses,
+        passesUnifiedLimits: value.unified_limits === "pass",
       })),
     )
     .describe(UPSTREAMS_ARE),

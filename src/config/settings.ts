@@ -14,6 +14,8 @@ export interface UpstreamSettings {
   readonly promptCache: PromptCacheSetting | undefined;
   /** What becomes of addresses that the upstream would fetch. Undefined: as its family has it. */
   readonly mediaAddresses?: "pass" | "refuse" | undefined;
+  /** True where clients see the limits of the operator's account. Absent: false. */
+  readonly passesUnifiedLimits?: boolean;
 }
 
 export interface TargetSettings {

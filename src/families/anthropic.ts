@@ -61,6 +61,7 @@ export const anthropic: Family = {
   abortStopsBilling: true,
   wholeAnswersBillOn: true,
   pricedAs: "anthropic",
+  hasUnifiedLimits: true,
   tokenizerIsClose: false,
   generatePath: () => "/v1/messages",
   headers: (apiKey): Readonly<Record<string, string>> => ({

@@ -82,6 +82,8 @@ export interface Family extends Endpoint {
   readonly namesAnswersItself?: boolean;
   /** What settings may say of the cache of its servers, beside `shared`. Absent: nothing, it cannot be kept apart. */
   readonly promptCaches?: readonly PromptCacheSetting[] | undefined;
+  /** True where its answers tell the limits of whoever asks (`anthropic-ratelimit-unified-...`). Absent: false. */
+  readonly hasUnifiedLimits?: boolean;
   /** True where the gateway's tokenizer counts at least about what the family counts. */
   readonly tokenizerIsClose: boolean;
   /** True where a credential that is no JSON is the path of a file that holds it. Absent: false. */

@@ -1,4 +1,8 @@
-/** The limits of a key as clients of Anthropic's messages read them: the same facts under Anthropic's names. */
+/**
+ * The limits of a key, and of the operator's own account where clients may see these, as clients of Anthropic's
+ * messages read them: the same facts under Anthropic's names.
+ */
+import { UNIFIED_LIMIT_PREFIX } from "../api/channel.js";
 import { spanMs } from "../wire/error/retry-after.js";
 
 const NAMES: readonly (readonly [own: string, told: string])[] = [
@@ -18,6 +22,9 @@ export function anthropicLimits(headers: Readonly<Record<string, string>>, nowMs
     if (value === undefined) continue;
     limits[told] = told.endsWith("reset") ? resetTime(value, nowMs) : value;
   }
+  for (const name in headers)
+    if (name.startsWith(UNIFIED_LIMIT_PREFIX))
+      limits[`anthropic-ratelimit-unified-${name.slice(UNIFIED_LIMIT_PREFIX.length)}`] = headers[name] ?? "";
   return limits;
 }
 

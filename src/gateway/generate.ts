@@ -167,7 +167,7 @@ async function answer(
     return undefined;
   } catch (error) {
     if (meter.isUnwritten) meter.forget();
-    return GatewayError.from(error);
+    return meter.failed(GatewayError.from(error));
   } finally {
     meter.waiting?.end();
     metrics.running -= 1;

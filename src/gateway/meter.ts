@@ -2,8 +2,8 @@
 import { type Finish, type Usage, UsageSource } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { NO_USAGE } from "../api/usage.js";
-import { FORM_HEADER } from "../api/channel.js";
 import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
+import type { GatewayError } from "../errors.js";
 import { billsCutRequests } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
@@ -12,13 +12,14 @@ import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch } from "../wire/wire.js";
 import { type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
-import { droppedText, fitsHeader } from "./head-texts.js";
+import { AnswerHead } from "./answer-head.js";
 import { LeftAttempts } from "./left-attempts.js";
 import type { MeterOptions, Outcome } from "./meter-types.js";
 import { Notes } from "./usage-checkpoints.js";
 import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
 import { StreamHead } from "./stream-head.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
+import { unifiedLimits } from "./unified-limits.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 
 const EMPTY = Buffer.alloc(0);
@@ -35,7 +36,7 @@ export class Meter implements AnswerReceiver {
   #overheadMs = 0;
   #firstBatchMs: number | undefined;
   #whole: Batch | undefined;
-  #dropped: readonly string[] = [];
+  #head = new AnswerHead();
   #notes: Notes | undefined;
   #attemptTrace: AttemptTrace | undefined;
   #doubt: UsageDoubt | ServedDoubt | undefined;
@@ -91,7 +92,7 @@ export class Meter implements AnswerReceiver {
     this.#attempts = attempts;
     this.#isSent = false;
     this.#report = undefined;
-    this.#dropped = [];
+    this.#head = new AnswerHead();
     // What was read of an attempt before is nobody's.
     this.#notes = undefined;
     const { record, kind } = this.options;
@@ -160,7 +161,16 @@ export class Meter implements AnswerReceiver {
   }
 
   dropped(params: readonly string[]): void {
-    this.#dropped = params;
+    this.#head.dropped = params;
+  }
+
+  limits(headers: Readonly<Record<string, string>>): void {
+    this.#head.limits = unifiedLimits(headers);
+  }
+
+  /** What the request failed with, for its client. */
+  failed(error: GatewayError): GatewayError {
+    return this.#head.failed(error);
   }
 
   watch(report: AnswerReport): void {
@@ -191,7 +201,7 @@ export class Meter implements AnswerReceiver {
       start.value.createTime ??= createTime;
       start.value.inputTokens = BigInt(plan.inputTokensMax);
     }
-    if (stream && this.waiting?.take() !== false) sink.head(this.#head("stream"));
+    if (stream && this.waiting?.take() !== false) sink.head(this.#headers("stream"));
   }
 
   look(nowMs: number): void {
@@ -286,7 +296,7 @@ export class Meter implements AnswerReceiver {
   end(outcome: Outcome, chargedNanos: bigint): void {
     const { sink, stream } = this.options;
     if (!stream) {
-      const head = this.#head("whole");
+      const head = this.#headers("whole");
       head["x-tollgate-cost-nanos"] = String(chargedNanos);
       sink.head(head);
     }
@@ -379,18 +389,8 @@ export class Meter implements AnswerReceiver {
     });
   }
 
-  #head(form: "stream" | "whole"): Record<string, string> {
-    const head: Record<string, string> = {};
-    const before = this.options.head;
-    // Copied by hand, here and where headers become an answer: a spread of objects that differ costs a microsecond.
-    for (const name in before) head[name] = before[name] ?? "";
-    head[FORM_HEADER] = form;
-    head["x-tollgate-upstream"] = this.upstream;
-    const model = this.#target?.model ?? "";
-    if (fitsHeader(model)) head["x-tollgate-model"] = model;
-    head["x-tollgate-attempts"] = String(this.#attempts);
-    head["x-tollgate-overhead-ms"] = this.#overheadMs.toFixed(1);
-    if (this.#dropped.length > 0) head["x-tollgate-dropped"] = droppedText(this.#dropped);
-    return head;
+  #headers(form: "stream" | "whole"): Record<string, string> {
+    const { upstream, upstreamModel: model, attempts, queueMs } = this;
+    return this.#head.headers(this.options.head, { form, upstream, model, attempts, queueMs });
   }
 }

@@ -1,4 +1,5 @@
 /** The one reply for every refusal: status, envelope, and what tells a client whether to try again. */
+import { UNIFIED_LIMIT_PREFIX } from "../api/channel.js";
 import { type ErrorMetadata, type GatewayError, reasonWord } from "../errors.js";
 import type { Format } from "../formats/format.js";
 import { plainEnvelope } from "../formats/plain-envelope.js";
@@ -58,5 +59,7 @@ function rateLimitHeaders(metadata: ErrorMetadata): AnswerHeaders {
     const value = metadata[key];
     if (isHeaderValue(value)) headers[header] = value;
   }
+  for (const [key, value] of Object.entries(metadata))
+    if (key.startsWith(UNIFIED_LIMIT_PREFIX) && isHeaderValue(value)) headers[key] = value;
   return headers;
 }

@@ -26,6 +26,8 @@ export interface BatchReceiver {
   underway?(): void;
   /** Called once the target may have read the request. */
   sent?(): void;
+  /** The headers of an answer that tell the limits of the operator's account; called where clients may see these. */
+  limits?(headers: Readonly<Record<string, string>>): void;
   /** Names of parameters that the target's wire had no place for; called where there are some. */
   dropped?(params: readonly string[]): void;
 }

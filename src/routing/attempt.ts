@@ -80,10 +80,9 @@ class Attempt implements UpstreamHandler {
       plan.signal.addEventListener("abort", this.#onAbort, { once: true });
       this.#arm();
       if (!(body instanceof Promise)) return this.#send(body, dropped);
-      const sent = body.then((written) => this.#guard(() => this.#send(written, dropped)));
-      sent.catch((error: unknown) => this.#fail(GatewayError.from(error)));
+      body.then((written) => this.#guard(() => this.#send(written, dropped))).catch((error) => this.#fail(error));
     } catch (error) {
-      this.#fail(GatewayError.from(error));
+      this.#fail(error);
     }
   }
 
@@ -108,6 +107,7 @@ class Attempt implements UpstreamHandler {
     if (this.#phase === "done") return;
     [this.#status, this.#headers] = [status, headers];
     this.#times.revive();
+    if (this.plan.target.passesUnifiedLimits === true) this.receiver.limits?.(headers);
     if (status !== ANSWERED) return void (this.#phase = "error");
     refuseCompressed(headers);
     const isJson = /json/i.test(headers["content-type"] ?? "");
@@ -166,7 +166,7 @@ class Attempt implements UpstreamHandler {
       // An upstream that said its last word may keep the connection open.
       if (decoder.isDone) this.#endStream();
     } catch (error) {
-      this.#fail(GatewayError.from(error));
+      this.#fail(error);
     }
   }
 
@@ -342,7 +342,7 @@ class Attempt implements UpstreamHandler {
     try {
       work();
     } catch (error) {
-      this.#fail(GatewayError.from(error));
+      this.#fail(error);
     }
   }
 
@@ -369,8 +369,8 @@ class Attempt implements UpstreamHandler {
     });
   }
 
-  #fail(error: GatewayError): void {
-    this.#over(this.#failure(error), () => {
+  #fail(error: unknown): void {
+    this.#over(this.#failure(GatewayError.from(error)), () => {
       clearTimeout(this.#timer);
       this.#exchange?.abort();
     });

@@ -257,6 +257,7 @@ class ServedModels {
 
   make(model: ModelSettings, facts: Facts, listed: ListedModel | undefined): ServedModel {
     const targets: Target[] = [];
+    const isOnly = new Set(model.targets.map(({ upstream }) => upstream)).size === 1;
     for (const target of model.targets) {
       const { upstream, model: name, weight, priority } = target;
       const served = this.upstreams.get(upstream);
@@ -266,11 +267,13 @@ class ServedModels {
       // What runs inside the process costs nobody anything.
       const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
       const health = served.health.of(name);
-      const { unknownMembers, mediaAddresses, promptCache } = this.settings.get(upstream) ?? {};
+      const { unknownMembers, mediaAddresses, promptCache, passesUnifiedLimits } = this.settings.get(upstream) ?? {};
       const said = {
         knownMembersOnly: unknownMembers === "refuse",
         refusesAddresses: (mediaAddresses ?? (served.family.isSelfHosted ? "refuse" : "pass")) === "refuse",
         promptCache,
+        // Of several upstreams the limits of one say nothing of the next request.
+        passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
       };
       targets.push({
         served,

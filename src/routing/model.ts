@@ -39,6 +39,8 @@ export interface Target {
   readonly promptCache: PromptCacheSetting | undefined;
   /** True where addresses that the upstream would fetch are refused. Absent: false. */
   readonly refusesAddresses?: boolean | undefined;
+  /** True where clients see the unified limits of the operator's account there. Absent: false. */
+  readonly passesUnifiedLimits?: boolean;
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;

@@ -86,13 +86,21 @@ describe("a good file", () => {
   test("reads whole", () => {
     const settings = parseSettings(DESIGNED, ENV);
     expect(settings.upstreams).toEqual([
-      { id: "openai", family: "openai", apiKey: "sk-upstream", baseUrl: undefined, unknownMembers: "pass" },
+      {
+        id: "openai",
+        family: "openai",
+        apiKey: "sk-upstream",
+        baseUrl: undefined,
+        unknownMembers: "pass",
+        passesUnifiedLimits: false,
+      },
       {
         id: "local",
         family: "openai-compatible",
         apiKey: undefined,
         baseUrl: "http://127.0.0.1:11434/v1",
         unknownMembers: "refuse",
+        passesUnifiedLimits: false,
       },
     ]);
     expect(settings.models.map((model) => model.id)).toEqual(["gpt-5.4-mini", "sim", "bare"]);

@@ -127,8 +127,9 @@ async function serve(
   if (url === "/v1/messages/count_tokens") return send(response, 200, { input_tokens: 17 });
   const script = decide?.(body) ?? scriptIn(body);
   if (script.status !== undefined) return send(response, script.status, script.body, script.headers);
-  if (body["stream"] !== true || script.whole === true) return send(response, 200, answerOf(script, body));
-  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+  if (body["stream"] !== true || script.whole === true)
+    return send(response, 200, answerOf(script, body), script.headers);
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", ...script.headers });
   let sent = 0;
   for (const event of eventsOf(script, body)) {
     if (sent === script.cutAfter) return void response.destroy();

@@ -50,7 +50,9 @@ export const ANSWERED: readonly DocumentedHeader[] = [
   { name: "x-ratelimit-reset-requests", what: "when it is whole again, such as `1.2s`; `-tokens` too" },
   {
     name: "anthropic-ratelimit-requests-limit",
-    what: "the same for clients of messages; `-remaining`, `-reset` as a time, and `-tokens-` too",
+    what:
+      "the same for clients of messages; `-remaining`, `-reset` as a time, and `-tokens-` too; `-unified-` are the " +
+      "limits of the operator's own account, where `unified_limits` of the upstream says so",
   },
   { name: "x-tollgate-degraded", what: "`limits`: this node counts its share alone, since what nodes share is away" },
   { name: "x-tollgate-upstream", what: "which upstream answered" },

@@ -1,4 +1,4 @@
-/** Whether answers fit OpenAI's own OpenAPI document, which `npm run openapi` brings: the SDKs' types are made of it. */
+/** Whether answers fit OpenAI's own OpenAPI document, which `npm run openapi` brings. */
 import { readFileSync } from "node:fs";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 
@@ -38,7 +38,8 @@ export class OpenapiFitting {
     }
     if (validate(value)) return undefined;
     const { instancePath, message, params } = nearest(validate.errors ?? []);
-    return `${instancePath.replaceAll("/", ".") || "the whole"} ${message} ${JSON.stringify(params)} by OpenAI's ${schema}`;
+    const place = instancePath.replaceAll("/", ".") || "the whole";
+    return `${place} ${message} ${JSON.stringify(params)} by OpenAI's ${schema}`;
   }
 }
 
@@ -50,7 +51,7 @@ function nearest(errors: readonly ErrorObject[]): Pick<ErrorObject, "instancePat
   return first ?? { instancePath: "", message: "does not fit", params: {} };
 }
 
-/** As JSON Schema has it: `nullable` is OpenAPI's of before 3.1, and a discriminator says nothing that the rest does not. */
+/** As JSON Schema has it: `nullable` is of OpenAPI before 3.1, and a discriminator only repeats what the rest says. */
 function plain(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(plain);
   if (!(schema instanceof Object)) return schema;
