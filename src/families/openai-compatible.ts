@@ -38,7 +38,7 @@ export const openaiCompatible: Family = {
   tokenizerIsClose: false,
   generatePath: () => "/chat/completions",
   endpoints: {
-    completion: { wire: completions, dialect: {}, generatePath: () => "/completions" },
+    completion: { wire: completions, dialect: { saysWhole: true }, generatePath: () => "/completions" },
     embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" },
   },
   headers: (apiKey): Readonly<Record<string, string>> => ({

@@ -69,3 +69,8 @@ function added(members: readonly Member[], edits: Edits, follows: boolean): stri
   if (texts.length === 0) return "";
   return (follows ? "," : "") + texts.join(",");
 }
+
+/** A member's value as its body spells it. */
+export function valueText(body: Buffer, { valueStart, end }: Member): string {
+  return body.toString("latin1", valueStart, end);
+}

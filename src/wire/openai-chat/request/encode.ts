@@ -4,9 +4,10 @@ import type { Prompt } from "../../../api/index.js";
 import { effortOf } from "../../openai/request/encode-efforts.js";
 import { objectOf, parsed } from "../../json/value.js";
 import { JsonCursor } from "../../json/cursor.js";
-import { type Member, readMembers, splice } from "../../json/splice.js";
+import { type Member, readMembers, splice, valueText } from "../../json/splice.js";
 import { mayAskAgainst } from "../../request/obeyed-facts.js";
 import { againstFacts, ownedEdits, type Unwritten, unwritten } from "../../request/owned-fields.js";
+import { sayWhole } from "../../openai/request/say-whole.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
 import type { ModelFacts, OwnedFields, UpstreamWire, WireRequest } from "../../wire.js";
@@ -86,7 +87,7 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitC
   const edits = ownedEdits(owned, { body, members, facts });
   if (owned.candidateCount !== facts.candidateCount) edits.set("n", String(owned.candidateCount));
   if (owned.outputTokensMax !== undefined) limitOutput(body, members, owned.outputTokensMax, dialect, edits);
-  if (!owned.stream && dialect.saysWhole && !facts.stream && !saysStream(body, members)) edits.set("stream", "false");
+  if (!owned.stream && dialect.saysWhole && !facts.stream) sayWhole(body, members, edits);
   const options = members.find((member) => member.key === "stream_options");
   // Options of a stream are refused where there is none.
   if (!owned.stream && options !== undefined && facts.stream) edits.set(options.key, undefined);
@@ -94,12 +95,6 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitC
     edits.set("stream_options", withUsage(body, options));
   if (!dialect.isOpenAis && !dialect.keepsBodies) fitSource(body, members, context, edits);
   return edits.size === 0 ? body : splice(body, open, members, edits);
-}
-
-/** True where the client said itself whether it wants a stream. */
-function saysStream(body: Buffer, members: readonly Member[]): boolean {
-  const member = members.find(({ key }) => key === "stream");
-  return member !== undefined && valueText(body, member) !== "null";
 }
 
 /**
@@ -136,8 +131,4 @@ function withUsage(body: Buffer, options: Member | undefined): Buffer | string {
   if (options === undefined || valueText(body, options) === "null") return '{"include_usage":true}';
   const value = body.subarray(options.valueStart, options.end);
   return splice(value, 0, readMembers(new JsonCursor(value)), new Map([["include_usage", "true"]]));
-}
-
-function valueText(body: Buffer, member: Member): string {
-  return body.toString("latin1", member.valueStart, member.end);
 }
