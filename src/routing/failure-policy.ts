@@ -140,10 +140,14 @@ const WITHOUT_END: ReadonlySet<EjectionCause | undefined> = new Set([
   "model_unknown",
 ]);
 
-/** How long until the first of the targets may serve this account, of those that can. */
+/** Those that come back by themselves. */
+function returning(targets: readonly Target[], nowMs: number, accountId: string): readonly Target[] {
+  return targets.filter(({ health }) => !WITHOUT_END.has(health.causeFor(nowMs, accountId)));
+}
+
+/** How long until the first of the targets may serve this account. */
 function earliestMs(targets: readonly Target[], nowMs: number, accountId: string): number {
-  const able = targets.filter(({ health }) => !WITHOUT_END.has(health.causeFor(nowMs, accountId)));
-  return Math.min(...(able.length > 0 ? able : targets).map(({ health }) => health.waitMs(nowMs, accountId)));
+  return Math.min(...targets.map(({ health }) => health.waitMs(nowMs, accountId)));
 }
 
 /** A target that failed and is not set aside may be asked again this soon. */
@@ -157,9 +161,9 @@ export function withEarliest(
   accountId: string,
 ): GatewayError {
   const toldMs = error.retryAfterMs;
-  if (error.reason !== "ERROR_REASON_UPSTREAM_RATE_LIMITED" || toldMs === undefined || others.length === 0)
-    return error;
-  const waitMs = Math.max(SOON_MS, Math.ceil(earliestMs(others, nowMs, accountId)));
+  if (error.reason !== "ERROR_REASON_UPSTREAM_RATE_LIMITED" || toldMs === undefined) return error;
+  // Of no target this is infinite, and the wait stays as it was told.
+  const waitMs = Math.max(SOON_MS, Math.ceil(earliestMs(returning(others, nowMs, accountId), nowMs, accountId)));
   if (waitMs >= toldMs) return error;
   return new GatewayError(error.reason, { ...error.metadata, retry_after_ms: String(waitMs) }, { cause: error.cause });
 }
@@ -174,7 +178,9 @@ export function nobody(targets: readonly Target[], nowMs: number, accountId: str
   if (causes.every((cause) => cause === "credential" || cause === "no_funds" || cause === "access")) {
     return new GatewayError("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its credential was refused" });
   }
-  const metadata = { retry_after_ms: String(Math.max(1, Math.ceil(earliestMs(targets, nowMs, accountId)))) };
+  const back = returning(targets, nowMs, accountId);
+  const waitMs = earliestMs(back.length > 0 ? back : targets, nowMs, accountId);
+  const metadata = { retry_after_ms: String(Math.max(1, Math.ceil(waitMs))) };
   const isAtLimit = causes.some((cause) => cause === "rate_limited");
   return new GatewayError(
     isAtLimit ? "ERROR_REASON_UPSTREAM_RATE_LIMITED" : "ERROR_REASON_UPSTREAM_UNAVAILABLE",

@@ -36,6 +36,13 @@ describe.each(families)("$name", (family) => {
       expect(await bench.ask("acme")).toMatchObject({ http: 429, retryAfterMs: 30_000, retry: true });
   });
 
+  test("a target that only its operator can bring back is no earlier one", async () => {
+    const bench = new Bench(family, 2);
+    bench.says = (_, place) => (place === 0 ? inWords(family, 401, "Told.") : limited(3_600));
+    for (let index = 0; index < 6; index += 1)
+      expect(await bench.ask("acme")).toMatchObject({ http: 429, retryAfterMs: 3_600_000, retry: false });
+  });
+
   test("a wait that nobody named is short", async () => {
     const bench = new Bench(family);
     bench.says = inWords(family, 429, "Told.");
