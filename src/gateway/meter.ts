@@ -6,6 +6,7 @@ import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-l
 import type { GatewayError } from "../errors.js";
 import { billsCutRequests } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
+import { attemptSaid } from "../routing/attempt-said.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
 import type { Target } from "../routing/model.js";
 import type { AnswerReceiver } from "../routing/routing.js";
@@ -135,6 +136,7 @@ export class Meter implements AnswerReceiver {
       model: this.#modelId,
       reason: failure?.error.reason ?? "",
       status: failure?.status ?? ANSWERED,
+      said: attemptSaid(failure?.error),
       startMs,
       durationMs: endMs - startMs,
       // Once batches came no other attempt is begun, so they are this one's.

@@ -15,6 +15,8 @@ export interface Attempt {
   readonly durationMs: number;
   /** When the first batch for the caller came, after the attempt began; null where none did. */
   readonly firstBatchMs: number | null;
+  /** What the upstream said of its failure, in words that an operator may read; empty where it said nothing. */
+  readonly said: string;
 }
 
 /** What the record of a request says beside its log: a name that stands there is empty in the log. */
@@ -34,14 +36,23 @@ export interface ServedAs {
 const ATTEMPTS_MAX = 16;
 const CHARACTERS_MAX = 256;
 const TOOLS_MAX = 16;
+const SAID_CHARACTERS_MAX = 500;
 const EMPTY = '""';
 
 const text = z.string().max(CHARACTERS_MAX);
 const whole = z.int().min(0);
 const served = z.tuple([text, text, z.array(z.tuple([text, whole])).max(TOOLS_MAX)]);
 const tried = [text, text, text, whole, whole, whole, whole.nullable()] as const;
-/** What is told of the answer stands behind the attempt that it came from. */
-const LOG = z.array(z.union([z.tuple([...tried]), z.tuple([...tried, served])])).max(ATTEMPTS_MAX);
+/** Behind an attempt stands what is told of its answer, and behind that what was said of its failure. */
+const LOG = z
+  .array(
+    z.union([
+      z.tuple([...tried]),
+      z.tuple([...tried, served]),
+      z.tuple([...tried, served.nullable(), z.string().max(SAID_CHARACTERS_MAX)]),
+    ]),
+  )
+  .max(ATTEMPTS_MAX);
 
 /** The attempts as a list of lists, in JSON; empty where there are none. Nearly all logs are of one that answered. */
 export function encodeAttempts(attempts: readonly Attempt[], recorded: Recorded, as?: ServedAs): string {
@@ -57,12 +68,13 @@ export function encodeAttempts(attempts: readonly Attempt[], recorded: Recorded,
 
 /** A list behind a comma, put together by hand: most of it is numbers and empty names, and every request has one. */
 function rowOf(attempt: Attempt, recorded: Recorded, served: string): string {
-  const { upstream, model, reason, status, startMs, durationMs, firstBatchMs } = attempt;
+  const { upstream, model, reason, status, startMs, durationMs, firstBatchMs, said } = attempt;
   const asked = upstream === recorded.upstream ? EMPTY : quoted(upstream);
   const named = model === recorded.model ? EMPTY : quoted(model);
   const why = reason === "" ? EMPTY : quoted(reason);
   const firstMs = firstBatchMs === null ? "null" : wholeMs(firstBatchMs);
-  return `,[${asked},${named},${why},${status},${wholeMs(startMs)},${wholeMs(durationMs)},${firstMs}${served}]`;
+  const told = said === "" ? served : `${served || ",null"},${JSON.stringify(said.slice(0, SAID_CHARACTERS_MAX))}`;
+  return `,[${asked},${named},${why},${status},${wholeMs(startMs)},${wholeMs(durationMs)},${firstMs}${told}]`;
 }
 
 function servedText(as: ServedAs | undefined): string {
@@ -77,7 +89,7 @@ export function decodeServed(log: string, recorded: Recorded): ServedAs | undefi
   // Where an attempt failed, what it began is told all the same: somebody may have paid for it.
   if (last === undefined) return undefined;
   const [, asked, reason, , , , , told] = last;
-  if (told === undefined)
+  if (told === undefined || told === null)
     return reason === "" ? { model: asked || recorded.model, serviceTier: "", toolUses: [] } : undefined;
   const [model, serviceTier, uses] = told;
   const toolUses = uses.map(([name, calls]) => ({ name, calls: BigInt(calls) }));
@@ -88,7 +100,7 @@ export function decodeServed(log: string, recorded: Recorded): ServedAs | undefi
 export function decodeAttempts(log: string, recorded: Recorded): readonly Attempt[] | undefined {
   if (log === "") return [];
   const rows = LOG.safeParse(parsed(log));
-  return rows.data?.map(([upstream, model, reason, status, startMs, durationMs, firstBatchMs]) => ({
+  return rows.data?.map(([upstream, model, reason, status, startMs, durationMs, firstBatchMs, , said = ""]) => ({
     upstream: upstream || recorded.upstream,
     model: model || recorded.model,
     reason,
@@ -96,6 +108,7 @@ export function decodeAttempts(log: string, recorded: Recorded): readonly Attemp
     startMs,
     durationMs,
     firstBatchMs,
+    said,
   }));
 }
 

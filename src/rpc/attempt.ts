@@ -12,8 +12,11 @@ export function servedOf(row: Tried): ServedAs | undefined {
   return served && { ...served, toolUses: [...served.toolUses] };
 }
 
-/** All that is known of each attempt, or of the last one where the request left no log of them. */
-export function attemptsOf(row: Tried): Attempt[] {
+/**
+ * All that is known of each attempt, or of the last one where the request left no log of them. What upstreams say of
+ * their failures is for operators: it may tell of their accounts there.
+ */
+export function attemptsOf(row: Tried, forOperator: boolean): Attempt[] {
   const { state, upstream, attempts, attemptLog } = row;
   const tried = attemptLog === null ? undefined : decodeAttempts(attemptLog, row);
   if (tried !== undefined) {
@@ -27,6 +30,7 @@ export function attemptsOf(row: Tried): Attempt[] {
       startMs: BigInt(attempt.startMs),
       durationMs: BigInt(attempt.durationMs),
       firstBatchMs: attempt.firstBatchMs === null ? undefined : BigInt(attempt.firstBatchMs),
+      upstreamMessage: forOperator ? attempt.said : "",
     }));
   }
   if (attempts === 0) return [];
@@ -41,6 +45,7 @@ export function attemptsOf(row: Tried): Attempt[] {
       startMs: undefined,
       durationMs: undefined,
       firstBatchMs: undefined,
+      upstreamMessage: "",
     },
   ];
 }

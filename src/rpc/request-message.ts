@@ -44,7 +44,7 @@ export function messageOfLedger(row: RequestRow, forOperator: boolean, record: R
     chargedNanos: row.chargedNanos,
     overageNanos: row.overageNanos,
     refundedNanos: row.refundedNanos,
-    attemptLog: attemptsOf(row),
+    attemptLog: attemptsOf(row, forOperator),
     served: servedOf(row),
     createTime: new Date(row.createTimeMs),
     endTime: row.endTimeMs === null ? undefined : new Date(row.endTimeMs),

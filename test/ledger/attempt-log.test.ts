@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type Attempt, decodeAttempts, decodeServed, encodeAttempts } from "../../src/ledger/attempt-log.js";
 
 const RECORDED = { upstream: "first", model: "gpt-1" };
-const PLAIN: Attempt = { ...RECORDED, reason: "", status: 200, startMs: 1, durationMs: 20, firstBatchMs: 5 };
+const PLAIN: Attempt = { ...RECORDED, reason: "", status: 200, startMs: 1, durationMs: 20, firstBatchMs: 5, said: "" };
 
 const name = fc.oneof(fc.constantFrom("first", "gpt-1"), fc.string({ minLength: 1, maxLength: 256, unit: "binary" }));
 const whole = fc.nat();
@@ -16,6 +16,7 @@ const attempt: fc.Arbitrary<Attempt> = fc.record({
   startMs: whole,
   durationMs: whole,
   firstBatchMs: fc.option(whole),
+  said: fc.oneof(fc.constant(""), fc.string({ maxLength: 500, unit: "binary" })),
 });
 
 test("any attempts come back as they were", () => {
@@ -36,6 +37,9 @@ test("how the answer was served comes back with its attempt, and takes no room w
   expect(decodeServed(plain, RECORDED)).toEqual({ ...nothingNew, model: RECORDED.model });
   expect(decodeServed(encodeAttempts([{ ...PLAIN, reason: "x" }], RECORDED), RECORDED)).toBeUndefined();
   expect(decodeServed("", RECORDED)).toBeUndefined();
+  const failed = { ...PLAIN, reason: "x", said: "no such model" };
+  const both = encodeAttempts([failed], RECORDED, served);
+  expect([decodeServed(both, RECORDED), decodeAttempts(both, RECORDED)]).toEqual([served, [failed]]);
 });
 
 test("one that answered takes few characters, since its record has its names", () => {

@@ -283,7 +283,14 @@ export interface Attempt {
    * When the first part of the answer was ready for the caller, in milliseconds after the attempt began. Absent: none
    * was, or it is not known.
    */
-  firstBatchMs?: bigint | undefined;
+  firstBatchMs?:
+    | bigint
+    | undefined;
+  /**
+   * What the upstream said of its failure, at most 500 characters, without secrets and long quotes, for operators.
+   * Empty: it said nothing, or the caller is none.
+   */
+  upstreamMessage: string;
 }
 
 /** UsageSummary is the sum over the requests of one UTC day, account, key and model. */
@@ -1464,6 +1471,7 @@ function createBaseAttempt(): Attempt {
     startMs: undefined,
     durationMs: undefined,
     firstBatchMs: undefined,
+    upstreamMessage: "",
   };
 }
 
@@ -1504,6 +1512,9 @@ export const Attempt: MessageFns<Attempt> = {
         throw new globalThis.Error("value provided for field message.firstBatchMs of type uint64 too large");
       }
       writer.uint32(72).uint64(message.firstBatchMs);
+    }
+    if (message.upstreamMessage !== "") {
+      writer.uint32(82).string(message.upstreamMessage);
     }
     return writer;
   },
@@ -1591,6 +1602,14 @@ export const Attempt: MessageFns<Attempt> = {
             }
 
             message.firstBatchMs = reader.uint64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.upstreamMessage = reader.string();
             continue;
           }
         }

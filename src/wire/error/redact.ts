@@ -49,6 +49,14 @@ export function redacted(text: string): string {
   return clean.slice(0, MESSAGE_CHARACTERS_MAX).trim();
 }
 
+const PAGE_CHARACTERS_MAX = 4_000;
+
+/** A page of HTML, or any other body, as one line of text, bounded and without secrets. */
+export function textOfPage(body: string): string {
+  const text = body.slice(0, PAGE_CHARACTERS_MAX).replace(/<(?:[^<>"]|"[^"]*")*>/g, " ");
+  return redacted(text.replace(/\s+/g, " ").trim());
+}
+
 /**
  * A name that an upstream told, such as a code, a status or the path of a field; empty where it is anything longer or
  * stranger, or holds what a client may not read. Whatever an upstream says reaches a client by this or by `redacted`.

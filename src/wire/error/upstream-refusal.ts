@@ -1,7 +1,7 @@
 /** What an upstream's refusal means for our client: the same on every wire, once the wire's own words are read. */
 import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
 import { parsed } from "../json/value.js";
-import { toldName } from "./redact.js";
+import { textOfPage, toldName } from "./redact.js";
 import { retryAfterMs } from "./retry-after.js";
 import { type SaidWords, wordsIn } from "./server-words.js";
 
@@ -69,6 +69,8 @@ export interface ToldRefusal {
   readonly counts?: ContextCounts | undefined;
   /** How long it asks to wait, in milliseconds. */
   readonly waitMs: number | undefined;
+  /** What it sent where no message is in it, such as a proxy's page, for operators. Absent: nothing more. */
+  readonly page?: string;
 }
 
 /** A field may stand deep in a request. */
@@ -97,7 +99,9 @@ export function errorReader(saidIn: (value: unknown) => Said, grammar: RefusalGr
     rows?: readonly RefusalRow[],
   ): GatewayError => {
     const text = refusalText(body);
-    return toldRefusal({ ...saidIn(parsed(text)), status, waitMs: retryAfterMs(headers, text) }, grammar, rows);
+    const said = saidIn(parsed(text));
+    const page = said.message === "" ? textOfPage(text) : "";
+    return toldRefusal({ ...said, status, waitMs: retryAfterMs(headers, text), page }, grammar, rows);
   };
 }
 
@@ -174,6 +178,11 @@ export class UpstreamRefusal extends Error {
     super(`the upstream said ${said.join(" ")}`);
     this.name = "UpstreamRefusal";
     [this.kind, this.status] = [kind, status];
+  }
+
+  /** For operators: its sentence, else its page as text, else its codes. Without secrets; empty where it has none. */
+  get said(): string {
+    return this.told.message || this.told.page || this.told.names.join(" ");
   }
 
   /** The same as a refusal of the one request that it answered, which the upstream cannot serve. */
