@@ -234,11 +234,11 @@ export class Keys {
   }
 
   /**
-   * How many keys that are not revoked still have a digest of the root secret before; undefined where there is none.
-   * Reads all keys.
+   * The ids of keys, not revoked, that end with the root secret before, or have ended with one that is gone. Reads all
+   * keys.
    */
-  countPrevious(): Promise<number | undefined> {
-    return this.#rotation.count(this.#store.keys, this.#nowMs());
+  leftBehind(): Promise<readonly string[]> {
+    return this.#rotation.leftBehind(this.#store.keys, this.#nowMs());
   }
 
   /** Calls back for each key and each account that changed, on whatever node. */
@@ -321,7 +321,7 @@ export class Keys {
   async seedRow(wish: KeyWish, secret: string): Promise<KeyRow> {
     const row = this.newRow(wish, secret);
     if (!this.#peppers.areTwo) return row;
-    const { row: found, digest } = await this.#find(secret);
+    const { row: found, digest } = await this.#rotation.findNamed(this.#store.keys, secret);
     return found === undefined ? row : { ...row, digest };
   }
 
@@ -339,7 +339,7 @@ export class Keys {
     seed: { accountId: string; secret: string; settings: KeySettings | undefined },
     act: Act,
   ): Promise<Key> {
-    const { row: found } = await this.#find(seed.secret);
+    const { row: found } = await this.#rotation.findNamed(this.#store.keys, seed.secret);
     if (found !== undefined) return keyOf(found);
     try {
       return (await this.create(seed, act)).key;

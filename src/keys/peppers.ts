@@ -30,11 +30,6 @@ export class Peppers {
     return this.#all.length > 1;
   }
 
-  /** True where digests are to be rewritten. */
-  get hasPrevious(): boolean {
-    return this.#previous !== undefined;
-  }
-
   /** What is stored of a secret. */
   digestOf(secret: string): Buffer {
     return digestOf(this.#current, secret);
@@ -45,6 +40,11 @@ export class Peppers {
     const digests = this.#all.map((pepper) => digestOf(pepper, secret));
     // One of the root secret before may be rewritten between the looks at the first and at the second.
     return this.#previous === undefined ? digests : [...digests, ...digests.slice(0, 1)];
+  }
+
+  /** True for a digest of the root secret in force, or of the next. */
+  stays(digest: Uint8Array): boolean {
+    return this.#all.some((pepper) => pepper !== this.#previous && wasMadeWith(pepper, digest));
   }
 
   /** True for a digest of the root secret before. */

@@ -1,5 +1,6 @@
-/** Rewrites the digests of the root secret before, each when its key is used, and counts those that are left. */
+/** Rewrites the digests of the root secret before, each when its key is used, and finds the keys that are left. */
 import type { KeyRow, KeyStore } from "../store/store.js";
+import { findKey } from "./authentication.js";
 import type { Peppers } from "./peppers.js";
 
 /** Rewrites at once. A key beyond them is rewritten when it is looked up next. */
@@ -22,31 +23,54 @@ export class Rotation {
   rewrite({ id }: KeyRow, digest: Buffer, secret: string): void {
     if (this.#running.size >= RUNNING_MAX || this.#running.has(id)) return;
     this.#running.add(id);
-    const rewritten = this.peppers.digestOf(secret);
-    this.change(id, (row) => {
-      if (digest.equals(row.digest)) return { ...row, digest: rewritten };
-      if (row.previousDigest !== null && digest.equals(row.previousDigest))
-        return { ...row, previousDigest: rewritten };
-      return row;
-    })
-      .catch((error: unknown) => this.onError(error, id))
-      .finally(() => this.#running.delete(id));
+    void this.rewritten(id, digest, secret).finally(() => this.#running.delete(id));
   }
 
-  /** How many keys that can still be used are left; undefined where no digest is to be rewritten. */
-  async count(store: Pick<KeyStore, "list">, nowMs: number): Promise<number | undefined> {
-    if (!this.peppers.hasPrevious) return undefined;
-    let count = 0;
+  /** Rewrites the digest. False where that failed, which is told. Never rejects. */
+  async rewritten(id: string, digest: Buffer, secret: string): Promise<boolean> {
+    const rewritten = this.peppers.digestOf(secret);
+    try {
+      await this.change(id, (row) => {
+        if (digest.equals(row.digest)) return { ...row, digest: rewritten };
+        if (row.previousDigest !== null && digest.equals(row.previousDigest))
+          return { ...row, previousDigest: rewritten };
+        return row;
+      });
+      return true;
+    } catch (error) {
+      this.onError(error, id);
+      return false;
+    }
+  }
+
+  /**
+   * The key of a secret that a settings file names. Its digest is rewritten as if the secret had been used: else it
+   * would be another key, with budgets of its own, once the root secret before is gone.
+   */
+  async findNamed(store: KeyStore, secret: string): ReturnType<typeof findKey> {
+    const found = await findKey(store, this.peppers.digestsOf(secret));
+    const { row, digest } = found;
+    if (row === undefined || !this.peppers.isPrevious(digest)) return found;
+    const isRewritten = await this.rewritten(row.id, digest, secret);
+    return isRewritten ? { row, digest: this.peppers.digestOf(secret) } : found;
+  }
+
+  /**
+   * The ids of the keys, not revoked, whose digests are not of a root secret that stays: those to be rewritten, and
+   * those that no root secret of this node knows, which nobody can use.
+   */
+  async leftBehind(store: Pick<KeyStore, "list">, nowMs: number): Promise<string[]> {
+    const ids: string[] = [];
     for (let token = ""; ;) {
       const { rows, nextPageToken } = await store.list({}, { size: PAGE_SIZE, token });
-      count += rows.filter((row) => row.revokeTimeMs === null && this.#isLeft(row, nowMs)).length;
-      if (nextPageToken === "") return count;
+      for (const row of rows) if (row.revokeTimeMs === null && this.#isLeft(row, nowMs)) ids.push(row.id);
+      if (nextPageToken === "") return ids;
       token = nextPageToken;
     }
   }
 
   #isLeft({ digest, previousDigest, previousUntilMs }: KeyRow, nowMs: number): boolean {
-    if (this.peppers.isPrevious(digest)) return true;
-    return previousDigest !== null && (previousUntilMs ?? 0) > nowMs && this.peppers.isPrevious(previousDigest);
+    if (!this.peppers.stays(digest)) return true;
+    return previousDigest !== null && (previousUntilMs ?? 0) > nowMs && !this.peppers.stays(previousDigest);
   }
 }

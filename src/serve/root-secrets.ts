@@ -32,6 +32,9 @@ export const SEALED = {
 export type Sealed = keyof typeof SEALED;
 
 const COUNT_EVERY_MS = 10 * 60_000;
+/** All keys are read for it, which is not to slow a start. */
+const TELL_ENDED_MS = 10_000;
+const NAMED_MAX = 20;
 
 /** Throws a ConfigError where there is no root secret. */
 export function deriveSecrets(environment: Environment, mayMake: boolean): Derived {
@@ -67,14 +70,16 @@ export function watchRotation(
   { secrets }: Derived,
   log: Log,
 ): () => void {
-  if (secrets.previousSecret === undefined) return () => undefined;
+  if (secrets.previousSecret === undefined) return tellEnded(keys, log);
   const count = async (): Promise<void> => {
     try {
       const factors = await secondFactors.sealAnew();
       if (factors > 0) log.info({ factors }, "secrets of second factors are sealed with the new root secret");
-      const left = await keys.countPrevious();
-      if (left === 0) log.info({ keys: left }, "no key needs TOLLGATE_SECRET_PREVIOUS any more: unset it after a day");
-      else log.info({ keys: left }, "so many keys were not used yet since TOLLGATE_SECRET changed");
+      const left = await keys.leftBehind();
+      if (left.length === 0)
+        log.info({ keys: 0 }, "no key needs TOLLGATE_SECRET_PREVIOUS any more: unset it after a day");
+      else
+        log.info(named(left), "these keys were not used yet since TOLLGATE_SECRET changed, and end with the old one");
     } catch (err) {
       log.warn({ err }, "what needs TOLLGATE_SECRET_PREVIOUS could not be sealed anew or counted");
     }
@@ -82,4 +87,24 @@ export function watchRotation(
   void count();
   const timer = setInterval(() => void count(), COUNT_EVERY_MS).unref();
   return () => clearInterval(timer);
+}
+
+/** Names the keys that ended with a root secret of earlier, once after a start. Returns how that is stopped. */
+function tellEnded(keys: Keys, log: Log): () => void {
+  const tell = async (): Promise<void> => {
+    try {
+      const ended = await keys.leftBehind();
+      if (ended.length > 0)
+        log.warn(named(ended), "these keys were made with another TOLLGATE_SECRET: nobody can use them; revoke them");
+    } catch (err) {
+      log.warn({ err }, "the keys of another TOLLGATE_SECRET could not be looked for");
+    }
+  };
+  const timer = setTimeout(() => void tell(), TELL_ENDED_MS).unref();
+  return () => clearTimeout(timer);
+}
+
+/** How many there are, and the first of them. */
+function named(ids: readonly string[]): { readonly keys: number; readonly key_ids: readonly string[] } {
+  return { keys: ids.length, key_ids: ids.slice(0, NAMED_MAX) };
 }
