@@ -7,6 +7,23 @@ export const TAGS_HEADER = "x-tollgate-tags";
 export const USER_HEADER = "x-tollgate-user";
 /** What the request belongs to, as the client names it. It is no person's session. */
 export const CONVERSATION_HEADER = "x-tollgate-conversation";
+/**
+ * The same in the headers of clients and vendors. The first of them that came with a session is the request's, and
+ * `x-tollgate-conversation` goes before all.
+ */
+export const CONVERSATION_HEADERS = [
+  // Claude Code.
+  "x-claude-code-session-id",
+  // Codex: the run, then the conversation in it. Older releases wrote it with a line below.
+  "session-id",
+  "session_id",
+  "thread-id",
+  // opencode, to any vendor and to its own.
+  "x-session-affinity",
+  "x-opencode-session",
+  // OpenRouter's.
+  "x-session-id",
+] as const;
 /** The client's own id of the request. */
 export const CLIENT_REQUEST_HEADER = "x-client-request-id";
 /** `none`: neither what the request says nor whom it is for is kept. */
@@ -28,7 +45,7 @@ export const RECORD_HEADERS = [
   [TAGS_HEADER, TAGS_HEADER],
   [USER_HEADER, USER_HEADER],
   [CONVERSATION_HEADER, CONVERSATION_HEADER],
-  ["session_id", CONVERSATION_HEADER],
+  ...CONVERSATION_HEADERS.map((name) => [name, CONVERSATION_HEADER] as const),
   [LOG_HEADER, LOG_HEADER],
   // Of W3C Trace Context.
   ["traceparent", "traceparent"],

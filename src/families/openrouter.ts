@@ -25,5 +25,6 @@ export const openrouter = chatFamily({
     allowedTools: false,
     customTools: false,
     keptSchemes: ["fileid", "ms", "oss"],
+    sessionIds: true,
   },
 });

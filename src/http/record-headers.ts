@@ -1,12 +1,16 @@
 /** What a client says of whom a request is for and who sends it, on its way to the service, which keeps records. */
-import { RECORD_HEADERS } from "../api/request-headers.js";
+import { conversationIn } from "../api/conversation.js";
+import { CONVERSATION_HEADER, RECORD_HEADERS } from "../api/request-headers.js";
 import type { IncomingHttpHeaders } from "node:http";
-import { metadataValue } from "./headers.js";
+import { isHeaderValue, metadataValue } from "./headers.js";
 
 /** Copies those of them that came. */
 export function addRecordHeaders(headers: IncomingHttpHeaders, metadata: Record<string, string>): void {
   for (const [from, to] of RECORD_HEADERS) {
     const value = headers[from];
-    if (typeof value === "string") metadata[to] ??= metadataValue(value);
+    if (typeof value !== "string") continue;
+    // Of several names of a session the first that is one stands.
+    if (to === CONVERSATION_HEADER && (!isHeaderValue(value) || conversationIn(value) === "")) continue;
+    metadata[to] ??= metadataValue(value);
   }
 }

@@ -8,6 +8,8 @@ import {
   USER_HEADER,
 } from "../api/request-headers.js";
 import type { CallMetadata } from "../api/channel.js";
+import { conversationIn } from "../api/conversation.js";
+import { sessionOfUserId } from "./user-id.js";
 
 export interface Attributes {
   /** The person behind the request, as the client names it; empty where it names none. */
@@ -45,34 +47,54 @@ export function isNameless(metadata: CallMetadata): boolean {
   return metadata[LOG_HEADER]?.trim().toLowerCase() === LOG_NOTHING;
 }
 
-/** Reads them off the headers, and off the members `user`, `safety_identifier` and `metadata` of the body. */
+/** Reads them off the headers, and off the members of the body that name whom it is for and what it belongs to. */
 export function attributesOf(metadata: CallMetadata, body: AskedBody | undefined): Attributes {
   const client = shortened(metadata[CLIENT_HEADER] ?? "", TEXT_CHARACTERS_MAX);
   if (isNameless(metadata)) return { endUser: "", tags: NO_TAGS, session: "", client, clientRequestId: "" };
-  let endUser = metadata[USER_HEADER] ?? "";
-  let session = metadata[CONVERSATION_HEADER] ?? "";
+  const users = { header: metadata[USER_HEADER] ?? "", safetyIdentifier: "", user: "", metadata: "" };
+  const sessions = { header: conversationIn(metadata[CONVERSATION_HEADER]), body: "", metadata: "" };
   const named = metadata[TAGS_HEADER];
   let tags = named === undefined ? NO_TAGS : tagsOf(named.split(","));
   for (const member of body?.members ?? []) {
-    const { key } = member;
-    if (key === "metadata") {
-      const found = valueOf(body, member);
-      if (typeof found !== "object" || found === null || Array.isArray(found)) continue;
-      if (endUser === "") endUser = textOf(Reflect.get(found, "user_id"));
-      if (session === "") session = textOf(Reflect.get(found, "session_id"));
-      tags = tagsOf([...tags, ...tagTexts(found)]);
-    } else if (key === "safety_identifier" || key === "user") {
-      // The newer name stands where both do.
-      if (endUser === "" || key === "safety_identifier") endUser = textOf(valueOf(body, member)) || endUser;
+    switch (member.key) {
+      case "metadata": {
+        const found = valueOf(body, member);
+        if (typeof found !== "object" || found === null || Array.isArray(found)) continue;
+        users.metadata = textOf(Reflect.get(found, "user_id"));
+        sessions.metadata = conversationIn(Reflect.get(found, "session_id"));
+        tags = tagsOf([...tags, ...tagTexts(found)]);
+        break;
+      }
+      case "safety_identifier":
+        users.safetyIdentifier = textOf(valueOf(body, member));
+        break;
+      case "user":
+        users.user = textOf(valueOf(body, member));
+        break;
+      case "session_id":
+        sessions.body = conversationIn(valueOf(body, member));
+        break;
     }
   }
+  const { endUser, session } = personIn([users.header, users.safetyIdentifier, users.user, users.metadata]);
   return {
     endUser: shortened(endUser, TEXT_CHARACTERS_MAX),
     tags,
-    session: shortened(session, TEXT_CHARACTERS_MAX),
+    session: sessions.header || sessions.body || sessions.metadata || session,
     client,
     clientRequestId: shortened(metadata[CLIENT_REQUEST_HEADER] ?? "", TEXT_CHARACTERS_MAX),
   };
+}
+
+/** The first of the ids that is a person's, and the session that the first of the others names. */
+function personIn(ids: readonly string[]): Pick<Attributes, "endUser" | "session"> {
+  let [endUser, session] = ["", ""];
+  for (const id of ids) {
+    const ofSession = sessionOfUserId(id);
+    if (ofSession === undefined) endUser ||= id;
+    else session ||= conversationIn(ofSession);
+  }
+  return { endUser, session };
 }
 
 function* tagTexts(found: object): Generator<string> {

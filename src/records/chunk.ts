@@ -11,7 +11,6 @@ import {
   NUMBERS,
   type RecordRow,
   TEXTS,
-  timeIn,
 } from "./columns.js";
 import { ListedTexts, PackedTexts, type TextList } from "./text-list.js";
 import type { RowBatch } from "./row-batch.js";
@@ -207,7 +206,7 @@ function isText(name: ColumnName): boolean {
   return TEXT_SET.has(name);
 }
 
-function narrowed(values: Float64Array): Column {
+export function narrowed(values: Float64Array): Column {
   let [least, most] = [Infinity, -Infinity];
   for (const value of values) {
     if (value < least) least = value;
@@ -274,16 +273,6 @@ export function decodePart(given: Uint8Array): Part {
     { base, cells: kind === "" ? undefined : new KINDS[kind](buffer, start + offset, length) },
   ]);
   return { columns: new Map(columns), texts: textsIn(head.texts, buffer, start) };
-}
-
-/** Facts as this program has them: of chunks of an earlier one the begin follows from the end and the time in all. */
-export function withCreateTimes(facts: Part, count: number): Part {
-  if (facts.columns.has("createTimeMs")) return facts;
-  const [ends, totals] = [columnOf(facts, "endTimeMs"), columnOf(facts, "total")];
-  const begins = new Float64Array(count);
-  for (let row = 0; row < count; row++)
-    begins[row] = valueAt(ends, row) - Math.round(timeIn(valueAt(totals, row)) ?? 0);
-  return { ...facts, columns: new Map([...facts.columns, ["createTimeMs", narrowed(begins)]]) };
 }
 
 function textsIn(texts: Head["texts"], buffer: ArrayBuffer, start: number): TextList {

@@ -1,22 +1,11 @@
 /** Stores records in chunks and answers questions about them, in a thread of its own. */
-import {
-  type Chunk,
-  ChunkBuilder,
-  columnOf,
-  decodePart,
-  encodeChunk,
-  type Part,
-  rowOf,
-  textAt,
-  valueAt,
-  withCreateTimes,
-} from "./chunk.js";
+import { type Chunk, ChunkBuilder, columnOf, encodeChunk, type Part, rowOf, textAt, valueAt } from "./chunk.js";
 import { ChunkSumsCache } from "./chunk-sums.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
 import { requestTime } from "../api/request-time.js";
 import { FLAG, ID_AHEAD_MS, type RecordRow, REQUEST_MS_MAX } from "./columns.js";
 import { type RecordFilter, isRefused, type Test, testOf } from "./filter.js";
-import { PartCache } from "./part-cache.js";
+import { PartReader, type ReadMark } from "./part-reader.js";
 import { BatchBuilder, type RowBatch } from "./row-batch.js";
 import { ListedTexts } from "./text-list.js";
 import type { UsageTable } from "./usage-scan.js";
@@ -29,7 +18,6 @@ const TAILS_MAX = 64;
 const READS_MAX = 4;
 /** Later than any record. A database takes no infinity. */
 const EVER_MS = Number.MAX_SAFE_INTEGER;
-type ReadMark = Pick<ChunkMark, "id" | "count" | "fromMs" | "toMs">;
 const NO_PART: Part = { columns: new Map(), texts: new ListedTexts([]) };
 /** Whom a request was for, and what may tell it. */
 const PERSONAL: ReadonlySet<string> = new Set(["endUser", "tags", "session", "clientRequestId", "address"]);
@@ -52,7 +40,7 @@ interface Tail {
 }
 
 export class Engine {
-  readonly #cache = new PartCache();
+  readonly #parts: PartReader;
   #tails: Tail[] = [];
   /** Stored, and not shown to those who ask yet. */
   readonly #unseen = new Set<number>();
@@ -62,7 +50,9 @@ export class Engine {
     private readonly store: ChunkStore,
     private readonly sums = new ChunkSumsCache(),
     private readonly between: () => Promise<void> = () => Promise.resolve(),
-  ) {}
+  ) {
+    this.#parts = new PartReader(store);
+  }
 
   async append(batch: RowBatch): Promise<void> {
     this.show(await this.keep(batch));
@@ -77,7 +67,7 @@ export class Engine {
     const { count } = chunk;
     const id = await this.store.insert(asNew(chunk, false, false));
     this.#unseen.add(id);
-    this.#cache.put(id, "facts", chunk.facts, count * 64);
+    this.#parts.keepFacts(id, chunk.facts, count * 64);
     return { id, count };
   }
 
@@ -310,7 +300,7 @@ export class Engine {
     const ids = marks.map(({ id }) => id);
     const made = await this.store.replace(ids, instead);
     for (const id of ids) {
-      this.#cache.remove(id);
+      this.#parts.remove(id);
       this.sums.remove(id);
     }
     return made;
@@ -336,8 +326,8 @@ export class Engine {
   /** Undefined where it is gone: another one took its place, or it was over its time. */
   async #chunk(mark: ReadMark, needsTexts: boolean): Promise<Chunk | undefined> {
     await this.between();
-    const facts = await this.#part(mark, "facts");
-    const texts = needsTexts ? await this.#part(mark, "texts") : NO_PART;
+    const facts = await this.#parts.read(mark, "facts");
+    const texts = needsTexts ? await this.#parts.read(mark, "texts") : NO_PART;
     const { count, fromMs, toMs } = mark;
     return facts && texts && { count, fromMs, toMs, facts, texts };
   }
@@ -345,16 +335,6 @@ export class Engine {
   /** Throws ChunkGone. */
   #withTexts(mark: ReadMark, chunk: Chunk): Promise<Chunk> {
     return chunk.texts === NO_PART ? this.#present(mark, true) : Promise.resolve(chunk);
-  }
-
-  async #part({ id, count }: ReadMark, kind: "facts" | "texts"): Promise<Part | undefined> {
-    const known = this.#cache.get(id, kind);
-    if (known !== undefined) return known;
-    const bytes = await this.store[kind](id);
-    if (bytes === undefined) return undefined;
-    const part = kind === "facts" ? withCreateTimes(decodePart(bytes), count) : decodePart(bytes);
-    this.#cache.put(id, kind, part, bytes.length);
-    return part;
   }
 }
 

@@ -1,6 +1,7 @@
 /** What a request says of its end user, its tags and its client is read from headers and body, and bounded. */
 import { describe, expect, test } from "vitest";
 import { type AskedBody, attributesOf } from "../../src/records/attributes.js";
+import { CLAUDE_CODE_IDS, PEOPLE } from "./user-ids.js";
 import { JsonCursor } from "../../src/wire/json/cursor.js";
 import { readMembers } from "../../src/wire/json/splice.js";
 
@@ -55,10 +56,54 @@ describe("attributes", () => {
       body: "{}",
       want: { client: "OpenAI/Python 1.2", clientRequestId: "c1", session: "s" },
     },
+    {
+      name: "a header's user before the newer identifier",
+      headers: { "x-tollgate-user": "head" },
+      body: '{"safety_identifier":"new","metadata":{"user_id":"ann"}}',
+      want: { endUser: "head" },
+    },
+    { name: "the session of OpenRouter", headers: {}, body: '{"session_id":"s1"}', want: { session: "s1" } },
+    {
+      name: "sessions by their places, the header first",
+      headers: { "x-tollgate-conversation": "head" },
+      body: '{"metadata":{"session_id":"s2"},"session_id":"s1"}',
+      want: { session: "head" },
+    },
+    {
+      name: "a session of the body before that of its metadata, in any order",
+      headers: {},
+      body: '{"metadata":{"session_id":"s2"},"session_id":"s1"}',
+      want: { session: "s1" },
+    },
+    {
+      name: "no session that is none",
+      headers: { "x-tollgate-conversation": "a\u0000b" },
+      body: `{"session_id":["s1"],"metadata":{"session_id":"${"s".repeat(257)}"}}`,
+      want: {},
+    },
     { name: "no text that is none", headers: {}, body: '{"user":7,"metadata":[1]}', want: {} },
     { name: "no line ends", headers: {}, body: '{"user":"a\\nb\\u0000c"}', want: { endUser: "a b c" } },
   ])("are $name", ({ headers, body, want }) => {
     expect(attributesOf(headers, bodyOf(body))).toEqual({ ...NONE, ...want });
+  });
+
+  const MEMBERS: readonly ((id: string) => object)[] = [
+    (id) => ({ metadata: { user_id: id } }),
+    (id) => ({ user: id }),
+    (id) => ({ safety_identifier: id }),
+  ];
+  test.each(CLAUDE_CODE_IDS)("name a session and no person by $id", ({ id, session }) => {
+    for (const member of MEMBERS)
+      expect(attributesOf({}, bodyOf(JSON.stringify(member(id))))).toEqual({ ...NONE, session });
+    expect(attributesOf({ "x-tollgate-user": id }, undefined)).toEqual({ ...NONE, session });
+    const named = attributesOf({ "x-tollgate-user": "ann" }, bodyOf(JSON.stringify({ metadata: { user_id: id } })));
+    expect(named).toEqual({ ...NONE, endUser: "ann", session });
+    const both = JSON.stringify({ session_id: "own", metadata: { user_id: id } });
+    expect(attributesOf({}, bodyOf(both))).toEqual({ ...NONE, session: "own" });
+  });
+
+  test.each(PEOPLE)("name the person %s", (id) => {
+    expect(attributesOf({}, bodyOf(JSON.stringify({ metadata: { user_id: id } })))).toEqual({ ...NONE, endUser: id });
   });
 
   test("are bounded in number and length", () => {

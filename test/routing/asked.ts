@@ -85,6 +85,7 @@ export function leaving(
   endpoint: Endpoint,
   permits = UNPRICED,
   cache?: PromptCache,
+  strict = false,
 ): Buffer {
   const upstream = { send: (): never => notSent(), close: () => Promise.resolve() };
   const health = new UpstreamHealth(() => undefined);
@@ -101,7 +102,7 @@ export function leaving(
     priority: 1,
   };
   const owned = { model: MODEL, facts: {}, outputTokensMax: LIMIT, stream: false, candidateCount: 1, cache };
-  return bodyFor({ request, target, endpoint, owned, strict: false, permits }, []);
+  return bodyFor({ request, target, endpoint, owned, strict, permits }, []);
 }
 
 function notSent(): never {

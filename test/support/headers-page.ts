@@ -24,7 +24,14 @@ export const ASKED: readonly DocumentedHeader[] = [
   { name: "traceparent", what: "the trace that the request belongs to ([traces.md](traces.md)); `tracestate` too" },
   { name: "x-tollgate-tags", what: "what the request is for: `team=search,env=prod`" },
   { name: "x-tollgate-user", what: "the person behind the request, for reports" },
-  { name: "x-tollgate-conversation", what: "what the request belongs to, for reports" },
+  {
+    name: "x-tollgate-conversation",
+    what: "the session that the request belongs to, for reports; clients' own headers are read too ([records.md](records.md))",
+  },
+  { name: "x-claude-code-session-id", what: "the same, as Claude Code sends it" },
+  { name: "x-session-affinity", what: "the same, as opencode sends it" },
+  { name: "x-opencode-session", what: "the same, as opencode sends it to its own models" },
+  { name: "x-session-id", what: "the same, as OpenRouter has it; Codex sends `session-id` and `thread-id`" },
   { name: "x-client-request-id", what: "the client's own id of the request, for reports" },
   {
     name: "x-tollgate-log",

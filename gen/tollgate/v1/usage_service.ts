@@ -227,13 +227,16 @@ export interface RequestDetail {
     | bigint
     | undefined;
   /**
-   * The person that it was for, as the client named it by `user`, `safety_identifier`, `metadata.user_id` or
-   * `x-tollgate-user`. Empty: nobody was named, or it was erased.
+   * The person that it was for, as the client named it by `x-tollgate-user`, `safety_identifier`, `user` or
+   * `metadata.user_id`. Empty: nobody was named, what was named is a session, or it was erased.
    */
   endUser: string;
   /** Tags such as team=search, from `metadata` and the header `x-tollgate-tags`, at most 16. */
   tags: string[];
-  /** The conversation, as the client named it. Empty: it did not. */
+  /**
+   * The session, or conversation, as the client named it by `x-tollgate-conversation`, a header of its own, `session_id`,
+   * `metadata.session_id` or an id of a user that names one. Empty: it did not, or it was erased.
+   */
   session: string;
   /** The client's program and its version, as it named itself. Empty: it did not. */
   client: string;

@@ -64,6 +64,8 @@ export type OpenAiChatDialect = {
   readonly prefillField: "" | "prefix";
   /** Schemes of addresses by which the upstream takes a file that it keeps, such as `fileid` of `fileid://file-1`. */
   readonly keptSchemes: readonly string[];
+  /** True where `session_id` groups requests; elsewhere it stays with the gateway, which has it in its records. */
+  readonly sessionIds: boolean;
   /** Members of a request that the upstream refuses, or does not heed. */
   readonly lacks: readonly string[];
 };
@@ -95,6 +97,7 @@ export const openAiChatDialect: OpenAiChatDialect = {
   forcedWhileThinking: true,
   prefillField: "",
   keptSchemes: [],
+  sessionIds: false,
   lacks: [],
 };
 
@@ -153,6 +156,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     forcedWhileThinking: flag("forcedWhileThinking", own.forcedWhileThinking),
     prefillField: one("prefillField", ["prefix"], own.prefillField),
     keptSchemes: textsOf(dialect["keptSchemes"]),
+    sessionIds: flag("sessionIds", own.sessionIds),
     lacks: textsOf(dialect["lacks"]),
   };
   resolved.set(dialect, made);

@@ -10,6 +10,8 @@ import { isDefault } from "./says-nothing.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 
 const TYPE_CHARACTERS_MAX = 64;
+/** The session of the request's record: it does what it is for without an upstream. */
+const READ_HERE = "session_id";
 
 /** What the wire that a prompt is written for has a place for. */
 export interface Places {
@@ -41,7 +43,7 @@ export function leftOut(prompt: Prompt, places: Places): string[] {
 /** The members by their paths; those that say nothing, such as `false`, are not missed. */
 function membersOf(json: string, path: string): string[] {
   return Object.entries(objectOf(parsed(json)) ?? {}).flatMap(([key, value]) => {
-    if (isDefault(value)) return [];
+    if (isDefault(value) || key === READ_HERE) return [];
     // Gemini keeps half of its parameters in an object of their own.
     if (key === "generationConfig") return membersOf(JSON.stringify(value), `${key}.`);
     return [path + key];

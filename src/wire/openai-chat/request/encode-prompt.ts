@@ -62,7 +62,9 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Messag
     for (const name of leftOut(prompt, { wire: WIRE_NAME, cacheMarks, names: dialect.messageNames }))
       context.drop(name);
   }
-  const all = withCache([...members, ...encodeExtra(prompt, WIRE_NAME, members, OWNED)], owned.cache);
+  const takesSession = dialect.sessionIds || dialect.keepsBodies;
+  const extra = encodeExtra(prompt, WIRE_NAME, members, OWNED).filter(([key]) => takesSession || key !== "session_id");
+  const all = withCache([...members, ...extra], owned.cache);
   return Buffer.from(objectText(dialect.lacks.length === 0 ? all : withoutLacking(all, context)));
 }
 

@@ -93,6 +93,8 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitC
   if (!owned.stream && options !== undefined && facts.stream) edits.set(options.key, undefined);
   else if (owned.stream && dialect.streamUsage && !facts.includeUsage)
     edits.set("stream_options", withUsage(body, options));
+  if (!dialect.sessionIds && !dialect.keepsBodies && members.some(({ key }) => key === "session_id"))
+    edits.set("session_id", undefined);
   if (!dialect.isOpenAis && !dialect.keepsBodies) fitSource(body, members, context, edits);
   return edits.size === 0 ? body : splice(body, open, members, edits);
 }
