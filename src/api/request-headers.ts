@@ -8,7 +8,7 @@ export const USER_HEADER = "x-tollgate-user";
 /** What the request belongs to, as the client names it. It is no person's session. */
 export const CONVERSATION_HEADER = "x-tollgate-conversation";
 /**
- * The same in the headers of clients and vendors. The first of them that came with a session is the request's, and
+ * The same in the headers of known clients. The first of them that came with a session is the request's, and
  * `x-tollgate-conversation` goes before all.
  */
 export const CONVERSATION_HEADERS = [
@@ -18,7 +18,7 @@ export const CONVERSATION_HEADERS = [
   "session-id",
   "session_id",
   "thread-id",
-  // opencode, to any vendor and to its own.
+  // opencode, to models of others and to its own.
   "x-session-affinity",
   "x-opencode-session",
   // OpenRouter's.

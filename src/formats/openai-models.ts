@@ -1,6 +1,7 @@
 /** The models as OpenAI's clients read them, with what they can, take and cost beside what those clients know. */
 import { enumWord } from "../api/descriptors.js";
 import type { ListModelsResponse, Model } from "../api/index.js";
+import { codexCatalogue } from "./codex-catalogue.js";
 import type { FormatModels, FormatRequest } from "./format.js";
 import { shownCapabilities, shownPrice } from "./model-facts.js";
 
@@ -13,12 +14,9 @@ export const openaiModels: FormatModels = {
 };
 
 function openAiModelList({ models }: ListModelsResponse, { query }: FormatRequest): object {
-  return {
-    object: "list",
-    data: models.map(openAiModel),
-    // A coding agent that names its version reads its own catalogue from this key and fails without it.
-    ...("client_version" in query ? { models: [] } : {}),
-  };
+  // Codex alone names its version.
+  if ("client_version" in query) return codexCatalogue(models);
+  return { object: "list", data: models.map(openAiModel) };
 }
 
 /** One model. What nobody knows is null. */

@@ -79,8 +79,13 @@ const codexBuiltIn: Agent = {
 const codexCustom: Agent = {
   name: "Codex, an endpoint of its settings",
   commandFor: (place, prompt) => {
-    const endpoint = `{name="Tollgate",base_url="${place.url}/v1",env_key="TOLLGATE_KEY",wire_api="responses"}`;
-    const { command, env } = codexCommand(place, [`model_providers.tollgate=${endpoint}`, `model_provider="tollgate"`]);
+    const catalogue = `model_catalog_url="${place.url}/v1/models"`;
+    const endpoint = `{name="Tollgate",base_url="${place.url}/v1",${catalogue},env_key="TOLLGATE_KEY",wire_api="responses"}`;
+    const { command, env } = codexCommand(place, [
+      `model_providers.tollgate=${endpoint}`,
+      `model_provider="tollgate"`,
+      "features.api_key_model_discovery=true",
+    ]);
     return { command: [...command, prompt], env };
   },
 };

@@ -150,9 +150,9 @@ describe("/v1/models", () => {
       expect(about).toContain(path);
   });
 
-  test("adds an empty catalogue for a client that names its version", async () => {
-    const response = await fetch(`${it.url}/v1/models?client_version=0.1`, { headers: KEY });
-    expect(await response.json()).toMatchObject({ models: [], object: "list" });
+  test("a client that names its version gets the catalogue of Codex", async () => {
+    const response = await fetch(`${it.url}/v1/models?client_version=0.171.0`, { headers: KEY });
+    expect(await response.json()).toMatchObject({ models: [{ slug: "a" }, { slug: "b/c" }] });
   });
 
   test.each([

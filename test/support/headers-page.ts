@@ -26,7 +26,7 @@ export const ASKED: readonly DocumentedHeader[] = [
   { name: "x-tollgate-user", what: "the person behind the request, for reports" },
   {
     name: "x-tollgate-conversation",
-    what: "the session that the request belongs to, for reports; clients' own headers are read too ([records.md](records.md))",
+    what: "the session that the request belongs to; headers of clients are read too ([records.md](records.md))",
   },
   { name: "x-claude-code-session-id", what: "the same, as Claude Code sends it" },
   { name: "x-session-affinity", what: "the same, as opencode sends it" },
