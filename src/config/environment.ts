@@ -2,11 +2,32 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { type Address, parseAddress, parseBlock, parseCoreAddress } from "./listen-address.js";
+import { type Address, parseBlock } from "./listen-address.js";
 import { ConfigError } from "./config-error.js";
-import { NANOS_PER_USD, parseUsd } from "../money.js";
-import { DATABASE_RULE, isDatabaseUrl } from "./database-url.js";
-import { parseRedisUrl, REDIS_RULE, type RedisUrl } from "./redis-url.js";
+import {
+  core,
+  databaseUrl,
+  DAYS_RULE,
+  KEY_RULE,
+  leaseMax,
+  listen,
+  listOf,
+  MAIL_FROM_RULE,
+  MEMORY_RULE,
+  MIB,
+  NETWORKS_RULE,
+  numberOf,
+  ORIGINS_RULE,
+  parseOrigin,
+  PROXIES_RULE,
+  redis,
+  SECRET_RULE,
+  SMTP_RULE,
+  WAIT_RULE,
+  WORKERS_MAX,
+  WORKERS_RULE,
+} from "./environment-values.js";
+import type { RedisUrl } from "./redis-url.js";
 import { parseSecretSource, SOURCES_RULE } from "./secret-sources.js";
 import { COMMAND_VARIABLES } from "./command-variables.js";
 import { suggest } from "./suggestion.js";
@@ -25,6 +46,10 @@ export interface Environment {
   readonly admin: Address | undefined;
   /** CIDR blocks of the proxies that say who their client is. */
   readonly trustedProxies: readonly string[];
+  /** Whether the gRPC address answers reflection. */
+  readonly grpcReflection: boolean;
+  /** Origins of web pages that may use the client API; `*` is any. */
+  readonly corsOrigins: readonly string[];
   /** CIDR blocks of networks that are not public, and that webhooks may lead to. */
   readonly webhookNetworks: readonly string[];
   /** The server that mail goes to, with its password, and who sends it; undefined: none is sent. */
@@ -78,23 +103,6 @@ export interface Environment {
   readonly warnings: readonly string[];
 }
 
-const LISTEN_RULE = 'must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080';
-const CORE_RULE = "must be the host:port of a core's gRPC address, such as 10.0.0.5:8081 or grpcs://core.internal:8081";
-const PROXIES_RULE = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,192.168.1.7";
-const NETWORKS_RULE = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,fd00::/8";
-const SMTP_RULE = "must be an address such as smtps://user:password@mail.example.com:465 or smtp://127.0.0.1:25";
-const MAIL_FROM_RULE = "must be a mail address such as tollgate@example.com";
-const WAIT_RULE = "must be a whole number of milliseconds from 0 to 600000";
-const MEMORY_RULE = "must be a whole number of MiB from 64 to 65536";
-const LEASE_RULE = "must be USD from 0.01 to 1000000, such as 10 or 2.50";
-const LEASE_NANOS_LEAST = NANOS_PER_USD / 100n;
-const LEASE_NANOS_MOST = 1_000_000n * NANOS_PER_USD;
-const WORKERS_MAX = 64;
-const WORKERS_RULE = `must be a whole number of processes from 1 to ${WORKERS_MAX}`;
-const DAYS_RULE = "must be a whole number of days from 1 to 3650";
-const MIB = 1024 * 1024;
-const KEY_RULE = "must be sk- and at least 16 more characters";
-const SECRET_RULE = "must be at least 32 characters of your own random text";
 const UNSHOWN: ReadonlySet<string> = new Set([
   "TOLLGATE_OPERATOR_KEY",
   "TOLLGATE_SECRET",
@@ -109,44 +117,6 @@ export const WORKER_PART = "TOLLGATE_WORKER_PART";
 /** Variables with our prefix that only tests set. */
 const TEST_VARIABLES = ["TOLLGATE_FAILPOINTS", "TOLLGATE_RECORDINGS"];
 
-const listen = z.string().transform((text, context) => {
-  if (text === "off") return undefined;
-  return parseAddress(text) ?? refuse(context, LISTEN_RULE);
-});
-
-const core = z.string().transform((text, context) => {
-  return parseCoreAddress(text) ?? refuse(context, CORE_RULE);
-});
-
-/** Parts with commas between. */
-function listOf(rule: string, parse: (part: string) => string | undefined): z.ZodType<string[], string> {
-  return z.string().transform((text, context) => {
-    const parts = text.split(",").map((part) => parse(part.trim()));
-    return parts.every((part) => part !== undefined) ? parts : refuse(context, rule);
-  });
-}
-
-const redis = z.string().transform((text, context) => {
-  return parseRedisUrl(text) ?? refuse(context, REDIS_RULE);
-});
-
-const databaseUrl = z.string().transform((text, context) => {
-  return isDatabaseUrl(text) ? text : refuse(context, DATABASE_RULE);
-});
-
-const leaseMax = z.string().transform((text, context) => {
-  const nanos = parseUsd(text) ?? 0n;
-  return nanos >= LEASE_NANOS_LEAST && nanos <= LEASE_NANOS_MOST ? nanos : refuse(context, LEASE_RULE);
-});
-
-/** A whole number in its bounds. */
-function numberOf(least: number, most: number, rule: string): z.ZodType<number, string> {
-  return z.string().transform((text, context) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
-    return value >= least && value <= most ? value : refuse(context, rule);
-  });
-}
-
 /** Each variable: what it must be, what it is where it is not set, and what it says. */
 export const SCHEMA = z.object({
   TOLLGATE_HTTP: listen.prefault("127.0.0.1:8080").describe("Where HTTP listens; `off` turns it off"),
@@ -159,6 +129,15 @@ export const SCHEMA = z.object({
   TOLLGATE_TRUSTED_PROXIES: listOf(PROXIES_RULE, parseBlock)
     .optional()
     .describe("Addresses and CIDR blocks, with commas, whose `X-Forwarded-For` is taken"),
+  TOLLGATE_GRPC_REFLECTION: z
+    .enum(["on", "off"], "must be on or off")
+    .default("off")
+    .describe("`on`: the gRPC address answers reflection as well, to callers with a key ([grpc.md](grpc.md#stubs))"),
+  TOLLGATE_CORS_ORIGINS: listOf(ORIGINS_RULE, parseOrigin)
+    .optional()
+    .describe(
+      "Origins of web pages, with commas, whose scripts may use the client API with a key, or `*` ([security-model.md](security-model.md#web-pages)). Default: none",
+    ),
   TOLLGATE_SMTP_URL: z
     .string()
     .refine((text) => URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol), SMTP_RULE)
@@ -311,6 +290,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     http: values.TOLLGATE_HTTP,
     admin: values.TOLLGATE_ADMIN,
     trustedProxies: values.TOLLGATE_TRUSTED_PROXIES ?? [],
+    grpcReflection: values.TOLLGATE_GRPC_REFLECTION === "on",
+    corsOrigins: values.TOLLGATE_CORS_ORIGINS ?? [],
     mail: mailOf(values),
     webhookNetworks: values.TOLLGATE_WEBHOOK_NETWORKS ?? [],
     tls:
@@ -390,9 +371,4 @@ function warningsOf(set: Readonly<Record<string, string | undefined>>): string[]
 function sentence(name: string, value: string, rule: string): string {
   // A line break in a value must not make two lines of one.
   return UNSHOWN.has(name) ? `${name} ${rule}` : `${name}=${JSON.stringify(value)} ${rule}`;
-}
-
-function refuse(context: z.RefinementCtx, message: string): never {
-  context.addIssue({ code: "custom", message });
-  return z.NEVER;
 }

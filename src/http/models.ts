@@ -21,7 +21,8 @@ export function addModelRoutes(app: FastifyInstance, front: Front, routes: Route
 
 function addAddress(app: FastifyInstance, front: Front, routes: RouteTable, path: string, format?: Format): void {
   const permission = { scope: "models" };
-  const config = { config: format === undefined ? { permission } : { permission, format } };
+  const shared = { permission, isClientApi: true };
+  const config = { config: format === undefined ? shared : { ...shared, format } };
   const shownTo = (request: FastifyRequest): FormatModels => front.formatOf(request)?.models ?? openaiModels;
   app.get(path, config, async (request, reply) => {
     const asked = new HttpFormatRequest(request);

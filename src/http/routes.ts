@@ -16,6 +16,8 @@ declare module "fastify" {
     readonly permission?: RoutePermission;
     /** Of a route whose bodies are never as long as those of requests to models. */
     readonly bodyBytesMax?: number;
+    /** True of what clients ask with a key, which pages of other origins may use where the settings say so. */
+    readonly isClientApi?: boolean;
     /** The format whose route this is. */
     readonly format?: Format;
   }
@@ -24,6 +26,7 @@ declare module "fastify" {
 export interface KnownRoute {
   readonly method: string;
   readonly permission: RoutePermission;
+  readonly isClientApi: boolean;
   /** Fits the paths of the route, not decoded. */
   readonly fits: RegExp;
   /** The path up to its first parameter. */
@@ -64,7 +67,9 @@ export class RouteTable {
     const action = /::(\w+)$/.exec(route.url)?.[1];
     if (action !== undefined) this.#actions.add(action);
     const prefix = /^[^:*]*/.exec(route.url)?.[0] ?? "";
-    for (const method of methods) this.#routes.push({ method, permission, prefix, fits: patternOf(route.url) });
+    const isClientApi = route.config?.isClientApi === true;
+    const fits = patternOf(route.url);
+    for (const method of methods) this.#routes.push({ method, permission, isClientApi, prefix, fits });
   }
 }
 

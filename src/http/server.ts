@@ -15,6 +15,7 @@ import { BodyGate } from "./body-gate.js";
 import { readBodiesAsBytes } from "./body-reader.js";
 import { Connections } from "./connections.js";
 import { addConsoleRoutes } from "./console.js";
+import { Cors } from "./cors.js";
 import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.js";
 import { drain, listen, portCloser, stopping } from "./drain.js";
 import { type ClientAddressOf, Front, type FrontRefusal, type PrepareLong } from "./front.js";
@@ -80,6 +81,8 @@ export interface HttpServerOptions extends SocketLimits {
   readonly connectionsPerAddressMax?: number;
   /** A reader that takes nothing for so long is cut. Default 30 s. */
   readonly blockedMsMax?: number;
+  /** Origins whose pages may use the client API; `*` is any. Default: none. */
+  readonly corsOrigins?: readonly string[];
   /** Where the build of the console is. Absent: it is not served. */
   readonly consoleDirectory?: string | undefined;
   /** Monotonic milliseconds. Default: the process's. */
@@ -128,6 +131,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const front = new Front({ channel, formats, prepareLong, onRefused, ...own });
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
+  const cors = Cors.of(options.corsOrigins, routes);
   let leaving = false;
   let draining = false;
   const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs });
@@ -140,19 +144,18 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.addHook("onRequest", (request, reply, done) => {
     watch(request, reply, options.metrics, nowMs);
     if (leaving) reply.raw.setHeader("connection", "close");
+    cors?.share(request, reply);
     const permission = request.routeOptions.config.permission ?? "public";
     const early = earlyRefusal(request, routes, draining && permission !== "public");
     if (early !== undefined) {
+      if (request.is404 && cors?.answerPreflight(request, reply) === true) return;
       if (!request.is404) reply.header("connection", "close");
       front.refuse(request, reply, early);
       return;
     }
     gate.pass(request, reply, permission, done);
   });
-  app.setNotFoundHandler((request, reply) =>
-    front.refuse(request, reply, pathUnknown(request.method, request.url, routes, request.headers)),
-  );
-  app.setErrorHandler((error, request, reply) => refuseError(front, request, reply, error, bodyBytesMax));
+  refuseTheRest(app, front, routes, bodyBytesMax);
   addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
   addConsoleRoutes(app, options.consoleDirectory, routes);
   addModelRoutes(app, front, routes);
@@ -255,6 +258,14 @@ function connectionsOf(
   });
 }
 
+/** What no route answers, and what a route failed with. */
+function refuseTheRest(app: FastifyInstance, front: Front, routes: RouteTable, bodyBytesMax: number): void {
+  app.setNotFoundHandler((request, reply) =>
+    front.refuse(request, reply, pathUnknown(request.method, request.url, routes, request.headers)),
+  );
+  app.setErrorHandler((error, request, reply) => refuseError(front, request, reply, error, bodyBytesMax));
+}
+
 /** What is refused before anything of the body is read, and whoever asks; undefined where nothing is. */
 function earlyRefusal(request: FastifyRequest, routes: RouteTable, stops: boolean): GatewayError | undefined {
   const problem = hostProblem(request.raw);
@@ -272,7 +283,7 @@ function addGenerationRoutes(app: FastifyInstance, formats: readonly Format[], p
 
 function addFormatRoutes(app: FastifyInstance, format: Format, parts: GenerationParts): void {
   for (const { method, path, kind } of format.routes) {
-    const config = { permission: PERMISSIONS[kind], format };
+    const config = { permission: PERMISSIONS[kind], isClientApi: true, format };
     app.route({ method, url: path, config, handler: handlerOf(kind, format, parts) });
   }
 }

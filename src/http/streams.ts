@@ -10,7 +10,7 @@ import { Generation, type GenerationParts } from "./generation.js";
 import { goneSignal } from "./front.js";
 import { flatRecord } from "./headers.js";
 
-const PERMISSION = { config: { permission: { scope: "chat" } } } as const;
+const PERMISSION = { config: { permission: { scope: "chat" }, isClientApi: true } } as const;
 /** A comment, which every reader of events leaves out: which format it is comes only with the answer. */
 const HEARTBEAT = Buffer.from(": \n\n");
 

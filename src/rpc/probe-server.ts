@@ -17,6 +17,7 @@ export interface AdminServer {
 /** A question is a name. */
 const MESSAGE_BYTES_MAX = 64 * 1024;
 const IDLE_MS = 600_000;
+const HEALTH_SERVICE = "grpc.health.v1.Health";
 
 export function createAdminServer(): AdminServer {
   const server = new Server({
@@ -28,7 +29,7 @@ export function createAdminServer(): AdminServer {
   });
   const health = new Health(SERVICE_NAMES);
   health.addTo(server);
-  addReflection(server, descriptorSetBytes, SERVICE_NAMES);
+  addReflection(server, descriptorSetBytes, [...SERVICE_NAMES, HEALTH_SERVICE]);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
     accept: (connection) => injector.injectConnection(connection),

@@ -9,24 +9,35 @@ import { ServerReflectionService as ReflectionV1Alpha } from "../../gen/grpc/ref
 import { INTERNAL_PACKAGE } from "../api/descriptors.js";
 import { DescriptorIndex } from "./descriptor-index.js";
 
-/** What every server has beside its own services. */
-const OPEN_SERVICES = [
-  "grpc.health.v1.Health",
-  "grpc.reflection.v1.ServerReflection",
-  "grpc.reflection.v1alpha.ServerReflection",
-];
+/** What it adds beside the services of a server. */
+const OWN_SERVICES = ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
 
 type Answer = ServerReflectionResponse["messageResponse"];
 type Talk = ServerDuplexStream<ServerReflectionRequest, ServerReflectionResponse>;
 
-/** Adds both versions. What they show is public, so that no key is asked for. */
-export function addReflection(server: Server, descriptorSet: () => Uint8Array, serviceNames: readonly string[]): void {
+/**
+ * Adds both versions. `enter` lets somebody in, and rejects with a status; without it nobody is asked for a key, since
+ * what they show is public.
+ */
+export function addReflection(
+  server: Server,
+  descriptorSet: () => Uint8Array,
+  serviceNames: readonly string[],
+  enter?: (talk: Talk) => Promise<void>,
+): void {
   let index: DescriptorIndex | undefined;
-  const names = [...serviceNames, ...OPEN_SERVICES];
-  const serverReflectionInfo = (talk: Talk): void => {
+  const names = [...serviceNames, ...OWN_SERVICES];
+  const begin = (talk: Talk): void => {
     // Few gateways are ever asked.
     index ??= new DescriptorIndex(descriptorSet(), { withoutPackage: INTERNAL_PACKAGE });
     converse(talk, index, names);
+  };
+  const serverReflectionInfo = (talk: Talk): void => {
+    if (enter === undefined) return begin(talk);
+    enter(talk).then(
+      () => begin(talk),
+      (refusal: unknown) => talk.emit("error", refusal),
+    );
   };
   server.addService(ReflectionV1, { serverReflectionInfo });
   server.addService(ReflectionV1Alpha, { serverReflectionInfo });

@@ -13,6 +13,7 @@ import type {
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import type { Method } from "../api/channel.js";
+import { descriptorSetBytes } from "../api/descriptors.js";
 import { serviceMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
@@ -27,6 +28,8 @@ import { deadlineError } from "./lifetime.js";
 import { type GrpcConnection, Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
 import { decodeRequest } from "./long-message.js";
 import { writeMetadata } from "./metadata.js";
+import { addReflection } from "./reflection.js";
+import { ReflectionGate } from "./reflection-gate.js";
 import { PUBLIC_SERVICES, SERVED_SERVICES } from "../api/service-list.js";
 import { type StatusParts, statusOf } from "./status.js";
 import { TunnelServer } from "./tunnel-server.js";
@@ -50,6 +53,8 @@ export interface GrpcServerOptions {
   readonly keepaliveTimeMs?: number | undefined;
   readonly nowMs?: (() => number) | undefined;
   readonly log?: Log | undefined;
+  /** True where callers with a key may ask for the protocol here. Default: they may not. */
+  readonly reflection?: boolean | undefined;
 }
 
 export interface GrpcServer {
@@ -107,6 +112,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     },
   });
   tunnels.addTo(server);
+  if (options.reflection === true) {
+    const reflectionGate = new ReflectionGate(options.dispatcher, () => listener);
+    addReflection(server, descriptorSetBytes, SERVICE_NAMES, (talk) => reflectionGate.enter(talk));
+  }
   return {
     listen: (address) => listener.listen(address),
     setCertificate: (tls) => listener.setCertificate(tls),

@@ -140,6 +140,7 @@ export class Listeners {
         if (core === undefined) this.#reports?.add(refusal);
         else recordFrontRefusal(refusal, core.dispatcher);
       },
+      corsOrigins: environment.corsOrigins,
       consoleDirectory: environment.console ? CONSOLE_DIRECTORY : undefined,
     });
     const { port } = await server.listen(address.host, address.port);
@@ -159,7 +160,13 @@ export class Listeners {
     const { environment, log } = this.#options;
     const proxies = proxiesOf(environment);
     const connections = { tls: files, isProxy: proxies && ((peer: string) => proxies.has(peer)) };
-    const server = createGrpcServer({ dispatcher, log, connections, bodies: this.#bodies });
+    const server = createGrpcServer({
+      dispatcher,
+      log,
+      connections,
+      bodies: this.#bodies,
+      reflection: environment.grpcReflection,
+    });
     const { port } = await server.listen(formatAddress(address));
     return {
       address: formatAddress({ ...address, port }),

@@ -79,8 +79,8 @@ const codexBuiltIn: Agent = {
 const codexCustom: Agent = {
   name: "Codex, an endpoint of its settings",
   commandFor: (place, prompt) => {
-    const catalogue = `model_catalog_url="${place.url}/v1/models"`;
-    const endpoint = `{name="Tollgate",base_url="${place.url}/v1",${catalogue},env_key="TOLLGATE_KEY",wire_api="responses"}`;
+    const addresses = `base_url="${place.url}/v1",model_catalog_url="${place.url}/v1/models"`;
+    const endpoint = `{name="Tollgate",${addresses},env_key="TOLLGATE_KEY",wire_api="responses"}`;
     const { command, env } = codexCommand(place, [
       `model_providers.tollgate=${endpoint}`,
       `model_provider="tollgate"`,

@@ -17,6 +17,8 @@ const DEFAULTS = {
   grpc: { host: "127.0.0.1", port: 8081 },
   admin: { host: "127.0.0.1", port: 8082 },
   trustedProxies: [],
+  corsOrigins: [],
+  grpcReflection: false,
   webhookNetworks: [],
   mail: undefined,
   tls: undefined,
@@ -78,6 +80,13 @@ describe("a good environment", () => {
       want: { trustedProxies: ["10.0.0.0/8", "192.168.1.7/32", "2001:db8::/32"] },
     },
     {
+      name: "pages of other origins",
+      env: { TOLLGATE_CORS_ORIGINS: "https://app.example.com, http://localhost:5173" },
+      want: { corsOrigins: ["https://app.example.com", "http://localhost:5173"] },
+    },
+    { name: "pages of any origin", env: { TOLLGATE_CORS_ORIGINS: "*" }, want: { corsOrigins: ["*"] } },
+    { name: "reflection", env: { TOLLGATE_GRPC_REFLECTION: "on" }, want: { grpcReflection: true } },
+    {
       name: "certificates",
       env: { TOLLGATE_TLS_CERT: "/c.pem", TOLLGATE_TLS_KEY: "/k.pem", TOLLGATE_TLS_CLIENT_CA: "/a.pem" },
       want: { tls: { cert: "/c.pem", key: "/k.pem", ca: "/a.pem" } },
@@ -128,6 +137,7 @@ describe("a good environment", () => {
 const LISTEN = 'must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080';
 
 const PROXIES = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,192.168.1.7";
+const ORIGINS = "must be * or origins with commas between, such as https://app.example.com,http://localhost:5173";
 const CORES = "10.0.0.5:8081 or grpcs://core.internal:8081";
 
 describe("a bad environment stops the start with one line", () => {
@@ -144,6 +154,16 @@ describe("a bad environment stops the start with one line", () => {
       env: { TOLLGATE_TRUSTED_PROXIES: "10.0.0.0/33" },
       line: `TOLLGATE_TRUSTED_PROXIES="10.0.0.0/33" ${PROXIES}`,
     },
+    ...[
+      "https://app.example.com/",
+      "app.example.com",
+      "https://*.example.com/x",
+      "HTTPS://app.example.com",
+      "null",
+    ].map((origin) => ({
+      env: { TOLLGATE_CORS_ORIGINS: origin },
+      line: `TOLLGATE_CORS_ORIGINS="${origin}" ${ORIGINS}`,
+    })),
     { env: { TOLLGATE_TLS_CERT: "/c.pem" }, line: "TOLLGATE_TLS_CERT needs TOLLGATE_TLS_KEY beside it" },
     { env: { TOLLGATE_TLS_CLIENT_CA: "/a.pem" }, line: "TOLLGATE_TLS_CLIENT_CA needs TOLLGATE_TLS_CERT beside it" },
     {

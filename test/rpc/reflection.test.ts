@@ -1,5 +1,5 @@
 /** Reflection: generic clients learn the whole protocol from it. */
-import { Client, credentials, status } from "@grpc/grpc-js";
+import { Client, credentials, Metadata, status } from "@grpc/grpc-js";
 import { loadFileDescriptorSetFromBuffer } from "@grpc/proto-loader";
 import { create, createFileRegistry, fromBinary, getOption, hasOption, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
@@ -31,6 +31,8 @@ type Question = ServerReflectionRequest["messageRequest"];
 
 let core: OpenCore;
 let running: Running;
+/** Where reflection is asked for beside the services. */
+let keyed: Running;
 let asked: Awaited<ReturnType<typeof serveAdmin>>;
 let client: Client;
 let secret = "";
@@ -39,12 +41,13 @@ beforeAll(async () => {
   core = await openCore();
   ({ secret } = await core.makeKey("acme"));
   running = await serve(core);
+  keyed = await serve(core, { reflection: true });
   asked = await serveAdmin();
   client = new Client(running.address, credentials.createInsecure());
 });
 afterAll(async () => {
   client.close();
-  await running.drain(0);
+  await Promise.all([running.drain(0), keyed.drain(0)]);
   await asked.admin.close();
   await core.close();
 });
@@ -144,6 +147,65 @@ describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
     expect(refused).toMatchObject({ validHost: "h", originalRequest: { host: "h", messageRequest: asked } });
     expect(refused?.messageResponse).toMatchObject({ $case: "errorResponse", value: { errorCode: code } });
     expect(next?.messageResponse?.$case).toBe("listServicesResponse");
+  });
+});
+
+describe.each(["v1", "v1alpha"] as const)("reflection %s at the address of the services", (version) => {
+  const list: Question = { $case: "listServices", value: "*" };
+  const open = (key: string | undefined): ReturnType<ServerReflectionClient["serverReflectionInfo"]> => {
+    const metadata = new Metadata();
+    if (key !== undefined) metadata.set("authorization", `Bearer ${key}`);
+    const client = new VERSIONS[version](keyed.address, credentials.createInsecure());
+    const stream = client.serverReflectionInfo(metadata);
+    return stream.on("close", () => client.close());
+  };
+  /** The answer to one question; undefined where the talk ended without one. The talk stays open. */
+  const answerOf = (
+    stream: ReturnType<typeof open>,
+    messageRequest: Question = list,
+  ): Promise<ServerReflectionResponse> =>
+    new Promise((resolve, reject) => {
+      stream.once("data", resolve);
+      stream.once("error", reject);
+      stream.write({ host: "", messageRequest });
+    });
+
+  test("is not there where nothing says so", async () => {
+    const stream = new VERSIONS[version](running.address, credentials.createInsecure()).serverReflectionInfo(
+      new Metadata(),
+    );
+    await expect(answerOf(stream)).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+  });
+
+  test.each([undefined, "sk-wrong"])("refuses the key %s as every method does", async (key) => {
+    await expect(answerOf(open(key))).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+  });
+
+  test("tells a caller with any key of what is served there, and of nothing internal", async () => {
+    const stream = open(secret);
+    const { messageResponse } = await answerOf(stream);
+    const own = OPEN_SERVICES.filter((name) => name.startsWith("grpc.reflection"));
+    const service = [...SERVICES, ...own].map((name) => ({ name }));
+    expect(messageResponse).toEqual({ $case: "listServicesResponse", value: { service } });
+    const internal = await answerOf(stream, {
+      $case: "fileContainingSymbol",
+      value: "tollgate.internal.v1.FrontService",
+    });
+    expect(internal.messageResponse).toMatchObject({ $case: "errorResponse", value: { errorCode: status.NOT_FOUND } });
+    stream.end();
+  });
+
+  test("holds few conversations of one key, and others once those are over", async () => {
+    const { secret: other } = await core.makeKey("acme");
+    const held = Array.from({ length: 4 }, () => open(other));
+    for (const stream of held) await answerOf(stream);
+    await expect(answerOf(open(other))).rejects.toMatchObject({ code: status.UNAVAILABLE });
+    const ended = held.map((stream) => new Promise((resolve) => stream.once("end", resolve)));
+    for (const stream of held) stream.end();
+    await Promise.all(ended);
+    const next = open(other);
+    expect((await answerOf(next)).messageResponse?.$case).toBe("listServicesResponse");
+    next.cancel();
   });
 });
 
