@@ -3,6 +3,7 @@ import { type CallMetadata, FORM_HEADER } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import type { UnifiedLimits } from "./unified-limits.js";
 
+const DROPPED_HEADER = "x-tollgate-dropped";
 const DROPPED_CHARACTERS_MAX = 1_000;
 /** Names of models come from settings and from upstreams' lists, and may be any text. */
 const HEADER_TEXT = /^[\x21-\x7e]{1,256}$/;
@@ -23,6 +24,13 @@ export class AnswerHead {
   dropped: readonly string[] = [];
   limits: UnifiedLimits | undefined;
 
+  /** Those of a stream that begins before its answer: it names no target, since another one may answer. */
+  early(known: CallMetadata): Record<string, string> {
+    const headers: Record<string, string> = { ...known, [FORM_HEADER]: "stream" };
+    if (this.dropped.length > 0) headers[DROPPED_HEADER] = droppedText(this.dropped);
+    return headers;
+  }
+
   /** The headers of the answer, over what is `known` before there is one. */
   headers(known: CallMetadata, { form, upstream, model, attempts, queueMs }: Answering): Record<string, string> {
     const headers: Record<string, string> = {};
@@ -33,7 +41,7 @@ export class AnswerHead {
     if (HEADER_TEXT.test(model)) headers["x-tollgate-model"] = model;
     headers["x-tollgate-attempts"] = String(attempts);
     headers["x-tollgate-overhead-ms"] = queueMs.toFixed(1);
-    if (this.dropped.length > 0) headers["x-tollgate-dropped"] = droppedText(this.dropped);
+    if (this.dropped.length > 0) headers[DROPPED_HEADER] = droppedText(this.dropped);
     if (this.limits !== undefined) Object.assign(headers, this.limits);
     return headers;
   }

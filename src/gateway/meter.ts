@@ -48,7 +48,7 @@ export class Meter implements AnswerReceiver {
 
   constructor(private readonly options: MeterOptions) {
     const { sink, head, model, stream } = options;
-    if (stream) this.waiting = new StreamHead(sink, head, model.streamHeadMs);
+    if (stream) this.waiting = new StreamHead(sink, () => this.#head.early(head), model.streamHeadMs);
   }
 
   /** The upstream that answered or was tried last; empty where none was. */

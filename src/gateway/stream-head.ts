@@ -1,5 +1,5 @@
 /** When the head of a streamed answer leaves though nothing of the answer is there: its client sees that it waits. */
-import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
+import type { CallMetadata, Sink } from "../api/channel.js";
 import type { StreamGenerateResponse } from "../api/index.js";
 
 /** An upstream's error comes right behind its head, and until then a client can be told it by a status. */
@@ -8,7 +8,8 @@ const EMPTY = Buffer.alloc(0);
 
 /**
  * One for each streamed request. The head leaves after `afterMs` without a word; sooner, once the only target that is
- * left has begun its answer. It says nothing of a target, since another one may answer.
+ * left has begun its answer. It names no target, since another one may answer, and says what is left out for the one
+ * that is asked.
  */
 export class StreamHead {
   #hasLeft = false;
@@ -17,7 +18,7 @@ export class StreamHead {
 
   constructor(
     private readonly sink: Sink<StreamGenerateResponse>,
-    private readonly head: CallMetadata,
+    private readonly head: () => CallMetadata,
     private readonly afterMs: number,
   ) {}
 
@@ -53,7 +54,7 @@ export class StreamHead {
   #leave(): void {
     this.end();
     this.#hasLeft = true;
-    this.sink.head({ ...this.head, [FORM_HEADER]: "stream" });
+    this.sink.head(this.head());
     // A batch of nothing: heads wait for the first one.
     this.sink.data({ events: [], source: EMPTY });
   }

@@ -206,8 +206,12 @@ export class SocketSession implements Pulsed {
     if (!this.#isBusy) void this.#answerAll();
   }
 
-  /** True of a message of a kind that is not served: refused by its own event, before those that wait are answered. */
+  /**
+   * True of a message of a kind that is not served: refused by its own event, before those that wait are answered. One
+   * that is long, beyond the pace of its key, or of a client that reads nothing waits for its turn, where it is counted.
+   */
   #isUnserved(message: Buffer): boolean {
+    if (message.length > LONG_BYTES || this.#writer.isFull || this.#allowance().left < 1) return false;
     let refusal: Buffer | undefined;
     try {
       refusal = this.#opening.socket.refuseUnserved(message);
@@ -264,6 +268,12 @@ export class SocketSession implements Pulsed {
     let takenBytes = 0;
     let continuesLast = false;
     try {
+      const unserved = this.#opening.socket.refuseUnserved(message);
+      if (unserved !== undefined) {
+        this.#writer.send([unserved]);
+        await this.#writer.flushed();
+        return false;
+      }
       const asked = this.#opening.socket.read(message, this.#turn);
       if (asked === undefined) return false;
       const { body } = asked;

@@ -77,3 +77,22 @@ describe.each(errorFormats)("$name", ({ name, ask }) => {
     expect(await response.text()).toContain("word2");
   });
 });
+
+test("the head says what is left out for the upstream that is asked", async () => {
+  first.decide = () => ({ words: 3, held: "dropped" });
+  const response = await fetch(`${gateway.url}/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": secret },
+    body: JSON.stringify({
+      model: "alone",
+      max_tokens: 50,
+      stream: true,
+      top_k: 5,
+      messages: [{ role: "user", content: "Hi" }],
+    }),
+  });
+  expect(response.headers.get("x-tollgate-upstream")).toBeNull();
+  expect(response.headers.get("x-tollgate-dropped")).toBe("top_k");
+  first.release("dropped");
+  expect(await response.text()).toContain("word2");
+});

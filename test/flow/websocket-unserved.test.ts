@@ -33,6 +33,31 @@ const UNSERVED: Readonly<Record<Unserved, { readonly sends: object; readonly fai
   },
 };
 
+test.each(Object.entries(UNSERVED))(
+  "a long %s waits for its turn, and is refused by its own event there",
+  async (type, row) => {
+    const client = await SocketClient.open(world.gateway.url, world.secret);
+    const asked = script({ words: 3, held: `long ${type}` });
+    client.webSocket.send(JSON.stringify({ type: "response.create", model: "fake-1", input: asked }));
+    const input = "x".repeat(100_000);
+    client.webSocket.send(JSON.stringify({ type, ...row.sends, input }));
+    world.openai.release(`long ${type}`);
+    expect((await client.answer()).at(-1)).toMatchObject({ type: "response.completed" });
+    const refused = await client.until((event) => event["type"] === `${type}.failed`);
+    expect(JSON.stringify(refused)).toContain(input);
+    client.close();
+  },
+);
+
+test("beyond the pace of their key they are looked at no more than others, and end the connection", async () => {
+  const { secret } = await world.management.makeKey("acme");
+  const client = await SocketClient.open(world.gateway.url, secret);
+  const closed = new Promise<number>((resolve) => client.webSocket.once("close", resolve));
+  const message = JSON.stringify({ type: "response.steer", previous_response_id: "resp_1", input: "stop" });
+  for (let sent = 0; sent < 2_000; sent++) client.webSocket.send(message);
+  expect(await closed).toBe(1008);
+});
+
 test.each(Object.entries(UNSERVED))("%s is refused by its own event while a response runs", async (type, row) => {
   const client = await SocketClient.open(world.gateway.url, world.secret);
   const asked = script({ words: 3, held: `unserved ${type}` });
