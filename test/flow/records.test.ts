@@ -68,6 +68,29 @@ test("an answered request tells whom it was for and how it went, and its account
   expect(await foreign.json()).toMatchObject({ requests: [] });
 });
 
+test.each([
+  { name: "Claude Code", headers: { "x-claude-code-session-id": "flow-claude" }, session: "flow-claude" },
+  { name: "Codex", headers: { "session-id": "flow-codex", "thread-id": "other" }, session: "flow-codex" },
+  {
+    name: "opencode",
+    headers: { "x-session-affinity": "flow-opencode", "x-session-id": "other" },
+    session: "flow-opencode",
+  },
+  { name: "OpenRouter", headers: {}, more: { session_id: "flow-openrouter" }, session: "flow-openrouter" },
+  {
+    name: "Claude Code behind a translator",
+    headers: {},
+    more: { user: JSON.stringify({ device_id: "5f0c", account_uuid: "", session_id: "flow-user" }) },
+    session: "flow-user",
+  },
+])("a request of $name is found by its session, which is nobody's name", async ({ headers, more = {}, session }) => {
+  const response = await postChat(world.front, world.secret, chat("hello", more), { headers });
+  await readAll(response);
+  const [found, ...others] = await list({ query: session });
+  expect([found?.["id"], others]).toEqual([response.headers.get("x-request-id"), []]);
+  expect(found).toMatchObject({ detail: { session, end_user: "" } });
+});
+
 test("pages of a list hold each request once, the newest first", async () => {
   const ids: string[] = [];
   for (let token = ""; ;) {
