@@ -25,6 +25,7 @@ export const DAYS_RULE = "must be a whole number of days from 1 to 3650";
 export const MIB = 1024 * 1024;
 export const KEY_RULE = "must be sk- and at least 16 more characters";
 export const SECRET_RULE = "must be at least 32 characters of your own random text";
+
 export const listen = z.string().transform((text, context) => {
   if (text === "off") return undefined;
   return parseAddress(text) ?? refuse(context, LISTEN_RULE);

@@ -208,7 +208,7 @@ export class SocketSession implements Pulsed {
 
   /**
    * True of a message of a kind that is not served: refused by its own event, before those that wait are answered. One
-   * that is long, beyond the pace of its key, or of a client that reads nothing waits for its turn, where it is counted.
+   * that is long, beyond the pace of its key, or of a client that reads nothing waits for its turn, where it counts.
    */
   #isUnserved(message: Buffer): boolean {
     if (message.length > LONG_BYTES || this.#writer.isFull || this.#allowance().left < 1) return false;

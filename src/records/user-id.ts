@@ -1,6 +1,6 @@
 /**
  * Ids of users that name no person. Claude Code writes its device, its account and its session into `metadata.user_id`:
- * `user_<hash>_account_<id>_session_<id>`, and since 2026 a JSON text with `session_id`.
+ * `user_<hash>_account_<id>_session_<id>`, and in newer releases a JSON text with `session_id`.
  */
 
 const WORDS = /^user_[0-9a-f]{16,128}_account_[^_]{0,64}_session_(.{0,256})$/;
