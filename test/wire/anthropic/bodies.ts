@@ -51,7 +51,10 @@ const opaquePart = jsonObject.map((json) =>
   plain({ $case: "opaque", value: { wire: "anthropic", json: `{"type":"x-new",${json.slice(1)}` } }),
 );
 const thinkingPart = fc.record({ text, signature: proof }).map((value) => plain({ $case: "thinking", value }));
-const redactedPart = text.map((value) => plain({ $case: "redactedThinking", value: { data: value } }));
+const redacted = (data: string): Part => plain({ $case: "redactedThinking", value: { data } });
+/** As Anthropic seals thoughts. */
+const sealedPart = proof.map(redacted);
+const redactedPart = text.map(redacted);
 
 const call = fc.record({
   name,
@@ -75,7 +78,7 @@ const message = (role: Role, parts: readonly Part[]): Message => ({
 const turn = fc
   .tuple(
     fc.array(fc.oneof(textPart, imagePart, filePart, opaquePart), { minLength: 1, maxLength: 3 }),
-    fc.array(fc.oneof(thinkingPart, redactedPart), { maxLength: 2 }),
+    fc.array(fc.oneof(thinkingPart, sealedPart), { maxLength: 2 }),
     fc.array(fc.oneof(textPart, opaquePart), { minLength: 1, maxLength: 2 }),
     fc.array(fc.tuple(call, result), { maxLength: 3 }),
     fc.nat(1_000_000),

@@ -8,8 +8,11 @@
 import { anthropicsOwn } from "../../claude/answer/proof.js";
 
 const MARK = "tollgate.";
+/** So much of a proof says whether it is ours. */
+export const MARK_CHARACTERS = MARK.length;
 const THOUGHT = `${MARK}thought`;
 const PROOF = `${MARK}proof.`;
+const REDACTED = `${MARK}redacted.`;
 const CALL = `${MARK}call.`;
 
 /** What a proof of the wire says. */
@@ -31,12 +34,21 @@ export function encodeProof(signature: string | undefined): string {
   return anthropicsOwn(signature) ?? PROOF + Buffer.from(signature).toString("base64url");
 }
 
+/** The data of a thought that only its upstream can read, towards a client. */
+export function encodeRedacted(data: string): string {
+  return anthropicsOwn(data) ?? REDACTED + Buffer.from(data).toString("base64url");
+}
+
+export function decodeRedacted(wire: string): string {
+  return wire.startsWith(REDACTED) ? unwrapped(wire, REDACTED) : wire;
+}
+
 /** The proof that carries a call's state towards a client. */
 export function encodeCallState(signature: string): string {
   return CALL + Buffer.from(signature).toString("base64url");
 }
 
-/** True for a proof of the wire that we made: an upstream would refuse it. */
+/** True for a proof or data of the wire that we made: an upstream would refuse it. */
 export function isOurs(wire: string): boolean {
   return wire.startsWith(MARK);
 }

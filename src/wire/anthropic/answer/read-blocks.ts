@@ -7,7 +7,7 @@ import { partOf, opaquePart } from "../../request/part.js";
 import { jsonTokens, sealedTokens } from "../../answer/wordless.js";
 import { BLOCK_KINDS, DELTA_KINDS } from "../events/kinds.js";
 import { decodeCallId } from "./call-id.js";
-import { decodeProof } from "./proof.js";
+import { decodeProof, decodeRedacted } from "./proof.js";
 import { WIRE_NAME } from "../facts.js";
 
 const BLOCKS_MAX = 10_000;
@@ -84,7 +84,7 @@ export class BlockReader {
       this.takeBack(block);
       block.call.end(objectOf(start["input"]) ?? {});
     } else if (type === "redacted_thinking") {
-      const data = textOf(start["data"]);
+      const data = decodeRedacted(textOf(start["data"]));
       this.to.tellPart(0, partOf({ $case: "redactedThinking", value: { data } }), 0);
     } else if (type !== "text" && type !== "thinking" && type !== "") this.opaque(block);
   }

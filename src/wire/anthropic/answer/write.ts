@@ -7,7 +7,7 @@ import { type JsonObject } from "../../json/value.js";
 import { encodeReason } from "./finish.js";
 import { textBlock } from "../request/encode-parts.js";
 import { WIRE_NAME } from "../facts.js";
-import { encodeCallState, encodeProof } from "./proof.js";
+import { encodeCallState, encodeProof, encodeRedacted } from "./proof.js";
 import { encodeUsage } from "./usage.js";
 
 /** Its first candidate, for the wire has one. Throws UPSTREAM_FAILED where it is malformed. */
@@ -68,7 +68,7 @@ export function encodeAnswerPart({ kind }: Part): string[] {
       return [
         objectText([
           ["type", '"redacted_thinking"'],
-          ["data", jsonOf(kind.value.data)],
+          ["data", jsonOf(encodeRedacted(kind.value.data))],
         ]),
       ];
     case "toolCall": {

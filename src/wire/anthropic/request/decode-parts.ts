@@ -4,7 +4,7 @@ import { type JsonNode, ObjectReader } from "../../json/node.js";
 import { partOf, textPart, opaquePart } from "../../request/part.js";
 import { decodeCallId } from "../answer/call-id.js";
 import { WIRE_NAME } from "../facts.js";
-import { decodeProof } from "../answer/proof.js";
+import { decodeProof, decodeRedacted } from "../answer/proof.js";
 import { textOfBlocks, toldAsText } from "./decode-as-text.js";
 
 /** A content: a string, or blocks; empty where there is none. */
@@ -58,7 +58,7 @@ function decodeBlock(reader: ObjectReader, node: JsonNode): Part {
       return partOf({ $case: "thinking", value: { text: reader.requiredText("thinking"), signature } });
     }
     case "redacted_thinking":
-      return partOf({ $case: "redactedThinking", value: { data: reader.requiredText("data") } });
+      return partOf({ $case: "redactedThinking", value: { data: decodeRedacted(reader.requiredText("data")) } });
     default: {
       const text = toldAsText(reader.requiredText("type"), node.raw());
       return text === undefined ? opaque(node) : textPart(text, mark);

@@ -49,7 +49,7 @@ export function encodeBlock(part: Part, path: string, context: PromptContext): s
     case "thinking":
       return encodeThinking(kind.value.text, kind.value.signature);
     case "redactedThinking":
-      return blockText("redacted_thinking", [["data", jsonOf(kind.value.data)]]);
+      return encodeRedacted(kind.value.data);
     case "opaque":
       if (kind.value.wire === WIRE_NAME) return checkedJson(kind.value.json, path);
       context.drop(path);
@@ -83,6 +83,10 @@ function encodeThinking(text: string, signature: string | undefined): string | u
     ["thinking", jsonOf(text)],
     ["signature", jsonOf(proof)],
   ]);
+}
+
+function encodeRedacted(data: string): string | undefined {
+  return anthropicsOwn(data) && blockText("redacted_thinking", [["data", jsonOf(data)]]);
 }
 
 function encodeCall({ id, name, arguments: text, custom }: ToolCall, mark: Members[number]): string {

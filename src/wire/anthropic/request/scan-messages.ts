@@ -8,7 +8,7 @@ import { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
 import { ADDRESS_HEAD_CHARACTERS, isPicture, mayBePicture } from "../../request/picture.js";
 import { TOOLS } from "./members.js";
-import { isOurs } from "../answer/proof.js";
+import { isOurs, MARK_CHARACTERS } from "../answer/proof.js";
 
 /** Bytes of a body, from the first to behind the last. */
 export interface Span {
@@ -142,8 +142,10 @@ export class MessageScan {
     for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
       const kind = cursor.kind();
       if (key === "type" && kind === "string") block.type = cursor.readString();
-      else if (key === "signature" && kind === "string") isOurProof = isOurs(cursor.readString());
-      else if (key === "source" && kind === "object")
+      else if ((key === "signature" || key === "data") && kind === "string") {
+        isOurProof ||= isOurs(cursor.headOfString(MARK_CHARACTERS));
+        cursor.skip();
+      } else if (key === "source" && kind === "object")
         ({ mediaBytes, isMedia, isOfPicture } = this.source(`${path}.source`));
       else if (key === "content" && kind === "array")
         isCited = this.content(`${path}.content`, false).some(hasCitations);
@@ -159,7 +161,7 @@ export class MessageScan {
     if (block.type === undefined)
       this.refuse(new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `${path}.type` }));
     if (!isRetold(block.type ?? "")) this.found.held ??= named.held;
-    block.isOurThought = isOurProof && block.type === "thinking";
+    block.isOurThought = isOurProof && (block.type === "thinking" || block.type === "redacted_thinking");
     const isImage = block.type === "image";
     if (isImage && isOfPicture) this.found.imageCount++;
     else if (isImage || (block.type === "document" && isMedia)) this.found.fileCount++;

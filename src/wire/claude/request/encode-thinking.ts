@@ -86,7 +86,7 @@ function callsWithoutThought(messages: readonly Message[]): boolean {
   const isWaiting = turn?.parts.some(({ kind }) => kind?.$case === "toolCall") ?? false;
   const hasThought = turn?.parts.some(
     ({ kind }) =>
-      kind?.$case === "redactedThinking" ||
+      (kind?.$case === "redactedThinking" && anthropicsOwn(kind.value.data) !== undefined) ||
       (kind?.$case === "thinking" && anthropicsOwn(kind.value.signature) !== undefined),
   );
   return isWaiting && hasThought !== true;

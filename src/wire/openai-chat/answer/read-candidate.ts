@@ -6,13 +6,13 @@ import type { CallCounter, Collector } from "../../answer/collector.js";
 import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../../json/value.js";
 import { decodeLogprobs } from "../../openai/answer/logprobs.js";
 import { namesOf } from "../../openai/answer/told-tools.js";
-import { TextPrint } from "../../answer/kept-text.js";
 import { partOf, opaquePart } from "../../request/part.js";
-import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/wordless.js";
-import { DELTA_KINDS, DETAIL_KINDS, THOUGHT_NAMES } from "../events/kinds.js";
+import { jsonTokens, PICTURE_TOKENS } from "../../answer/wordless.js";
+import { DELTA_KINDS } from "../events/kinds.js";
 import { AnswerAudio } from "./read-audio.js";
 import { CallsReader } from "./read-calls.js";
 import { thoughtText } from "./read-content.js";
+import { ThoughtsReader } from "./read-thoughts.js";
 import { newWords, saysMore } from "../../openai/answer/read-said.js";
 import { executedTool } from "./read-tools.js";
 import { WIRE_NAME } from "../facts.js";
@@ -33,9 +33,7 @@ export class CandidateReader {
   private hasEnded = false;
   /** True once a delta or a message said more than who speaks. */
   private hasSaid = false;
-  /** The thought so far that has no proof yet, and the proofs that came. */
-  private readonly thought = new TextPrint();
-  private proofs: Set<string> | undefined;
+  private readonly thoughts: ThoughtsReader;
   private readonly calls: CallsReader;
   private audio: AnswerAudio | undefined;
   /** The numbers of the tools that its upstream ran. */
@@ -46,6 +44,7 @@ export class CandidateReader {
     answerId: string,
     private readonly collector: CandidateCollector,
   ) {
+    this.thoughts = new ThoughtsReader(index, collector);
     this.calls = new CallsReader(index, answerId, collector);
   }
 
@@ -78,6 +77,7 @@ export class CandidateReader {
     this.audio = undefined;
     if (this.hasEnded || (!this.isFinished && !isDone)) return;
     this.hasEnded = true;
+    this.thoughts.close();
     this.collector.tellEnd(this.index, this.trueReason(), this.stopString);
   }
 
@@ -105,15 +105,16 @@ export class CandidateReader {
     }
     this.hasSaid ||= saysMore(delta);
     this.collector.noteUnknownIn(delta, DELTA_KINDS);
-    this.readThinking(delta);
+    this.thoughts.read(delta);
     if (typeof content === "string") this.readText(content, delta["annotations"]);
     else if (Array.isArray(content)) for (const piece of content) this.readPiece(piece);
     else this.collector.noteUnknown(content);
     const { refusal } = delta;
-    if (typeof refusal === "string") this.collector.tellRefusal(this.index, refusal);
-    const calls = delta["tool_calls"];
-    if (calls !== undefined && calls !== null) this.calls.readList(listOf(calls));
+    if (typeof refusal === "string") this.addRefusal(refusal);
+    const calls = listOf(delta["tool_calls"]);
     const call = objectOf(delta["function_call"]);
+    if (calls.length > 0 || call !== undefined) this.thoughts.close();
+    if (calls.length > 0) this.calls.readList(calls);
     if (call !== undefined) this.calls.readFunctionCall(call);
     const audio = objectOf(delta["audio"]);
     if (audio !== undefined) {
@@ -145,58 +146,15 @@ export class CandidateReader {
     } else this.addText(text);
   }
 
-  /** Thinking, in the first of its spellings that says something; what another says beyond it counts. */
-  private readThinking(delta: JsonObject): void {
-    let plain = "";
-    let most = thoughtText(delta["thinking_blocks"]);
-    for (const name of THOUGHT_NAMES) {
-      const told = delta[name];
-      if (told === undefined || told === null || told === "") continue;
-      if (typeof told !== "string") {
-        this.collector.noteUnknown(told);
-        continue;
-      }
-      plain ||= told;
-      if (told.length > most.length) most = told;
-    }
-    plain ||= most;
-    if (most.length > plain.length) this.collector.addText(most.slice(plain.length));
-    const details = delta["reasoning_details"];
-    if (!Array.isArray(details)) {
-      if (plain !== "") this.addThinking(plain, undefined);
-      return;
-    }
-    // Some tell all thoughts anew each time one ends: what was told is not told again.
-    const fresh = details.map(objectOf).filter((detail) => this.proofs?.has(proofOf(detail)) !== true);
-    const isTold = fresh.some((detail) => textOf(detail?.["text"]) !== "" || textOf(detail?.["summary"]) !== "");
-    if (!isTold && plain !== "") this.addThinking(plain, undefined);
-    // Some tell all thoughts at the end, behind the deltas of their text: which of it each proves is not known then.
-    const isRepeat = fresh.length > 1 && this.thought.length > 0 && this.thought.equals(fresh.map(detailText).join(""));
-    for (const detail of fresh) {
-      const proof = proofOf(detail);
-      if (detail !== undefined) this.collector.noteUnknownIn(detail, DETAIL_KINDS);
-      if (proof !== "") (this.proofs ??= new Set()).add(proof);
-      if (detail?.["type"] === "reasoning.encrypted") {
-        const part = partOf({ $case: "redactedThinking", value: { data: proof } });
-        if (proof !== "") this.addPart(part, sealedTokens(proof));
-        continue;
-      }
-      if (isRepeat) continue;
-      const text = detailText(detail);
-      const isWhole = proof !== "" && this.thought.equals(text);
-      this.addThinking(isWhole ? "" : text, proof || undefined);
-    }
-  }
-
   /** One piece of a content that is a list, as Mistral's. */
   private readPiece(value: unknown): void {
     const piece = objectOf(value);
     if (piece === undefined) return;
     const type = textOf(piece["type"]);
     if (type === "text" || type === "output_text") this.addText(textOf(piece["text"]));
-    else if (type === "refusal") this.collector.tellRefusal(this.index, textOf(piece["refusal"]));
+    else if (type === "refusal") this.addRefusal(textOf(piece["refusal"]));
     else if (type === "thinking") {
-      this.addThinking(thoughtText(piece["thinking"]), textOf(piece["signature"]) || undefined);
+      this.thoughts.add(thoughtText(piece["thinking"]), textOf(piece["signature"]) || undefined);
     } else if (type === "image_url") {
       const url = textOf(objectOf(piece["image_url"])?.["url"]) || textOf(piece["image_url"]);
       this.addPart(partOf({ $case: "image", value: { source: imageSource(url), detail: undefined } }), PICTURE_TOKENS);
@@ -212,17 +170,17 @@ export class CandidateReader {
   }
 
   addText(text: string): void {
+    if (text !== "") this.thoughts.close();
     this.collector.tellText(this.index, text);
   }
 
-  private addThinking(text: string, signature: string | undefined): void {
-    if (text === "" && signature === undefined) return;
-    if (signature === undefined) this.thought.add(text);
-    else this.thought.clear();
-    this.collector.tellThinking(this.index, text, signature);
+  private addRefusal(text: string): void {
+    if (text !== "") this.thoughts.close();
+    this.collector.tellRefusal(this.index, text);
   }
 
   private addPart(part: Part, tokens: number): void {
+    this.thoughts.close();
     this.collector.tellPart(this.index, part, tokens);
   }
 }
@@ -231,15 +189,6 @@ export class CandidateReader {
 function saysTextAlone(delta: JsonObject): boolean {
   for (const name in delta) if (name !== "content" && name !== "role" && delta[name] !== null) return false;
   return true;
-}
-
-function detailText(detail: JsonObject | undefined): string {
-  return textOf(detail?.["text"]) || textOf(detail?.["summary"]);
-}
-
-/** What a thought bears that must come back: its proof, or itself where only the upstream can read it. */
-function proofOf(detail: JsonObject | undefined): string {
-  return textOf(detail?.["type"] === "reasoning.encrypted" ? detail["data"] : detail?.["signature"]);
 }
 
 type ImageSource = { $case: "url"; value: string } | { $case: "inline"; value: { mediaType: string; data: Buffer } };

@@ -1,9 +1,17 @@
 /** Parts that come whole, as members of a delta or of a message. */
 import type { Part } from "../../../api/index.js";
+import type { JsonObject } from "../../json/value.js";
 import { dataUrl } from "../../openai/request/media.js";
 import { WIRE_NAME } from "../facts.js";
+import { detailJson, detailOfPart } from "./proof.js";
 
-/** The members that tell a part; undefined where the wire has no place for it. */
+/** Adds the entry of a thought, at a place that no other of the list has: clients join entries by it. */
+export function addDetail(details: JsonObject[], part: Part): void {
+  const detail = detailOfPart(part);
+  if (detail !== undefined) details.push(detailJson({ ...detail, index: details.length }));
+}
+
+/** The members that tell a part that is no thought; undefined where the wire has no place for it. */
 export function encodeDeltaPart(part: Part | undefined): string | undefined {
   const kind = part?.kind;
   switch (kind?.$case) {
@@ -12,10 +20,6 @@ export function encodeDeltaPart(part: Part | undefined): string | undefined {
       const citations = citationsJson === undefined ? "" : `,"annotations":${citationsJson}`;
       return `"content":${JSON.stringify(text)}${citations}`;
     }
-    case "thinking":
-      return `"reasoning_content":${JSON.stringify(kind.value.text)}`;
-    case "redactedThinking":
-      return `"reasoning_details":[{"type":"reasoning.encrypted","data":${JSON.stringify(kind.value.data)}}]`;
     case "refusal":
       return `"refusal":${JSON.stringify(kind.value.text)}`;
     case "image": {

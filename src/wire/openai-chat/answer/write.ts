@@ -4,7 +4,7 @@ import { type JsonObject, listOf, objectOf, parsed } from "../../json/value.js";
 import type { WireRequest } from "../../wire.js";
 import { encodeLogprobs } from "../../openai/answer/logprobs.js";
 import { encodeWhole } from "../../openai/answer/write-whole.js";
-import { encodeDeltaPart } from "./write-parts.js";
+import { addDetail, encodeDeltaPart } from "./write-parts.js";
 import { finishName } from "./finish.js";
 
 /** Writes a whole answer for a client. Throws UPSTREAM_FAILED where it is malformed. */
@@ -33,7 +33,7 @@ function encodeCandidate(candidate: Candidate, isOlder: boolean): JsonObject {
 function encodeMessage(parts: readonly Part[], isOlder: boolean): JsonObject {
   const message: Record<string, unknown> = { role: "assistant", content: null, refusal: null };
   let thinking = "";
-  const details: unknown[] = [];
+  const details: JsonObject[] = [];
   const lists = new Lists(message);
   const calls: ToolCall[] = [];
   // A proof belongs to its own thought, so where there is one every thought is told apart.
@@ -46,10 +46,8 @@ function encodeMessage(parts: readonly Part[], isOlder: boolean): JsonObject {
     } else if (kind?.$case === "refusal") message["refusal"] = `${textSoFar(message["refusal"])}${kind.value.text}`;
     else if (kind?.$case === "thinking") {
       thinking += kind.value.text;
-      const { text, signature } = kind.value;
-      if (isSigned) details.push({ type: "reasoning.text", text, signature, index: details.length });
-    } else if (kind?.$case === "redactedThinking")
-      details.push({ type: "reasoning.encrypted", data: kind.value.data, index: details.length });
+      if (isSigned) addDetail(details, part);
+    } else if (kind?.$case === "redactedThinking") addDetail(details, part);
     else if (kind?.$case === "toolCall") calls.push(kind.value);
     else addWhole(message, lists, part);
   }

@@ -3,8 +3,10 @@ import { FinishReason, type LogprobsDelta, type Part } from "../../../api/index.
 import type { StreamEncoder } from "../../events/writer.js";
 import type { RequestFacts } from "../../wire.js";
 import { type CandidateKind, ChunkStreamEncoder } from "../../openai/events/write-chunks.js";
+import type { JsonObject } from "../../json/value.js";
+import { partOf } from "../../request/part.js";
 import { encodeLogprobs } from "../../openai/answer/logprobs.js";
-import { encodeDeltaPart } from "../answer/write-parts.js";
+import { addDetail, encodeDeltaPart } from "../answer/write-parts.js";
 import { malformedAnswer } from "../../answer/finish-words.js";
 import { finishName } from "../answer/finish.js";
 
@@ -22,7 +24,7 @@ interface ToldCall {
 /** What a candidate thought. */
 interface Thoughts {
   /** The thoughts that have a proof, or that only their upstream can read. */
-  readonly proven: object[];
+  readonly proven: JsonObject[];
   /** How many of them the client was told. */
   toldCount: number;
   /** The text of the one that goes on. */
@@ -93,8 +95,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     if (signature !== undefined) this.keep(signature);
     if (text !== "") this.delta(candidate, `"reasoning_content":${JSON.stringify(text)}`);
     if (signature === undefined) return;
-    const index = thoughts.proven.length;
-    thoughts.proven.push({ type: "reasoning.text", text: thoughts.open, signature, index });
+    addDetail(thoughts.proven, partOf({ $case: "thinking", value: { text: thoughts.open, signature } }));
     thoughts.open = "";
   }
 
@@ -123,10 +124,8 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     if (part?.kind?.$case === "thinking")
       return this.thinking(candidate, part.kind.value.text, part.kind.value.signature);
     if (part?.kind?.$case === "redactedThinking") {
-      const thoughts = this.thoughtsOf(candidate);
-      const { data } = part.kind.value;
-      thoughts.proven.push({ type: "reasoning.encrypted", data, index: thoughts.proven.length });
-      return this.keep(data);
+      addDetail(this.thoughtsOf(candidate).proven, part);
+      return this.keep(part.kind.value.data);
     }
     if (part?.kind?.$case !== "toolCall") {
       const members = encodeDeltaPart(part);

@@ -5,6 +5,7 @@ import { type JsonNode, ObjectReader, wrongValue } from "../../json/node.js";
 import { partOf } from "../../request/part.js";
 import { decodeCacheMark } from "../../openai/request/decode-parts.js";
 import { markedLast } from "../../request/cache-marks.js";
+import { type Detail, goesOn, joined, partOfDetail, readDetail } from "../answer/proof.js";
 import { decodeContent } from "./decode-parts.js";
 
 /** Ids that were made for calls in the older form, which has none: the last one of each function. */
@@ -74,35 +75,35 @@ function decodeAssistant(reader: ObjectReader, content: Part[], place: number, m
 
 /** Thinking has three spellings; the one that tells most is read. */
 function decodeThinking(reader: ObjectReader): Part[] {
-  const detailed: Part[] = [];
+  const entries: Detail[] = [];
   for (const [index, node] of (reader.list("reasoning_details") ?? []).entries())
-    for (const part of decodeThinkingDetail(new ObjectReader(node, `${reader.pathOf("reasoning_details")}[${index}]`)))
-      addDetail(detailed, part);
+    addDetail(entries, decodeDetail(new ObjectReader(node, `${reader.pathOf("reasoning_details")}[${index}]`)));
+  const detailed = entries.flatMap((entry) => partOfDetail(entry) ?? []);
   const content = reader.text("reasoning_content");
   const text = content ?? reader.text("reasoning") ?? "";
   if (detailed.length > 0) return detailed;
   return text === "" ? [] : [partOf({ $case: "thinking", value: { text, signature: undefined } })];
 }
 
-/** Adds a thought, or a piece of one: clients of OpenRouter's send back what they got, and a proof ends a thought. */
-function addDetail(parts: Part[], part: Part): void {
-  const last = parts.at(-1)?.kind;
-  const next = part.kind;
-  if (last?.$case !== "thinking" || next?.$case !== "thinking" || last.value.signature !== undefined) parts.push(part);
-  else {
-    const value = { text: last.value.text + next.value.text, signature: next.value.signature };
-    parts[parts.length - 1] = partOf({ $case: "thinking", value });
-  }
+/** Adds an entry, or a piece of one: clients of OpenRouter's send back what they got. */
+function addDetail(entries: Detail[], next: Detail): void {
+  const last = entries.at(-1);
+  if (last !== undefined && goesOn(last, next)) entries[entries.length - 1] = joined(last, next);
+  else entries.push(next);
 }
 
-function decodeThinkingDetail(reader: ObjectReader): Part[] {
+function decodeDetail(reader: ObjectReader): Detail {
   const type = reader.text("type");
-  if (type === "reasoning.encrypted")
-    return [partOf({ $case: "redactedThinking", value: { data: reader.requiredText("data") } })];
-  const text = reader.text(type === "reasoning.summary" ? "summary" : "text");
-  const signature = reader.text("signature");
-  if (text === undefined && signature === undefined) return [];
-  return [partOf({ $case: "thinking", value: { text: text ?? "", signature } })];
+  const isSealed = type === "reasoning.encrypted";
+  return readDetail({
+    type,
+    text: isSealed ? undefined : reader.text(type === "reasoning.summary" ? "summary" : "text"),
+    data: isSealed ? reader.requiredText("data") : undefined,
+    signature: isSealed ? undefined : reader.text("signature"),
+    id: reader.peek("id")?.text,
+    format: reader.peek("format")?.text,
+    index: Number(reader.peek("index")?.raw()),
+  });
 }
 
 function decodeToolCall(reader: ObjectReader): Part {

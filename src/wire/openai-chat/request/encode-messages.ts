@@ -5,6 +5,8 @@ import { readMembers } from "../../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
 import type { ModelFacts } from "../../wire.js";
 import { textPart } from "../../request/part.js";
+import { anthropicsOwn } from "../../claude/answer/proof.js";
+import { detailJson, detailOfPart, isPlain } from "../answer/proof.js";
 import type { OpenAiChatDialect } from "../facts-dialect.js";
 import { shortCallId } from "./encode-call-id.js";
 import { encodeContent, isContent, type PartContext } from "./encode-parts.js";
@@ -117,7 +119,7 @@ function encodeAssistant(message: Message, path: string, context: MessageContext
   const isAbsent = content.length === 0 && (calls.length > 0 || refusal !== undefined);
   const members: MemberTexts = [
     ["role", '"assistant"'],
-    ...encodeThinking(message.parts, context.dialect),
+    ...encodeThinking(message.parts, context),
     ["content", isAbsent ? "null" : encodeContent(content, path, context)],
     ["refusal", jsonOf(refusal)],
     ["tool_calls", calls.length === 0 ? undefined : arrayText(calls)],
@@ -139,22 +141,16 @@ function trailingRefusal(parts: readonly Part[]): string | undefined {
   return refusals.length === 1 && last?.$case === "refusal" ? last.value.text : undefined;
 }
 
-function encodeThinking(parts: readonly Part[], dialect: OpenAiChatDialect): MemberTexts {
+function encodeThinking(parts: readonly Part[], { dialect, isForeign }: MessageContext): MemberTexts {
   if (dialect.thinkingField === "") return [];
   if (dialect.thinkingField === "reasoning_details") {
-    const details = parts.flatMap(({ kind }) => {
-      if (kind?.$case === "thinking") {
-        const { text, signature } = kind.value;
-        return [
-          objectText([
-            ["type", '"reasoning.text"'],
-            ["text", jsonOf(text)],
-            ["signature", jsonOf(signature)],
-          ]),
-        ];
-      }
-      if (kind?.$case !== "redactedThinking") return [];
-      return [`{"type":"reasoning.encrypted","data":${JSON.stringify(kind.value.data)}}`];
+    const details = parts.flatMap((part) => {
+      const told = detailOfPart(part);
+      if (told === undefined) return [];
+      // A signature without a format is taken for Anthropic's, so any other stays away.
+      const isOthers = isForeign && isPlain(told) && anthropicsOwn(told.proof) === undefined;
+      const detail = isOthers ? { ...told, proof: "" } : told;
+      return detail.text === "" && detail.proof === "" ? [] : [JSON.stringify(detailJson(detail))];
     });
     return [["reasoning_details", details.length === 0 ? undefined : arrayText(details)]];
   }
