@@ -1,7 +1,9 @@
 /** What a target is asked: its body, and what of a request is refused before anybody is asked. Nothing is sent. */
 import { GatewayError } from "../errors.js";
 import { type Family, type ModelKind, type Endpoint, endpointFor } from "../families/family.js";
+import type { Prompt } from "../api/index.js";
 import { JsonCursor } from "../wire/json/cursor.js";
+import { isMissed } from "../wire/request/dropped-parameters.js";
 import { refuseHeld } from "../wire/request/held-objects.js";
 import { readMembers } from "../wire/json/splice.js";
 import {
@@ -96,6 +98,7 @@ export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): O
 export function bodyFor(question: BodyQuestion, dropped: string[]): Buffer {
   const { request, target, endpoint, owned, strict } = question;
   const { source } = request;
+  const known = dropped.length;
   checkFacts(request, target);
   const isOwnWire = source !== undefined && source.wire === endpoint.wire.name;
   if (source !== undefined && !isOwnWire) request.checkForeign?.(target.model, dropped);
@@ -105,6 +108,10 @@ export function bodyFor(question: BodyQuestion, dropped: string[]): Buffer {
   const body = endpoint.wire.encodeRequest(request, ordered, endpoint.dialect, dropped);
   checkBody(body, isOwnWire, question, dropped);
   if (source === undefined && request.isPlain !== true) checkTyped(body, question);
+  if (dropped.length > known) {
+    const prompt = (): Prompt => request.prompt();
+    dropped.push(...dropped.splice(known).filter((name) => isMissed(name, prompt, target.facts)));
+  }
   if (strict && dropped.length > 0) throw unplaced(dropped, target.model);
   return body;
 }

@@ -1,4 +1,5 @@
 /** Requests on their way to a family's upstream, with nothing sent: what the gate's tests share. */
+import { serviceTierOf } from "../../src/api/service-tier.js";
 import { families } from "../../src/families/index.js";
 import type { Family, Endpoint } from "../../src/families/family.js";
 import { UpstreamHealth } from "../../src/routing/upstream-health.js";
@@ -54,7 +55,7 @@ const HEADERS = { "x-tollgate-path-model": "m" };
 /** Nothing has a price, and what nobody knows passes. */
 export const UNPRICED: Permits = {
   tool: () => "unpriced",
-  tier: (name) => (name === "auto" || name === "default" || name === "standard" ? "ordinary" : "unpriced"),
+  tier: (name) => (serviceTierOf(name) === "" ? "ordinary" : "unpriced"),
   holds: () => false,
   passes: () => true,
 };
@@ -78,13 +79,14 @@ export function read(wire: string, body: string): WireRequest {
   return found.readRequest({ wire, body: Buffer.from(body), headers: HEADERS });
 }
 
-/** The body that the upstream would get. Throws the refusal. */
+/** The body that the upstream would get; `dropped` takes what it is not asked. Throws the refusal. */
 export function leaving(
   request: WireRequest,
   family: Family,
   endpoint: Endpoint,
   permits = UNPRICED,
   cache?: PromptCache,
+  dropped: string[] = [],
   strict = false,
 ): Buffer {
   const upstream = { send: (): never => notSent(), close: () => Promise.resolve() };
@@ -102,7 +104,7 @@ export function leaving(
     priority: 1,
   };
   const owned = { model: MODEL, facts: {}, outputTokensMax: LIMIT, stream: false, candidateCount: 1, cache };
-  return bodyFor({ request, target, endpoint, owned, strict, permits }, []);
+  return bodyFor({ request, target, endpoint, owned, strict, permits }, dropped);
 }
 
 function notSent(): never {

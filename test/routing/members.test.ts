@@ -16,6 +16,7 @@ const NAMES_OF_LIMITS = new Set(
   ["max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict", "num_predict", "max_new_tokens"].map(plain),
 );
 /** Members that only steer where they hold something, and what each may hold. */
+const ONE = new Set(["bestof", "n", "ncmpl", "numbeams"]);
 const HARMLESS = new Set(["null", "false", "[]", "{}", '""', '"auto"', '"default"', '"standard"', '"global"']);
 
 /** As the most lenient reader takes a name: written apart from the gate's own folding. */
@@ -87,6 +88,7 @@ function unasked(body: Buffer, table: MemberTable): string[] {
     if (seen === "model") return name === "model" && json.includes(MODEL) ? [] : [name];
     if (NAMES_OF_LIMITS.has(seen) && known.has(seen))
       return (table.rules.has(name) && value === LIMIT) || HARMLESS.has(json) ? [] : [name];
+    if (json === "1" && ONE.has(seen)) return [];
     return steering.has(seen) && !HARMLESS.has(json) ? [name] : [];
   });
 }

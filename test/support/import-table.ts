@@ -180,6 +180,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     // What may leave, and at which price: docs/decisions/0080-one-gate-for-members.md.
     "src/wire/request/member-gate.ts",
     "src/wire/request/held-objects.ts",
+    // Which names of what was left out anybody misses: docs/decisions/0295-what-asks-for-nothing.md.
+    "src/wire/request/dropped-parameters.ts",
     // Whose cache of an upstream is read: docs/decisions/0269-prompt-caches-are-of-one-account.md.
     "src/wire/request/prompt-cache.ts",
     // Which name an answer tells: docs/decisions/0293-an-answer-names-what-was-asked.md.

@@ -6,6 +6,7 @@
 import { type Prompt, Role } from "../../api/index.js";
 import { unsupported } from "../error/refusals.js";
 import { marksOf } from "./cache-marks.js";
+import type { ModelFacts } from "../wire.js";
 import { isDefault } from "./says-nothing.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 
@@ -40,10 +41,31 @@ export function leftOut(prompt: Prompt, places: Places): string[] {
   return names;
 }
 
+/** What of the typed form a name of what was left out stands for, where it may ask for nothing. */
+const ASKED: Readonly<Record<string, (prompt: Prompt) => unknown>> = {
+  user: ({ user }) => user,
+  top_p: ({ topP }) => topP,
+  top_k: ({ topK }) => topK,
+  presence_penalty: ({ presencePenalty }) => presencePenalty,
+  frequency_penalty: ({ frequencyPenalty }) => frequencyPenalty,
+  service_tier: ({ serviceTier }) => serviceTier,
+};
+/** Who wants no thoughts misses nothing, but of a model that thinks all the same. */
+const OF_THINKING: ReadonlySet<string> = new Set(["thinking", "reasoning_effort"]);
+
+/** False of a name by which the prompt asks for nothing. */
+export function isMissed(name: string, prompt: () => Prompt, facts: ModelFacts): boolean {
+  const asked = Object.hasOwn(ASKED, name) ? ASKED[name] : undefined;
+  if (asked !== undefined) return !isDefault(name, asked(prompt()) ?? null);
+  if (!OF_THINKING.has(name) || facts.thinking === "always" || facts.thinksUnasked === true) return true;
+  const { effort, budgetTokens, include } = prompt().reasoning ?? {};
+  return effort === undefined ? (budgetTokens ?? (include === true ? 1n : 0n)) !== 0n : effort !== "none";
+}
+
 /** The members by their paths; those that say nothing, such as `false`, are not missed. */
 function membersOf(json: string, path: string): string[] {
   return Object.entries(objectOf(parsed(json)) ?? {}).flatMap(([key, value]) => {
-    if (isDefault(value) || key === READ_HERE) return [];
+    if (isDefault(key, value) || key === READ_HERE) return [];
     // Gemini keeps half of its parameters in an object of their own.
     if (key === "generationConfig") return membersOf(JSON.stringify(value), `${key}.`);
     return [path + key];

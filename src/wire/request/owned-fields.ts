@@ -1,11 +1,14 @@
 /** What the gateway owns of a body that it writes for an upstream, whatever the wire. */
 import type { Prompt } from "../../api/index.js";
 import type { Member } from "../json/splice.js";
+import { parsed } from "../json/value.js";
 import type { ModelFacts, RequestFacts, WireRequest } from "../wire.js";
 import { refuseUnsaid } from "./dropped-parameters.js";
 import { withPlainMediaTypes } from "./media-type.js";
 import { areLimiting, type LimitingFacts, obeyFacts } from "./obeyed-facts.js";
 import type { ToolOrders } from "./member-gate.js";
+import type { MemberTable } from "./members.js";
+import { isSwitchedOff } from "./says-nothing.js";
 import { editCache, type PromptCache } from "./prompt-cache.js";
 
 /** What the gateway owns in a request that goes upstream, whatever the client wrote. */
@@ -73,12 +76,14 @@ interface OwnBody {
   readonly body: Buffer;
   readonly members: readonly Member[];
   readonly facts: RequestFacts;
+  /** Left out where members that are switched off stay. */
+  readonly table?: MemberTable | undefined;
 }
 
 /** What differs of a client's own body, where its members are `model` and `stream`, and its limit is called so. */
 export function ownedEdits(
   owned: OwnedFields,
-  { body, members, facts }: OwnBody,
+  { body, members, facts, table }: OwnBody,
   limitName?: string,
 ): Map<string, Buffer | string | undefined> {
   const edits = new Map<string, Buffer | string | undefined>();
@@ -88,5 +93,18 @@ export function ownedEdits(
   if (limitName !== undefined && outputTokensMax !== undefined && outputTokensMax !== facts.outputTokensMax)
     edits.set(limitName, String(outputTokensMax));
   editCache(body, members, owned.cache, edits);
+  if (table !== undefined) leaveOutUnasked(body, members, table, edits);
   return edits;
+}
+
+/** A member that switches off a tool of its upstream is refused by upstreams that have no such tool. */
+function leaveOutUnasked(
+  body: Buffer,
+  members: readonly Member[],
+  { rules }: MemberTable,
+  edits: Map<string, Buffer | string | undefined>,
+): void {
+  for (const { key, valueStart, end } of members)
+    if (rules.get(key)?.kind === "tool" && isSwitchedOff(parsed(body.toString("utf8", valueStart, end))))
+      edits.set(key, undefined);
 }

@@ -7,6 +7,7 @@ import { callsMaxOf, type FoundTools, type HostedTool, roundsMaxOf } from "./hos
 import type { JsonCursor } from "../json/cursor.js";
 import { parsed, textOf } from "../json/value.js";
 import { earlierTurns, type MemberTable } from "./members.js";
+import { isSwitchedOff } from "./says-nothing.js";
 import type { RequestFacts } from "../wire.js";
 
 const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
@@ -50,9 +51,9 @@ export class Steering implements FoundTools {
     const value = valueOf();
     if (value === null || value === false) return undefined;
     if (rule.kind === "container") this.container = containerIn(value);
-    if (rule.kind === "tool")
+    if (rule.kind === "tool" && !isSwitchedOff(value))
       this.hosted.push({ name: rule.tool, kind: "priced", param: name, isMember: true, ...NOWHERE });
-    else if (rule.kind === "tier" && this.tier === undefined) {
+    if (rule.kind === "tier" && this.tier === undefined) {
       const tier = textOf(value);
       if (serviceTierOf(tier) !== "" && !rule.ordinary.includes(tier.toLowerCase())) this.tier = tier;
     }

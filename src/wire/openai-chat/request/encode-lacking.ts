@@ -19,7 +19,7 @@ const CHANGES_ANSWER: ReadonlyMap<string, { readonly asks: (json: string) => boo
  * left out.
  */
 export function mustReportDropped(key: string, json: string, model: string): boolean {
-  if (isDefault(parsed(json))) return false;
+  if (isDefault(key, parsed(json))) return false;
   const change = CHANGES_ANSWER.get(key);
   if (change === undefined) return true;
   if (change.asks(json)) throw unsupported(key, change.problem, { model });

@@ -16,6 +16,7 @@ import { type FitContext, fitSource } from "./encode-fitted.js";
 import { refuseNamedFiles } from "./encode-named-files.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { type Scan, scanRequest } from "./scan.js";
+import { MEMBERS } from "./members.js";
 import { WIRE_NAME } from "../facts.js";
 import { ChatRequest } from "./decode.js";
 
@@ -84,7 +85,7 @@ const NO_FACTS: ModelFacts = {};
 function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitContext): Buffer {
   const { facts, members, open } = scan;
   const { dialect } = context;
-  const edits = ownedEdits(owned, { body, members, facts });
+  const edits = ownedEdits(owned, { body, members, facts, table: dialect.keepsBodies ? undefined : MEMBERS });
   if (owned.candidateCount !== facts.candidateCount) edits.set("n", String(owned.candidateCount));
   if (owned.outputTokensMax !== undefined) limitOutput(body, members, owned.outputTokensMax, dialect, edits);
   if (!owned.stream && dialect.saysWhole && !facts.stream) sayWhole(body, members, edits);

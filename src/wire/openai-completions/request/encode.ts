@@ -4,6 +4,7 @@ import { sayWhole } from "../../openai/request/say-whole.js";
 import { ownedEdits } from "../../request/owned-fields.js";
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { OTHER_LIMITS } from "./scan.js";
+import { MEMBERS } from "./members.js";
 import { WIRE_NAME } from "../facts.js";
 import { CompletionRequest, asCompletion } from "./decode.js";
 
@@ -13,7 +14,7 @@ export function encodeRequest(request: WireRequest, owned: OwnedFields, dialect:
   if (source?.wire !== WIRE_NAME) throw new Error("only a body of the wire goes to an upstream of it");
   const { facts, members } = request instanceof CompletionRequest ? request : asCompletion(source);
   const { body } = source;
-  const edits = ownedEdits(owned, { body, members, facts });
+  const edits = ownedEdits(owned, { body, members, facts, table: MEMBERS });
   // Told also where the client left it to the upstream: the hold covers no more.
   if (owned.outputTokensMax !== undefined && numberIn(body, members, "max_tokens") !== owned.outputTokensMax)
     edits.set("max_tokens", String(owned.outputTokensMax));

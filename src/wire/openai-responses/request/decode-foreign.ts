@@ -3,6 +3,7 @@ import { type Prompt, ToolChoice_Mode } from "../../../api/index.js";
 import { GatewayError } from "../../../errors.js";
 import { unsupported } from "../../error/refusals.js";
 import { objectOf, parsed, textOf } from "../../json/value.js";
+import { asksNothing } from "../../request/says-nothing.js";
 import type { StrangeItem } from "./scan-messages.js";
 
 /** Fields whose loss nobody misses: what they ask for is so in any case, or is the client's own accounting. */
@@ -31,7 +32,7 @@ export function checkForeign(prompt: Prompt, model: string, dropped: string[]): 
   };
   const extra = objectOf(parsed(prompt.extra?.json ?? "{}")) ?? {};
   // No field of the wire's own, so OpenAI refuses it too.
-  if (isAsked(extra["stop"] ?? null)) refuse("stop", "responses know no stop strings");
+  if (!asksNothing("stop", extra["stop"] ?? null)) refuse("stop", "responses know no stop strings");
   const choice = objectOf(extra["tool_choice"]);
   if (choice !== undefined)
     refuse("tool_choice", `it has no tool of the type '${textOf(choice["type"]).slice(0, 64)}'`);
@@ -42,10 +43,7 @@ export function checkForeign(prompt: Prompt, model: string, dropped: string[]): 
   for (const { kind } of prompt.tools)
     if (kind?.$case === "opaque")
       dropped.push(`tools.${textOf(objectOf(parsed(kind.value.json))?.["type"]).slice(0, 64)}`);
-  for (const key of Object.keys(extra)) if (!HARMLESS.has(key) && isAsked(extra[key])) dropped.push(key.slice(0, 64));
+  for (const [key, value] of Object.entries(extra))
+    if (!HARMLESS.has(key) && !asksNothing(key, value)) dropped.push(key.slice(0, 64));
 }
 
-/** False for what only repeats the default. */
-function isAsked(value: unknown): boolean {
-  return value !== null && value !== "disabled" && value !== false;
-}

@@ -10,6 +10,7 @@ import { encodePrompt } from "./encode-prompt.js";
 import { readSummary } from "../facts-summary.js";
 import { type Scan, scanRequest } from "./scan.js";
 import type { Found } from "./scan-messages.js";
+import { MEMBERS } from "./members.js";
 import { WIRE_NAME } from "../facts.js";
 import { ResponsesRequest } from "./decode.js";
 
@@ -46,7 +47,7 @@ function leaveOutTools(left: string | undefined, edits: Map<string, Buffer | str
  */
 export function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, leftOut: readonly string[] = []): Buffer {
   const { facts, members, open, found } = scan;
-  const edits = ownedEdits(owned, { body, members, facts }, "max_output_tokens");
+  const edits = ownedEdits(owned, { body, members, facts, table: MEMBERS }, "max_output_tokens");
   for (const { key } of members) if (leftOut.includes(key)) edits.set(key, undefined);
   const { toolOrders } = owned;
   if (toolOrders !== undefined) {
