@@ -11,6 +11,7 @@ import {
   checkHeaders,
   checkMembers,
   orderTools,
+  refuseForeignTools,
   type Permits,
   type ToolOrders,
 } from "../wire/request/member-gate.js";
@@ -101,7 +102,11 @@ export function bodyFor(question: BodyQuestion, dropped: string[]): Buffer {
   const known = dropped.length;
   checkFacts(request, target);
   const isOwnWire = source !== undefined && source.wire === endpoint.wire.name;
-  if (source !== undefined && !isOwnWire) request.checkForeign?.(target.model, dropped);
+  if (source !== undefined && !isOwnWire) {
+    request.checkForeign?.(target.model, dropped);
+    refuseForeignTools(request.hosted ?? [], target.model);
+    if (request.facts.hasDeferredTools === true) dropped.push("tools.defer_loading");
+  }
   if (request.held !== undefined) throw refuseHeld(request.held);
   const orders = toolOrders(request, question, dropped);
   const ordered = orders === undefined ? owned : { ...owned, toolOrders: orders };

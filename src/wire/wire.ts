@@ -47,6 +47,8 @@ export interface RequestFacts {
   readonly toolCount?: number | undefined;
   /** How many of them the upstream defines, which tells the model more of each than stands in the request. */
   readonly definedToolCount?: number | undefined;
+  /** True where some of them are told to the model only once a search finds them. Absent: none. */
+  readonly hasDeferredTools?: boolean | undefined;
   /** True where the client offers its tools as `functions`, and reads a call as `function_call`. */
   readonly asksFunctions?: boolean | undefined;
   /** The service tier as the client asks for it. Absent where it asks for none. */

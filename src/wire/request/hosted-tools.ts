@@ -22,7 +22,7 @@ export interface HostedTool {
   readonly callsMax: number | undefined;
   /** True where a member of the request asks for it, which has a rule of its own. */
   readonly isMember: boolean;
-  /** True where it may be left out if it has no price: clients offer it unasked. */
+  /** True where it may be left out if it is not to be had: clients offer it unasked, or nothing is lost. */
   readonly isOfferedUnasked: boolean;
   /** The wire that it came in; absent where that is the request's. */
   readonly wire?: string;
@@ -36,6 +36,8 @@ export interface FoundTools {
   /** How many tools there are, and how many of them of a type that the upstream defines. */
   toolCount: number;
   definedToolCount: number;
+  /** True where a tool is told to the model only once a search finds it. */
+  hasDeferred: boolean;
   /** The first thing that may not go upstream. */
   held: Held | undefined;
 }
@@ -45,7 +47,7 @@ export type ToolRule =
   /** The client runs it. */
   | { readonly kind: "client" }
   /** The upstream runs it, and it costs no more than the tokens that it brings. */
-  | { readonly kind: "free" }
+  | { readonly kind: "free"; readonly isOfferedUnasked?: boolean }
   /** The upstream runs it at a price of this name. */
   | { readonly kind: "priced"; readonly name: string; readonly isOfferedUnasked?: boolean }
   | { readonly kind: "refused"; readonly instead: string };
@@ -60,18 +62,22 @@ export interface ToolRules {
   /** By the name of the price. */
   readonly priced: Readonly<Record<string, string>>;
   readonly refused: Readonly<Record<string, string>>;
-  /** Those of them that clients offer with every request. */
+  /** Those of them that clients offer with every request, or that say no more than the other tools do. */
   readonly offeredUnasked?: readonly string[];
 }
 
 /** Calls that a request may make of one tool where its client sets no bound: what the hold covers. */
 export const CALLS_MAX_DEFAULT = 10;
 const CALLS_MAX = 1_000;
+const NAME_CHARACTERS_MAX = 64;
+/** The member by which a tool is told to the model only once a search finds it, and how a true value begins. */
+const DEFERRED = "defer_loading";
+const TRUE = 0x74;
 
 export function toolTable({ client, free, priced, refused, offeredUnasked = [] }: ToolRules): ToolTable {
   const rules = new Map<string, ToolRule>();
   for (const stem of client) rules.set(stem, { kind: "client" });
-  for (const stem of free) rules.set(stem, { kind: "free" });
+  for (const stem of free) rules.set(stem, { kind: "free", isOfferedUnasked: offeredUnasked.includes(stem) });
   for (const [stem, name] of Object.entries(priced)) {
     rules.set(stem, { kind: "priced", name, isOfferedUnasked: offeredUnasked.includes(stem) });
   }
@@ -142,6 +148,7 @@ export function scanTool(
         problem ??= wrongValue(`${param}.max_uses`, `it must be an integer from 1 to ${CALLS_MAX}`);
       else callsMax = count;
     } else {
+      if (key === DEFERRED) found.hasDeferred ||= cursor.bytes[cursor.at] === TRUE;
       noteHeldName(found, key, cursor.kind() === "null", param);
       cursor.skip();
     }
@@ -179,7 +186,7 @@ function noteTool(
     name: rule?.kind === "priced" ? rule.name : stem,
     kind: rule?.kind ?? "unknown",
     isMember: false,
-    isOfferedUnasked: rule?.kind === "priced" && rule.isOfferedUnasked === true && where.place !== undefined,
+    isOfferedUnasked: rule?.isOfferedUnasked === true && where.place !== undefined,
   });
 }
 
@@ -187,6 +194,7 @@ function noteTool(
 function noteInnerTools(tool: JsonObject, table: ToolTable, param: string, found: FoundTools): void {
   for (const [place, value] of listOf(tool["tools"]).entries()) {
     const inner = objectOf(value);
+    if (inner?.[DEFERRED] === true) found.hasDeferred = true;
     if (inner === undefined || inner["type"] === undefined) continue;
     const where = { param: `${param}.tools[${place}]`, place: undefined, callsMax: callsMaxIn(inner), end: 0 };
     noteTool(inner, table, where, found);
@@ -208,9 +216,15 @@ function ruleOf(table: ToolTable, stem: string, tool: Readonly<Record<string, un
   return { kind: "priced", name: `${stem}_container` };
 }
 
+/** A tool of a wire's own, as its JSON has it, by the name that it has where it is left out. */
+export function leftOutName(json: string): string {
+  const tool = objectOf(parsed(json)) ?? {};
+  return `tools.${stemOf(textOf(tool["type"]) || (Object.keys(tool)[0] ?? "")).slice(0, NAME_CHARACTERS_MAX)}`;
+}
+
 /** Nothing, before a pass. */
 export function noToolsFound(): FoundTools {
-  return { hosted: [], toolCount: 0, definedToolCount: 0, held: undefined };
+  return { hosted: [], toolCount: 0, definedToolCount: 0, hasDeferred: false, held: undefined };
 }
 
 /** The tools without those at some places; undefined where none is left. */

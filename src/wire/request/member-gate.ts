@@ -234,6 +234,18 @@ export function orderTools(
   return leftOut.size + unbounded.length === 0 ? undefined : { leftOut, unbounded };
 }
 
+/**
+ * Throws PARAMETER_UNSUPPORTED for a tool that an upstream of the client's own wire would run, where this one is of
+ * another. What clients offer unasked, and what no table knows, is left out and named by who writes the body.
+ */
+export function refuseForeignTools(hosted: readonly HostedTool[], model: string): void {
+  for (const { name, kind, param, isOfferedUnasked } of hosted) {
+    if (kind === "unknown" || isOfferedUnasked) continue;
+    const problem = `it is served in another format, whose upstream has no '${name.slice(0, NAME_CHARACTERS_MAX)}'`;
+    throw unsupported(param, problem, { model });
+  }
+}
+
 /** Values of the client's headers that go upstream with it. */
 export function checkHeaders(
   headers: Readonly<Record<string, string>>,

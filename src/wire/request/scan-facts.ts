@@ -32,8 +32,16 @@ export function factsOf(
   steering: Steering,
   own: OwnFacts,
 ): RequestFacts {
-  const { toolCount, definedToolCount, asksFunctions, serviceTier, container, toolCallsMax, roundsMax } =
-    steering.facts(countOf(own.callsMax));
+  const {
+    toolCount,
+    definedToolCount,
+    hasDeferredTools,
+    asksFunctions,
+    serviceTier,
+    container,
+    toolCallsMax,
+    roundsMax,
+  } = steering.facts(countOf(own.callsMax));
   return {
     model: String(values.get("model")),
     stream: values.get("stream") === true,
@@ -48,6 +56,7 @@ export function factsOf(
     audioCount: media.audioCount,
     toolCount,
     definedToolCount,
+    hasDeferredTools,
     asksFunctions,
     serviceTier,
     container,

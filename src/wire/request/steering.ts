@@ -15,7 +15,14 @@ const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
 export const SUMMING_UP: ReadonlySet<string> = new Set(["context_management", "compaction"]);
 type SteeringFacts = Pick<
   RequestFacts,
-  "toolCount" | "definedToolCount" | "asksFunctions" | "serviceTier" | "container" | "toolCallsMax" | "roundsMax"
+  | "toolCount"
+  | "definedToolCount"
+  | "hasDeferredTools"
+  | "asksFunctions"
+  | "serviceTier"
+  | "container"
+  | "toolCallsMax"
+  | "roundsMax"
 >;
 
 const OPEN_ARRAY = 0x5b;
@@ -25,6 +32,7 @@ export class Steering implements FoundTools {
   readonly hosted: HostedTool[] = [];
   toolCount = 0;
   definedToolCount = 0;
+  hasDeferred = false;
   held: Held | undefined;
   private tier: string | undefined;
   private container: string | undefined;
@@ -71,6 +79,7 @@ export class Steering implements FoundTools {
     return {
       toolCount: this.toolCount,
       definedToolCount: this.definedToolCount,
+      hasDeferredTools: this.hasDeferred,
       // Who knows tools as well reads them.
       asksFunctions: this.hasFunctions && this.definedToolCount === 0,
       container: this.container,

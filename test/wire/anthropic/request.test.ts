@@ -296,7 +296,7 @@ describe("prompts of other wires", () => {
     });
     expect(body["stop_sequences"]).toEqual(["x"]);
     expect(body).not.toHaveProperty("tools");
-    expect(dropped).toEqual(["tools[0]", "top_k", "stop"]);
+    expect(dropped).toEqual(["tools.web_search", "top_k", "stop"]);
   });
 
   test("at most four cache marks, the last ones", () => {

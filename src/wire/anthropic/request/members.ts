@@ -103,6 +103,8 @@ export const TOOLS = toolTable({
   client: ["custom", "bash", "text_editor", "computer", "computer_toolset", "browser_toolset", "memory"],
   free: ["web_fetch", "tool_search_tool_bm25", "tool_search_tool_regex"],
   priced: { web_search: "web_search", code_execution: "code_execution", mcp_toolset: "mcp" },
+  // The tools that it would search are offered all at once where there is no search.
+  offeredUnasked: ["tool_search_tool_bm25", "tool_search_tool_regex"],
   refused: { advisor: "it asks another model; only the request's own 'model' is asked" },
 });
 

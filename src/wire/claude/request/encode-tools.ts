@@ -1,6 +1,7 @@
 /** Tools and the choice among them on Claude's wires, and what a model is told in words where it cannot be made to. */
 import { type CacheMark, type Message, type Prompt, type Tool, ToolChoice_Mode } from "../../../api/index.js";
 import { checkedJson } from "../../json/text.js";
+import { leftOutName } from "../../request/hosted-tools.js";
 import { callHint } from "../../request/hints.js";
 import { FREE_TEXT_SCHEMA, freeTextDescription } from "../../request/free-text.js";
 import { NO_ARGUMENTS, objectSchema } from "../../request/object-schema.js";
@@ -114,7 +115,7 @@ function encodeTool(
     }
     case "opaque":
       if (kind.value.wire === write.wire) return write.opaque(checkedJson(kind.value.json, path) ?? "{}", cacheMark);
-      context.drop(path);
+      context.drop(leftOutName(kind.value.json));
       return [];
     case undefined:
       return [];

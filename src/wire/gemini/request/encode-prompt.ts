@@ -13,6 +13,7 @@ import { JsonCursor } from "../../json/cursor.js";
 import { readMembers } from "../../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
 import { leftOut } from "../../request/dropped-parameters.js";
+import { leftOutName } from "../../request/hosted-tools.js";
 import type { OwnedFields } from "../../wire.js";
 import { encodeContents } from "./encode-messages.js";
 import type { ModelRules } from "./encode-rules.js";
@@ -131,7 +132,7 @@ function encodeTools(tools: readonly Tool[], context: PromptContext): string | u
       );
     } else if (kind?.$case === "opaque" && kind.value.wire === WIRE_NAME)
       others.push(checkedJson(kind.value.json, path) ?? "{}");
-    else if (kind?.$case === "opaque") context.drop(path);
+    else if (kind?.$case === "opaque") context.drop(leftOutName(kind.value.json));
   });
   if (declarations.length > 0) others.unshift(`{"functionDeclarations":${arrayText(declarations)}}`);
   return others.length === 0 ? undefined : arrayText(others);

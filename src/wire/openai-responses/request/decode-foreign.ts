@@ -3,6 +3,7 @@ import { type Prompt, ToolChoice_Mode } from "../../../api/index.js";
 import { GatewayError } from "../../../errors.js";
 import { unsupported } from "../../error/refusals.js";
 import { objectOf, parsed, textOf } from "../../json/value.js";
+import { leftOutName } from "../../request/hosted-tools.js";
 import { asksNothing } from "../../request/says-nothing.js";
 import type { StrangeItem } from "./scan-messages.js";
 
@@ -40,10 +41,7 @@ export function checkForeign(prompt: Prompt, model: string, dropped: string[]): 
   if (prompt.toolChoice?.mode === ToolChoice_Mode.MODE_REQUIRED && callable === 0)
     refuse("tool_choice", "it has none of the tools that one must be called of");
   // Tools that OpenAI runs itself.
-  for (const { kind } of prompt.tools)
-    if (kind?.$case === "opaque")
-      dropped.push(`tools.${textOf(objectOf(parsed(kind.value.json))?.["type"]).slice(0, 64)}`);
+  for (const { kind } of prompt.tools) if (kind?.$case === "opaque") dropped.push(leftOutName(kind.value.json));
   for (const [key, value] of Object.entries(extra))
     if (!HARMLESS.has(key) && !asksNothing(key, value)) dropped.push(key.slice(0, 64));
 }
-

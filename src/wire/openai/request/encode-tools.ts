@@ -2,6 +2,7 @@
 import { type OutputFormat, type Tool, type ToolChoice, ToolChoice_Mode } from "../../../api/index.js";
 import { unsupported } from "../../error/refusals.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
+import { leftOutName } from "../../request/hosted-tools.js";
 import { encodeParameters } from "./encode-fields.js";
 
 /** Where an object says the rest of itself: beside its type, or in a member that is named by it. */
@@ -53,7 +54,7 @@ function encodeTool({ kind }: Tool, path: string, grammar: ToolGrammar): string[
     case "opaque":
       // A tool that only another wire understands cannot be offered here.
       if (kind.value.wire === grammar.wire) return [checkedJson(kind.value.json, path) ?? "{}"];
-      grammar.drop(path);
+      grammar.drop(leftOutName(kind.value.json));
       return [];
     case undefined:
       return [];
