@@ -15,6 +15,8 @@ export const groq = chatFamily({
     thinkingField: "reasoning",
     allowedTools: false,
     customTools: false,
+    // Source: console.groq.com/docs/structured-outputs, which lists them; others answer 400 to a schema.
+    schemaModels: ["gpt-oss", "llama-4", "kimi-k2"],
     messageNames: false,
     lacks: ["logprobs", "logit_bias", "top_logprobs", "n", "modalities", "audio"],
   },

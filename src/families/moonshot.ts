@@ -21,6 +21,7 @@ export const moonshot = chatFamily({
     thinkingControl: "thinking",
     allowedTools: false,
     customTools: false,
+    // Its guide to JSON mode tells of json_object alone, but clients send it schemas, and no refusal is reported.
     keptSchemes: ["ms"],
     lacks: ["logit_bias", "logprobs", "top_logprobs", "verbosity", "service_tier", "store", "modalities", "audio"],
   },

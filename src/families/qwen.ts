@@ -30,6 +30,8 @@ export const qwen = chatFamily({
     topK: true,
     allowedTools: false,
     customTools: false,
+    // Source: alibabacloud.com/help/en/model-studio/qwen-structured-output; the other models know json_object alone.
+    schemaModels: ["qwen3-max", "qwen-plus", "qwen-flash", "qwen3.8-max", "deepseek-v3.2"],
     keptSchemes: ["fileid", "oss"],
     lacks: ["logit_bias", "verbosity", "service_tier", "store", "prediction"],
   },

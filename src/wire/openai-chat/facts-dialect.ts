@@ -58,6 +58,8 @@ export type OpenAiChatDialect = {
   readonly fitsModels: boolean;
   /** False where answers cannot be bound to a schema, whatever the model: then a JSON object is asked for in words. */
   readonly schemas: boolean;
+  /** How the names of the models begin that alone can be bound to one there; empty where all can, or none. */
+  readonly schemaModels: readonly string[];
   /** False where a call cannot be forced while the model thinks. */
   readonly forcedWhileThinking: boolean;
   /** The member that marks a last message of the assistant as one to go on with; empty where it needs no mark. */
@@ -94,6 +96,7 @@ export const openAiChatDialect: OpenAiChatDialect = {
   roleOrder: {},
   fitsModels: false,
   schemas: true,
+  schemaModels: [],
   forcedWhileThinking: true,
   prefillField: "",
   keptSchemes: [],
@@ -153,6 +156,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     roleOrder: rolesOf(dialect["roleOrder"]),
     fitsModels: flag("fitsModels", own.fitsModels),
     schemas: flag("schemas", own.schemas),
+    schemaModels: textsOf(dialect["schemaModels"]),
     forcedWhileThinking: flag("forcedWhileThinking", own.forcedWhileThinking),
     prefillField: one("prefillField", ["prefix"], own.prefillField),
     keptSchemes: textsOf(dialect["keptSchemes"]),

@@ -35,7 +35,9 @@ function encode(request: WireRequest, owned: OwnedFields, known: CompleteDialect
   const asked = isOwn ? undefined : request.prompt();
   const anew = isOwn
     ? ownAgainstFacts(request, owned, known, dropped)
-    : unwritten(request, owned, WIRE_NAME, (prompt) => fittedPrompt(prompt, limitsOf(facts, known, asked), dropped));
+    : unwritten(request, owned, WIRE_NAME, (prompt) =>
+        fittedPrompt(prompt, limitsOf(facts, known, asked, model), dropped),
+      );
   if (anew !== undefined) {
     const drop = (param: string): void => void dropped.push(param);
     return encodePrompt(anew.prompt, anew.owned, { dialect: known, model, facts, isForeign: anew.isForeign, drop });
@@ -58,16 +60,24 @@ function ownAgainstFacts(
   const isLeftToIt = known.isOpenAis || known.keepsBodies || known.fitsModels;
   const facts = (isLeftToIt ? owned.toldFacts : owned.facts) ?? NO_FACTS;
   const { members = [] } = request;
-  const lacking = { schemas: known.schemas, forcedTools: known.forcedWhileThinking };
+  const lacking = { schemas: takesSchemas(known, owned.model), forcedTools: known.forcedWhileThinking };
   if (!mayAskAgainst(facts, members) && !mayAskAgainst(lacking, members)) return undefined;
-  return againstFacts(request, owned, limitsOf(facts, known, request.prompt()), dropped);
+  return againstFacts(request, owned, limitsOf(facts, known, request.prompt(), owned.model), dropped);
 }
 
 /** What is known of the model, with what its upstream lacks whatever the model. */
-function limitsOf(facts: ModelFacts, known: CompleteDialect, asked: Prompt | undefined): ModelFacts {
-  const schemas = facts.schemas ?? (known.schemas ? undefined : false);
+function limitsOf(facts: ModelFacts, known: CompleteDialect, asked: Prompt | undefined, model: string): ModelFacts {
+  const schemas = facts.schemas ?? (takesSchemas(known, model) ? undefined : false);
   const mustThink = !known.forcedWhileThinking && asked !== undefined && isThinking(asked, facts);
   return { ...facts, schemas, forcedTools: mustThink ? false : facts.forcedTools };
+}
+
+/** False where the upstream, or only this model there, cannot be bound to a schema. */
+function takesSchemas({ schemas, schemaModels }: CompleteDialect, model: string): boolean {
+  if (!schemas || schemaModels.length === 0) return schemas;
+  // What stands before a slash tells who made it.
+  const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
+  return schemaModels.some((start) => name.startsWith(start));
 }
 
 /** True where the model will think, as far as it is known: it was told to, or does unless it is told not to. */
