@@ -45,17 +45,16 @@ const CASES = [
   { family: "openrouter", model: "meta-llama/llama-3.3-70b-instruct", takes: true },
 ];
 
-test.each(CASES.flatMap((one) => CLIENTS.map((client) => ({ ...one, client, from: client.wire.name }))))(
-  "$family binds $model to a schema: $takes, asked by $from",
-  ({ family, model, takes, client }) => {
-    const found = families.find(({ name }) => name === family)!;
-    const headers = client.wire === gemini ? { "x-tollgate-path-model": "m" } : {};
-    const source = { wire: client.wire.name, body: Buffer.from(JSON.stringify(client.body)), headers };
-    const owned = { model, outputTokensMax: 9, stream: false, candidateCount: 1 };
-    const sent = found.wire.encodeRequest(client.wire.readRequest(source), owned, found.dialect).toString();
-    const { response_format } = JSON.parse(sent) as { readonly response_format: { readonly type: string } };
-    expect(response_format.type).toBe(takes ? "json_schema" : "json_object");
-    expect(sent).toContain("shade");
-    if (!takes) expect(sent).toContain("JSON Schema");
-  },
-);
+const PAIRS = CLIENTS.flatMap((client) => CASES.map((one) => Object.assign({ client, from: client.wire.name }, one)));
+
+test.each(PAIRS)("$family binds $model to a schema: $takes, asked by $from", ({ family, model, takes, client }) => {
+  const found = families.find(({ name }) => name === family)!;
+  const headers = client.wire === gemini ? { "x-tollgate-path-model": "m" } : {};
+  const source = { wire: client.wire.name, body: Buffer.from(JSON.stringify(client.body)), headers };
+  const owned = { model, outputTokensMax: 9, stream: false, candidateCount: 1 };
+  const sent = found.wire.encodeRequest(client.wire.readRequest(source), owned, found.dialect).toString();
+  const { response_format } = JSON.parse(sent) as { readonly response_format: { readonly type: string } };
+  expect(response_format.type).toBe(takes ? "json_schema" : "json_object");
+  expect(sent).toContain("shade");
+  if (!takes) expect(sent).toContain("JSON Schema");
+});
