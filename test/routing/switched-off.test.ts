@@ -147,8 +147,7 @@ describe("what is switched off", () => {
           found.push(`${at}: ${String(error)}`);
         }
         // Upstreams that have no such tool refuse the member, whatever it says.
-        if (UNKNOWN_TO_OTHERS.has(name) && family.name !== "openai-compatible" && sent.includes(`"${name}"`))
-          found.push(`${at}: is sent`);
+        if (UNKNOWN_TO_OTHERS.has(name) && sent.includes(`"${name}"`)) found.push(`${at}: is sent`);
         if (dropped.length > 0) found.push(`${at}: drops ${dropped.join()}`);
       }
     }
@@ -169,5 +168,37 @@ test("what is switched on is refused where it has no price", () => {
       expect(asked.facts.toolCallsMax).toHaveLength(1);
       expect(() => leaving(asked, family, endpoint), `${name} to ${family.name}`).toThrow(/is not supported/);
     }
+  }
+});
+
+const SMUGGLED: readonly (readonly [name: string, json: string])[] = [
+  ["provider", '{"mode":"off","order":["dear"]}'],
+  ["provider", '{"enabled":false,"order":["dear"]}'],
+  ["models", '["none"]'],
+  ["extra_body", '{"type":"none","n":9}'],
+  ["lora_request", '{"enabled":false,"lora_path":"x"}'],
+  ["kv_transfer_params", '{"enabled":false,"id":"x"}'],
+  ["mcp_servers", '[{"type":"none","url":"https://example.com"}]'],
+  ["mcp_servers", '[{"enabled":false,"type":"url","url":"https://example.com"}]'],
+  ["web_search_options", '{"enabled":false}'],
+  ["plugins", '[{"id":"web","enabled":false},{"id":"web"}]'],
+  ["plugins", '[{"id":"web","mode":"off"}]'],
+  ["search_parameters", '{"enabled":false}'],
+];
+
+test.each(SMUGGLED)("a switch that its upstream may pass over lets nothing by: %s %s", (name, json) => {
+  for (const { family, endpoint } of ENDPOINTS) {
+    if (endpoint.wire.name !== "openai-chat") continue;
+    const asked = read("openai-chat", JSON.stringify(LEAST["openai-chat"]).replace("{", `{"${name}":${json},`));
+    expect(() => leaving(asked, family, endpoint), family.name).toThrow(/is not supported|Invalid value/);
+  }
+});
+
+test("of two switches in one object none reaches an upstream that would take the other", () => {
+  for (const { family, endpoint } of ENDPOINTS) {
+    if (endpoint.wire.name !== "openai-chat") continue;
+    const member = '{"search_parameters":{"mode":"on","mode":"off"},';
+    const asked = read("openai-chat", JSON.stringify(LEAST["openai-chat"]).replace("{", member));
+    expect(leaving(asked, family, endpoint).toString(), family.name).not.toContain("search_parameters");
   }
 });

@@ -138,7 +138,7 @@ function checkSteering(
       return checkTier(parsed(text), rule.ordinary, { param, facts, model }, permits);
     case "tool": {
       const value = parsed(text);
-      if (isSwitchedOff(value)) return;
+      if (isSwitchedOff(member.key, value)) return;
       const held = heldIn(value, param, true);
       if (held !== undefined) throw refuseHeld(held);
       return checkPriced(rule.tool, { param, facts, model }, permits);

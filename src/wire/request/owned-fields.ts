@@ -76,7 +76,7 @@ interface OwnBody {
   readonly body: Buffer;
   readonly members: readonly Member[];
   readonly facts: RequestFacts;
-  /** Left out where members that are switched off stay. */
+  /** Says which members ask for tools, so that those that are switched off are left out. Absent: all stay. */
   readonly table?: MemberTable | undefined;
 }
 
@@ -105,6 +105,6 @@ function leaveOutUnasked(
   edits: Map<string, Buffer | string | undefined>,
 ): void {
   for (const { key, valueStart, end } of members)
-    if (rules.get(key)?.kind === "tool" && isSwitchedOff(parsed(body.toString("utf8", valueStart, end))))
+    if (rules.get(key)?.kind === "tool" && isSwitchedOff(key, parsed(body.toString("utf8", valueStart, end))))
       edits.set(key, undefined);
 }

@@ -3,8 +3,16 @@ import { objectOf } from "../json/value.js";
 
 /** Words that switch off what the member, or the object that they stand in, asks for. */
 const OFF_WORDS: ReadonlySet<unknown> = new Set(["off", "none", "disabled"]);
-/** Members of an object that say whether any of it is asked for. */
-const SWITCHES = ["enabled", "mode", "type", "effort"] as const;
+/** Members of an object that mostly say whether any of it is asked for. */
+const USUAL_SWITCHES = ["enabled", "mode", "type", "effort"] as const;
+/**
+ * Members whose objects are known to have a switch, and what switches each off. An upstream of any other may pass over
+ * one that it does not know, and do what stands beside it.
+ */
+const SWITCHES: Readonly<Record<string, { readonly member: string; readonly off: unknown }>> = {
+  search_parameters: { member: "mode", off: "off" },
+  plugins: { member: "enabled", off: false },
+};
 /** Values that ask for what every server does unasked, by the members that have one. */
 const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
@@ -32,24 +40,30 @@ export function saysNothing(value: unknown): boolean {
   return value === false || value === "" || value === null;
 }
 
-/** True for a value that switches its member off, such as `{"mode": "off"}`. An empty object may switch one on. */
-export function isSwitchedOff(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isSwitchedOff);
-  const object = objectOf(value);
-  if (object !== undefined) return SWITCHES.some((name) => object[name] === false || OFF_WORDS.has(object[name]));
-  return value === false || value === null || OFF_WORDS.has(value);
+/** True for a value that surely switches its member off. An empty object may switch one on. */
+export function isSwitchedOff(name: string, value: unknown): boolean {
+  if (value === false || value === null) return true;
+  const known = Object.hasOwn(SWITCHES, name) ? SWITCHES[name] : undefined;
+  if (!Array.isArray(value)) return known !== undefined && objectOf(value)?.[known.member] === known.off;
+  return value.every((item) => known !== undefined && objectOf(item)?.[known.member] === known.off);
 }
 
-/** True for a value by which this member asks for nothing. */
+/** True for a value by which this member surely asks for nothing, so that it may pass where it is refused otherwise. */
 export function asksNothing(name: string, value: unknown): boolean {
   const neutral = Object.hasOwn(NEUTRAL, name) ? NEUTRAL[name] : undefined;
-  return saysNothing(value) || isSwitchedOff(value) || neutral?.includes(value) === true;
+  return saysNothing(value) || isSwitchedOff(name, value) || neutral?.includes(value) === true;
 }
 
-/** True for one that asks for what most upstreams do unasked, too. */
+/** True for one that nobody misses where it is left out: by its words it is off, or most upstreams do so unasked. */
 export function isDefault(name: string, value: unknown): boolean {
-  if (asksNothing(name, value) || value === 0 || value === "auto") return true;
+  if (asksNothing(name, value) || saysOff(value) || value === 0 || value === "auto") return true;
   if (typeof value !== "object" || value === null) return false;
-  const inner = Object.entries(value).map(([key, member]) => isDefault(Array.isArray(value) ? name : key, member));
-  return inner.every((isSo) => isSo);
+  return Object.entries(value).every(([key, member]) => isDefault(Array.isArray(value) ? name : key, member));
+}
+
+/** True for a value that is off by its words. What is to pass must be so for sure: `isSwitchedOff`. */
+export function saysOff(value: unknown): boolean {
+  const object = objectOf(value);
+  if (object === undefined) return OFF_WORDS.has(value);
+  return USUAL_SWITCHES.some((name) => object[name] === false || OFF_WORDS.has(object[name]));
 }

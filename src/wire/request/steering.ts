@@ -59,7 +59,7 @@ export class Steering implements FoundTools {
     const value = valueOf();
     if (value === null || value === false) return undefined;
     if (rule.kind === "container") this.container = containerIn(value);
-    if (rule.kind === "tool" && !isSwitchedOff(value))
+    if (rule.kind === "tool" && !isSwitchedOff(name, value))
       this.hosted.push({ name: rule.tool, kind: "priced", param: name, isMember: true, ...NOWHERE });
     if (rule.kind === "tier" && this.tier === undefined) {
       const tier = textOf(value);

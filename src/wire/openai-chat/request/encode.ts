@@ -95,7 +95,7 @@ const NO_FACTS: ModelFacts = {};
 function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitContext): Buffer {
   const { facts, members, open } = scan;
   const { dialect } = context;
-  const edits = ownedEdits(owned, { body, members, facts, table: dialect.keepsBodies ? undefined : MEMBERS });
+  const edits = ownedEdits(owned, { body, members, facts, table: MEMBERS });
   if (owned.candidateCount !== facts.candidateCount) edits.set("n", String(owned.candidateCount));
   if (owned.outputTokensMax !== undefined) limitOutput(body, members, owned.outputTokensMax, dialect, edits);
   if (!owned.stream && dialect.saysWhole && !facts.stream) sayWhole(body, members, edits);

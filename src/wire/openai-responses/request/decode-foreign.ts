@@ -4,7 +4,7 @@ import { GatewayError } from "../../../errors.js";
 import { unsupported } from "../../error/refusals.js";
 import { objectOf, parsed, textOf } from "../../json/value.js";
 import { leftOutName } from "../../request/hosted-tools.js";
-import { asksNothing } from "../../request/says-nothing.js";
+import { asksNothing, saysOff } from "../../request/says-nothing.js";
 import type { StrangeItem } from "./scan-messages.js";
 
 /** Fields whose loss nobody misses: what they ask for is so in any case, or is the client's own accounting. */
@@ -43,5 +43,5 @@ export function checkForeign(prompt: Prompt, model: string, dropped: string[]): 
   // Tools that OpenAI runs itself.
   for (const { kind } of prompt.tools) if (kind?.$case === "opaque") dropped.push(leftOutName(kind.value.json));
   for (const [key, value] of Object.entries(extra))
-    if (!HARMLESS.has(key) && !asksNothing(key, value)) dropped.push(key.slice(0, 64));
+    if (!HARMLESS.has(key) && !asksNothing(key, value) && !saysOff(value)) dropped.push(key.slice(0, 64));
 }
