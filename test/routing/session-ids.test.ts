@@ -19,7 +19,7 @@ test.each(
   for (const more of BODIES) {
     const request = read(WIRE, JSON.stringify({ ...LEAST[WIRE], ...more, session_id: "s-1" }));
     const isStrict = !("response_format" in more);
-    const body: unknown = JSON.parse(leaving(request, family, endpoint, undefined, undefined, isStrict).toString());
+    const body: unknown = JSON.parse(leaving(request, family, endpoint, undefined, undefined, [], isStrict).toString());
     const wanted = to === WIRE && TAKE_IT.has(name) ? "s-1" : undefined;
     expect(Reflect.get(Object(body), "session_id"), JSON.stringify(more)).toBe(wanted);
   }
