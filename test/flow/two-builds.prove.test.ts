@@ -5,7 +5,7 @@ import { tollgate } from "../support/command.js";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
-import { type OtherBuild, otherBuild, type SchemaStep } from "../support/other-build.js";
+import { LATER_STEP, type OtherBuild, otherBuild, type SchemaStep } from "../support/other-build.js";
 import { pace } from "../support/pauses.js";
 import { administer, createDatabase, postgresMissing } from "../support/postgres.js";
 import { OWN_REDIS_MISSING, type RedisServer, startRedis } from "../support/redis-server.js";
@@ -13,16 +13,11 @@ import { settingsFor } from "../support/world.js";
 
 const PATIENT = { timeout: 60_000, interval: 200 };
 const missing = postgresMissing ?? OWN_REDIS_MISSING;
-/** A step that an older program need not know of, and one that it cannot live with. */
-const ADDITION: SchemaStep = {
-  version: 2,
-  sql: "CREATE TABLE later_thing (id bigint PRIMARY KEY);",
-  serves: { version: 1, program: "0.1.0" },
-};
+/** Behind the step that an older program need not know of, one that it cannot live with. */
 const BREAK: SchemaStep = {
-  version: 3,
+  version: LATER_STEP.version + 1,
   sql: "ALTER TABLE later_thing ADD COLUMN name text;",
-  serves: { version: 2, program: "0.8.0" },
+  serves: { version: LATER_STEP.version, program: "0.8.0" },
 };
 
 describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing ?? ""}`, () => {
@@ -76,7 +71,7 @@ describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing
 
   test("serve together, without a refused request while one follows the other, until one is too old", async () => {
     const older = build("0.1.7");
-    const newer = build("0.7.0", [ADDITION]);
+    const newer = build("0.7.0", [LATER_STEP]);
     const first = await start(older);
     const management = new Management(first);
     await management.account("acme", 100_000_000_000n);
@@ -93,7 +88,7 @@ describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing
     })();
     const second = await start(newer);
     const version = async (): Promise<unknown> => (await administer("SELECT version FROM tollgate_schema", url))[0];
-    expect(await version()).toEqual({ version: "2" });
+    expect(await version()).toEqual({ version: String(LATER_STEP.version) });
     const { secret: made } = await new Management(second).makeKey("acme");
     for (const gateway of [first, second])
       for (const key of [secret, made]) expect((await postChat(gateway, key, chat("Hello"))).status).toBe(200);
@@ -114,12 +109,18 @@ describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing
     expect(await again.stop()).toBe(0);
 
     // The next version ends that: who runs goes on, and who is too old says so and does not begin.
-    const third = await start(build("0.9.0", [ADDITION, BREAK]));
-    expect(await version()).toEqual({ version: "3" });
+    const third = await start(build("0.9.0", [LATER_STEP, BREAK]));
+    expect(await version()).toEqual({ version: String(BREAK.version) });
     for (const gateway of [second, third]) expect((await postChat(gateway, made, chat("Hello"))).status).toBe(200);
-    await expectRefused(older, "has schema version 3, which serves Tollgate 0.8.0 and later: this program is older");
-    const otherwise = build("0.8.5", [{ ...ADDITION, sql: "CREATE TABLE later_thing (id text PRIMARY KEY);" }]);
-    await expectRefused(otherwise, "was made by another build, whose schema version 2 was never released");
+    await expectRefused(
+      older,
+      `has schema version ${BREAK.version}, which serves Tollgate 0.8.0 and later: this program is older`,
+    );
+    const otherwise = build("0.8.5", [{ ...LATER_STEP, sql: "CREATE TABLE later_thing (id text PRIMARY KEY);" }]);
+    await expectRefused(
+      otherwise,
+      `was made by another build, whose schema version ${LATER_STEP.version} was never released`,
+    );
     expect(await second.stop()).toBe(0);
     await new Management(third).verify();
     expect(await third.stop()).toBe(0);

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { MIGRATIONS } from "../../src/store/postgres/schema.js";
 
 const BUILD = fileURLToPath(new URL("../../", import.meta.url));
 const PROGRAM = "dist/program";
@@ -22,11 +23,14 @@ export interface OtherBuild {
   remove(): void;
 }
 
+/** The schema that this build brings a database to. */
+export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
+
 /** What a newer build brings the database on by; the older one need not know of it. */
-const LATER_STEP: SchemaStep = {
-  version: 2,
+export const LATER_STEP: SchemaStep = {
+  version: SCHEMA_VERSION + 1,
   sql: "CREATE TABLE later_thing (id bigint PRIMARY KEY);",
-  serves: { version: 1, program: "0.1.0" },
+  serves: { version: SCHEMA_VERSION, program: "0.1.0" },
 };
 
 /**
