@@ -1,5 +1,6 @@
 /** The coding agents: how each is started without a person, and how it finds the gateway. */
 import { join } from "node:path";
+import { CHAT_AGENTS } from "./chat-agents.js";
 
 export interface AgentPlace {
   /** Where the packages are. */
@@ -21,6 +22,8 @@ export interface AgentCommand {
 
 export interface Agent {
   readonly name: string;
+  /** What of the pinned packages it is. */
+  readonly package: string;
   readonly commandFor: (place: AgentPlace, prompt: string) => AgentCommand;
 }
 
@@ -28,6 +31,7 @@ const MACHINE = `${process.platform}-${process.arch}`;
 
 const claudeCode: Agent = {
   name: "Claude Code",
+  package: "@anthropic-ai/claude-code",
   commandFor: ({ packages, home, url, secret, model }, prompt) => ({
     command: [
       join(packages, `node_modules/@anthropic-ai/claude-code-${MACHINE}/claude`),
@@ -70,6 +74,7 @@ function codexCommand({ packages, home, secret, model }: AgentPlace, settings: r
 
 const codexBuiltIn: Agent = {
   name: "Codex, its own OpenAI",
+  package: "@openai/codex",
   commandFor: (place, prompt) => {
     const { command, env } = codexCommand(place, [`openai_base_url="${place.url}/v1"`]);
     return { command: [...command, prompt], env };
@@ -78,6 +83,7 @@ const codexBuiltIn: Agent = {
 
 const codexCustom: Agent = {
   name: "Codex, an endpoint of its settings",
+  package: "@openai/codex",
   commandFor: (place, prompt) => {
     const addresses = `base_url="${place.url}/v1",model_catalog_url="${place.url}/v1/models"`;
     const endpoint = `{name="Tollgate",${addresses},env_key="TOLLGATE_KEY",wire_api="responses"}`;
@@ -92,6 +98,7 @@ const codexCustom: Agent = {
 
 const geminiCli: Agent = {
   name: "Gemini CLI",
+  package: "@google/gemini-cli",
   commandFor: ({ packages, url, secret, model }, prompt) => ({
     command: [
       join(packages, `node_modules/node-${MACHINE}/bin/node`),
@@ -122,6 +129,7 @@ const geminiCli: Agent = {
 
 const opencode: Agent = {
   name: "opencode",
+  package: "opencode-ai",
   commandFor: ({ packages, url, secret, model }, prompt) => ({
     command: [
       join(packages, `node_modules/opencode-${MACHINE}/bin/opencode`),
@@ -150,4 +158,4 @@ const opencode: Agent = {
   }),
 };
 
-export const AGENTS: readonly Agent[] = [claudeCode, codexBuiltIn, codexCustom, geminiCli, opencode];
+export const AGENTS: readonly Agent[] = [claudeCode, codexBuiltIn, codexCustom, geminiCli, opencode, ...CHAT_AGENTS];

@@ -67,7 +67,9 @@ const SHELLS = /^(bash|exec_command|shell_command|shell|run_shell_command)$/i;
 function shellIn(value: unknown): Tool | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { name, ...rest } = value as Readonly<Record<string, unknown>>;
-  const schema = ["parameters", "input_schema", "parametersJsonSchema"].map((key) => rest[key]).find(isObject);
+  const schema = ["parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema"]
+    .map((key) => rest[key])
+    .find(isObject);
   if (typeof name === "string" && SHELLS.test(name) && schema !== undefined)
     return { name, properties: {}, required: [], ...schema };
   for (const one of Object.values(value)) {

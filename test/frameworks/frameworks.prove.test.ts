@@ -1,38 +1,12 @@
-/** Frameworks as people install them, unmodified, each in the way of its own pages, over upstreams of every wire. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+/** SDKs and frameworks as people install them, unmodified, each in the way of its own pages, over upstreams of every wire. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { install } from "../agents/installation.mjs";
-import { GREETING, REPORT } from "./saying.js";
-import { type FrameworkWorld, MODELS, startFrameworkWorld, type UpstreamWire, VECTORS } from "./world.js";
+import { NODE_CLIENTS, outcomeOf, PYTHON_CLIENTS } from "./clients.js";
+import { installed, PROGRAM_MS_MAX, runProgram } from "./run.js";
+import { type FrameworkWorld, MODELS, startFrameworkWorld, type UpstreamWire } from "./world.js";
 
 /** All of them take minutes: a run of the tests takes one wire, and a command of its own the rest. */
-const ALL = process.env["TOLLGATE_AGENTS"] === "all";
-const PROGRAM_MS_MAX = 100_000;
-
-const STRUCTURED = { city: "Oslo", degrees: 21 };
-const WHOLE = { stream: GREETING, tools: REPORT, structured: STRUCTURED, vectors: 2 };
-
-const FRAMEWORKS = [
-  ...["ChatOpenAI", "ChatOpenAI, responses", "ChatAnthropic", "ChatGoogleGenerativeAI"].map((name) => ({
-    program: "langchain",
-    name,
-  })),
-  ...["openai", "anthropic", "google", "openai-compatible", "mistral"].map((name) => ({
-    program: "ai",
-    name: `@ai-sdk/${name}`,
-  })),
-  { program: "openai-agents", name: "@openai/agents" },
-  { program: "instructor", name: "@instructor-ai/instructor" },
-  { program: "llamaindex", name: "@llamaindex/openai" },
-  ...["@genkit-ai/compat-oai", "@genkit-ai/google-genai"].map((name) => ({ program: "genkit", name })),
-];
-
-const installation = install("frameworks", new URL("./", import.meta.url));
-const problem = "problem" in installation ? installation.problem : undefined;
-const packages = "folder" in installation ? installation.folder : "";
+const IS_WHOLE = process.env["TOLLGATE_AGENTS"] === "all";
+const WIRES = Object.keys(MODELS) as UpstreamWire[];
 
 let world: FrameworkWorld;
 beforeAll(async () => {
@@ -40,52 +14,21 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const WIRES = Object.keys(MODELS) as UpstreamWire[];
+describe.each([...NODE_CLIENTS, ...PYTHON_CLIENTS])("$program with $name", (client) => {
+  const { problem } = installed(client);
 
-describe.each(FRAMEWORKS)("$program with $name", ({ program, name }) => {
-  test.for(ALL ? WIRES : WIRES.slice(0, 1))(
+  test.for(IS_WHOLE ? WIRES : WIRES.slice(0, 1))(
     "over an upstream of %s",
     { timeout: PROGRAM_MS_MAX, retry: 1 },
     async (wire, { skip }) => {
       skip(problem !== undefined, problem);
-      const { code, printed, told } = await run(program, { CLASS: name, MODEL: MODELS[wire] });
+      const { code, printed, told } = await runProgram(client, {
+        url: world.gateway.url,
+        secret: world.secret,
+        model: MODELS[wire],
+      });
       expect({ code, told: code === 0 ? "" : told }).toEqual({ code: 0, told: "" });
-      const wanted = program === "instructor" ? { structured: STRUCTURED, partial: STRUCTURED } : WHOLE;
-      expect(JSON.parse(printed.trim().split("\n").at(-1) ?? "")).toEqual(wanted);
+      expect(JSON.parse(printed.trim().split("\n").at(-1) ?? "")).toEqual(outcomeOf(client));
     },
   );
 });
-
-/** Runs a program of ours where the packages are, on the Node that they need. */
-async function run(
-  program: string,
-  env: Readonly<Record<string, string>>,
-): Promise<{ code: number | null; printed: string; told: string }> {
-  const node = join(packages, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
-  const child = spawn(node, ["--input-type=module", "-"], {
-    cwd: packages,
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: packages,
-      NO_COLOR: "1",
-      GATEWAY_URL: world.gateway.url,
-      GATEWAY_KEY: world.secret,
-      OPENAI_BASE_URL: `${world.gateway.url}/v1`,
-      OPENAI_API_KEY: world.secret,
-      VECTORS,
-      ...env,
-    },
-    stdio: ["pipe", "pipe", "pipe"],
-    timeout: PROGRAM_MS_MAX,
-  });
-  child.stdin.end(readFileSync(new URL(`./programs/${program}.mjs`, import.meta.url)));
-  const [printed, told]: [Buffer[], Buffer[]] = [[], []];
-  child.stdout.on("data", (bytes: Buffer) => printed.push(bytes));
-  child.stderr.on("data", (bytes: Buffer) => told.push(bytes));
-  await once(child, "close");
-  return {
-    code: child.exitCode,
-    printed: Buffer.concat(printed).toString(),
-    told: Buffer.concat(told).toString().slice(-2_000),
-  };
-}

@@ -13,6 +13,10 @@ interface Row {
   readonly newest: string;
 }
 
+export const MANIFESTS: readonly string[];
+export const REQUIREMENTS: readonly string[];
+
 export function clientsIn(manifest: Manifest): Client[];
+export function pythonClientsIn(requirements: string): Client[];
 export function behind(row: Row): boolean;
 export function isMajor(row: Row & Pick<Client, "name">): boolean;

@@ -3,6 +3,13 @@
 /** @typedef {{ readonly name: string, readonly pinned: string }} Client */
 /** @typedef {{ readonly pinned: string, readonly newest: string }} Row */
 
+/** Where clients of npm are pinned: what `clientsIn` finds in the program's own manifest, and all of the others. */
+export const MANIFESTS = ["package.json", "test/agents/package.json", "test/frameworks/package.json"];
+/** Where Python's are. */
+export const REQUIREMENTS = ["clients", "older", "aider"].map(
+  (name) => `test/frameworks/python/${name}/requirements.txt`,
+);
+
 /** Packages of the program's own manifest that are clients: the rest of it builds and tests. */
 const CLIENTS = /^(openai|ai|@ai-sdk\/.+|@anthropic-ai\/sdk|@google\/genai)$/;
 
@@ -20,6 +27,18 @@ export function clientsIn({ devDependencies, dependencies = {} }) {
   return own
     .filter(([name, version]) => /^\d/.test(version) && (!isProgram || CLIENTS.test(name)))
     .map(([name, pinned]) => ({ name, pinned }));
+}
+
+/**
+ * The clients of a requirements.txt of Python: each line is a name and its exact version.
+ * @param {string} requirements
+ * @returns {Client[]}
+ */
+export function pythonClientsIn(requirements) {
+  return requirements
+    .split("\n")
+    .map((line) => /^([\w.-]+)==(\S+)$/.exec(line))
+    .flatMap((found) => (found === null ? [] : [{ name: found[1] ?? "", pinned: found[2] ?? "" }]));
 }
 
 /** @param {Row} row */

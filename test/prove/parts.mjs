@@ -253,7 +253,7 @@ export const PARTS = [
   },
   {
     name: "agents",
-    about: "Coding agents and frameworks as their makers publish them, over upstreams of every wire.",
+    about: "Coding agents, SDKs and frameworks as their makers publish them, over upstreams of every wire.",
     command: npm("agents"),
     touches: [...PROGRAM, ...RUNNING, "test/agents/", "test/frameworks/", "test/prove/registry.mjs"],
     smoke: {

@@ -24,13 +24,17 @@ const TOP = new Set([
   "context_management",
   "container",
 ]);
+/** Members of requests that name their beta. */
+const BETAS: Readonly<Record<string, string>> = { output_format: "structured-outputs-2025-11-13" };
 const ONLY_FOR_ANSWERS = ["max_tokens", "stream", "temperature", "metadata", "stop_sequences"];
 
 /** The message of the refusal; undefined where nothing is wrong. */
 export function anthropicProblem(url: string, headers: Json, body: Json): string | undefined {
   const isCount = url.endsWith("/count_tokens");
   if (typeof headers["anthropic-version"] !== "string") return "anthropic-version: header is required";
-  const unknown = Object.keys(body).find((key) => !TOP.has(key) && !key.startsWith("x-"));
+  const betas = String(headers["anthropic-beta"]).split(",");
+  const isKnown = (key: string): boolean => TOP.has(key) || key.startsWith("x-") || betas.includes(BETAS[key] ?? "-");
+  const unknown = Object.keys(body).find((key) => !isKnown(key));
   if (unknown !== undefined) return `${unknown}: Extra inputs are not permitted`;
   if (!isCount && typeof body["max_tokens"] !== "number") return "max_tokens: Field required";
   const extra = isCount ? ONLY_FOR_ANSWERS.find((key) => key in body) : undefined;

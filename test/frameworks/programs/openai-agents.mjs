@@ -21,4 +21,4 @@ const weather = tool({
 const tools = (await run(new Agent({ name: "Weather", model, tools: [weather] }), prompt)).finalOutput;
 const outputType = z.object({ city: z.string(), degrees: z.number() });
 const structured = (await run(new Agent({ name: "Reporter", model, outputType }), prompt)).finalOutput;
-console.log(JSON.stringify({ stream, tools, structured, vectors: 2 }));
+console.log(JSON.stringify({ stream, tools, structured }));
