@@ -1,4 +1,4 @@
-/** SDKs and agents whose upstream is silent for a while: each reads over the head that comes early and the signs of life. */
+/** SDKs and agents whose upstream is silent for a while: each reads over the early head and the signs of life. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,9 +15,9 @@ import { sayingFor } from "./saying.js";
 const MODEL = "slow-coder";
 const DOES: readonly Doing[] = ["stream", "streamedTools"];
 const SDKS = new Set(["openai_sdk.py", "anthropic_sdk.py", "google_sdk.py"]);
-const AGENT_NAMES = new Set(["Claude Code", "Codex, its own OpenAI"]);
-/** A comment of a stream, or the ping of messages. */
-const SIGN_OF_LIFE = /^(: ?$|event: ping$)/m;
+const AGENT_NAMES = new Set(["Claude Code", "Codex, its own OpenAI", "Codex, an endpoint of its settings"]);
+/** A comment of a stream, the ping of messages, line ends of Gemini's, or the ping of a WebSocket. */
+const SIGN_OF_LIFE = /^(:|event: ping$|2\r\n\n\n\r\n$)|^\u0089/m;
 
 let upstream: FakeUpstream;
 let gateway: GatewayProcess;

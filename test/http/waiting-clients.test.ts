@@ -67,6 +67,25 @@ const GEMINI = data({
 
 const said = { role: "user", content: "Hi" } as const;
 
+/** Google's SDKs of other languages know no comments: what an event is made of, each as it is split there. */
+const GOOGLE_READERS = [
+  { name: "google, as its SDK of Python reads", between: "\n", data: /^data: (.*)$/ },
+  { name: "google, as its SDK of Go reads", between: "\n\n", data: /^data:(.*)$/ },
+].map(({ name, between, data }) => ({
+  name,
+  source: GEMINI,
+  async call(url: string) {
+    const response = await fetch(`${url}/v1beta/models/m:streamGenerateContent?alt=sse`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-goog-api-key": "sk-good" },
+      body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] }),
+    });
+    const pieces = (await response.text()).split(between).filter((piece) => piece !== "");
+    const answers = pieces.map((piece) => data.exec(piece)?.[1] ?? `no data: ${piece}`);
+    return answers.map((answer) => JSON.parse(answer).candidates[0].content.parts[0].text).join("");
+  },
+}));
+
 /** Each client's call, and what it makes of all events. */
 const CLIENTS: readonly { readonly name: string; readonly source: string; call(url: string): Promise<string> }[] = [
   {
@@ -121,6 +140,7 @@ const CLIENTS: readonly { readonly name: string; readonly source: string; call(u
       return text;
     },
   },
+  ...GOOGLE_READERS,
 ];
 
 test.each(CLIENTS)("$name", async ({ source, call }) => {

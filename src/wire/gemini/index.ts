@@ -31,7 +31,8 @@ export const wire: Wire = {
   encodeAnswer,
   decodeError,
   encodeError,
-  heartbeat: Buffer.from(": ping\n\n"),
+  // An event of nothing: Google's SDKs of Python and Go take a comment for an answer that is no JSON.
+  heartbeat: Buffer.from("\n\n"),
   // The end is the close of the connection.
   streamEnd: Buffer.alloc(0),
 };
