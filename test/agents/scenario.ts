@@ -61,7 +61,7 @@ interface Tool {
   readonly required: readonly string[];
 }
 
-const SHELLS = /^(bash|exec_command|shell_command|shell|run_shell_command)$/i;
+const SHELLS = /^(bash|exec_command|shell_command|shell|run_shell_command|run_commands)$/i;
 
 /** The tool that runs a command, wherever in a body it is. */
 function shellIn(value: unknown): Tool | undefined {
@@ -84,10 +84,12 @@ function isObject(value: unknown): value is object {
 }
 
 function callOf({ name, properties, required }: Tool, indent: number): { name: string; arguments: string } {
-  const command = "cmd" in properties ? "cmd" : "command";
+  const command = ["cmd", "commands"].find((one) => one in properties) ?? "command";
   const isList = String(properties[command]?.type).toLowerCase() === "array";
+  // Several commands, or one with its arguments.
+  const list = command === "commands" ? [COMMAND] : ["bash", "-c", COMMAND];
   const others = required.filter((one) => one !== command).map((one) => [one, "Prints."] as const);
-  const told = { ...Object.fromEntries(others), [command]: isList ? ["bash", "-c", COMMAND] : COMMAND };
+  const told = { ...Object.fromEntries(others), [command]: isList ? list : COMMAND };
   return { name, arguments: JSON.stringify(told, null, indent) };
 }
 
