@@ -24,6 +24,8 @@ export interface Agent {
   readonly name: string;
   /** What of the pinned packages it is. */
   readonly package: string;
+  /** It asks no second time where an answer was cut, and says what it was told. */
+  readonly endsAtCut?: boolean;
   readonly commandFor: (place: AgentPlace, prompt: string) => AgentCommand;
 }
 

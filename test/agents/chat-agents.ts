@@ -40,6 +40,7 @@ const qwenCode: Agent = {
 const pi: Agent = {
   name: "pi",
   package: "@earendil-works/pi-coding-agent",
+  endsAtCut: true,
   commandFor: (place, prompt) => ({
     command: [
       ...nodeProgram(place, "@earendil-works/pi-coding-agent/dist/bundle/cli.js"),
@@ -71,6 +72,7 @@ const pi: Agent = {
 const kilo: Agent = {
   name: "Kilo Code",
   package: "@kilocode/cli",
+  endsAtCut: true,
   commandFor: ({ packages, url, secret, model }, prompt) => ({
     command: [
       join(packages, `node_modules/@kilocode/cli-${MACHINE}/bin/kilo`),
@@ -203,6 +205,7 @@ const grokCli: Agent = {
 const cline: Agent = {
   name: "Cline",
   package: "cline",
+  endsAtCut: true,
   commandFor: ({ packages, url, secret, model }, prompt) => ({
     command: [
       join(packages, `node_modules/@cline/cli-${MACHINE}/bin/cline`),

@@ -142,8 +142,12 @@ function npmOf(manifests, choose) {
   };
 }
 
-/** Throws: who asked for all packages is not told that all is well when none of them ran. */
-/** @param {string} command @param {readonly string[]} args @param {string} folder */
+/**
+ * Throws: who asked for all packages is not told that all is well when none of them ran.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {string} folder
+ */
 function run(command, args, folder) {
   askAgain(() => {
     const { status, stderr } = spawnSync(command, args, { cwd: folder, timeout: INSTALL_MS_MAX, encoding: "utf8" });

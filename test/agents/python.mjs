@@ -1,12 +1,13 @@
 /** Which Python the clients run on, and how its packages are taken from their registry. */
 import { spawnSync } from "node:child_process";
 
-/** From the first version on, up to the second and without it. @typedef {import("./python.mjs").PythonRange} PythonRange */
+/** Minor versions of Python 3. @typedef {import("./python.mjs").PythonRange} PythonRange */
 
 /** One that the path hides may fit where the first does not. */
 const PYTHONS = ["python3", "/usr/bin/python3"];
-/** Wheels alone: a package that is built runs its script. */
+/** Python's own, for the environment that it is told. */
 export const PIP = ["-m", "pip", "--disable-pip-version-check", "--no-input", "--retries=4"];
+/** A package that is built runs its script. */
 export const WHEELS = ["--only-binary", ":all:"];
 
 /**

@@ -1,7 +1,7 @@
 /** One run of an agent: a process of its own with an empty home, ended when it takes too long. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Agent, AgentPlace } from "./agent.js";
@@ -41,6 +41,18 @@ export async function runAgent(agent: Agent, place: Omit<AgentPlace, "home">, pr
   const timer = setTimeout(end, RUN_MS_MAX);
   await once(child, "close");
   clearTimeout(timer);
+  endLeft(home);
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   return { code: child.exitCode, printed: Buffer.concat(printed).toString() };
+}
+
+/** Ends the daemons that an agent left, which are in a group of their own: by its home, which nothing else has. */
+function endLeft(home: string): void {
+  if (!existsSync("/proc/self/environ")) return;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
+    try {
+      if (readFileSync(`/proc/${pid}/environ`, "utf8").includes(`HOME=${home}\0`)) process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has ended meanwhile, or is somebody else's.
+    }
 }

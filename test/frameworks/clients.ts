@@ -32,8 +32,8 @@ const OUTCOMES = {
 export type Doing = keyof typeof OUTCOMES;
 
 /**
- * Folders of Python's packages: some ask for older SDKs than the newest, and Aider for exact versions of all that it runs
- * with.
+ * Folders of Python's packages: some ask for older SDKs than the newest, and Aider for exact versions of all that it
+ * runs with.
  */
 export type Environment = "clients" | "older" | "aider";
 
@@ -285,7 +285,7 @@ export const PYTHON_CLIENTS: readonly Client[] = [
     name: "extra-openai-models.yaml",
     packages: ["llm"],
     does: TALK,
-    told: `in \`extra-openai-models.yaml\`: \`model_id\`, \`model_name\`, \`api_base: ${V1}\`, \`supports_tools: true\``,
+    told: `in its file: \`model_id\`, \`model_name\`, \`api_base: ${V1}\`, \`supports_tools: true\``,
   },
   {
     program: "aider_coder.py",

@@ -1,4 +1,4 @@
-/** SDKs and frameworks as people install them, unmodified, each in the way of its own pages, over upstreams of every wire. */
+/** SDKs and frameworks as people install them, each in the way of its own pages, over upstreams of every wire. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NODE_CLIENTS, outcomeOf, PYTHON_CLIENTS } from "./clients.js";
 import { installed, PROGRAM_MS_MAX, runProgram } from "./run.js";

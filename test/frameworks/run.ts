@@ -1,4 +1,4 @@
-/** One run of a client's program: a process of its own, on the Node or the Python that its packages are installed for. */
+/** One run of a client's program: a process of its own, on the Node or the Python of its packages. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -3,6 +3,15 @@ import type { Saying } from "../agents/scenario.js";
 
 export const GREETING = "Hello from the far side of the gate.";
 export const REPORT = "It is 21 degrees in Oslo.";
+/** How clients ask for JSON: by members of each wire, or in the prompt. */
+const SHAPED = [
+  ...["json_schema", "json_object", "responseSchema", "responseJsonSchema", "application/json"].map(
+    (one) => `"${one}"`,
+  ),
+  "Output should be in JSON",
+  "Respond with a JSON object",
+  "Use this JSON schema",
+];
 /** What every program asks. */
 const QUESTION = "How is the weather in Oslo?";
 /** The tool by which some agents end. */
@@ -23,10 +32,7 @@ export function sayingFor(body: unknown): Saying {
   // Agents bring tools of their own beside.
   const tool = toolIn(body, (one) => Object.keys(argumentsFor(one)).length > 0);
   if (tool !== undefined) return { kind: "call", name: tool.name, arguments: JSON.stringify(argumentsFor(tool)) };
-  const isStructured =
-    /"(json_schema|json_object|responseSchema|responseJsonSchema|application\/json)"|Output should be in JSON|Respond with a JSON object|Use this JSON schema/.test(
-      text,
-    );
+  const isStructured = SHAPED.some((words) => text.includes(words));
   return { kind: "text", text: isStructured ? JSON.stringify({ city: CITY, degrees: DEGREES }) : GREETING };
 }
 

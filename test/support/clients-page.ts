@@ -20,8 +20,8 @@ export function clientsPart(): string {
   return [
     "## What ran",
     "",
-    `Each of these ran unmodified through the gateway on ${RAN_ON}, over upstreams of four wires, by \`npm run agents\`: those`,
-    "of Node on Node 24, those of Python on Python 3.11.",
+    `Each of these ran unmodified through the gateway on ${RAN_ON}: those of Node on Node 24, those of Python on Python 3.11.`,
+    "`npm run agents` runs them over upstreams of four wires.",
     "",
     "### SDKs and frameworks of Node",
     "",
