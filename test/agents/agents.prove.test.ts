@@ -15,7 +15,7 @@ const USUAL: readonly { readonly wire: UpstreamWire; readonly kind: Case }[] = [
 ];
 const WIRES = Object.keys(MODELS) as UpstreamWire[];
 const EVERY = WIRES.flatMap((wire) => CASES.map((kind) => ({ wire, kind })));
-/** Agents of chat completions differ in little but their programs: each has a tool over every wire, all else over one. */
+/** Agents of chat completions differ in their programs alone: each has a tool over every wire, all else over one. */
 const EVERY_OF_CHAT = EVERY.filter(({ wire, kind }) => kind === "tool round" || wire === "openai-compatible");
 const RUN_MS_MAX = 120_000;
 

@@ -1,7 +1,7 @@
 /**
  * Compares the pinned SDKs, agents and frameworks that the tests run as clients with what their registries have now,
- * and prints each that is behind. Ends with 1 where one is a major version behind. With `--run` what is newer is installed
- * over the pins, and the tests that run them as clients are run.
+ * and prints each that is behind. Ends with 1 where one is a major version behind. With `--run` what is newer is
+ * installed over the pins, and the tests that run them as clients are run.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
