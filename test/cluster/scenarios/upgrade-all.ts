@@ -2,7 +2,7 @@
 import { performance } from "node:perf_hooks";
 import { join } from "node:path";
 import { type Browser, firstOperator } from "../../support/browser.js";
-import { newerBuild } from "../../support/other-build.js";
+import { newerBuild } from "../../support/newer-build.js";
 import { BUILD, CALL_NANOS, Cluster } from "../cluster.js";
 import { Crossing, type Subject } from "../crossing.js";
 import { frontEnds, replays, resume, webSockets } from "../crossings/answers.js";

@@ -1,7 +1,7 @@
 /** One node after the other is stopped and started with another build, and no request is refused. */
 import { setTimeout as pause } from "node:timers/promises";
 import { BUILD, CALL_NANOS, Cluster, type Json } from "../cluster.js";
-import { newerBuild } from "../../support/other-build.js";
+import { newerBuild } from "../../support/newer-build.js";
 import { Load, tallyOf } from "../load.js";
 import type { Scenario } from "../scenario.js";
 
