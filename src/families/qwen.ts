@@ -31,7 +31,7 @@ export const qwen = chatFamily({
     allowedTools: false,
     customTools: false,
     // Source: alibabacloud.com/help/en/model-studio/qwen-structured-output; the other models know json_object alone.
-    schemaModels: ["qwen3-max", "qwen-plus", "qwen-flash", "qwen3.8-max", "deepseek-v3.2"],
+    schemaModels: ["qwen3-max", "qwen-plus", "qwen-flash", "deepseek-v3.2"],
     keptSchemes: ["fileid", "oss"],
     lacks: ["logit_bias", "verbosity", "service_tier", "store", "prediction"],
   },

@@ -193,6 +193,15 @@ describe("what an upstream lacks", () => {
     expect(sent.body).toMatchObject({ tools: [tool("b")], tool_choice: want });
   });
 
+  test.each([
+    { name: "mistral", want: { tool_choice: "auto" } },
+    { name: "vllm", want: { tool_choice: "auto" } },
+    { name: "gemini", want: { toolConfig: { functionCallingConfig: { mode: "AUTO" } } } },
+  ])("$name is told 'validated' by the nearest word that it knows", ({ name, want }) => {
+    const tools = [{ type: "function", function: { name: "a" } }];
+    expect(send(named(name), "m", { ...chat, tools, tool_choice: "validated" }).body).toMatchObject(want);
+  });
+
   test("a model that goes on with its own last message is told so", () => {
     const messages = [...chat.messages, { role: "assistant", content: "I" }];
     const last = (send(named("mistral"), "m", { ...chat, messages }).body["messages"] as object[]).at(-1);

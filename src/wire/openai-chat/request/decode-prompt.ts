@@ -80,8 +80,11 @@ function decodeFunction(reader: ObjectReader, holder = reader): Tool {
   return functionTool(reader, reader.requiredText("name"), reader.flag("strict"), holder);
 }
 
-/** As Mistral's clients say it. */
-const OTHER_WORDS: ReadonlyMap<string, ToolChoice_Mode> = new Map([["any", ToolChoice_Mode.MODE_REQUIRED]]);
+/** As Mistral's clients say it, and as GitHub's do of models with Gemini's names: calls by the schema, or text. */
+const OTHER_WORDS: ReadonlyMap<string, ToolChoice_Mode> = new Map([
+  ["any", ToolChoice_Mode.MODE_REQUIRED],
+  ["validated", ToolChoice_Mode.MODE_AUTO],
+]);
 
 function decodeToolChoice(reader: ObjectReader): ToolChoice | undefined {
   for (const key of ["tool_choice", "function_call"]) {

@@ -88,12 +88,13 @@ function fitThinking(
   for (const [key, json] of told ?? []) if (json !== undefined) edits.set(key, json);
 }
 
-/** `required` in the upstream's word; a choice among several tools as an offer of those alone. */
+/** `required` in the upstream's word, `validated` as the nearest that all know; a choice among several tools as an offer of those alone. */
 function fitChoice(textOf: (key: string) => string | undefined, { dialect }: FitContext, edits: EditMap): void {
   const choice = textOf("tool_choice");
   const required = JSON.stringify(dialect.requiredChoice);
   if (choice === undefined) return;
   if (dialect.requiredChoice !== "required" && parsed(choice) === "required") edits.set("tool_choice", required);
+  if (choice === '"validated"') edits.set("tool_choice", '"auto"');
   if (dialect.allowedTools || !mayHold(choice, "allowed_tools")) return;
   const chosen = objectOf(parsed(choice));
   if (chosen?.["type"] !== "allowed_tools") return;
