@@ -86,7 +86,7 @@ export interface Attempt {
   readonly startMs?: bigint | undefined;
   readonly durationMs?: bigint | undefined;
   readonly firstBatchMs?: bigint | undefined;
-  readonly upstreamMessage: string;
+  readonly failureMessage: string;
 }
 export const Attempt: Shape = {
   number: "i",
@@ -98,7 +98,7 @@ export const Attempt: Shape = {
   start_ms: ["?", "n"],
   duration_ms: ["?", "n"],
   first_batch_ms: ["?", "n"],
-  upstream_message: "s",
+  failure_message: "s",
 };
 
 export type AttemptEnd = "unspecified" | "running" | "answered" | "failed" | "unknown";

@@ -53,7 +53,10 @@ export class AnswerHead {
   }
 }
 
-/** The names of parameters as a header: each once, as far as they fit. */
+/** The names of parameters as a header: each once, as far as they fit. Some are the client's own. */
 function droppedText(params: readonly string[]): string {
-  return [...new Set(params)].join(", ").slice(0, DROPPED_CHARACTERS_MAX);
+  return [...new Set(params)]
+    .join(", ")
+    .replaceAll(/[^\x20-\x7e]/g, "?")
+    .slice(0, DROPPED_CHARACTERS_MAX);
 }

@@ -6,7 +6,7 @@ import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-l
 import type { GatewayError } from "../errors.js";
 import { billsCutRequests } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
-import { attemptSaid } from "../routing/attempt-said.js";
+import { failureMessage } from "../routing/failure-message.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
 import type { Target } from "../routing/model.js";
 import type { AnswerReceiver } from "../routing/routing.js";
@@ -130,13 +130,14 @@ export class Meter implements AnswerReceiver {
     if (trace !== undefined)
       endAttempt(trace, failure?.error, this.#report?.servedModel ?? "", failure?.status ?? ANSWERED);
     const startMs = this.#attemptStartMs;
+    const { request, record } = this.options;
     const endMs = performance.now() - this.options.startMs;
     this.#ended.push({
       upstream: this.upstream,
       model: this.#modelId,
       reason: failure?.error.reason ?? "",
       status: failure?.status ?? ANSWERED,
-      said: attemptSaid(failure?.error),
+      failureMessage: record?.isNameless === true ? "" : failureMessage(failure?.error, request),
       startMs,
       durationMs: endMs - startMs,
       // Once batches came no other attempt is begun, so they are this one's.

@@ -45,6 +45,8 @@ export class Cors {
     const asked = headers["access-control-request-method"];
     const shared = this.#sharedWith(headers.origin);
     if (method !== "OPTIONS" || asked === undefined || shared === undefined) return false;
+    // Browsers send none with the question, and it would be read to its end.
+    if (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0) return false;
     const routes = this.routes.at(url.split("?", 1)[0] ?? "/").filter(({ isClientApi }) => isClientApi);
     if (!routes.some((route) => route.method === asked)) return false;
     const names = headerNames(headers["access-control-request-headers"]);

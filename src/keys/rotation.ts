@@ -56,8 +56,8 @@ export class Rotation {
   }
 
   /**
-   * The ids of the keys, not revoked, whose digests are not of a root secret that stays: those to be rewritten, and
-   * those that no root secret of this node knows, which nobody can use.
+   * The ids of the keys, not revoked, with a secret that the root secret before alone knows, and of those whose secret
+   * no root secret of this node knows: nobody can use them.
    */
   async leftBehind(store: Pick<KeyStore, "list">, nowMs: number): Promise<string[]> {
     const ids: string[] = [];
@@ -71,6 +71,6 @@ export class Rotation {
 
   #isLeft({ digest, previousDigest, previousUntilMs }: KeyRow, nowMs: number): boolean {
     if (!this.peppers.stays(digest)) return true;
-    return previousDigest !== null && (previousUntilMs ?? 0) > nowMs && !this.peppers.stays(previousDigest);
+    return previousDigest !== null && (previousUntilMs ?? 0) > nowMs && this.peppers.isPrevious(previousDigest);
   }
 }

@@ -15,8 +15,8 @@ export interface Attempt {
   readonly durationMs: number;
   /** When the first batch for the caller came, after the attempt began; null where none did. */
   readonly firstBatchMs: number | null;
-  /** What the upstream said of its failure, in words that an operator may read; empty where it said nothing. */
-  readonly said: string;
+  /** Why it failed, in words for operators; empty where it did not, or nothing is known. */
+  readonly failureMessage: string;
 }
 
 /** What the record of a request says beside its log: a name that stands there is empty in the log. */
@@ -36,20 +36,20 @@ export interface ServedAs {
 const ATTEMPTS_MAX = 16;
 const CHARACTERS_MAX = 256;
 const TOOLS_MAX = 16;
-const SAID_CHARACTERS_MAX = 500;
+const MESSAGE_CHARACTERS_MAX = 500;
 const EMPTY = '""';
 
 const text = z.string().max(CHARACTERS_MAX);
 const whole = z.int().min(0);
 const served = z.tuple([text, text, z.array(z.tuple([text, whole])).max(TOOLS_MAX)]);
 const tried = [text, text, text, whole, whole, whole, whole.nullable()] as const;
-/** Behind an attempt stands what is told of its answer, and behind that what was said of its failure. */
+/** Behind an attempt stands what is told of its answer, and behind that its failure message. */
 const LOG = z
   .array(
     z.union([
       z.tuple([...tried]),
       z.tuple([...tried, served]),
-      z.tuple([...tried, served.nullable(), z.string().max(SAID_CHARACTERS_MAX)]),
+      z.tuple([...tried, served.nullable(), z.string().max(MESSAGE_CHARACTERS_MAX)]),
     ]),
   )
   .max(ATTEMPTS_MAX);
@@ -68,12 +68,13 @@ export function encodeAttempts(attempts: readonly Attempt[], recorded: Recorded,
 
 /** A list behind a comma, put together by hand: most of it is numbers and empty names, and every request has one. */
 function rowOf(attempt: Attempt, recorded: Recorded, served: string): string {
-  const { upstream, model, reason, status, startMs, durationMs, firstBatchMs, said } = attempt;
+  const { upstream, model, reason, status, startMs, durationMs, firstBatchMs, failureMessage } = attempt;
   const asked = upstream === recorded.upstream ? EMPTY : quoted(upstream);
   const named = model === recorded.model ? EMPTY : quoted(model);
   const why = reason === "" ? EMPTY : quoted(reason);
   const firstMs = firstBatchMs === null ? "null" : wholeMs(firstBatchMs);
-  const told = said === "" ? served : `${served || ",null"},${JSON.stringify(said.slice(0, SAID_CHARACTERS_MAX))}`;
+  const message = JSON.stringify(failureMessage.slice(0, MESSAGE_CHARACTERS_MAX));
+  const told = failureMessage === "" ? served : `${served || ",null"},${message}`;
   return `,[${asked},${named},${why},${status},${wholeMs(startMs)},${wholeMs(durationMs)},${firstMs}${told}]`;
 }
 
@@ -100,16 +101,18 @@ export function decodeServed(log: string, recorded: Recorded): ServedAs | undefi
 export function decodeAttempts(log: string, recorded: Recorded): readonly Attempt[] | undefined {
   if (log === "") return [];
   const rows = LOG.safeParse(parsed(log));
-  return rows.data?.map(([upstream, model, reason, status, startMs, durationMs, firstBatchMs, , said = ""]) => ({
-    upstream: upstream || recorded.upstream,
-    model: model || recorded.model,
-    reason,
-    status,
-    startMs,
-    durationMs,
-    firstBatchMs,
-    said,
-  }));
+  return rows.data?.map(
+    ([upstream, model, reason, status, startMs, durationMs, firstBatchMs, , failureMessage = ""]) => ({
+      upstream: upstream || recorded.upstream,
+      model: model || recorded.model,
+      reason,
+      status,
+      startMs,
+      durationMs,
+      firstBatchMs,
+      failureMessage,
+    }),
+  );
 }
 
 function quoted(name: string): string {

@@ -14,9 +14,12 @@ export function withCreateTimes(facts: Part, count: number): Part {
   return { ...facts, columns: new Map([...facts.columns, ["createTimeMs", narrowed(begins)]]) };
 }
 
-/** True where they have ids as end users that name sessions. */
-export function nameSessions({ texts }: Part): boolean {
-  for (let place = 0; place < texts.count; place++) if (sessionOfUserId(texts.at(place)) !== undefined) return true;
+/** True where they have ids as end users that name sessions. Each text is looked at once. */
+export function nameSessions(facts: Part, count: number): boolean {
+  const column = columnOf(facts, "endUser");
+  const places = new Set<number>();
+  for (let row = 0; row < count; row++) places.add(valueAt(column, row));
+  for (const place of places) if (sessionOfUserId(facts.texts.at(place)) !== undefined) return true;
   return false;
 }
 

@@ -32,7 +32,7 @@ export class PartReader {
     const stored = await this.#stored(mark, kind);
     if (stored === undefined) return undefined;
     let { part } = stored;
-    if (kind === "facts" && nameSessions(part)) this.#namingSessions.add(id);
+    if (kind === "facts" && nameSessions(part, mark.count)) this.#namingSessions.add(id);
     if (this.#namingSessions.has(id)) {
       const other = await this.#stored(mark, kind === "facts" ? "texts" : "facts");
       if (other === undefined) return undefined;

@@ -13,8 +13,8 @@ export function servedOf(row: Tried): ServedAs | undefined {
 }
 
 /**
- * All that is known of each attempt, or of the last one where the request left no log of them. What upstreams say of
- * their failures is for operators: it may tell of their accounts there.
+ * All that is known of each attempt, or of the last one where the request left no log of them. Failure messages
+ * are for operators: they may tell of their accounts at upstreams.
  */
 export function attemptsOf(row: Tried, forOperator: boolean): Attempt[] {
   const { state, upstream, attempts, attemptLog } = row;
@@ -30,7 +30,7 @@ export function attemptsOf(row: Tried, forOperator: boolean): Attempt[] {
       startMs: BigInt(attempt.startMs),
       durationMs: BigInt(attempt.durationMs),
       firstBatchMs: attempt.firstBatchMs === null ? undefined : BigInt(attempt.firstBatchMs),
-      upstreamMessage: forOperator ? attempt.said : "",
+      failureMessage: forOperator ? attempt.failureMessage : "",
     }));
   }
   if (attempts === 0) return [];
@@ -45,7 +45,7 @@ export function attemptsOf(row: Tried, forOperator: boolean): Attempt[] {
       startMs: undefined,
       durationMs: undefined,
       firstBatchMs: undefined,
-      upstreamMessage: "",
+      failureMessage: "",
     },
   ];
 }

@@ -1,7 +1,7 @@
 /** Server reflection, v1 and v1alpha: generic clients such as grpcurl learn the protocol from it. */
 import { type Server, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import {
-  type ServerReflectionRequest,
+  ServerReflectionRequest,
   type ServerReflectionResponse,
   ServerReflectionService as ReflectionV1,
 } from "../../gen/grpc/reflection/v1/reflection.js";
@@ -43,9 +43,17 @@ export function addReflection(
   server.addService(ReflectionV1Alpha, { serverReflectionInfo });
 }
 
+/** The longest name of the protocol is a tenth of that, and an answer repeats its question twice. */
+const QUESTION_BYTES_MAX = 1_024;
+
 /** One answer for each question, in order, at the asker's pace. */
 function converse(talk: Talk, index: DescriptorIndex, names: readonly string[]): void {
   talk.on("data", (request: ServerReflectionRequest) => {
+    if (ServerReflectionRequest.encode(request).finish().length > QUESTION_BYTES_MAX) {
+      const details = `a question has at most ${QUESTION_BYTES_MAX} bytes`;
+      talk.emit("error", { code: status.INVALID_ARGUMENT, details });
+      return void talk.destroy();
+    }
     const messageResponse = answer(request.messageRequest, index, names);
     if (!talk.write({ validHost: request.host, originalRequest: request, messageResponse })) talk.pause();
   });

@@ -79,7 +79,10 @@ export function watchRotation(
       if (left.length === 0)
         log.info({ keys: 0 }, "no key needs TOLLGATE_SECRET_PREVIOUS any more: unset it after a day");
       else
-        log.info(named(left), "these keys were not used yet since TOLLGATE_SECRET changed, and end with the old one");
+        log.info(
+          named(left),
+          "these keys have a secret that was not used since TOLLGATE_SECRET changed, and that ends with the old one",
+        );
     } catch (err) {
       log.warn({ err }, "what needs TOLLGATE_SECRET_PREVIOUS could not be sealed anew or counted");
     }

@@ -83,22 +83,22 @@ test("its record says the route that an HTTP client asked, whatever a gRPC clien
   expect(await pathOf(failure.requestId)).toBe("/tollgate.v1.InferenceService/Generate");
 });
 
-test("operators read what an upstream said of its failure, and nobody else does", async () => {
+test("operators read why an attempt failed, without the client's words, and nobody else does", async () => {
   const prompt = "the words of a client, which an upstream repeats in its sentence";
   const sentence = `No model for "${prompt}" of sk-proj-0123456789abcdefghij at 10.1.2.3`;
   first.override = { status: 500, body: JSON.stringify({ error: { message: sentence } }) };
   second.override = { status: 502, body: "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>" };
-  const answer = await postChat(gateway, secret, chat("Hello", { model: "pair" }));
+  const answer = await postChat(gateway, secret, chat(prompt, { model: "pair" }));
   expect(await readAll(answer)).not.toContain("No model for");
   const id = String(answer.headers.get("x-request-id"));
-  const said = logOf(await ended(id)).map((attempt) => attempt["upstream_message"]);
+  const said = logOf(await ended(id)).map((attempt) => attempt["failure_message"]);
   expect(said.slice(0, 2)).toEqual([
-    expect.stringMatching(/^No model for "\.\.\." of \S*\[redacted\]\S* at \[redacted\]$/),
+    expect.stringMatching(/^No model for "?\.\.\."? of \S*\[redacted\]\S* at \[redacted\]$/),
     "502 Bad Gateway nginx",
   ]);
   const own = await fetch(`${gateway.url}/api/v1/requests/${id}`, { headers: { authorization: `Bearer ${secret}` } });
   const { request } = (await own.json()) as { request: Json };
-  expect(logOf(request).map((attempt) => attempt["upstream_message"] ?? "")).toEqual(["", "", ""]);
+  expect(logOf(request).map((attempt) => attempt["failure_message"] ?? "")).toEqual(["", "", ""]);
 });
 
 /** What one upstream does, one request after the other; then it answers plainly. */
@@ -298,7 +298,7 @@ describe("over a restart", () => {
     const response = await postChat(gateway, secret, { model: "pair", stream: true, messages: says(script(fake)) });
     const id = response.headers.get("x-request-id") ?? "";
     readAll(response).catch(() => undefined);
-    const noted = { number: 2, upstream: "second", upstream_model: "", upstream_message: "" };
+    const noted = { number: 2, upstream: "second", upstream_model: "", failure_message: "" };
     // Nothing is known until something was noted.
     await expect.poll(async () => logOf(await requestOf(id))).toEqual([{ ...noted, end: "running" }]);
     await gateway.kill();

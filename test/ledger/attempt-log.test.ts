@@ -4,7 +4,15 @@ import { expect, test } from "vitest";
 import { type Attempt, decodeAttempts, decodeServed, encodeAttempts } from "../../src/ledger/attempt-log.js";
 
 const RECORDED = { upstream: "first", model: "gpt-1" };
-const PLAIN: Attempt = { ...RECORDED, reason: "", status: 200, startMs: 1, durationMs: 20, firstBatchMs: 5, said: "" };
+const PLAIN: Attempt = {
+  ...RECORDED,
+  reason: "",
+  status: 200,
+  startMs: 1,
+  durationMs: 20,
+  firstBatchMs: 5,
+  failureMessage: "",
+};
 
 const name = fc.oneof(fc.constantFrom("first", "gpt-1"), fc.string({ minLength: 1, maxLength: 256, unit: "binary" }));
 const whole = fc.nat();
@@ -16,7 +24,7 @@ const attempt: fc.Arbitrary<Attempt> = fc.record({
   startMs: whole,
   durationMs: whole,
   firstBatchMs: fc.option(whole),
-  said: fc.oneof(fc.constant(""), fc.string({ maxLength: 500, unit: "binary" })),
+  failureMessage: fc.oneof(fc.constant(""), fc.string({ maxLength: 500, unit: "binary" })),
 });
 
 test("any attempts come back as they were", () => {
@@ -37,7 +45,7 @@ test("how the answer was served comes back with its attempt, and takes no room w
   expect(decodeServed(plain, RECORDED)).toEqual({ ...nothingNew, model: RECORDED.model });
   expect(decodeServed(encodeAttempts([{ ...PLAIN, reason: "x" }], RECORDED), RECORDED)).toBeUndefined();
   expect(decodeServed("", RECORDED)).toBeUndefined();
-  const failed = { ...PLAIN, reason: "x", said: "no such model" };
+  const failed = { ...PLAIN, reason: "x", failureMessage: "no such model" };
   const both = encodeAttempts([failed], RECORDED, served);
   expect([decodeServed(both, RECORDED), decodeAttempts(both, RECORDED)]).toEqual([served, [failed]]);
 });

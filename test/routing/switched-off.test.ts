@@ -184,6 +184,12 @@ const SMUGGLED: readonly (readonly [name: string, json: string])[] = [
   ["plugins", '[{"id":"web","enabled":false},{"id":"web"}]'],
   ["plugins", '[{"id":"web","mode":"off"}]'],
   ["search_parameters", '{"enabled":false}'],
+  // Of two members of one name some readers take the first, and some heed no capitals.
+  ["search_parameters", '{"mode":"on","mode":"off"}'],
+  ["search_parameters", '{"mode":"off","Mode":"on"}'],
+  ["plugins", '[{"id":"web","enabled":true,"enabled":false}]'],
+  ["plugins", '[{"id":"web","enabled":false,"Enabled":true}]'],
+  ["plugins", '[{"id":"web","\\u0065nabled":true,"enabled":false}]'],
 ];
 
 test.each(SMUGGLED)("a switch that its upstream may pass over lets nothing by: %s %s", (name, json) => {
@@ -191,14 +197,5 @@ test.each(SMUGGLED)("a switch that its upstream may pass over lets nothing by: %
     if (endpoint.wire.name !== "openai-chat") continue;
     const asked = read("openai-chat", JSON.stringify(LEAST["openai-chat"]).replace("{", `{"${name}":${json},`));
     expect(() => leaving(asked, family, endpoint), family.name).toThrow(/is not supported|Invalid value/);
-  }
-});
-
-test("of two switches in one object none reaches an upstream that would take the other", () => {
-  for (const { family, endpoint } of ENDPOINTS) {
-    if (endpoint.wire.name !== "openai-chat") continue;
-    const member = '{"search_parameters":{"mode":"on","mode":"off"},';
-    const asked = read("openai-chat", JSON.stringify(LEAST["openai-chat"]).replace("{", member));
-    expect(leaving(asked, family, endpoint).toString(), family.name).not.toContain("search_parameters");
   }
 });

@@ -195,6 +195,11 @@ describe.each(["v1", "v1alpha"] as const)("reflection %s at the address of the s
     stream.end();
   });
 
+  test("refuses a question that is longer than any name", async () => {
+    const long = answerOf(open(secret), { $case: "fileContainingSymbol", value: "a".repeat(1_100) });
+    await expect(long).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+  });
+
   test("holds few conversations of one key, and others once those are over", async () => {
     const { secret: other } = await core.makeKey("acme");
     const held = Array.from({ length: 4 }, () => open(other));

@@ -290,10 +290,11 @@ export interface Attempt {
     | bigint
     | undefined;
   /**
-   * What the upstream said of its failure, at most 500 characters, without secrets and long quotes, for operators.
-   * Empty: it said nothing, or the caller is none.
+   * Why the attempt failed: the upstream's message, else how the connection failed; at most 500 characters, without
+   * credentials and without what the client sent. Only operators get it. Empty: it is not known, or the request came
+   * with `x-tollgate-log: none`, or the caller is no operator.
    */
-  upstreamMessage: string;
+  failureMessage: string;
 }
 
 /** UsageSummary is the sum over the requests of one UTC day, account, key and model. */
@@ -1474,7 +1475,7 @@ function createBaseAttempt(): Attempt {
     startMs: undefined,
     durationMs: undefined,
     firstBatchMs: undefined,
-    upstreamMessage: "",
+    failureMessage: "",
   };
 }
 
@@ -1516,8 +1517,8 @@ export const Attempt: MessageFns<Attempt> = {
       }
       writer.uint32(72).uint64(message.firstBatchMs);
     }
-    if (message.upstreamMessage !== "") {
-      writer.uint32(82).string(message.upstreamMessage);
+    if (message.failureMessage !== "") {
+      writer.uint32(82).string(message.failureMessage);
     }
     return writer;
   },
@@ -1612,7 +1613,7 @@ export const Attempt: MessageFns<Attempt> = {
               break;
             }
 
-            message.upstreamMessage = reader.string();
+            message.failureMessage = reader.string();
             continue;
           }
         }

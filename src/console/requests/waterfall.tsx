@@ -46,7 +46,7 @@ export function Waterfall({ request }: { readonly request: RequestRecord }): Rea
 
 function Row({ attempt, lastMs }: { readonly attempt: Attempt; readonly lastMs: number }): ReactNode {
   const { number, upstream, upstreamModel, end, errorReason, httpStatus } = attempt;
-  const { startMs, durationMs, firstBatchMs, upstreamMessage } = attempt;
+  const { startMs, durationMs, firstBatchMs, failureMessage } = attempt;
   const failure = [errorReason, httpStatus === undefined ? undefined : `HTTP ${httpStatus}`].filter(Boolean).join(", ");
   return (
     <tr>
@@ -59,7 +59,7 @@ function Row({ attempt, lastMs }: { readonly attempt: Attempt; readonly lastMs: 
           {requestWords.ends[end]}
         </span>{" "}
         {end === "failed" && <small className="soft">{failure}</small>}
-        {upstreamMessage !== "" && <small className="soft">{upstreamMessage}</small>}
+        {failureMessage !== "" && <small className="soft">{failureMessage}</small>}
       </td>
       <td className="waterfall wide-only" aria-hidden="true">
         <svg viewBox={`0 0 ${BAR} 10`} preserveAspectRatio="none">

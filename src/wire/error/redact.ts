@@ -53,7 +53,10 @@ const PAGE_CHARACTERS_MAX = 4_000;
 
 /** A page of HTML, or any other body, as one line of text, bounded and without secrets. */
 export function textOfPage(body: string): string {
-  const text = body.slice(0, PAGE_CHARACTERS_MAX).replace(/<(?:[^<>"]|"[^"]*")*>/g, " ");
+  const begin = body.slice(0, PAGE_CHARACTERS_MAX);
+  // A cut may leave a part of a credential, which has no shape any more.
+  const whole = begin.length === body.length ? begin : begin.replace(/[^\s<>]*$/, "");
+  const text = whole.replace(/<(?:[^<>"]|"[^"]*")*>/g, " ");
   return redacted(text.replace(/\s+/g, " ").trim());
 }
 

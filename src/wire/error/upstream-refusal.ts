@@ -99,8 +99,10 @@ export function errorReader(saidIn: (value: unknown) => Said, grammar: RefusalGr
     rows?: readonly RefusalRow[],
   ): GatewayError => {
     const text = refusalText(body);
-    const said = saidIn(parsed(text));
-    const page = said.message === "" ? textOfPage(text) : "";
+    const told = parsed(text);
+    // Of JSON without a message nobody knows what it repeats.
+    const page = told === undefined ? textOfPage(text) : "";
+    const said = saidIn(told);
     return toldRefusal({ ...said, status, waitMs: retryAfterMs(headers, text), page }, grammar, rows);
   };
 }

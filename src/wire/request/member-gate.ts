@@ -16,7 +16,7 @@ import { refuseAddresses } from "./fetched-addresses.js";
 import { foldedName } from "./folded-name.js";
 import { turnsRefusal } from "./earlier-turns.js";
 import type { MemberRule, MemberTable } from "./members.js";
-import { asksNothing, isSwitchedOff, saysNothing } from "./says-nothing.js";
+import { asksNothing, isReadAlike, isSwitchedOffIn, saysNothing } from "./says-nothing.js";
 import type { RequestFacts } from "../wire.js";
 
 const NAME_CHARACTERS_MAX = 64;
@@ -129,7 +129,7 @@ function checkSteering(
   const text = body.toString("utf8", member.valueStart, member.end);
   switch (rule.kind) {
     case "refused":
-      if (asksNothing(member.key, parsed(text))) return;
+      if (asksNothing(member.key, parsed(text)) && isReadAlike(text, parsed(text))) return;
       throw unsupported(param, rule.instead, { model });
     case "earlierTurns":
       if (saysNothing(parsed(text))) return;
@@ -138,7 +138,7 @@ function checkSteering(
       return checkTier(parsed(text), rule.ordinary, { param, facts, model }, permits);
     case "tool": {
       const value = parsed(text);
-      if (isSwitchedOff(member.key, value)) return;
+      if (isSwitchedOffIn(member.key, text)) return;
       const held = heldIn(value, param, true);
       if (held !== undefined) throw refuseHeld(held);
       return checkPriced(rule.tool, { param, facts, model }, permits);

@@ -8,7 +8,7 @@ import { withPlainMediaTypes } from "./media-type.js";
 import { areLimiting, type LimitingFacts, obeyFacts } from "./obeyed-facts.js";
 import type { ToolOrders } from "./member-gate.js";
 import type { MemberTable } from "./members.js";
-import { isSwitchedOff } from "./says-nothing.js";
+import { isSwitchedOffIn } from "./says-nothing.js";
 import { editCache, type PromptCache } from "./prompt-cache.js";
 
 /** What the gateway owns in a request that goes upstream, whatever the client wrote. */
@@ -105,6 +105,6 @@ function leaveOutUnasked(
   edits: Map<string, Buffer | string | undefined>,
 ): void {
   for (const { key, valueStart, end } of members)
-    if (rules.get(key)?.kind === "tool" && isSwitchedOff(key, parsed(body.toString("utf8", valueStart, end))))
+    if (rules.get(key)?.kind === "tool" && isSwitchedOffIn(key, body.toString("utf8", valueStart, end)))
       edits.set(key, undefined);
 }

@@ -1,5 +1,5 @@
 /** Which values of a member say no more than to leave it out. */
-import { objectOf } from "../json/value.js";
+import { objectOf, parsed } from "../json/value.js";
 
 /** Words that switch off what the member, or the object that they stand in, asks for. */
 const OFF_WORDS: ReadonlySet<unknown> = new Set(["off", "none", "disabled"]);
@@ -41,11 +41,27 @@ export function saysNothing(value: unknown): boolean {
 }
 
 /** True for a value that surely switches its member off. An empty object may switch one on. */
-export function isSwitchedOff(name: string, value: unknown): boolean {
+function isSwitchedOff(name: string, value: unknown): boolean {
   if (value === false || value === null) return true;
   const known = Object.hasOwn(SWITCHES, name) ? SWITCHES[name] : undefined;
   if (!Array.isArray(value)) return known !== undefined && objectOf(value)?.[known.member] === known.off;
   return value.every((item) => known !== undefined && objectOf(item)?.[known.member] === known.off);
+}
+
+/**
+ * The same of the JSON that goes upstream, as every reader has it: of a member that stands twice some take the first,
+ * some the last, and some heed no capitals.
+ */
+export function isSwitchedOffIn(name: string, json: string): boolean {
+  const value = parsed(json);
+  return isSwitchedOff(name, value) && isReadAlike(json, value);
+}
+
+/** True where nobody can read something else in it. */
+export function isReadAlike(json: string, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  const compact = (text: string): string => text.replace(/[\t\n\r ]/g, "");
+  return compact(json) === compact(JSON.stringify(value)) && !/"[^"]*[A-Z][^"]*":/.test(json);
 }
 
 /** True for a value by which this member surely asks for nothing, so that it may pass where it is refused otherwise. */

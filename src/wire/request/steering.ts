@@ -7,7 +7,7 @@ import { callsMaxOf, type FoundTools, type HostedTool, roundsMaxOf } from "./hos
 import type { JsonCursor } from "../json/cursor.js";
 import { parsed, textOf } from "../json/value.js";
 import { earlierTurns, type MemberTable } from "./members.js";
-import { isSwitchedOff } from "./says-nothing.js";
+import { isSwitchedOffIn } from "./says-nothing.js";
 import type { RequestFacts } from "../wire.js";
 
 const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
@@ -53,13 +53,14 @@ export class Steering implements FoundTools {
       this.hasFunctions = cursor.bytes[start] === OPEN_ARRAY;
     }
     const rule = this.table.rules.get(name);
-    const valueOf = (): unknown => parsed(cursor.bytes.toString("utf8", start, cursor.at));
+    const jsonOf = (): string => cursor.bytes.toString("utf8", start, cursor.at);
+    const valueOf = (): unknown => parsed(jsonOf());
     if (rule === undefined || rule.kind === "earlierTurns") return earlierTurns(this.table, name, valueOf);
     if (!NOTED.has(rule.kind)) return undefined;
     const value = valueOf();
     if (value === null || value === false) return undefined;
     if (rule.kind === "container") this.container = containerIn(value);
-    if (rule.kind === "tool" && !isSwitchedOff(name, value))
+    if (rule.kind === "tool" && !isSwitchedOffIn(name, jsonOf()))
       this.hosted.push({ name: rule.tool, kind: "priced", param: name, isMember: true, ...NOWHERE });
     if (rule.kind === "tier" && this.tier === undefined) {
       const tier = textOf(value);

@@ -88,7 +88,10 @@ function fitThinking(
   for (const [key, json] of told ?? []) if (json !== undefined) edits.set(key, json);
 }
 
-/** `required` in the upstream's word, `validated` as the nearest that all know; a choice among several tools as an offer of those alone. */
+/**
+ * `required` in the upstream's word, `validated` as the nearest that all know; a choice among several tools as an offer
+ * of those alone.
+ */
 function fitChoice(textOf: (key: string) => string | undefined, { dialect }: FitContext, edits: EditMap): void {
   const choice = textOf("tool_choice");
   const required = JSON.stringify(dialect.requiredChoice);
