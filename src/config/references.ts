@@ -160,7 +160,7 @@ function checkFamily(
   if (typeof cache === "string" && !caches.includes(cache))
     refuse([...path, "prompt_cache"], `must be ${caches.join(" or ")} with the family ${name}`);
   if (upstream.get("unified_limits") === "pass" && family.hasUnifiedLimits !== true)
-    refuse([...path, "unified_limits"], `must be hide with the family ${name}, which tells none`);
+    refuse([...path, "unified_limits"], `must be hide: the family ${name} reports no unified limits`);
   const problem = typeof baseUrl === "string" ? baseUrlProblem(baseUrl, family) : undefined;
   if (problem !== undefined) refuse([...path, "base_url"], problem);
 }

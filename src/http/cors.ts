@@ -1,12 +1,12 @@
 /**
  * Cross-origin resource sharing (Fetch Standard, 3.3): scripts of other origins' pages use the client API with a key of
- * their own. Nothing else of the gateway is shared, and no cookie is ever taken from such a page.
+ * their own. Beside the public `/openapi.json` nothing else is shared, and no cookie is ever taken from such a page.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CONSOLE_HEADER } from "../api/request-headers.js";
 import type { RouteTable } from "./routes.js";
 
-/** How long a browser may go by what it was told; none keeps it for longer than two hours. */
+/** How long a browser may go by what it was told: as long as Chromium keeps it at most. */
 const MAX_AGE_S = 7_200;
 const ANY = "*";
 /** Names of headers with commas between, as a browser lists them. */

@@ -11,7 +11,7 @@ import { goneSignal } from "./front.js";
 import { flatRecord } from "./headers.js";
 
 const PERMISSION = { config: { permission: { scope: "chat" }, isClientApi: true } } as const;
-/** A comment, which every reader of events leaves out: which format it is comes only with the answer. */
+/** A comment: programs that parse events read here, not SDKs, some of which know none. */
 const HEARTBEAT = Buffer.from(": \n\n");
 
 export function addStreamRoutes(app: FastifyInstance, formats: readonly Format[], parts: GenerationParts): void {

@@ -285,7 +285,9 @@ export const PYTHON_CLIENTS: readonly Client[] = [
     name: "extra-openai-models.yaml",
     packages: ["llm"],
     does: TALK,
-    told: `in its file: \`model_id\`, \`model_name\`, \`api_base: ${V1}\`, \`supports_tools: true\``,
+    told:
+      `in its file: \`model_id\`, \`model_name\`, \`api_base: ${V1}\`, \`api_key_name: openai\`, ` +
+      "`supports_tools: true`",
   },
   {
     program: "aider_coder.py",

@@ -26,12 +26,12 @@ export const ASKED: readonly DocumentedHeader[] = [
   { name: "x-tollgate-user", what: "the person behind the request, for reports" },
   {
     name: "x-tollgate-conversation",
-    what: "the session that the request belongs to; headers of clients are read too ([records.md](records.md))",
+    what: "the session that the request belongs to; over HTTP those of clients are read too ([records.md](records.md))",
   },
   { name: "x-claude-code-session-id", what: "the same, as Claude Code sends it" },
   { name: "x-session-affinity", what: "the same, as opencode sends it" },
   { name: "x-opencode-session", what: "the same, as opencode sends it to its own models" },
-  { name: "x-session-id", what: "the same, as OpenRouter has it; Codex sends `session-id` and `thread-id`" },
+  { name: "x-session-id", what: "the same, as OpenRouter has it" },
   { name: "x-client-request-id", what: "the client's own id of the request, for reports" },
   {
     name: "x-tollgate-log",
@@ -59,7 +59,8 @@ export const ANSWERED: readonly DocumentedHeader[] = [
     name: "anthropic-ratelimit-requests-limit",
     what:
       "the same for clients of messages; `-remaining`, `-reset` as a time, and `-tokens-` too; `-unified-` are the " +
-      "limits of the operator's own account, where `unified_limits` of the upstream says so",
+      "limits of the operator's own account, where `unified_limits` of the upstream says so, and for other clients " +
+      "`x-ratelimit-unified-`",
   },
   { name: "x-tollgate-degraded", what: "`limits`: this node counts its share alone, since what nodes share is away" },
   { name: "x-tollgate-upstream", what: "which upstream answered" },

@@ -1,7 +1,6 @@
 /** What the gateway owns of a body that it writes for an upstream, whatever the wire. */
 import type { Prompt } from "../../api/index.js";
 import type { Member } from "../json/splice.js";
-import { parsed } from "../json/value.js";
 import type { ModelFacts, RequestFacts, WireRequest } from "../wire.js";
 import { refuseUnsaid } from "./dropped-parameters.js";
 import { withPlainMediaTypes } from "./media-type.js";

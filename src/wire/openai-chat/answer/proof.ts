@@ -54,7 +54,7 @@ export function isPlain({ type, format = DEFAULT_FORMAT }: Detail): boolean {
 }
 
 /** True where the next piece is of the same entry. A proof ends one. */
-export function goesOn(open: Detail, next: Detail): boolean {
+export function continuesDetail(open: Detail, next: Detail): boolean {
   if (open.proof !== "" || next.type === ENCRYPTED) return false;
   if (isPlain(open)) return isPlain(next);
   return (

@@ -4,7 +4,7 @@ import { sealedTokens } from "../../answer/wordless.js";
 import type { Collector } from "../../answer/collector.js";
 import { type JsonObject, objectOf } from "../../json/value.js";
 import { DETAIL_KINDS, THOUGHT_NAMES } from "../events/kinds.js";
-import { type Detail, encodeProof, goesOn, isPlain, joined, partOfDetail, readDetail } from "./proof.js";
+import { type Detail, encodeProof, continuesDetail, isPlain, joined, partOfDetail, readDetail } from "./proof.js";
 import { thoughtText } from "./read-content.js";
 
 export class ThoughtsReader {
@@ -76,7 +76,7 @@ export class ThoughtsReader {
 
   private readDetail(detail: Detail, isRepeat: boolean): void {
     const { type, text, proof } = detail;
-    const isOfOpen = this.open !== undefined && goesOn(this.open, detail);
+    const isOfOpen = this.open !== undefined && continuesDetail(this.open, detail);
     if (!isOfOpen) this.close();
     if (type === "reasoning.encrypted") {
       const part = partOfDetail(detail);

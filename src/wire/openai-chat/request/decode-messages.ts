@@ -5,7 +5,7 @@ import { type JsonNode, ObjectReader, wrongValue } from "../../json/node.js";
 import { partOf } from "../../request/part.js";
 import { decodeCacheMark } from "../../openai/request/decode-parts.js";
 import { markedLast } from "../../request/cache-marks.js";
-import { type Detail, goesOn, joined, partOfDetail, readDetail } from "../answer/proof.js";
+import { type Detail, continuesDetail, joined, partOfDetail, readDetail } from "../answer/proof.js";
 import { decodeContent } from "./decode-parts.js";
 
 /** Ids that were made for calls in the older form, which has none: the last one of each function. */
@@ -88,7 +88,7 @@ function decodeThinking(reader: ObjectReader): Part[] {
 /** Adds an entry, or a piece of one: clients of OpenRouter's send back what they got. */
 function addDetail(entries: Detail[], next: Detail): void {
   const last = entries.at(-1);
-  if (last !== undefined && goesOn(last, next)) entries[entries.length - 1] = joined(last, next);
+  if (last !== undefined && continuesDetail(last, next)) entries[entries.length - 1] = joined(last, next);
   else entries.push(next);
 }
 
