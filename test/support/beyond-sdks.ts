@@ -96,6 +96,14 @@ export const BY_DESIGN: readonly { readonly said: RegExp; readonly why: string }
     said: /error\.code is "(context_length_exceeded|insufficient_quota)"/,
     why: "OpenAI sends them and coding agents act on them; the SDK lacks them",
   },
+  {
+    said: /chatEvent, \.choices\.\d+\.delta\.tool_calls\.\d+\.type must be equal/,
+    why: "OpenAI streams calls in free text, and its document lacks them",
+  },
+  {
+    said: /response(Event)?, (\.response)?\.tools\.\d+\.tools must NOT have fewer than 1 items/,
+    why: "a namespace without tools is echoed as it was asked",
+  },
   { said: /embeddings, the whole lacks usage/, why: "an upstream that reports none is told as it was" },
   { said: /\.usage\.prompt_tokens is "NaN"/, why: "an upstream that lies is told as it was" },
   { said: /completion, \.object is "chat\.completion"/, why: "a fake upstream that has no completions of a text" },
