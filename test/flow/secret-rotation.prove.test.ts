@@ -1,6 +1,7 @@
 /** One node's root secret is rotated: with both in force its keys are taken over, and its witness takes the new one. */
 import { Webhook as Verifier } from "standardwebhooks";
 import { expect, test } from "vitest";
+import { stepAt } from "../../src/identity/totp.js";
 import { SEALED, type Sealed } from "../../src/serve/root-secrets.js";
 import { authenticator } from "../support/authenticator.js";
 import { Browser, FIRST, firstOperator } from "../support/browser.js";
@@ -22,7 +23,11 @@ const KEPT: Readonly<Record<Sealed, Kept>> = {
     const { body } = await operator.call("POST", "/session/second-factor", {});
     const next = authenticator(String(body["secret"]));
     expect((await operator.call("POST", "/session/second-factor:confirm", { code: next() })).status).toBe(200);
+    let shownAt = 0;
     return async (later) => {
+      // Each code is good once, and no more than one is taken ahead of its time.
+      await expect.poll(() => stepAt(Date.now()), PATIENT).toBeGreaterThan(shownAt);
+      shownAt = stepAt(Date.now());
       const signIn = { email: FIRST.email, password: FIRST.password, code: next() };
       expect((await new Browser(later).call("POST", "/sessions", signIn)).status).toBe(200);
     };
