@@ -10,7 +10,7 @@ import { statusOf } from "./status.js";
 
 /** Any valid key: the protocol is no secret, but an address that serves it to strangers works for strangers. */
 const ANY_KEY: MethodPermission = { scope: "", operator: false, reads: true };
-/** Conversations at once, of all keys and of one. A question may be as long as any message. */
+/** Conversations at once, of all keys and of one. */
 const TALKS_MAX = 16;
 const TALKS_OF_KEY_MAX = 4;
 /** A conversation ends after so long; its client asks again. */

@@ -16,7 +16,7 @@ import { refuseAddresses } from "./fetched-addresses.js";
 import { foldedName } from "./folded-name.js";
 import { turnsRefusal } from "./earlier-turns.js";
 import type { MemberRule, MemberTable } from "./members.js";
-import { asksNothing, isReadAlike, isSwitchedOffIn, saysNothing } from "./says-nothing.js";
+import { asksNothingIn, isSwitchedOffIn, saysNothing } from "./says-nothing.js";
 import type { RequestFacts } from "../wire.js";
 
 const NAME_CHARACTERS_MAX = 64;
@@ -129,7 +129,7 @@ function checkSteering(
   const text = body.toString("utf8", member.valueStart, member.end);
   switch (rule.kind) {
     case "refused":
-      if (asksNothing(member.key, parsed(text)) && isReadAlike(text, parsed(text))) return;
+      if (asksNothingIn(member.key, text)) return;
       throw unsupported(param, rule.instead, { model });
     case "earlierTurns":
       if (saysNothing(parsed(text))) return;

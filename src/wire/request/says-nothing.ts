@@ -57,17 +57,23 @@ export function isSwitchedOffIn(name: string, json: string): boolean {
   return isSwitchedOff(name, value) && isReadAlike(json, value);
 }
 
-/** True where nobody can read something else in it. */
-export function isReadAlike(json: string, value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  const compact = (text: string): string => text.replace(/[\t\n\r ]/g, "");
-  return compact(json) === compact(JSON.stringify(value)) && !/"[^"]*[A-Z][^"]*":/.test(json);
-}
-
 /** True for a value by which this member surely asks for nothing, so that it may pass where it is refused otherwise. */
 export function asksNothing(name: string, value: unknown): boolean {
   const neutral = Object.hasOwn(NEUTRAL, name) ? NEUTRAL[name] : undefined;
   return saysNothing(value) || isSwitchedOff(name, value) || neutral?.includes(value) === true;
+}
+
+/** The same of the JSON that goes upstream. */
+export function asksNothingIn(name: string, json: string): boolean {
+  const value = parsed(json);
+  return asksNothing(name, value) && isReadAlike(json, value);
+}
+
+/** True where nobody can read something else in it. */
+function isReadAlike(json: string, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  const compact = (text: string): string => text.replace(/[\t\n\r ]/g, "");
+  return compact(json) === compact(JSON.stringify(value)) && !/"[^"]*[A-Z][^"]*":/.test(json);
 }
 
 /** True for one that nobody misses where it is left out: by its words it is off, or most upstreams do so unasked. */
