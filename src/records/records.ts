@@ -192,7 +192,9 @@ export class Records {
     const batch = this.#builder.take();
     this.#storing += 1;
     const settled = this.options.settled?.();
-    this.#handing = Promise.all([this.#handing, settled]);
+    // Without its value, which would keep those of all flushes before.
+    const before = this.#handing.then(() => undefined);
+    this.#handing = Promise.all([before, settled]);
     try {
       if (settled !== undefined) await settled;
       await this.thread.call("append", batch);

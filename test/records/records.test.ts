@@ -2,6 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
 import type { ChunkStore } from "../../src/records/chunk-store.js";
 import { GatewayError } from "../../src/errors.js";
@@ -15,6 +17,9 @@ import { RequestFeed } from "../../src/records/request-record.js";
 import { BatchBuilder, type RowBatch } from "../../src/records/row-batch.js";
 import type { UsageGroup } from "../../src/records/usage-groups.js";
 import { rowWith } from "./row.js";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 const NOW_MS = 1_795_219_200_000;
 const DAY_MS = 86_400_000;
@@ -104,31 +109,36 @@ test("of an account's refusals 3,000 a minute are kept, and what is left out is 
   expect(leftOut).toEqual([{ account: "noisy", count: 2_000 }]);
 });
 
-test("no record is told before the ledger has what was settled before it", async () => {
-  const called: string[] = [];
-  let settle = (): void => undefined;
+/** Records whose thread is `call`, of requests that end at once. */
+async function withThread(
+  call: (name: RecordCallName) => Promise<unknown>,
+  settled: () => Promise<unknown>,
+): Promise<{ records: Records; end: (id: string) => void }> {
   const fail = (problem: unknown): never => expect.unreachable(String(problem));
   const told = { onDropped: fail, onRefusalsLeftOut: fail, onContentDropped: fail, onError: fail };
-  const call = (name: RecordCallName): Promise<unknown> => {
-    called.push(name);
-    return Promise.resolve();
-  };
-  const caller = {
-    call: call as RecordCaller["call"],
-    close: () => Promise.resolve(),
-  };
   const records = await Records.open({
     place: { directory: "" },
-    caller,
+    caller: { call: call as RecordCaller["call"], close: () => Promise.resolve() },
     retention: { recordsMs: DAY_MS, refusalsMs: DAY_MS },
     content: { keys: [], previous: undefined, keptMs: DAY_MS },
     nowMs: () => NOW_MS,
-    settled: () => new Promise<void>((resolve) => (settle = resolve)),
+    settled,
     ...told,
   });
   const feed = new RequestFeed({ nowMs: () => NOW_MS, onError: fail });
   feed.subscribe((request) => records.add(request));
-  feed.begin("req_1", "/some", {}).end(undefined);
+  return { records, end: (id) => feed.begin(id, "/some", {}).end(undefined) };
+}
+
+test("no record is told before the ledger has what was settled before it", async () => {
+  const called: string[] = [];
+  let settle = (): void => undefined;
+  const call = (name: RecordCallName): Promise<unknown> => {
+    called.push(name);
+    return Promise.resolve();
+  };
+  const { records, end } = await withThread(call, () => new Promise<void>((resolve) => (settle = resolve)));
+  end("req_1");
   const asked = records.find("req_1");
   await new Promise((resolve) => setImmediate(resolve));
   expect(called).not.toContain("append");
@@ -136,6 +146,25 @@ test("no record is told before the ledger has what was settled before it", async
   await asked;
   // What ended before the question is in its answer.
   expect(called.slice(called.indexOf("append"), called.indexOf("find") + 1)).toEqual(["append", "find"]);
+  await records.close();
+});
+
+test("a flush keeps nothing of the flushes before the last", async () => {
+  const resolved: WeakRef<object>[] = [];
+  const settled = (): Promise<object> => {
+    const answer = {};
+    resolved.push(new WeakRef(answer));
+    return Promise.resolve(answer);
+  };
+  const { records, end } = await withThread(() => Promise.resolve(), settled);
+  for (let flush = 0; flush < 4; flush++) {
+    end(`req_${flush}`);
+    await records.find(`req_${flush}`);
+  }
+  // A reference that was made or read in this turn of the event loop is a strong one until it ends.
+  await new Promise((resolve) => setImmediate(resolve));
+  collectGarbage();
+  expect(resolved.map((reference) => reference.deref() === undefined)).toEqual([true, true, true, false]);
   await records.close();
 });
 
