@@ -5,10 +5,13 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { AddressCounts } from "../api/address-counts.js";
+import { listeningClock } from "../api/listening-clock.js";
 import { LostAnswers } from "./lost-answers.js";
 
 /** After the grace a body must have come at this rate, on average. */
 const BODY_BYTES_PER_SECOND_MIN = 16 * 1024;
+/** However steadily it comes, a request is there by then. */
+const REQUEST_MS_MAX = 600_000;
 
 export interface ConnectionRules {
   /** True where connections speak TLS. */
@@ -17,13 +20,13 @@ export interface ConnectionRules {
   readonly perAddressMax: number;
   /** Addresses that the bound is not for. */
   readonly isProxy: ((address: string) => boolean) | undefined;
-  /** How long a body may take before it must come at a least rate. */
+  /** How long headers may take, and a body before it must come at a least rate. */
   readonly slowMs: number;
   /** A reader that takes nothing of any answer for so long is cut. */
   readonly blockedMsMax: number;
   /** How often slow bodies and blocked readers are looked for. */
   readonly sweepMs: number;
-  /** Ends a connection whose body comes too slowly. */
+  /** Ends a connection whose request comes too slowly. */
   readonly onSlow: (socket: Socket) => void;
 }
 
@@ -34,24 +37,28 @@ interface Connection {
   readAtRestBytes: number;
   /** The request that came last. */
   message: IncomingMessage | undefined;
-  /** The one whose body the sweep watches, since when, and what had come by then. */
-  slow: { readonly message: IncomingMessage; readonly sinceMs: number; readonly readBytes: number } | undefined;
+  /** What the sweep watches, since when, and what had come by then. */
+  slow: { readonly awaited: Awaited; readonly sinceMs: number; readonly readBytes: number } | undefined;
   /** Since when its reader takes nothing, and what it had been given by then. */
   blocked: { readonly sinceMs: number; readonly writtenBytes: number } | undefined;
 }
 
+/** A request whose body is not whole, or where the one begins whose headers are not: by the bytes before it. */
+type Awaited = IncomingMessage | number;
+
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
-  readonly #nowMs: () => number;
+  readonly #listeningMs: () => number;
   readonly #rules: ConnectionRules;
 
   /** The answers that their connections may not have carried. */
   readonly lost: LostAnswers;
 
-  constructor(server: Server, nowMs: () => number, rules: ConnectionRules) {
+  /** `listeningMs` is the clock by which clients are waited for. */
+  constructor(server: Server, nowMs: () => number, listeningMs: () => number, rules: ConnectionRules) {
     const lost = new LostAnswers(nowMs);
     this.lost = lost;
-    this.#nowMs = nowMs;
+    this.#listeningMs = listeningMs;
     this.#rules = rules;
     const counts = new AddressCounts(rules.perAddressMax, rules.isProxy);
     server.on("connection", (socket: Socket) => {
@@ -72,7 +79,7 @@ export class Connections {
       });
     });
     this.watch(server);
-    const sweep = setInterval(() => this.#sweep(), rules.sweepMs).unref();
+    const sweep = listeningClock.every(rules.sweepMs, () => this.#sweep());
     server.once("close", () => clearInterval(sweep));
   }
 
@@ -89,6 +96,11 @@ export class Connections {
         connection.running--;
         connection.readAtRestBytes = socket.bytesRead;
       });
+    });
+    // Of a connection that was kept for another request, which may lie unread where this process was held up.
+    server.on("timeout", (socket: Socket) => {
+      const { bytesRead } = socket;
+      setImmediate(() => void (socket.bytesRead === bytesRead && socket.destroy()));
     });
   }
 
@@ -113,7 +125,7 @@ export class Connections {
 
   /** One look at all of them costs less than a timer for each request. */
   #sweep(): void {
-    const nowMs = this.#nowMs();
+    const nowMs = this.#listeningMs();
     for (const [socket, connection] of this.#open) {
       this.#endSlow(socket, connection, nowMs);
       this.#endBlocked(socket, connection, nowMs);
@@ -121,18 +133,22 @@ export class Connections {
   }
 
   #endSlow(socket: Socket, connection: Connection, nowMs: number): void {
-    const { message, slow } = connection;
-    if (message === undefined || message.complete) {
+    const awaited = awaitedOf(socket, connection);
+    if (awaited === undefined) {
       connection.slow = undefined;
       return;
     }
-    if (slow?.message !== message) {
-      connection.slow = { message, sinceMs: nowMs, readBytes: socket.bytesRead };
+    const { slow } = connection;
+    if (slow?.awaited !== awaited) {
+      connection.slow = { awaited, sinceMs: nowMs, readBytes: socket.bytesRead };
       return;
     }
-    const lateMs = nowMs - slow.sinceMs - this.#rules.slowMs;
-    const readBytes = socket.bytesRead - slow.readBytes;
-    if (lateMs >= 0 && readBytes <= (lateMs / 1000) * BODY_BYTES_PER_SECOND_MIN) this.#rules.onSlow(socket);
+    const tookMs = nowMs - slow.sinceMs;
+    const lateMs = tookMs - this.#rules.slowMs;
+    if (lateMs < 0) return;
+    const leastBytes = typeof awaited === "number" ? Infinity : (lateMs / 1000) * BODY_BYTES_PER_SECOND_MIN;
+    const isSlow = socket.bytesRead - slow.readBytes <= leastBytes;
+    if (isSlow || tookMs >= Math.max(REQUEST_MS_MAX, this.#rules.slowMs)) this.#rules.onSlow(socket);
   }
 
   /** All answers go out in pieces, so a connection that is given another one has taken one. */
@@ -143,4 +159,11 @@ export class Connections {
       connection.blocked = { sinceMs: nowMs, writtenBytes: socket.bytesWritten };
     else if (nowMs - blocked.sinceMs > this.#rules.blockedMsMax) socket.destroy();
   }
+}
+
+/** What is to come of a request that has begun, or of the first one; undefined where nothing is. */
+function awaitedOf(socket: Socket, { message, running, readAtRestBytes }: Connection): Awaited | undefined {
+  if (message !== undefined && !message.complete) return message;
+  const isAtRest = running > 0 || (message !== undefined && socket.bytesRead === readAtRestBytes);
+  return isAtRest ? undefined : readAtRestBytes;
 }

@@ -5,8 +5,8 @@ import type { SecureContextOptions } from "node:tls";
 
 export { HttpsServer };
 
-/** However steadily it comes, a request is over by then. */
-const REQUEST_TIMEOUT_MS = 600_000;
+/** How long nothing may pass over a connection that was handed on. */
+const SILENT_MS_MAX = 600_000;
 // Longer than the 60 s that load balancers keep a connection, so that they, not we, end it.
 const KEEP_ALIVE_MS = 75_000;
 
@@ -22,11 +22,14 @@ export function mayBeWebSocket({ method, headers }: IncomingMessage): boolean {
  */
 export function createInnerServer(handler: RequestListener, slowMs: number): Server {
   const server = createNodeServer(handler, undefined, slowMs, () => false);
-  server.timeout = REQUEST_TIMEOUT_MS;
+  server.timeout = SILENT_MS_MAX;
   return server;
 }
 
-/** Headers, and a TLS handshake, must be there within `slowMs`. */
+/**
+ * A TLS handshake must be over within `slowMs`. How long requests may take to come `Connections` decides: Node's own
+ * bounds end one whose bytes lie unread because this process was held up.
+ */
 export function createNodeServer(
   handler: RequestListener,
   tls: SecureContextOptions | undefined,
@@ -36,10 +39,9 @@ export function createNodeServer(
   // Older versions of Node do not ask, and tell every upgrade; newer ones would read the body of such a request apart.
   const options: ServerOptions & { readonly shouldUpgradeCallback: (request: IncomingMessage) => boolean } = {
     shouldUpgradeCallback: shouldUpgrade,
-    headersTimeout: slowMs,
-    requestTimeout: Math.max(REQUEST_TIMEOUT_MS, slowMs),
+    headersTimeout: 0,
+    requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: Math.min(1_000, slowMs),
     maxHeaderSize: 16_384,
     insecureHTTPParser: false,
     noDelay: true,

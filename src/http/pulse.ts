@@ -1,4 +1,5 @@
 /** One timer for all running streams: it keeps idle ones alive and cuts those whose reader does not read. */
+import { listeningClock } from "../api/listening-clock.js";
 import { Roster, type RosterEntry } from "../api/roster.js";
 
 /** A stream, as the timer sees it. */
@@ -9,19 +10,22 @@ export interface Pulsed extends RosterEntry {
 
 export class Pulse {
   readonly nowMs: () => number;
+  /** The clock by which readers are waited for. */
+  readonly listeningMs: () => number;
   readonly heartbeatMs: number;
   readonly #streams = new Roster<Pulsed>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(heartbeatMs: number, nowMs: () => number) {
+  constructor(heartbeatMs: number, nowMs: () => number, listeningMs = nowMs) {
     this.heartbeatMs = heartbeatMs;
     this.nowMs = nowMs;
+    this.listeningMs = listeningMs;
   }
 
   add(stream: Pulsed): void {
     this.#streams.add(stream);
     const everyMs = Math.max(5, Math.min(1_000, this.heartbeatMs / 4));
-    this.#timer ??= setInterval(() => this.#tick(), everyMs).unref();
+    this.#timer ??= listeningClock.every(everyMs, () => this.#tick());
   }
 
   remove(stream: Pulsed): void {

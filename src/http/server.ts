@@ -4,6 +4,7 @@ import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
 import { BODY_BYTES_MAX } from "../api/body-limit.js";
 import type { ByteBudget } from "../api/byte-budget.js";
+import { listeningClock } from "../api/listening-clock.js";
 import { sharedBytes } from "../api/shared-bytes.js";
 import type { Channel } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
@@ -198,9 +199,14 @@ function generationRulesOf(options: HttpServerOptions, nowMs: () => number): Gen
   return {
     ...memoryOf(nowMs, options.findNames),
     kept: options.kept ?? streamEndMemory(),
-    pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
+    pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs, listeningMsOf(options)),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
+}
+
+/** The clock by which clients are waited for. */
+function listeningMsOf({ nowMs }: HttpServerOptions): () => number {
+  return nowMs ?? listeningClock.nowMs;
 }
 
 function memoryOf(nowMs: () => number, findNames: FindNames | undefined): Pick<GenerationParts, "told" | "named"> {
@@ -247,7 +253,7 @@ function connectionsOf(
   nowMs: () => number,
 ): Connections {
   app.server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
-  return new Connections(app.server, nowMs, {
+  return new Connections(app.server, nowMs, listeningMsOf(options), {
     isSecure: options.tls !== undefined,
     perAddressMax: options.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX,
     isProxy: options.isProxy,

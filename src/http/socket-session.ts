@@ -115,7 +115,7 @@ export class SocketSession implements Pulsed {
     this.#parts = parts;
     this.#sinceMs = parts.pulse.nowMs();
     this.#lastPingMs = this.#sinceMs;
-    this.#writer = new SocketWriter(webSocket, socket, parts.pulse.nowMs);
+    this.#writer = new SocketWriter(webSocket, socket, parts.pulse.listeningMs);
     webSocket.on("message", (data, isBinary) => this.#message(data, isBinary));
     // What is wrong with a frame closes the connection with the code that says so.
     webSocket.on("error", () => undefined);
@@ -144,9 +144,9 @@ export class SocketSession implements Pulsed {
   pulse(nowMs: number): void {
     const { blockedMsMax, slowMs, ageMsMax, pulse } = this.#parts;
     const { bytes, sinceMs } = this.#partial;
-    const lateMs = bytes === 0 ? -1 : nowMs - sinceMs - slowMs;
+    const lateMs = bytes === 0 ? -1 : pulse.listeningMs() - sinceMs - slowMs;
     const isSlow = lateMs >= 0 && bytes <= (lateMs / 1000) * BYTES_PER_SECOND_MIN;
-    if (this.#writer.blockedMs(nowMs) > blockedMsMax || isSlow) return this.#webSocket.terminate();
+    if (this.#writer.blockedMs > blockedMsMax || isSlow) return this.#webSocket.terminate();
     if (nowMs - this.#sinceMs >= ageMsMax) this.#end(CLOSE.done, this.#tooOld());
     if (nowMs - this.#lastPingMs < pulse.heartbeatMs) return;
     // Nothing came since the last ping, not even its answer. One who reads nothing has the time said above.
@@ -173,7 +173,7 @@ export class SocketSession implements Pulsed {
   /** Bytes of messages that are not whole yet find room before the rest of them comes. */
   #arrived(bytes: number): void {
     const partial = this.#partial;
-    if (partial.bytes === 0) partial.sinceMs = this.#parts.pulse.nowMs();
+    if (partial.bytes === 0) partial.sinceMs = this.#parts.pulse.listeningMs();
     partial.bytes += bytes;
     if (partial.bytes < COUNTED_BYTES_MIN || this.#webSocket.readyState !== this.#webSocket.OPEN) return;
     try {

@@ -41,8 +41,8 @@ export class SocketWriter {
   }
 
   /** How long the reader has taken nothing. */
-  blockedMs(nowMs: number): number {
-    return this.#blockedSinceMs === undefined ? 0 : nowMs - this.#blockedSinceMs;
+  get blockedMs(): number {
+    return this.#blockedSinceMs === undefined ? 0 : this.#nowMs() - this.#blockedSinceMs;
   }
 
   /** Sends messages, in one write where they are short. Returns false where the reader is behind. */

@@ -96,7 +96,7 @@ export class StreamReply implements Pulsed {
     const { response } = this.#parts;
     if (response.socket !== null) holdTurn(response.socket);
     this.#isFull = !response.write(bytes);
-    if (this.#isFull) this.#blockedSinceMs ??= this.#parts.pulse.nowMs();
+    if (this.#isFull) this.#blockedSinceMs ??= this.#parts.pulse.listeningMs();
   }
 
   onDrain(callback: () => void): void {
@@ -108,7 +108,7 @@ export class StreamReply implements Pulsed {
     const { response, pulse } = this.#parts;
     if (response.destroyed || this.#ended) return;
     this.#ended = true;
-    this.#blockedSinceMs ??= pulse.nowMs();
+    this.#blockedSinceMs ??= pulse.listeningMs();
     if (this.#isFull || bytes.length > GIVEN_BYTES_MAX) {
       // Nothing at all would be the mark of the end.
       if (bytes.length > 0) this.#waiting.push(bytes);
@@ -120,7 +120,7 @@ export class StreamReply implements Pulsed {
   pulse(nowMs: number): void {
     const { response, pulse, heartbeat, blockedMsMax } = this.#parts;
     if (this.#blockedSinceMs !== undefined) {
-      if (nowMs - this.#blockedSinceMs > blockedMsMax) response.destroy();
+      if (pulse.listeningMs() - this.#blockedSinceMs > blockedMsMax) response.destroy();
       return;
     }
     if (this.#hasWritten) {

@@ -1,5 +1,6 @@
 /** The thread that reads long bodies, and who waits for it: the accounts take turns. */
 import { Worker } from "node:worker_threads";
+import { listeningClock, type Waiting } from "../api/listening-clock.js";
 import { GatewayError, isReasonName } from "../errors.js";
 import { threadEntry } from "../package-root.js";
 import { type CountJob, CountQueue } from "../pricing/count-queue.js";
@@ -20,7 +21,7 @@ class ReadingJob implements CountJob {
   readonly lane = "question";
   charsLeft: number;
   /** Runs until nobody waits for it any more, or until the thread had it for long enough. */
-  timer: NodeJS.Timeout | undefined;
+  timer: Waiting | undefined;
 
   constructor(
     readonly question: Question,
@@ -87,7 +88,7 @@ export class ReadingThread {
     const answer = await new Promise<Answer>((resolve, reject) => {
       const job = new ReadingJob(question, asker, resolve, reject);
       if (!this.#queue.add(job)) return reject(this.words.busy());
-      job.timer = setTimeout(() => this.#leave(job), job.leftMs);
+      job.timer = listeningClock.after(job.leftMs, () => this.#leave(job));
       if (this.#running === undefined) this.#next();
     });
     if (isOf(answer, kind)) return answer;
@@ -106,7 +107,7 @@ export class ReadingThread {
     if (this.#running !== undefined) waiting.push(this.#running);
     this.#running = undefined;
     for (const job of waiting) {
-      clearTimeout(job.timer);
+      job.timer?.cancel();
       job.reject(this.words.busy());
     }
     await worker?.terminate();
@@ -128,11 +129,12 @@ export class ReadingThread {
     const worker = (this.#worker ??= this.#start());
     worker.ref();
     worker.postMessage(job.question, []);
-    clearTimeout(job.timer);
+    job.timer?.cancel();
     // Which bound it meets is decided here: a timer may ring a part of a millisecond before its time.
     const { leftMs } = job;
     const isLate = leftMs <= this.taskMsMax;
-    job.timer = setTimeout(() => this.#stop(worker, isLate), Math.min(this.taskMsMax, leftMs));
+    // What the thread answered while this process was held up is read before it is late.
+    job.timer = listeningClock.after(Math.min(this.taskMsMax, leftMs), () => this.#stop(worker, isLate));
   }
 
   /** Nobody waits for it any more, and the thread does not have it yet. */
@@ -158,7 +160,7 @@ export class ReadingThread {
       // Of a thread that was stopped meanwhile.
       if (this.#worker !== worker) return;
       const job = this.#running;
-      clearTimeout(job?.timer);
+      job?.timer?.cancel();
       this.#next();
       job?.resolve(answer);
     });
@@ -171,7 +173,7 @@ export class ReadingThread {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     const job = this.#running;
-    clearTimeout(job?.timer);
+    job?.timer?.cancel();
     this.#next();
     job?.reject(error);
   }

@@ -1,4 +1,6 @@
 /** How long each phase of an attempt may take, and when the one that runs is over. */
+import { listeningClock } from "../api/listening-clock.js";
+import type { AnswerReport } from "../wire/wire.js";
 import type { Deadline, RequestTimeouts } from "./deadline.js";
 
 /** What decides about it, as it is now. */
@@ -11,69 +13,129 @@ export interface PhaseState {
   readonly hasBytes: boolean;
   /** True while its reader wants no more. */
   readonly isPaused: boolean;
+  /** What came of the answer so far. */
+  readonly report: AnswerReport | undefined;
 }
 
+/** Events without content may come while an upstream runs tools, but not for longer than so many first tokens take. */
+const EMPTY_TIMES = 2;
+
+/** All but `lastReadMs` is of the clock that stands while this process reads nothing. */
 export class AttemptTimes {
   /** Since when the upstream can be at work. */
-  startMs = performance.now();
-  lastReadMs = this.startMs;
+  #startMs = listeningClock.nowMs();
+  /** On the monotonic clock, for whoever measures. */
+  lastReadMs = performance.now();
+  #heardMs = this.#startMs;
   /** When output came last, or the head: pings are read, and are no life. */
-  lastOutputMs = this.startMs;
+  #outputMs = this.#startMs;
+  /** When output came last that had content, as far as was looked, and how much there was by then. */
+  #contentMs = this.#startMs;
+  #content = 0;
   /** When reading on ends, once the client left. */
-  readOnEndMs: number | undefined;
+  #readOnEndMs: number | undefined;
 
   constructor(
     private readonly timeouts: RequestTimeouts,
     private readonly deadline: Deadline,
   ) {}
 
+  /** True once the client left, and its answer is read on. */
+  get isReadOn(): boolean {
+    return this.#readOnEndMs !== undefined;
+  }
+
+  /** How long there was no output. */
+  get silentMs(): number {
+    return listeningClock.nowMs() - this.#outputMs;
+  }
+
+  /** The request goes out. */
+  start(): void {
+    this.#startMs = listeningClock.nowMs();
+  }
+
+  /** Something was read. */
+  read(): void {
+    this.lastReadMs = performance.now();
+    this.#heardMs = listeningClock.at(this.lastReadMs);
+  }
+
+  /** What was read last has output. */
+  hasOutput(): void {
+    this.#outputMs = this.#heardMs;
+  }
+
   /** Something was read that is life. */
   revive(): void {
-    this.lastReadMs = performance.now();
-    this.lastOutputMs = this.lastReadMs;
+    this.read();
+    this.hasOutput();
+    this.#contentMs = this.#heardMs;
   }
 
   readOn(): void {
-    this.readOnEndMs = performance.now() + this.timeouts.readOnMs;
+    this.#readOnEndMs = listeningClock.nowMs() + this.timeouts.readOnMs;
   }
 
-  /** How long to sleep: until the phase is over, and no longer than the shortest that may have begun meanwhile. */
-  napMs(state: PhaseState, isStreamAsked: boolean): number {
+  /** Sleeps until the phase is over, and no longer than the shortest that may have begun meanwhile; then calls back. */
+  nap(state: PhaseState, isStreamAsked: boolean, look: () => void): NodeJS.Timeout {
     const { idleMs, lingerMs } = this.timeouts;
     const [dueMs] = this.due(state);
-    const napMs = isStreamAsked ? Math.min(idleMs, lingerMs) : idleMs;
-    return Math.max(0, Math.ceil(Math.min(dueMs - performance.now(), napMs)));
+    const mostMs = isStreamAsked ? Math.min(idleMs, lingerMs) : idleMs;
+    const napMs = Math.max(0, Math.ceil(Math.min(dueMs - listeningClock.nowMs(), mostMs)));
+    const ringsMs = performance.now() + napMs;
+    return setTimeout(() => {
+      // Where it rings late, what the upstream sent meanwhile may not be read yet.
+      listeningClock.ran(ringsMs);
+      look();
+    }, napMs);
   }
 
   /** When the phase that runs is too long, and its name. Each has its own bound; the total bounds all. */
   due(state: PhaseState): readonly [number, string] {
-    const { endMs } = this.deadline;
-    if (this.readOnEndMs !== undefined) return [this.readOnEndMs, "read on"];
+    // The deadline is the caller's too, whose time goes on.
+    const endMs = listeningClock.at(this.deadline.endMs);
+    if (this.#readOnEndMs !== undefined) return [this.#readOnEndMs, "read on"];
     const [phaseEndMs, phase] = this.#phaseDue(state);
     return phaseEndMs < endMs ? [phaseEndMs, phase] : [endMs, "total"];
   }
 
   /** True where nothing was read for so long that what is over may be left. */
-  hasLingered(nowMs: number): boolean {
-    return nowMs - this.lastReadMs >= this.timeouts.lingerMs;
+  get hasLingered(): boolean {
+    return listeningClock.nowMs() - this.#heardMs >= this.timeouts.lingerMs;
   }
 
   /** The same of output. */
-  isSilent(nowMs: number): boolean {
-    return nowMs - this.lastOutputMs >= this.timeouts.lingerMs;
+  get isSilent(): boolean {
+    return this.silentMs >= this.timeouts.lingerMs;
   }
 
-  #phaseDue({ phase, isStream, hasOutput, hasBytes, isPaused }: PhaseState): readonly [number, string] {
+  #phaseDue({ phase, isStream, hasOutput, hasBytes, isPaused, report }: PhaseState): readonly [number, string] {
     const { firstTokenMs, wholeMs, idleMs, lingerMs } = this.timeouts;
     // Why it refuses is worth a moment, and no more: another target may answer meanwhile.
-    if (phase === "error") return [this.lastOutputMs + lingerMs, "error"];
+    if (phase === "error") return [this.#outputMs + lingerMs, "error"];
     // All of it is here, and nothing more is the upstream's to do.
     if (phase === "reading") return [Infinity, "reading"];
-    if (isStream && !hasOutput) return [this.startMs + firstTokenMs, "first token"];
-    if (!isStream && !hasBytes) return [this.startMs + wholeMs, "first byte"];
+    if (isStream && !hasOutput) return [this.#startMs + firstTokenMs, "first token"];
+    if (!isStream && !hasBytes) return [this.#startMs + wholeMs, "first byte"];
     if (isPaused) return [Infinity, "idle"];
     // Behind pings the next word may take as long as the first one may: some upstreams gather a call's arguments so.
-    const outputEndMs = isStream ? this.lastOutputMs + firstTokenMs : Infinity;
-    return [Math.min(this.lastReadMs + idleMs, outputEndMs), "idle"];
+    if (!isStream) return [this.#heardMs + idleMs, "idle"];
+    const contentEndMs = this.#lastContentMs(report) + EMPTY_TIMES * firstTokenMs;
+    return [Math.min(this.#heardMs + idleMs, this.#outputMs + firstTokenMs, contentEndMs), "idle"];
   }
+
+  #lastContentMs(report: AnswerReport | undefined): number {
+    const content = contentOf(report);
+    if (content !== this.#content) this.#contentMs = this.#outputMs;
+    this.#content = content;
+    return this.#contentMs;
+  }
+}
+
+/** Grows with all that is content: text, and estimates of what is none. */
+function contentOf(report: AnswerReport | undefined): number {
+  if (report === undefined) return 0;
+  const { grown, wordlessTokens = 0, audioTokens = 0, unknownTokens = 0, toolUses = [] } = report;
+  return (grown?.length ?? 0) + wordlessTokens + audioTokens + unknownTokens + toolUses.length;
 }

@@ -76,6 +76,8 @@ export interface AttemptFailure {
   readonly hasOutput: boolean;
   /** True where the receiver has something of the answer, so that no other target can give it. */
   readonly isOut: boolean;
+  /** How long there had been no output that was awaited, in milliseconds. */
+  readonly silentMs: number;
 }
 
 export interface AttemptEnd {

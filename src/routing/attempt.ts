@@ -1,6 +1,7 @@
 /** One try of one target: from the request's first byte to the answer's last, within its bounds of time and size. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { GatheredBytes } from "../api/gathered-bytes.js";
+import { listeningClock } from "../api/listening-clock.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
 import type { AnswerReport, Batch, StreamDecoder } from "../wire/wire.js";
@@ -93,7 +94,7 @@ class Attempt implements UpstreamHandler {
     const { endpoint, target, ownHeaders } = plan;
     if (dropped.length > 0) this.receiver.dropped?.(dropped);
     this.receiver.onDrain(() => this.#guard(() => this.#resume()));
-    this.#times.startMs = performance.now();
+    this.#times.start();
     const path = endpoint.generatePath(target.model, plan.owned.stream);
     const asked = { method: "POST", path, headers: headersFor(plan), ownHeaders, body } as const;
     this.#exchange = target.served.upstream.send(asked, this);
@@ -131,7 +132,7 @@ class Attempt implements UpstreamHandler {
   onData(chunk: Buffer): void {
     // What follows an answer that is over.
     if (this.#phase === "done" || this.#phase === "reading") return;
-    this.#times.lastReadMs = performance.now();
+    this.#times.read();
     this.#bytes += chunk.length;
     if (this.#intake?.isOfWhole(chunk) === true) [this.#phase, this.#intake] = ["whole", undefined];
     if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return this.#refuse();
@@ -213,7 +214,7 @@ class Attempt implements UpstreamHandler {
 
   /** True once the client left, and its answer is read on. */
   get #hasLeft(): boolean {
-    return this.#times.readOnEndMs !== undefined;
+    return this.#times.isReadOn;
   }
 
   /** An upstream refuses in one envelope at most of its addresses. What came of it by now has to do. */
@@ -261,7 +262,7 @@ class Attempt implements UpstreamHandler {
 
   #forward(batch: Batch): void {
     if (batch.visible) {
-      this.#times.lastOutputMs = this.#times.lastReadMs;
+      this.#times.hasOutput();
       if (!this.#hasOutput) {
         this.#hasOutput = true;
         this.plan.onOutput();
@@ -305,33 +306,31 @@ class Attempt implements UpstreamHandler {
   /** One timer for each attempt, set anew when it fires rather than at each read. */
   #arm(): void {
     clearTimeout(this.#timer);
-    const look = (): void => this.#guard(() => this.#look());
-    this.#timer = setTimeout(look, this.#times.napMs(this.#state, this.plan.owned.stream));
+    this.#timer = this.#times.nap(this.#state, this.plan.owned.stream, () => this.#guard(() => this.#look()));
   }
 
   get #state(): PhaseState {
     const isStream = this.#phase === "stream" || (this.#phase === "head" && this.plan.owned.stream);
     const [hasOutput, hasBytes] = [this.#hasOutput, this.#bytes > 0];
-    return { phase: this.#phase, isStream, hasOutput, hasBytes, isPaused: this.#paused };
+    return { phase: this.#phase, isStream, hasOutput, hasBytes, isPaused: this.#paused, report: this.#report };
   }
 
   #look(): void {
-    const nowMs = performance.now();
     if (this.#phase === "done") {
-      if (!this.#paused && this.#times.hasLingered(nowMs)) return this.#exchange?.abort();
+      if (!this.#paused && this.#times.hasLingered) return this.#exchange?.abort();
       this.#arm();
       this.#timer?.unref();
       return;
     }
     // Nothing follows that counts: some wires have no word for their end, and usage had its time to come. Pings may.
-    const isSilent = this.#phase === "stream" && !this.#paused && this.#times.isSilent(nowMs);
+    const isSilent = this.#phase === "stream" && !this.#paused && this.#times.isSilent;
     if (isSilent && this.#decoder?.report.complete === true) {
       this.#guard(() => this.#endStream());
       return this.#exchange?.abort();
     }
     const [dueMs, phase] = this.#times.due(this.#state);
-    if (nowMs < dueMs) {
-      if (this.#phase === "stream") this.#guard(() => this.receiver.look?.(nowMs));
+    if (dueMs > listeningClock.nowMs()) {
+      if (this.#phase === "stream") this.#guard(() => this.receiver.look?.(performance.now()));
       return this.#arm();
     }
     if (phase === "error") return this.#refuse();
@@ -377,7 +376,8 @@ class Attempt implements UpstreamHandler {
   }
 
   #failure(error: GatewayError): AttemptFailure {
-    return { error, status: this.#status, hasOutput: this.#hasOutput, isOut: this.#isOut };
+    const silentMs = this.#paused ? 0 : this.#times.silentMs;
+    return { error, status: this.#status, hasOutput: this.#hasOutput, isOut: this.#isOut, silentMs };
   }
 
   /** Ends the attempt once. Nothing that fails while it lets go of its parts keeps its request waiting. */

@@ -68,10 +68,10 @@ export function nextAfter(error: GatewayError): Next {
   return OF_UPSTREAM.has(error.reason) ? REPEATS : ENDS;
 }
 
-/** What an attempt that its client ended says: only that nothing was visible for so long. */
+/** What an attempt that its client ended says: only that the client waited in vain for so long. */
 export interface Left {
+  /** For the first output, or for the next. */
   readonly waitedMs: number;
-  readonly isVisible: boolean;
 }
 
 /** Tells the target's health what an attempt says of it. `left` where its client, or its deadline, ended it. */
@@ -86,8 +86,7 @@ export function teach(
   const { error, status } = failure;
   const hasAnswered = status !== 0;
   if (left !== undefined) {
-    if (!left.isVisible) health.abandoned(evidence, left.waitedMs, hasAnswered);
-    return;
+    return health.abandoned(evidence, left.waitedMs, hasAnswered);
   }
   const kind = kindOf(error);
   switch (kind) {

@@ -1,5 +1,6 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
 import type { CancelSignal } from "../api/cancellation.js";
+import { listeningClock } from "../api/listening-clock.js";
 import { GatewayError } from "../errors.js";
 import { formOf, endpointFor } from "../families/family.js";
 import type { WireRequest } from "../wire/wire.js";
@@ -74,6 +75,8 @@ export interface RoutingOptions {
 const ANSWERED_MAX = 100;
 /** As long as the settings let a name be. A longer one is no model's that is served, and is not kept. */
 const NAME_CHARACTERS_MAX = 256;
+/** What fails while this process stood for so long says nothing of its target. */
+const STALL_MS = 5_000;
 const RETRIES_MAX = 2;
 const BACKOFF_MS = 100;
 const BACKOFF_MS_MAX = 2_000;
@@ -278,6 +281,7 @@ export class Routing {
     const cache = this.options.promptCaches.of(target, endpoint, options.kind, accountId);
     const owned = ownedFor(target, options, cache);
     const startMs = this.options.nowMs();
+    const { stalledMs } = listeningClock;
     const token = health.begin(startMs, accountId);
     const { failure: told, containerId } = await runAttempt(
       {
@@ -314,10 +318,13 @@ export class Routing {
     const failure = judged ?? said;
     if (failure === undefined) faults.served(target);
     const hasLeft = failure !== undefined && isOfClient(failure.error, signal);
+    const lostMs = listeningClock.stalledMs - stalledMs;
     const left: Left | undefined = hasLeft
-      ? { waitedMs: nowMs - startMs, isVisible: failure?.hasOutput === true }
+      ? { waitedMs: failure.hasOutput ? failure.silentMs : nowMs - startMs - lostMs }
       : undefined;
-    if (judged === undefined) teach(health, evidence, failure, left);
+    // An upstream that nobody read for so long may fail for that.
+    const isOurs = failure !== undefined && lostMs >= STALL_MS;
+    if (judged === undefined && !isOurs) teach(health, evidence, failure, left);
     this.options.onAttempt(target, failure?.error);
     return failure;
   }

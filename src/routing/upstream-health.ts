@@ -211,7 +211,7 @@ export class TargetHealth {
     (hasAnswered ? this.#probes : upstream.probes).reset();
   }
 
-  /** The client gave up before anything was visible; it counts as a failure where it waited long. */
+  /** The client gave up; it counts as a failure where it had waited long for the first output, or for the next. */
   abandoned(evidence: Evidence, waitedMs: number, hasAnswered: boolean): void {
     if (waitedMs >= ABANDONED_MS_MIN) this.fail(evidence, hasAnswered);
   }

@@ -1,4 +1,5 @@
 /** Readers that are behind: one that takes nothing for too long is cut, since what waits for it holds memory. */
+import { listeningClock, type Waiting } from "../api/listening-clock.js";
 
 /** As over HTTP. */
 const BLOCKED_MS_MAX = 30_000;
@@ -12,7 +13,7 @@ export class BlockedReaders {
   /** Since when each is behind, the oldest first. */
   readonly #sinceMs = new Map<BlockedReader, number>();
   readonly #msMax: number;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Waiting | undefined;
 
   constructor(msMax = BLOCKED_MS_MAX) {
     this.#msMax = msMax;
@@ -26,7 +27,7 @@ export class BlockedReaders {
   /** It takes no more at the moment. */
   behind(reader: BlockedReader): void {
     if (this.#sinceMs.has(reader)) return;
-    this.#sinceMs.set(reader, performance.now());
+    this.#sinceMs.set(reader, listeningClock.nowMs());
     if (this.#timer === undefined) this.#lookIn(this.#msMax);
   }
 
@@ -36,12 +37,12 @@ export class BlockedReaders {
   }
 
   #lookIn(waitMs: number): void {
-    this.#timer = setTimeout(this.#sweep, waitMs).unref();
+    this.#timer = listeningClock.after(waitMs, this.#sweep).unref();
   }
 
   readonly #sweep = (): void => {
     this.#timer = undefined;
-    const dueMs = performance.now() - this.#msMax;
+    const dueMs = listeningClock.nowMs() - this.#msMax;
     const due: BlockedReader[] = [];
     for (const [reader, sinceMs] of this.#sinceMs) {
       if (sinceMs > dueMs) {

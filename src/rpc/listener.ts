@@ -4,6 +4,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 import { createServer as createTlsServer, type SecureContextOptions, Server as TlsServer } from "node:tls";
 import type { ConnectionInjector } from "@grpc/grpc-js";
 import { AddressCounts } from "../api/address-counts.js";
+import { listeningClock } from "../api/listening-clock.js";
 
 export interface ListenerOptions {
   /** Absent: no TLS. With `ca` each client shows a certificate that one of these authorities signed. */
@@ -17,7 +18,7 @@ export interface ListenerOptions {
   readonly connectionsPerAddressMax?: number | undefined;
   /** Addresses from which any number may come. */
   readonly isProxy?: ((address: string) => boolean) | undefined;
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds. Default: the clock by which clients are waited for. */
   readonly nowMs?: (() => number) | undefined;
 }
 
@@ -74,7 +75,7 @@ export class Listener {
   constructor(injector: ConnectionInjector, options: ListenerOptions) {
     this.#injector = injector;
     this.#options = options;
-    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#nowMs = options.nowMs ?? listeningClock.nowMs;
     this.#counts = new AddressCounts(options.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX, options.isProxy);
   }
 
@@ -85,7 +86,7 @@ export class Listener {
     let port = Number(address.slice(colon + 1));
     for (const one of await lookup(host, { all: true })) port = await this.#listenAt(one.address, port);
     const strangerMs = this.#options.strangerMs ?? STRANGER_MS;
-    this.#sweep = setInterval(() => this.#endStrangers(strangerMs), Math.min(1_000, strangerMs)).unref();
+    this.#sweep = listeningClock.every(Math.min(1_000, strangerMs), () => this.#endStrangers(strangerMs));
     return { port };
   }
 

@@ -1,5 +1,6 @@
 /** The messages that are on their way in: their bytes count against the budget, and none may come too slowly. */
 import type { ByteBudget } from "../api/byte-budget.js";
+import { listeningClock, type Waiting } from "../api/listening-clock.js";
 import { GatewayError } from "../errors.js";
 import type { GrpcConnection } from "./listener.js";
 
@@ -13,7 +14,7 @@ const CUT_MS = 100;
 class Incoming {
   #bytes = 0;
   #isPartial = true;
-  readonly sinceMs = performance.now();
+  readonly sinceMs = listeningClock.nowMs();
 
   constructor(
     private readonly budget: ByteBudget | undefined,
@@ -65,7 +66,7 @@ export class Receiving {
   readonly #slowMs: number;
   /** The oldest first. */
   readonly #partial = new Set<Incoming>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Waiting | undefined;
 
   constructor(budget: ByteBudget | undefined, slowMs: number) {
     this.#budget = budget;
@@ -76,7 +77,7 @@ export class Receiving {
   begin(holder: string, connection: GrpcConnection | undefined, refuse: (error: GatewayError) => void): Incoming {
     const incoming = new Incoming(this.#budget, holder, connection, refuse, this.#onWhole);
     this.#partial.add(incoming);
-    if (this.#timer === undefined) this.#timer = setTimeout(this.#sweep, SWEEP_MS).unref();
+    this.#timer ??= listeningClock.after(SWEEP_MS, this.#sweep).unref();
     return incoming;
   }
 
@@ -85,7 +86,7 @@ export class Receiving {
   };
 
   readonly #sweep = (): void => {
-    const nowMs = performance.now();
+    const nowMs = listeningClock.nowMs();
     for (const incoming of this.#partial) {
       try {
         const bytes = incoming.partialBytes;
@@ -97,7 +98,7 @@ export class Receiving {
         cut(incoming, GatewayError.from(error));
       }
     }
-    this.#timer = this.#partial.size > 0 ? setTimeout(this.#sweep, SWEEP_MS).unref() : undefined;
+    this.#timer = this.#partial.size > 0 ? listeningClock.after(SWEEP_MS, this.#sweep).unref() : undefined;
   };
 }
 

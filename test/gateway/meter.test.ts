@@ -106,6 +106,7 @@ describe("the head", () => {
       status: 500,
       hasOutput: false,
       isOut: false,
+      silentMs: 0,
     });
     begin();
     meter.dropped(["seed", "seed", "user"]);
@@ -210,6 +211,7 @@ describe("an attempt", () => {
       status: 502,
       hasOutput: false,
       isOut: false,
+      silentMs: 0,
     });
     begin();
     expect(meter.exceeds()).toBe(false);

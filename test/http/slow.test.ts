@@ -6,6 +6,7 @@ import { type Event, UsageSource } from "../../src/api/index.js";
 import { makeCertificate } from "../support/certificate.js";
 import { KEY, startServer, type TestServer, until } from "../support/http-server.js";
 import { RawClient, rawPost } from "../support/raw-http.js";
+import { stall } from "../support/stall.js";
 
 const MIB = 1024 * 1024;
 /** A little more than a body must bring in a second. */
@@ -96,7 +97,8 @@ describe("by a clock of the test's own", () => {
 
   test("headers and a body may stand still for 15 s by default", async () => {
     it = await startServer();
-    expect(it.server.app.server.headersTimeout).toBe(15_000);
+    const silent = await RawClient.open(it.port);
+    silent.write("POST /toy/red/say HTTP/1.1\r\nhost: x\r\n");
     const client = await RawClient.open(it.port);
     client.write(rawPost("/toy/red/say", "", { "content-length": "100000" }));
     await until(() => it?.channel.admissions.length === 1, "the headers are read");
@@ -104,10 +106,57 @@ describe("by a clock of the test's own", () => {
     vi.advanceTimersByTime(1_000);
     vi.advanceTimersByTime(14_000);
     const live = await fetch(`${it.url}/livez`);
-    expect([live.status, client.text]).toEqual([200, ""]);
+    expect([live.status, client.text, silent.text]).toEqual([200, "", ""]);
     vi.advanceTimersByTime(1_000);
-    await until(() => client.closed, "the cut");
-    expect(client.text).toContain("HTTP/1.1 408");
+    await until(() => client.closed && silent.closed, "the cuts");
+    expect([client.text, silent.text]).toEqual([1, 2].map(() => expect.stringContaining("HTTP/1.1 408")));
+  });
+});
+
+describe("while the process is held up", () => {
+  /** As long as headers and a body may take, six times over. */
+  const HELD_MS = 3_000;
+  const SLOW_MS = 500;
+  // The sweep runs when the test says so: behind the stall before anything is read, as timers do.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test.each([
+    { name: "a body", first: rawPost("/toy/red/say", "", { "content-length": "11" }), rest: "toy-1 hello" },
+    { name: "a head", first: "GET /livez HTTP/1.1\r\n", rest: "host: x\r\n\r\n" },
+    { name: "a request", first: "", rest: "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n" },
+  ])("$name that lies in the socket is read, and not cut", async ({ first, rest }) => {
+    it = await startServer({ slowMs: SLOW_MS });
+    it.channel.streamScript = (_request, sink) => {
+      sink.head({ "tollgate-form": "whole" });
+      sink.data({ source: Buffer.from("{}"), events: [FINISH] });
+    };
+    const sockets: Socket[] = [];
+    it.server.app.server.on("connection", (socket: Socket) => sockets.push(socket));
+    const client = await RawClient.open(it.port);
+    client.write(first);
+    await until(() => sockets[0]?.bytesRead === first.length, "the beginning is read");
+    vi.advanceTimersByTime(SLOW_MS);
+    client.write(rest);
+    stall(HELD_MS);
+    vi.advanceTimersByTime(SLOW_MS);
+    await until(() => client.text.includes("\r\n\r\n"), "the answer");
+    expect(client.text).toContain("HTTP/1.1 200");
+    client.socket.destroy();
+  });
+
+  test("the next request on a kept connection is answered, although its time to come is over", async () => {
+    it = await startServer();
+    it.server.app.server.keepAliveTimeout = 1_000;
+    const client = await RawClient.open(it.port);
+    const ask = "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
+    client.write(ask);
+    await until(() => client.text.includes("live"), "the first answer");
+    client.write(ask);
+    stall(HELD_MS);
+    await until(() => client.text.split("HTTP/1.1 200").length === 3 || client.closed, "the second answer");
+    expect(client.text.split("HTTP/1.1 200")).toHaveLength(3);
+    client.socket.destroy();
   });
 });
 

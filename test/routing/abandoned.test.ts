@@ -22,6 +22,11 @@ const delta = (content: object, reason: string | null = null): string =>
 const ROLE: Step = { atMs: 20, data: delta({ role: "assistant", content: "" }) };
 const WORD: Step = { atMs: 30, data: delta({ content: "word" }) };
 const END: Step = { atMs: 40, data: `${delta({}, "stop")}data: [DONE]\n\n` };
+/** One a second. */
+const WORDS: readonly Step[] = Array.from({ length: 30 }, (_, index) => ({
+  atMs: 1_000 * index + 30,
+  data: delta({ content: "word" }),
+}));
 const ANSWER: readonly Step[] = [HEAD, ROLE, WORD, END, { atMs: 50, end: true }];
 
 const BODY = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "Hi" }] });
@@ -102,7 +107,8 @@ describe.each(WAYS)("five callers of two accounts that $way", ({ reason }) => {
     { name: "after 9 s, before any sign of an answer", script: SILENT, leavesMs: 9_000, isAside: false },
     { name: "after 9 s, behind a head and who speaks", script: [HEAD, ROLE], leavesMs: 9_000, isAside: false },
     { name: "after 10 s, behind a word", script: [HEAD, ROLE, WORD], leavesMs: 10_000, isAside: false },
-    { name: "after 20 s, behind a word", script: [HEAD, ROLE, WORD], leavesMs: 20_000, isAside: false },
+    { name: "after 20 s, behind a word", script: [HEAD, ROLE, WORD], leavesMs: 20_000, isAside: true },
+    { name: "after 20 s, while words come", script: [HEAD, ROLE, ...WORDS], leavesMs: 20_000, isAside: false },
   ])("$name: the target is set aside: $isAside", async ({ script, leavesMs, isAside }) => {
     const targets = new Targets([script]);
     await targets.giveUp(leavesMs, reason);

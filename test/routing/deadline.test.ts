@@ -190,6 +190,17 @@ describe("a phase that takes too long", () => {
   );
 });
 
+test.each([
+  { name: "without content", data: delta({}) },
+  { name: "of an empty text", data: delta({ content: "" }) },
+])("deltas $name keep no answer alive for longer than two first tokens take", async ({ data }) => {
+  const upstream = new ScriptedUpstream([[HEAD, { atMs: 7_000, data: WORD }, ...each(5_000, data)]]);
+  const { error } = await run([upstream]);
+  expect(error).toMatchObject({ reason: "ERROR_REASON_UPSTREAM_TIMEOUT", metadata: { phase: "idle" } });
+  expect(upstream.abortsMs[0]).toBeGreaterThanOrEqual(247_000);
+  expect(upstream.abortsMs[0]).toBeLessThanOrEqual(258_000);
+});
+
 describe("a refusal", () => {
   const refusal = { atMs: 10, head: "application/json", status: 503 };
   test.each([
