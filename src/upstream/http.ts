@@ -20,6 +20,8 @@ export interface HttpUpstreamOptions {
 
 /** The most bytes of an answer's headers. */
 const HEADER_BYTES_MAX = 32 * 1024;
+/** So many informational responses, such as early hints, may come before an answer. */
+const INFORMATIONAL_MAX = 32;
 /** The longest that an upstream may ask us to keep a connection. */
 const KEEP_ALIVE_MS_MAX = 120_000;
 
@@ -119,6 +121,7 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   #isTelling = false;
   /** True once all was read. */
   #isRead = false;
+  #informational = 0;
   /** True once a connection took the request: from then on the upstream may have seen it. */
   #sent = false;
   /** False while `send` has not returned, when the caller does not hold the exchange yet. */
@@ -194,7 +197,7 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     // Early hints and the like are no answer.
-    if (status < 200) return;
+    if (status < 200) return this.#inform();
     this.#hasHead = true;
     if (this.#isPaused) this.#client?.connection?.hold();
     this.#handler?.onHead(status, joinHeaders(headers));
@@ -215,6 +218,13 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
     this.#unread = undefined;
     this.#over();
     this.#fail(codeOf(error));
+  }
+
+  #inform(): void {
+    this.#informational += 1;
+    if (this.#informational <= INFORMATIONAL_MAX) return;
+    this.#fail("INFORMATIONAL_MAX");
+    this.abort();
   }
 
   #end(): void {

@@ -73,6 +73,26 @@ describe("an exchange", () => {
     expect(heard.status).toBe(200);
   });
 
+  test.each([
+    { name: "in one piece", atOnce: 1_000 },
+    { name: "one by one", atOnce: 1 },
+  ])("ends where informational responses come without end, $name", async ({ atOnce }) => {
+    const early = "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n";
+    let isClosed = false;
+    const origin = await serveBytes((socket) => {
+      const send = (): void => void (socket.writable && socket.write(early.repeat(atOnce), () => setImmediate(send)));
+      socket
+        .once("data", send)
+        .on("error", () => undefined)
+        .on("close", () => (isClosed = true));
+    });
+    const heard = new Listener();
+    connect(origin).send(get("/"), heard);
+    await expect(heard.ended).rejects.toBeInstanceOf(ConnectionError);
+    expect(heard).toMatchObject({ code: "INFORMATIONAL_MAX", sent: true, calls: ["error"] });
+    await expect.poll(() => isClosed).toBe(true);
+  });
+
   test("joins a header that comes twice", async () => {
     const origin = await serveHttp((_, response) => {
       response.writeHead(200, { "x-twice": ["a", "b"] }).end();
