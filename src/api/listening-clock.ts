@@ -3,7 +3,7 @@
  * or the process is suspended: that time is no fault of a client or of an upstream.
  */
 
-/** A timer that runs so much later than it should says that the event loop was held. In shorter turns enough is read. */
+/** A timer that runs so much later than it should says that the loop was held. In shorter turns enough is read. */
 const LATE_MS_MIN = 1_000;
 /** How long others have after a stall, at most, until what they sent meanwhile has been read. */
 const CATCH_UP_MS_MAX = 1_000;

@@ -99,6 +99,8 @@ export interface Environment {
   readonly console: boolean;
   /** Beginnings of references such as `env:OPENAI_` that a settings text may add where it is edited over the API. */
   readonly secretSources: readonly string[];
+  /** Whether requests are refused early where more come than this process can work off. */
+  readonly shedsLoad: boolean;
   /** What deserves a line in the log, such as a mistyped variable. */
   readonly warnings: readonly string[];
 }
@@ -112,6 +114,8 @@ const UNSHOWN: ReadonlySet<string> = new Set([
   "TOLLGATE_REDIS_URL",
   "TOLLGATE_SMTP_URL",
 ]);
+/** What files of TLS are called behind `TOLLGATE_`. */
+type TlsNames = readonly ["TLS_CLIENT_CA", "TLS_CERT", "TLS_KEY"] | readonly ["CORE_CA", "CORE_CERT", "CORE_KEY"];
 /** What the process that keeps workers tells each. */
 export const WORKER_PART = "TOLLGATE_WORKER_PART";
 /** Variables with our prefix that only tests set. */
@@ -167,6 +171,12 @@ export const SCHEMA = z.object({
     .prefault("512")
     .describe(
       "Memory for the bodies of running requests, a quarter of it for one key, and as much for their answers in one piece",
+    ),
+  TOLLGATE_LOAD_SHEDDING: z
+    .enum(["on", "off"], "must be on or off")
+    .default("on")
+    .describe(
+      "`off` refuses no request early where more come than the process can work off ([operations.md](operations.md#overload))",
     ),
   TOLLGATE_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE)
     .prefault("90")
@@ -286,6 +296,11 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     throw new ConfigError(["TOLLGATE_SECRET_NEXT and TOLLGATE_SECRET_PREVIOUS are steps of one rotation: set one"]);
   const path = (name: string | undefined): string | undefined =>
     name === undefined ? undefined : resolve(directory, name);
+  const filesOf = (...[ca, cert, key]: TlsNames): TlsPaths => ({
+    ca: path(values[`TOLLGATE_${ca}`]),
+    cert: path(values[`TOLLGATE_${cert}`]),
+    key: path(values[`TOLLGATE_${key}`]),
+  });
   return {
     http: values.TOLLGATE_HTTP,
     admin: values.TOLLGATE_ADMIN,
@@ -294,15 +309,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     corsOrigins: values.TOLLGATE_CORS_ORIGINS ?? [],
     mail: mailOf(values),
     webhookNetworks: values.TOLLGATE_WEBHOOK_NETWORKS ?? [],
-    tls:
-      values.TOLLGATE_TLS_CERT === undefined
-        ? undefined
-        : {
-            cert: path(values.TOLLGATE_TLS_CERT),
-            key: path(values.TOLLGATE_TLS_KEY),
-            ca: path(values.TOLLGATE_TLS_CLIENT_CA),
-          },
+    tls: values.TOLLGATE_TLS_CERT === undefined ? undefined : filesOf("TLS_CLIENT_CA", "TLS_CERT", "TLS_KEY"),
     lameDuckMs: values.TOLLGATE_LAME_DUCK_MS,
+    shedsLoad: values.TOLLGATE_LOAD_SHEDDING === "on",
     recordDays: values.TOLLGATE_RECORD_DAYS,
     refusalRecordDays: values.TOLLGATE_REFUSAL_RECORD_DAYS,
     contentDays: values.TOLLGATE_CONTENT_DAYS,
@@ -313,14 +322,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     dataDirectory: resolve(directory, values.TOLLGATE_DATA),
     witnessPath: path(values.TOLLGATE_WITNESS),
     core: values.TOLLGATE_CORE?.address,
-    coreTls:
-      values.TOLLGATE_CORE?.isSecure === true
-        ? {
-            ca: path(values.TOLLGATE_CORE_CA),
-            cert: path(values.TOLLGATE_CORE_CERT),
-            key: path(values.TOLLGATE_CORE_KEY),
-          }
-        : undefined,
+    coreTls: values.TOLLGATE_CORE?.isSecure === true ? filesOf("CORE_CA", "CORE_CERT", "CORE_KEY") : undefined,
     redis: values.TOLLGATE_REDIS_URL,
     redisCa: path(values.TOLLGATE_REDIS_CA),
     databaseUrl: values.TOLLGATE_DATABASE_URL,

@@ -9,6 +9,9 @@ const STOP_MS = 5_000;
 /** How often a stopping server looks for connections that came to rest. */
 const REST_SWEEP_MS = 25;
 
+/** Connections that the system keeps until they are accepted; it may keep fewer. With more come, clients try again. */
+const BACKLOG = 4_096;
+
 /** The refusal of a server that stops. */
 export function stopping(): GatewayError {
   return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "it is stopping", retry_after_ms: "1000" });
@@ -19,7 +22,7 @@ export async function listen(
   host: string,
   port: number,
 ): Promise<{ readonly host: string; readonly port: number }> {
-  await app.listen({ host, port });
+  await app.listen({ host, port, backlog: BACKLOG });
   const address = app.server.address();
   return typeof address === "object" && address !== null ? { host, port: address.port } : { host, port };
 }

@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMe
 import { BODY_BYTES_MAX } from "../api/body-limit.js";
 import type { ByteBudget } from "../api/byte-budget.js";
 import { listeningClock } from "../api/listening-clock.js";
+import type { RequestQueue } from "../api/request-queue.js";
 import { sharedBytes } from "../api/shared-bytes.js";
 import type { Channel } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
@@ -29,6 +30,7 @@ import { addManagementRoutes } from "./management.js";
 import { addModelRoutes } from "./models.js";
 import { addPlaygroundRoute } from "./playground.js";
 import { pathUnknown } from "./not-found.js";
+import { type AccountOf, Overload } from "./overload.js";
 import { sendPiecewise } from "./piecewise.js";
 import { Pulse } from "./pulse.js";
 import { type RoutePermission, RouteTable } from "./routes.js";
@@ -58,6 +60,10 @@ export interface HttpServerOptions extends SocketLimits {
   readonly bodyBytesMax?: number;
   /** The memory for bodies, of this and of other edges. Absent: unbounded. */
   readonly bodies?: ByteBudget;
+  /** Where requests of this and of other edges wait for their start. Absent: they begin at once. */
+  readonly queue?: Pick<RequestQueue, "isFree" | "push" | "enter" | "accepted"> | undefined;
+  /** The account whose credential the headers show, where that is remembered. Default: nobody's. */
+  readonly accountOf?: AccountOf | undefined;
   /** The memory for what the ends of streams repeat. Default: 256 MiB, and a quarter of it for one key. */
   readonly kept?: ByteBudget;
   /** Default: the socket's other end. */
@@ -133,9 +139,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
   const cors = Cors.of(options.corsOrigins, routes);
+  const overload = overloadOf(options);
   let leaving = false;
   let draining = false;
-  const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs });
+  const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs, overload });
   const connections = connectionsOf(app, options, slowMs, nowMs);
   const closePort = portCloser(app);
   readBodiesAsBytes(app, bodyBytesMax);
@@ -147,12 +154,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (leaving) reply.raw.setHeader("connection", "close");
     cors?.share(request, reply);
     const permission = request.routeOptions.config.permission ?? "public";
-    const early = earlyRefusal(request, routes, draining && permission !== "public");
+    const stops = draining && permission !== "public";
+    const early = overload?.refusalOf(request.raw) ?? earlyRefusal(request, routes, stops);
     if (early !== undefined) {
       if (request.is404 && cors?.answerPreflight(request, reply) === true) return;
       if (!request.is404) reply.header("connection", "close");
-      front.refuse(request, reply, early);
-      return;
+      return front.refuse(request, reply, early);
     }
     gate.pass(request, reply, permission, done);
   });
@@ -175,6 +182,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     metrics: options.metrics,
     isDraining: () => draining,
     limits: options,
+    enter: (metadata) => options.queue?.enter(() => options.accountOf?.(metadata) ?? ""),
   });
   return {
     app,
@@ -204,6 +212,13 @@ function generationRulesOf(options: HttpServerOptions, nowMs: () => number): Gen
   };
 }
 
+/** Undefined where requests begin at once. */
+function overloadOf(options: HttpServerOptions): Overload | undefined {
+  const { queue, formats, requestIds: newRequestId, metrics, accountOf = () => "", corsOrigins = [] } = options;
+  const isShared = corsOrigins.length > 0;
+  return queue && new Overload({ queue, formats, newRequestId, metrics, accountOf, isShared });
+}
+
 /** The clock by which clients are waited for. */
 function listeningMsOf({ nowMs }: HttpServerOptions): () => number {
   return nowMs ?? listeningClock.nowMs;
@@ -219,9 +234,14 @@ function frameworkOf(
   options: HttpServerOptions,
   front: Front,
   routes: RouteTable,
-  bounds: { readonly slowMs: number; readonly bodyBytesMax: number; readonly nowMs: () => number },
+  bounds: {
+    readonly slowMs: number;
+    readonly bodyBytesMax: number;
+    readonly nowMs: () => number;
+    readonly overload: Overload | undefined;
+  },
 ): { readonly app: FastifyInstance; readonly ordinary: Server } {
-  const { slowMs, bodyBytesMax, nowMs } = bounds;
+  const { slowMs, bodyBytesMax, nowMs, overload } = bounds;
   let ordinary: Server | undefined;
   const app = Fastify({
     bodyLimit: bodyBytesMax,
@@ -233,8 +253,9 @@ function frameworkOf(
     // nothing.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     serverFactory: (handler) => {
-      ordinary = createInnerServer(handler, slowMs);
-      return createNodeServer(handler, options.tls, slowMs);
+      const listener = overload?.before(handler) ?? handler;
+      ordinary = createInnerServer(listener, slowMs);
+      return createNodeServer(listener, options.tls, slowMs);
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.requestIds()),
     frameworkErrors: (error, request, reply) => {
@@ -252,7 +273,9 @@ function connectionsOf(
   slowMs: number,
   nowMs: () => number,
 ): Connections {
+  const { queue } = options;
   app.server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
+  if (queue !== undefined) app.server.on("connection", () => queue.accepted());
   return new Connections(app.server, nowMs, listeningMsOf(options), {
     isSecure: options.tls !== undefined,
     perAddressMax: options.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX,

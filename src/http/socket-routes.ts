@@ -10,6 +10,7 @@ import { answerBrokenRequest } from "./broken-request.js";
 import type { Connections } from "./connections.js";
 import type { GenerationParts } from "./generation.js";
 import type { HttpMetrics } from "./request-metrics.js";
+import type { SocketParts } from "./socket-session.js";
 import { Upgrades } from "./upgrades.js";
 
 const PERMISSION = { scope: "chat", method: InferenceServiceService.streamGenerate.path } as const;
@@ -39,6 +40,7 @@ export interface SocketRouteParts {
   readonly metrics: HttpMetrics;
   readonly isDraining: () => boolean;
   readonly limits: SocketLimits;
+  readonly enter: SocketParts["enter"];
 }
 
 /** Adds a route for each, for refusals, and takes the upgrades. `ordinary` takes what is no good request for one. */

@@ -67,6 +67,8 @@ export interface SocketParts extends SocketRules {
   /** What keys have left of messages that no limit of a request counts. */
   readonly allowances: Allowances;
   readonly pulse: Pulse;
+  /** Resolves when a message of theirs may be answered; undefined where that is now. Rejects with OVERLOADED. */
+  readonly enter: (metadata: CallMetadata) => Promise<void> | undefined;
   readonly newRequestId: () => string;
   /** Hears of what is refused here, which the service never saw. */
   readonly onRefused: (refusal: FrontRefusal) => void;
@@ -268,6 +270,8 @@ export class SocketSession implements Pulsed {
     let takenBytes = 0;
     let continuesLast = false;
     try {
+      const entering = this.#parts.enter(this.#opening.metadata);
+      if (entering !== undefined) await entering;
       const unserved = this.#opening.socket.refuseUnserved(message);
       if (unserved !== undefined) {
         this.#writer.send([unserved]);

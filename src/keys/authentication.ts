@@ -118,6 +118,11 @@ export class Authentication {
     return this.#lookups.get(secret) ?? this.#startLookup(secret, nowMs);
   }
 
+  /** The account of a secret that is remembered, whatever became of its key meanwhile. Nothing is looked up. */
+  knownAccount(secret: string): string | undefined {
+    return this.#entries.peek(secret)?.standing.caller.accountId;
+  }
+
   /**
    * Forgets what is known of a key, or of the keys of an account, and all that was not known: a new key may have one of
    * those secrets.

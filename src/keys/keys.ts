@@ -127,6 +127,9 @@ export class Keys {
     return this.#authentication.authenticate(secret);
   }
 
+  /** The account of a secret that is remembered. Nothing is looked up, and nothing proved. */
+  readonly knownAccount = (secret: string): string | undefined => this.#authentication.knownAccount(secret);
+
   /** True where other nodes change keys too: what is remembered of a caller is compared before it is used. */
   get isShared(): boolean {
     return this.#coordination.isShared;
@@ -156,8 +159,7 @@ export class Keys {
     const secret = wish.secret === undefined || wish.secret === "" ? makeSecret(this.#randomBytes) : wish.secret;
     const row = this.newRow(wish, secret);
     await this.#requireAccount(wish.accountId);
-    // The store knows current digests to be unique; a secret that was rotated away is refused too, as it was given up
-    // for a reason.
+    // The store knows current digests to be unique; a secret that was rotated away was given up for a reason.
     const { row: taken } = await this.#find(secret);
     const isMade = taken === undefined && (await this.#store.keys.create(row, keyEvent(act, undefined, row)));
     if (!isMade) throw notMade(row, taken ?? (await this.#find(secret)).row);

@@ -173,6 +173,8 @@ export class Metrics {
   readDiffering: () => number = () => 0;
   /** Requests whose charge is only in this node's journal; read when Prometheus asks. */
   readJournaled: () => number = () => 0;
+  /** Requests that wait for their start; read when Prometheus asks. */
+  readWaiting: () => number = () => 0;
   /** This node's leases of money, and what is left of them together; read when Prometheus asks. */
   readLeases: () => { readonly count: number; readonly restNanos: bigint } = () => NO_LEASES;
   readonly answerKeys = this.#gauge("tollgate_idempotency_keys", "Idempotency-Keys that are remembered.");
@@ -222,6 +224,8 @@ export class Metrics {
     this.#gauge("tollgate_leased_usd", "What is left of them, in USD.", () =>
       approximateUsd(this.readLeases().restNanos),
     );
+    const waiting = "Requests that wait for their start, because more come than this process can work off.";
+    this.#gauge("tollgate_requests_waiting", waiting, () => this.readWaiting());
     this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
     this.#read("tollgate_tokens_total", "Tokens charged or free.", "component", (counts) => counts.tokens);

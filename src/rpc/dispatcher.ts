@@ -2,10 +2,12 @@
 import type { CallMetadata, CallSink, Method, Sink } from "../api/channel.js";
 import type { MethodPermission } from "../api/descriptors.js";
 import { ROUTE_HEADER } from "../api/request-headers.js";
+import { SESSION_HEADER } from "../api/session-headers.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Admission as Compared } from "../limits/admission.js";
 import type { Caller } from "../keys/caller.js";
+import { credentialOf } from "../keys/credential.js";
 import type { RequestRecord } from "../records/request-record.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./client-address.js";
 import { Admitted } from "./admitted.js";
@@ -22,6 +24,9 @@ import { declaredPermission, openRoute, type OpenRoute, type PermissionOf, type 
 import { RunningCalls } from "./running-calls.js";
 import type { EdgeRefusal, Refused, ServerCall, StreamOutcome, UnaryOutcome } from "./server-call.js";
 import { boundedError } from "./status.js";
+
+/** No account has such an id. */
+const PEOPLE = "people with a session";
 
 export class Dispatcher {
   readonly #core: CoreParts;
@@ -46,6 +51,20 @@ export class Dispatcher {
   /** The methods that it serves, by path. */
   paths(): readonly string[] {
     return [...this.#routes.keys()];
+  }
+
+  /**
+   * Whose turn a call waits for where more come than can be worked off: that of the account whose key is remembered,
+   * one of all people with a session, or one of everybody else.
+   */
+  queueOf(metadata: CallMetadata): string {
+    try {
+      const secret = credentialOf(metadata);
+      if (secret !== undefined) return this.#core.keys.knownAccount(secret) ?? "";
+    } catch {
+      return "";
+    }
+    return metadata["cookie"] !== undefined || metadata[SESSION_HEADER] !== undefined ? PEOPLE : "";
   }
 
   /** True where the metadata carries the token of our own front ends. */

@@ -7,6 +7,7 @@ import {
 } from "@grpc/grpc-js";
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { CallMetadata } from "../api/channel.js";
+import type { RequestQueue } from "../api/request-queue.js";
 import { GatewayError } from "../errors.js";
 import { type Origin, peerAddress } from "./client-address.js";
 import type { Admitted } from "./admitted.js";
@@ -32,9 +33,11 @@ export interface Entered {
 }
 
 export interface GateOptions {
-  readonly dispatcher: Pick<Dispatcher, "admit" | "permissionOf" | "refusedAtEdge">;
+  readonly dispatcher: Pick<Dispatcher, "admit" | "permissionOf" | "queueOf" | "refusedAtEdge">;
   readonly listener: () => Listener;
   readonly bodies: ByteBudget | undefined;
+  /** Where calls wait for their start. Absent: they begin at once. */
+  readonly queue: Pick<RequestQueue, "isFree" | "push"> | undefined;
   /** How long a message may take before it must come at a least rate. */
   readonly slowMs: number;
 }
@@ -89,13 +92,21 @@ export class Gate {
       const admitted = (admission: Admitted): void => {
         if (enter({ metadata: origin.metadata, peer: origin.peer, admission }, connection, metadata)) next(metadata);
       };
-      try {
-        const admission = this.#admit(path, origin);
-        if (admission instanceof Promise) admission.then(admitted).catch(refuse);
-        else admitted(admission);
-      } catch (error) {
-        refuse(error);
-      }
+      const start = (): void => {
+        if (isOver) return;
+        try {
+          const admission = this.#admit(path, origin);
+          if (admission instanceof Promise) admission.then(admitted).catch(refuse);
+          else admitted(admission);
+        } catch (error) {
+          refuse(error);
+        }
+      };
+      const { queue, dispatcher } = this.#options;
+      if (queue === undefined || queue.isFree) return start();
+      // Too many come for a record of each that is refused.
+      const refuseUnseen = (error: GatewayError): void => void (isOver || call.sendStatus(statusOf(error, {})));
+      queue.push(dispatcher.queueOf(origin.metadata), { start, refuse: refuseUnseen });
     };
     const onReceiveMessage = (received: unknown, next: (message: unknown) => void): void => {
       if (!(received instanceof Sized)) return refuse(new Error("a message came without its size"));

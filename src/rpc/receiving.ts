@@ -77,7 +77,7 @@ export class Receiving {
   begin(holder: string, connection: GrpcConnection | undefined, refuse: (error: GatewayError) => void): Incoming {
     const incoming = new Incoming(this.#budget, holder, connection, refuse, this.#onWhole);
     this.#partial.add(incoming);
-    this.#timer ??= listeningClock.after(SWEEP_MS, this.#sweep).unref();
+    if (this.#timer === undefined) this.#timer = listeningClock.after(SWEEP_MS, this.#sweep).unref();
     return incoming;
   }
 

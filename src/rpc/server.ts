@@ -14,6 +14,7 @@ import type {
 } from "@grpc/grpc-js";
 import type { Method } from "../api/channel.js";
 import { descriptorSetBytes } from "../api/descriptors.js";
+import type { RequestQueue } from "../api/request-queue.js";
 import { serviceMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
@@ -37,12 +38,14 @@ import { TunnelServer } from "./tunnel-server.js";
 export interface GrpcServerOptions {
   readonly dispatcher: Pick<
     Dispatcher,
-    "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf" | "refusedAtEdge"
+    "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf" | "queueOf" | "refusedAtEdge"
   >;
   /** Who may connect, and how many. */
   readonly connections?: ListenerOptions | undefined;
   /** The memory for messages, of this and of other edges. Absent: unbounded. */
   readonly bodies?: ByteBudget | undefined;
+  /** Where calls of this and of other edges wait for their start. Absent: they begin at once. */
+  readonly queue?: Pick<RequestQueue, "isFree" | "push"> | undefined;
   /** The most calls at once on one connection. 1,000. */
   readonly concurrentStreamsMax?: number | undefined;
   /** The most calls at once over one tunnel. 10,000. */
@@ -84,6 +87,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     dispatcher: options.dispatcher,
     listener: (): Listener => listener,
     bodies: options.bodies,
+    queue: options.queue,
     slowMs: options.connections?.strangerMs ?? STRANGER_MS,
   });
   const server: Server = new Server({
@@ -103,6 +107,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   for (const service of Object.values(SERVED_SERVICES)) addMethods(server, Object.values(service), edge);
   const tunnels = new TunnelServer({
     dispatcher: options.dispatcher,
+    queue: options.queue,
     callsMax: options.tunnelCallsMax,
     readers: edge.readers,
     log: options.log,

@@ -3,8 +3,10 @@ import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
 import { TunnelFrameKind } from "../api/index.js";
 import type { AnyMethod } from "../api/methods.js";
+import type { RequestQueue } from "../api/request-queue.js";
 import { GatewayError } from "../errors.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
+import { beginsRequest } from "./begins-request.js";
 import type { BlockedReader, BlockedReaders } from "./blocked-readers.js";
 import type { Dispatcher } from "./dispatcher.js";
 import type { Refused, ServerCall } from "./server-call.js";
@@ -30,7 +32,8 @@ export interface Opening {
 
 /** What a call needs of its tunnel. */
 export interface CallPlace {
-  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "refusedAtEdge">;
+  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "queueOf" | "refusedAtEdge">;
+  readonly queue: Pick<RequestQueue, "isFree" | "push"> | undefined;
   readonly outbox: Outbox;
   readonly readers: BlockedReaders;
   /** The call's last frame is on its way. */
@@ -83,11 +86,21 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall, BlockedReade
         return;
       }
       this.#reader = undefined;
-      void this.#run(bytes);
+      this.#begin(bytes);
     } catch (error) {
       if (error instanceof MalformedFrame) throw error;
       this.#refuseHere(error);
     }
+  }
+
+  /** What runs already, and what is told of it, goes before what begins. */
+  #begin(bytes: Buffer): void {
+    const { queue, dispatcher } = this.#place;
+    if (queue === undefined || !beginsRequest(this.#method.path) || queue.isFree) return void this.#run(bytes);
+    queue.push(dispatcher.queueOf(this.metadata), {
+      start: () => void (this.#ended || this.#run(bytes)),
+      refuse: (error) => void (this.#ended || this.refuse(error, {})),
+    });
   }
 
   /** What never came to the method is told here. */

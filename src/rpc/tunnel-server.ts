@@ -8,6 +8,7 @@ import {
 } from "@grpc/grpc-js";
 import { TunnelFrameKind, type TunnelFrame, type TunnelRequest, type TunnelResponse } from "../api/index.js";
 import { serviceMethod } from "../api/methods.js";
+import type { RequestQueue } from "../api/request-queue.js";
 import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
 import { peerAddress } from "./client-address.js";
@@ -30,7 +31,9 @@ const {
 type Stream = ServerDuplexStream<TunnelRequest, TunnelResponse>;
 
 export interface TunnelServerOptions {
-  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "isFront" | "refusedAtEdge">;
+  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "isFront" | "queueOf" | "refusedAtEdge">;
+  /** Where calls that begin requests wait for their start. Absent: they begin at once. */
+  readonly queue?: Pick<RequestQueue, "isFree" | "push"> | undefined;
   /** The most calls at once over one tunnel. 10,000. */
   readonly callsMax?: number | undefined;
   /** Those of all edges whose readers are behind. */
@@ -104,6 +107,7 @@ class ServerTunnel {
     this.#outbox = new Outbox((frames) => stream.write({ frames }));
     this.#place = {
       dispatcher: options.dispatcher,
+      queue: options.queue,
       outbox: this.#outbox,
       readers: options.readers,
       onEnd: (callId) => this.#forget(callId),

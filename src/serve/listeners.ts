@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ByteBudget } from "../api/byte-budget.js";
-import type { Channel } from "../api/channel.js";
+import type { CallMetadata, Channel } from "../api/channel.js";
+import type { RequestQueue } from "../api/request-queue.js";
 import { type Address, formatAddress } from "../config/listen-address.js";
 import type { Environment } from "../config/environment.js";
 import { readTlsFiles, type TlsFiles, type TlsPaths, watchTlsFiles } from "../config/tls.js";
@@ -22,6 +23,7 @@ import { listenAdmin } from "./admin.js";
 import { machineMs } from "./clock.js";
 import { type Core, proxiesOf } from "./core.js";
 import { recordFrontRefusal } from "./front-refusals.js";
+import { createQueue } from "./overload.js";
 import { RefusalReports } from "./refusal-reports.js";
 import { requestIdsBy } from "./request-id.js";
 
@@ -57,6 +59,8 @@ interface Port {
 export class Listeners {
   readonly #options: ListenersOptions;
   readonly #bodies: ByteBudget;
+  /** Of both ports. Undefined where requests begin at once, however many come. */
+  readonly #queue: RequestQueue | undefined;
   readonly #ports: { http?: Port; grpc?: Port; admin?: Port } = {};
   #notServing: (() => void) | undefined;
   #watch: { close(): void } | undefined;
@@ -67,6 +71,7 @@ export class Listeners {
   constructor(options: ListenersOptions) {
     this.#options = options;
     this.#bodies = new ByteBudget(options.environment.bodyMemoryBytes);
+    this.#queue = createQueue(options);
     const { channel, core, frontToken, metrics } = options;
     const onLost = (count: number): void => metrics.recordsDropped.inc(count);
     if (core === undefined && frontToken !== undefined)
@@ -130,6 +135,8 @@ export class Listeners {
       frontToken,
       timeMs: machineMs,
       bodies: this.#bodies,
+      queue: this.#queue,
+      accountOf: core && ((headers: CallMetadata) => core.dispatcher.queueOf(headers)),
       clientAddressOf: proxies && ((peer, forwardedFor) => proxies.clientOf(peer, forwardedFor)),
       isProxy: proxies && ((peer) => proxies.has(peer)),
       prepareLong: core === undefined ? outlines.prepare : undefined,
@@ -165,6 +172,7 @@ export class Listeners {
       log,
       connections,
       bodies: this.#bodies,
+      queue: this.#queue,
       reflection: environment.grpcReflection,
     });
     const { port } = await server.listen(formatAddress(address));

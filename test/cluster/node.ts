@@ -72,6 +72,8 @@ export class GatewayNode {
         TOLLGATE_GRPC: hasGrpc ? `${host}:${port(this.grpc)}` : "off",
         TOLLGATE_ADMIN: `${host}:${port(this.admin)}`,
         TOLLGATE_LAME_DUCK_MS: "1000",
+        // Nodes, servers and callers share one machine.
+        TOLLGATE_LOAD_SHEDDING: "off",
         TOLLGATE_DATA: join(directory, "data"),
         TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
         TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,

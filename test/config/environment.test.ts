@@ -18,6 +18,7 @@ const DEFAULTS = {
   admin: { host: "127.0.0.1", port: 8082 },
   trustedProxies: [],
   corsOrigins: [],
+  shedsLoad: true,
   grpcReflection: false,
   webhookNetworks: [],
   mail: undefined,
@@ -85,6 +86,7 @@ describe("a good environment", () => {
       want: { corsOrigins: ["https://app.example.com", "http://localhost:5173"] },
     },
     { name: "pages of any origin", env: { TOLLGATE_CORS_ORIGINS: "*" }, want: { corsOrigins: ["*"] } },
+    { name: "no load shedding", env: { TOLLGATE_LOAD_SHEDDING: "off" }, want: { shedsLoad: false } },
     { name: "reflection", env: { TOLLGATE_GRPC_REFLECTION: "on" }, want: { grpcReflection: true } },
     {
       name: "certificates",

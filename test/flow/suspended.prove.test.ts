@@ -1,4 +1,4 @@
-/** A gateway that is suspended for 40 s in the middle of its streams and of a body: nothing is cut, and nobody is blamed. */
+/** A gateway that is suspended for 40 s amid its streams and a body: nothing is cut, and nobody is blamed. */
 import { expect, test } from "vitest";
 import { chat, deliveredText, postChat, readAll } from "../support/chat-call.js";
 import { script } from "../support/fake-upstream.js";

@@ -288,6 +288,13 @@ export const PARTS = [
     smoke: IN_NPM_TEST,
   },
   {
+    name: "overload",
+    about: "Three times the load that saturates a gateway: what is answered, what is refused, and how soon.",
+    command: npm("overload"),
+    touches: [...PROGRAM, ...RUNNING, "test/overload/", "test/bench/"],
+    smoke: IN_NPM_TEST,
+  },
+  {
     name: "mutants",
     about: "A sample of small mistakes in the program: the suite finds each.",
     command: npm("mutants"),

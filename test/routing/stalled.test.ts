@@ -1,4 +1,4 @@
-/** An answer whose bytes lie in the socket while the process is held up: it is read, and nothing counts against its upstream. */
+/** An answer whose bytes lie in the socket while the process is held up: it is read, and nobody is blamed. */
 import { Worker } from "node:worker_threads";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -29,7 +29,8 @@ const STALL_MS = 3_000;
 const SERVER = `
 const { parentPort } = require("node:worker_threads");
 const { createServer } = require("node:http");
-const chunk = (delta, reason) => "data: " + JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] }) + "\\n\\n";
+const choice = (more) => JSON.stringify({ choices: [{ index: 0, ...more }] });
+const chunk = (delta, reason) => "data: " + choice({ delta, finish_reason: reason }) + "\\n\\n";
 const server = createServer((request, response) => {
   let body = "";
   request.on("data", (data) => (body += data));
@@ -38,7 +39,7 @@ const server = createServer((request, response) => {
     setTimeout(() => {
       if (isWhole) {
         response.writeHead(200, { "content-type": "application/json" });
-        response.end(JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "word" }, finish_reason: "stop" }] }));
+        response.end(choice({ message: { role: "assistant", content: "word" }, finish_reason: "stop" }));
         return;
       }
       response.writeHead(200, { "content-type": "text/event-stream" });

@@ -138,7 +138,7 @@ export async function untilTunnelled(channel: Channel, calls: readonly ServerCal
 export function watched(
   dispatcher: Dispatcher,
   calls: ServerCall[],
-): Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf" | "refusedAtEdge"> {
+): Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf" | "queueOf" | "refusedAtEdge"> {
   return {
     unary: (method, request, call) => {
       calls.push(call);
@@ -151,6 +151,7 @@ export function watched(
     isFront: (metadata) => dispatcher.isFront(metadata),
     admit: (permission, origin, method) => dispatcher.admit(permission, origin, method),
     permissionOf: (path) => dispatcher.permissionOf(path),
+    queueOf: (metadata) => dispatcher.queueOf(metadata),
     refusedAtEdge: (thrown, refusal) => dispatcher.refusedAtEdge(thrown, refusal),
     drain: (timeoutMs) => dispatcher.drain(timeoutMs),
   };
