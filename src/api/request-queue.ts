@@ -21,6 +21,8 @@ const WAIT_MS_MAX = 1_500;
 /** An account all of whose requests waited longer than this, for so long, has a standing queue. */
 const PROMPT_WAIT_MS = 50;
 const STANDING_MS = 1_000;
+/** What waited before a pause of so long says nothing any more. */
+const PAUSE_MS = 2_000;
 /** How long they may wait then: a short queue loses no throughput, and a long one only delays. */
 const STANDING_WAIT_MS_MAX = 100;
 /** How long requests of an account may wait that asks for little: they wait only where the process was held up. */
@@ -67,12 +69,9 @@ class AccountQueue {
   #first = 0;
   /** How many of its requests came lately. */
   asked = 0;
-  /** When one began last that had hardly waited. */
-  promptMs: number;
-
-  constructor(nowMs: number) {
-    this.promptMs = nowMs;
-  }
+  /** When one began last that had hardly waited, or the first came. */
+  promptMs = -Infinity;
+  #pushedMs = -Infinity;
 
   get size(): number {
     return this.#requests.length - this.#first;
@@ -83,9 +82,11 @@ class AccountQueue {
     return nowMs - (this.#sinceMs[this.#first] ?? nowMs);
   }
 
-  push(request: QueuedRequest, sinceMs: number): void {
+  push(request: QueuedRequest, nowMs: number, delayMs: number): void {
+    if (this.size === 0 && nowMs - this.#pushedMs > PAUSE_MS) this.promptMs = nowMs;
+    this.#pushedMs = nowMs;
     this.#requests.push(request);
-    this.#sinceMs.push(sinceMs);
+    this.#sinceMs.push(nowMs - delayMs);
   }
 
   shift(): QueuedRequest | undefined {
@@ -158,9 +159,9 @@ export class RequestQueue {
     if (this.#turnMs === undefined) this.#beginTurn(nowMs);
     if (this.#size >= WAITING_MAX) this.#refuseOldest();
     let queue = this.#accounts.get(account);
-    if (queue === undefined) this.#accounts.set(account, (queue = new AccountQueue(nowMs)));
+    if (queue === undefined) this.#accounts.set(account, (queue = new AccountQueue()));
     if (queue.size === 0) this.#ring.push(queue);
-    queue.push(request, nowMs - this.#delayMs);
+    queue.push(request, nowMs, this.#delayMs);
     queue.asked += 1;
     this.#asked += 1;
     this.#size += 1;
@@ -268,12 +269,13 @@ export class RequestQueue {
   }
 
   #halve(nowMs: number): void {
-    if (nowMs - this.#halvedMs < HALF_LIFE_MS) return;
+    const times = Math.floor((nowMs - this.#halvedMs) / HALF_LIFE_MS);
+    if (times < 1) return;
     this.#halvedMs = nowMs;
-    this.#begun /= 2;
+    this.#begun /= 2 ** times;
     this.#asked = 0;
     for (const [account, queue] of this.#accounts) {
-      queue.asked /= 2;
+      queue.asked /= 2 ** times;
       if (queue.asked < 1 && queue.size === 0) this.#accounts.delete(account);
       else this.#asked += queue.asked;
     }

@@ -146,6 +146,15 @@ describe("at three times what it can work off", () => {
   });
 });
 
+test("what an account waited for long ago counts no more: a burst is worked off", async () => {
+  for (const pauseMs of [0, 30_000, 30_000]) {
+    nowMs += pauseMs;
+    for (let count = 0; count < CAPACITY / 2; count++) process.comes("acme");
+    await process.run(2, {});
+  }
+  expect([process.refused.length, process.begun.length]).toEqual([0, (3 * CAPACITY) / 2]);
+});
+
 test("what runs already has the event loop again after a slice of what begins", async () => {
   for (let count = 0; count < 100; count++) process.comes("acme");
   const first = process.begun.length;
