@@ -101,8 +101,8 @@ async function ask({ stallsAt, ...script }: Asked): Promise<{ error: string; wor
   const hold = (at: Asked["stallsAt"]): void => {
     if (at !== stallsAt || isHeld) return;
     isHeld = true;
-    // In a turn of its own: what was sent has left, and what was read is told.
-    setTimeout(() => stall(STALL_MS), 60);
+    // What was sent has left, and what was read is told. Behind it timers run before sockets are read.
+    setTimeout(() => setImmediate(() => stall(STALL_MS)), 60);
   };
   const receiver = {
     begin: nothing,
