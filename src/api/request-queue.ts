@@ -21,6 +21,8 @@ const WAIT_MS_MAX = 1_500;
 /** An account all of whose requests waited longer than this, for so long, has a standing queue. */
 const PROMPT_WAIT_MS = 50;
 const STANDING_MS = 1_000;
+/** A shorter queue is not standing: it is worked off soon, where the machine lets the process. */
+const STANDING_SIZE = 32;
 /** What waited before a pause of so long says nothing any more. */
 const PAUSE_MS = 2_000;
 /** How long they may wait then: a short queue loses no throughput, and a long one only delays. */
@@ -233,8 +235,7 @@ export class RequestQueue {
   #next(nowMs: number): AccountQueue | undefined {
     let left = REFUSED_AT_ONCE_MAX;
     for (let queue = this.#ring.shift(); queue !== undefined; queue = this.#ring.shift()) {
-      const waitMsMax = this.#waitMsMax(queue, nowMs);
-      for (; left > 0 && queue.size > 0 && queue.waitedMs(nowMs) > waitMsMax; left--) this.#refuse(queue);
+      for (; left > 0 && queue.size > 0 && this.#isOverdue(queue, nowMs); left--) this.#refuse(queue);
       if (left > 0 && queue.size > 0) return queue;
       if (left > 0) continue;
       if (queue.size > 0) this.#ring.unshift(queue);
@@ -244,12 +245,14 @@ export class RequestQueue {
   }
 
   /** An account that asks for less than an equal share of what begins does not pay for the queues of others. */
-  #waitMsMax(queue: AccountQueue, nowMs: number): number {
-    const isStanding = nowMs - queue.promptMs > STANDING_MS;
+  #isOverdue(queue: AccountQueue, nowMs: number): boolean {
+    const waitedMs = queue.waitedMs(nowMs);
+    if (waitedMs <= STANDING_WAIT_MS_MAX) return false;
+    const isStanding = queue.size >= STANDING_SIZE && nowMs - queue.promptMs > STANDING_MS;
     const asked = queue.asked * this.#accounts.size;
     const hasItsShare = asked >= this.#begun && asked * LIGHT_TIMES >= this.#asked;
-    if (!hasItsShare) return LIGHT_WAIT_MS_MAX;
-    return isStanding ? STANDING_WAIT_MS_MAX : WAIT_MS_MAX;
+    if (!hasItsShare) return waitedMs > LIGHT_WAIT_MS_MAX;
+    return isStanding || waitedMs > WAIT_MS_MAX;
   }
 
   #refuse(queue: AccountQueue): void {
