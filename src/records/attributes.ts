@@ -78,7 +78,7 @@ export function attributesOf(metadata: CallMetadata, body: AskedBody | undefined
   }
   const { endUser, session } = personIn([users.header, users.safetyIdentifier, users.user, users.metadata]);
   return {
-    endUser: shortened(endUser, TEXT_CHARACTERS_MAX),
+    endUser: storedName(endUser),
     tags,
     session: sessions.header || sessions.body || sessions.metadata || session,
     client,
@@ -126,6 +126,11 @@ function valueOf(body: AskedBody | undefined, member: AskedBody["members"][numbe
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+/** The name of an end user as records and content keep it. */
+export function storedName(name: string): string {
+  return shortened(name, TEXT_CHARACTERS_MAX);
 }
 
 /** No line of a log or a table is broken by what a client calls somebody. */

@@ -21,6 +21,8 @@ export interface ContentStore {
   find(id: string): Promise<Omit<ContentRow, "endUser"> | undefined>;
   /** Forgets what was of a person, in one account or in all, and says how many that were. */
   erase(accountId: string | undefined, endUser: string): Promise<number>;
+  /** Forgets what was of these requests, and says how many that were. */
+  eraseOf(ids: readonly string[]): Promise<number>;
   /** Forgets at most `count` that ended before, and says how many. */
   forgetBefore(timeMs: number, count: number): Promise<number>;
   /** What an account has, in bytes. */

@@ -71,6 +71,12 @@ export class ContentVault {
     return this.store.erase(accountId, endUser);
   }
 
+  /** Forgets what was kept of these requests, and says how many that were. */
+  eraseOf(ids: readonly string[]): Promise<number> {
+    this.#bytes.clear();
+    return this.store.eraseOf(ids);
+  }
+
   /** Forgets some of what ended before. False where there is no more. */
   async sweepOne(beforeMs: number): Promise<boolean> {
     this.#bytes.clear();

@@ -3,6 +3,7 @@ import { type Chunk, ChunkBuilder, columnOf, encodeChunk, type Part, rowOf, text
 import { ChunkSumsCache } from "./chunk-sums.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
 import { requestTime } from "../api/request-time.js";
+import { type ErasedPerson, erasedIn, idsOf } from "./erasure.js";
 import { FLAG, ID_AHEAD_MS, type RecordRow, REQUEST_MS_MAX } from "./columns.js";
 import { type RecordFilter, isRefused, type Test, testOf } from "./filter.js";
 import { PartReader, type ReadMark } from "./part-reader.js";
@@ -180,19 +181,26 @@ export class Engine {
     return adopted ?? 0;
   }
 
-  /** Takes out of all records of an account, or of all, whom they were for. Returns how many that were. */
-  async erase(account: string | undefined, endUser: string): Promise<number> {
+  /**
+   * Takes out of all records of an account, or of all, whom they were for. Returns how many that were. `forget` is
+   * called with the ids of some of them before that.
+   */
+  async erase(
+    account: string | undefined,
+    person: ErasedPerson,
+    forget?: (ids: readonly string[]) => Promise<void>,
+  ): Promise<number> {
     let erased = 0;
     for (const mark of await this.#within(0, EVER_MS)) {
-      const chunk = await this.#chunk(mark, false);
-      const names = account === undefined ? { endUser } : { endUser, account };
-      const passes = chunk && testOf(chunk, { fromMs: 0, toMs: EVER_MS, names });
+      const chunk = await this.#chunk(mark, person.session !== undefined);
+      const passes = chunk && erasedIn(chunk, account, person);
       if (chunk === undefined || passes === undefined) continue;
       let count = 0;
       for (let row = 0; row < chunk.count; row++) if (passes(row)) count += 1;
       if (count === 0) continue;
       const whole = await this.#chunk(mark, true);
       if (whole === undefined) continue;
+      await forget?.(idsOf(whole, passes));
       const builder = new ChunkBuilder(whole.count);
       builder.pushChunk(
         whole,

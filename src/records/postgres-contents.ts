@@ -8,6 +8,7 @@ const PUT = sql(`INSERT INTO request_content (id, account_id, end_user, end_time
 const FIND = sql("SELECT account_id, end_time_ms, sealed FROM request_content WHERE id = $1");
 const ERASE = sql(`DELETE FROM request_content WHERE end_user = $1 AND end_user <> ''
   AND ($2::text IS NULL OR account_id = $2)`);
+const ERASE_OF = sql("DELETE FROM request_content WHERE id = ANY($1::text[])");
 const FORGET_BEFORE = sql(`DELETE FROM request_content WHERE id IN
   (SELECT id FROM request_content WHERE end_time_ms < $1 ORDER BY end_time_ms LIMIT $2)`);
 const BYTES = sql("SELECT coalesce(sum(byte_count), 0) AS bytes FROM request_content WHERE account_id = $1");
@@ -40,6 +41,10 @@ class PostgresContents implements ContentStore {
 
   erase(accountId: string | undefined, endUser: string): Promise<number> {
     return this.database.run(ERASE, [endUser, accountId ?? null]);
+  }
+
+  eraseOf(ids: readonly string[]): Promise<number> {
+    return this.database.run(ERASE_OF, [ids]);
   }
 
   forgetBefore(timeMs: number, count: number): Promise<number> {

@@ -9,6 +9,7 @@ import type { ChunkStore } from "./chunk-store.js";
 import type { ContentStore } from "./content-store.js";
 import { ContentVault } from "./content-vault.js";
 import { Engine } from "./engine.js";
+import { erasePerson } from "./erasure.js";
 import type {
   RecordAnswer,
   RecordCall,
@@ -47,11 +48,7 @@ const handlers: Handlers = {
   find: (id) => engine.find(id),
   known: (ids) => engine.known(ids),
   adopt: (rows, fromMs, toMs) => engine.adopt(rows, fromMs, toMs),
-  async erase(account, endUser) {
-    // First what says most.
-    const contentCount = await vault.erase(account, endUser);
-    return { contentCount, requestCount: await engine.erase(account, endUser) };
-  },
+  erase: (account, endUser) => erasePerson(account, endUser, engine, vault),
   sweepOne: (nowMs, retention) => engine.sweepOne(nowMs, retention),
   joinTails: () => engine.joinTails(),
   joinLeft: (beforeMs) => engine.joinLeft(beforeMs),

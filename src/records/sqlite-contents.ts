@@ -37,6 +37,7 @@ class SqliteContents implements ContentStore {
   readonly #put;
   readonly #find;
   readonly #erase;
+  readonly #eraseOf;
   readonly #forgetBefore;
   readonly #bytesOf;
   readonly #forgetOldest;
@@ -59,6 +60,10 @@ class SqliteContents implements ContentStore {
     );
     this.#erase = database.prepare<[string, string | null, string | null]>(
       "DELETE FROM request_content WHERE end_user = ? AND end_user <> '' AND (? IS NULL OR account_id = ?)",
+    );
+    const eraseOne = database.prepare<[string]>("DELETE FROM request_content WHERE id = ?");
+    this.#eraseOf = database.transaction((ids: readonly string[]) =>
+      ids.reduce((count, id) => count + eraseOne.run(id).changes, 0),
     );
     this.#forgetBefore = database.prepare<[number, number]>(
       `DELETE FROM request_content WHERE id IN
@@ -96,6 +101,10 @@ class SqliteContents implements ContentStore {
 
   erase(accountId: string | undefined, endUser: string): Promise<number> {
     return Promise.resolve(this.#erase.run(endUser, accountId ?? null, accountId ?? null).changes);
+  }
+
+  eraseOf(ids: readonly string[]): Promise<number> {
+    return Promise.resolve(this.#eraseOf(ids));
   }
 
   forgetBefore(timeMs: number, count: number): Promise<number> {

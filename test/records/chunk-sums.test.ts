@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fc } from "../support/seeds.js";
 import { expect, test } from "vitest";
 import { ChunkSumsCache } from "../../src/records/chunk-sums.js";
+import { personOf } from "../../src/records/erasure.js";
 import { Engine } from "../../src/records/engine.js";
 import { batchOf } from "../../src/records/row-batch.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
@@ -73,7 +74,7 @@ test("after any appends, erasures and sweeps they are those of whoever never ask
           if (one.kind === "append")
             await engine.append(batchOf(one.rows.map((row) => rowWith({ ...row, id: `req_${next++}` }))));
           if (one.kind === "seal") await cold().joinLeft(EVER);
-          if (one.kind === "erase") await engine.erase(undefined, one.user);
+          if (one.kind === "erase") await engine.erase(undefined, personOf(one.user));
           if (one.kind === "sweep")
             while (await engine.sweepOne(DAY + WEEK_MS, { recordsMs: WEEK_MS, refusalsMs: one.ageMs }));
           expect(await answers(engine)).toEqual(await answers(cold()));
