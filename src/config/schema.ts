@@ -120,6 +120,12 @@ const model = block({
       "After how many milliseconds without a word a stream begins all the same, and is kept alive: what fails later is " +
         "told in the stream; default: 10000",
     ),
+  hosted_tools: oneOf(["refuse", "drop"], "must be refuse or drop")
+    .prefault("refuse")
+    .describe(
+      "What becomes of tools that an upstream would run, such as a web search, where its wire lacks them or they have no " +
+        "price: the request is refused by the tool's name, or goes without it and names it in `x-tollgate-dropped`",
+    ),
   price: price.optional().describe("What its callers pay: `free`, or a block; default: the published price"),
   facts: facts.optional().describe("What it can, over what is known of it by its name"),
   retires: day.optional().describe("The last day on which it is served"),
@@ -246,6 +252,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     contextTokens: value.context_tokens,
     outputTokensMax: value.output_tokens_max,
     streamHeadMs: value.stream_head_ms,
+    hostedTools: value.hosted_tools,
     price: value.price,
     facts: value.facts ?? {},
     retireTime: value.retires,

@@ -40,6 +40,8 @@ export interface ModelSettings {
   readonly outputTokensMax: number | undefined;
   /** A stream's head leaves after so long without a word. Undefined: the default. */
   readonly streamHeadMs?: number | undefined;
+  /** What becomes of tools that an upstream would run, and that it lacks or that have no price. Undefined: refuse. */
+  readonly hostedTools?: "refuse" | "drop" | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;
   /** Over what is known of its targets' models by their names. */

@@ -39,7 +39,7 @@ export function findModel(id: string, caller: Caller, steps: Steps): ServedModel
 
 /** What the request may cost, by its bytes. */
 export function planOf(
-  { request, generation }: Asked,
+  { request, generation }: Pick<Asked, "request" | "generation">,
   model: ServedModel,
   kind: ModelKind,
   { caller }: GatewayCall,

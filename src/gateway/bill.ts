@@ -1,12 +1,15 @@
 /** What an answer costs by what it tells of itself: the model, the service tier and the tools that were really used. */
 import type { Price, ToolUse, Usage } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
+import { endpointFor } from "../families/family.js";
 import type { Plan } from "../pricing/hold-plan.js";
 import { costNanos, type Served } from "../pricing/price.js";
 import { hasServiceTier, priceOfTool } from "../pricing/rates.js";
 import type { Answered } from "../routing/answered.js";
+import type { Target } from "../routing/model.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { greater, lesser } from "../money.js";
+import type { MeterOptions } from "./meter-types.js";
 
 /**
  * What an answer tells that was not asked: another model, another service tier, or calls of the upstream's tools. A
@@ -58,6 +61,17 @@ export function billOf(usage: Usage, report: AnswerReport | undefined, terms: Bi
     operatorCostNanos: cost === undefined ? undefined : costNanos(usage, cost, served),
     doubt,
   };
+}
+
+/** What of the plan a target was asked: tools of another wire than its own never reach it. */
+export function askedOf(
+  target: Target | undefined,
+  { plan, request, kind }: Pick<MeterOptions, "plan" | "request" | "kind">,
+): BillTerms["plan"] {
+  const { source } = request;
+  if (plan.toolCallsMax.length === 0 || source === undefined || target === undefined) return plan;
+  if (endpointFor(target.served.family, request, kind).wire.name === source.wire) return plan;
+  return { serviceTier: plan.serviceTier, toolCallsMax: [] };
 }
 
 /** As an answer tells them. One that cannot, and brought anything, is taken to have called each tool once. */

@@ -10,10 +10,11 @@ import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { ModelKind } from "../families/family.js";
 import type { Plan } from "../pricing/hold-plan.js";
 import { costNanos } from "../pricing/price.js";
+import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import { shownHealth } from "../routing/catalog.js";
-import { likelyOrder } from "../routing/pick.js";
-import { foresee, targetsFor } from "../routing/question.js";
+import { likelyOrder, targetsFor } from "../routing/pick.js";
+import { foresee } from "../routing/question.js";
 import { findModel, type Holder, openHold, planOf, reserve } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
@@ -29,19 +30,20 @@ import type { WireRequest } from "../wire/wire.js";
 const HISTORY_DAYS = 30;
 
 /** Rejects where the request itself is wrong; what else would refuse it stands in the answer. */
-export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): Promise<EstimateCostResponse> {
-  const { request } = asked;
+export async function estimate(came: Asked, call: GatewayCall, steps: Steps): Promise<EstimateCostResponse> {
+  const { facts } = came.request;
   let model: ServedModel;
   try {
-    model = findModel(request.facts.model, call.caller, steps);
+    model = findModel(facts.model, call.caller, steps);
   } catch (error) {
     if (!(error instanceof GatewayError) || error.reason !== "ERROR_REASON_MODEL_NOT_ALLOWED") throw error;
     // Whoever may not use a model learns nothing of its upstreams and prices.
     const nothing = EstimateCostResponse.decode(new Uint8Array());
-    return { ...nothing, model: request.facts.model, ...refusedBy(error) };
+    return { ...nothing, model: facts.model, ...refusedBy(error) };
   }
-  const kind = kindOf(request, model);
-  const byBytes = planOf(asked, model, kind, call);
+  const kind = kindOf(came.request, model);
+  const request = withoutLackingAnywhere(came.request, model, kind);
+  const byBytes = planOf({ request, generation: came.generation }, model, kind, call);
   const { plan, heldNanos, refusal: gateRefusal } = await tryAdmission(byBytes, model, call, steps);
   const outputTokens = gateRefusal === undefined ? plan.coveredOutputTokens(heldNanos) : plan.outputTokensMax;
   const outputTokensMax = (outputTokens ?? 0) * plan.candidateCount;

@@ -9,6 +9,7 @@ import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Caller } from "../keys/caller.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { Admission } from "../limits/admission.js";
+import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import type { ServedModel } from "../routing/model.js";
 import type { RequestRecord } from "../records/request-record.js";
 import type { LongReading } from "../routing/attempt-types.js";
@@ -56,13 +57,13 @@ export async function generate(
   try {
     call.record?.take();
     const reading = read();
-    const asked = reading instanceof Promise ? await reading : reading;
-    const { request, acceptWire } = asked;
-    if (call.record !== undefined) noteRequest(request, call.record, call.caller);
-    const model = findModel(request.facts.model, call.caller, steps);
-    const kind = kindOf(request, model);
+    const { request: came, generation, acceptWire } = reading instanceof Promise ? await reading : reading;
+    if (call.record !== undefined) noteRequest(came, call.record, call.caller);
+    const model = findModel(came.facts.model, call.caller, steps);
+    const kind = kindOf(came, model);
+    const request = withoutLackingAnywhere(came, model, kind);
     describeRequest(call, request, model, kind);
-    const reserving = reserve(planOf(asked, model, kind, call), model, admission);
+    const reserving = reserve(planOf({ request, generation }, model, kind, call), model, admission);
     isReserved = true;
     const admitted = reserving instanceof Promise ? await reserving : reserving;
     const opening = openHold(admitted, model, call, steps, deadline);

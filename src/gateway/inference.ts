@@ -16,6 +16,7 @@ import type { CallMetadata, Sink } from "../api/channel.js";
 import { TYPED_FORM } from "../api/typed-form.js";
 import { AnswerFold } from "../api/answer-fold.js";
 import { GatewayError } from "../errors.js";
+import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
 import { arrive, requireBodySize, sourceOf } from "./arrival.js";
@@ -82,8 +83,10 @@ function asWhole(request: WireRequest): WireRequest {
     ...(request.members === undefined ? {} : { members: request.members }),
     held: request.held,
     ...(request.hosted === undefined ? {} : { hosted: request.hosted }),
+    leftOut: request.leftOut,
     prompt: () => request.prompt(),
     checkForeign: (model, dropped) => request.checkForeign?.(model, dropped),
+    ...(request.without === undefined ? {} : { without: (tools) => asWhole(request.without?.(tools) ?? request) }),
     long: request.long,
     outline: request.outline,
   };
@@ -103,8 +106,9 @@ async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: 
 }
 
 async function countAdmitted(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
-  const { request } = await readGeneration(asked.generation, "", call, steps, false, "count");
-  const model = findModel(request.facts.model, call.caller, steps);
+  const { request: came } = await readGeneration(asked.generation, "", call, steps, false, "count");
+  const model = findModel(came.facts.model, call.caller, steps);
+  const request = withoutLackingAnywhere(came, model, "chat");
   const { tokens, source } = await knownInput(request, model, call, steps);
   return { inputTokens: BigInt(tokens), exact: source !== TokenSource.TOKEN_SOURCE_ESTIMATE };
 }

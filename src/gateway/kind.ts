@@ -2,7 +2,7 @@
 import { GatewayError } from "../errors.js";
 import type { ModelKind } from "../families/family.js";
 import type { ServedModel } from "../routing/model.js";
-import { targetsFor } from "../routing/question.js";
+import { targetsFor } from "../routing/pick.js";
 import type { WireRequest } from "../wire/wire.js";
 
 /** How a refusal names what was asked. */

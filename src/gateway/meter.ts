@@ -11,7 +11,7 @@ import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
 import type { Target } from "../routing/model.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch } from "../wire/wire.js";
-import { type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
+import { askedOf, type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
 import { AnswerHead } from "./answer-head.js";
 import { LeftAttempts } from "./left-attempts.js";
@@ -155,7 +155,7 @@ export class Meter implements AnswerReceiver {
     const report = this.#report;
     if (report === undefined || report.made === "nothing") return undefined;
     const { servedModel = "", serviceTier = "" } = report;
-    const { plan } = this.options;
+    const plan = askedOf(this.#target, this.options);
     return {
       model: servedModel === this.#modelId ? "" : servedModel,
       serviceTier: serviceTier === "" ? plan.serviceTier : serviceTierOf(serviceTier),
@@ -347,8 +347,9 @@ export class Meter implements AnswerReceiver {
 
   /** What a usage costs by what the answer tells of itself so far. */
   #bill(usage: Usage): Bill {
-    const { model, plan, routing, hold } = this.options;
+    const { model, routing, hold } = this.options;
     const [report, target] = [this.#report, this.#target];
+    const plan = askedOf(target, this.options);
     const told = report?.servedModel ?? "";
     const answered = told === "" || target === undefined ? undefined : routing.answeredAs(told, model, target);
     const heldNanos = hold.amountNanos;

@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.js";
 import { checkPart, heldFile, refuseHeld } from "../wire/request/held-objects.js";
 import { callsMaxOf, roundsMaxOf, type HostedTool } from "../wire/request/hosted-tools.js";
 import { isPicture, mayBePicture } from "../wire/request/picture.js";
+import { leftOutToolName, promptWithout } from "../wire/request/left-out-tools.js";
 import { SUMMING_UP } from "../wire/request/steering.js";
 import { checkedJson } from "../wire/json/text.js";
 import { objectOf, parsed } from "../wire/json/value.js";
@@ -22,12 +23,16 @@ const PROMPT = "generation.prompt";
 /** Of what a prompt holds: parts stand in results, which stand in messages. */
 const DEPTH_MAX = 32;
 
-/** Checks what a wire would have checked, and takes the facts. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
+/**
+ * Checks what a wire would have checked, and takes the facts. `leftOut` names the tools that the prompt had. Throws
+ * PARAMETER_MISSING or PARAMETER_INVALID.
+ */
 export function typedRequest(
   generation: Generation,
   prompt: Prompt,
   stream: boolean,
   wires: ReadonlyMap<string, ClientWire>,
+  leftOut: readonly string[] = [],
 ): WireRequest {
   if (generation.model === "") throw missing("generation.model");
   if (generation.model.length > MODEL_LENGTH_MAX) throw invalid("generation.model", "is too long");
@@ -56,7 +61,18 @@ export function typedRequest(
     toolCallsMax: callsMaxOf(hosted),
     roundsMax: mayBeSummedUp(prompt) ? (roundsMaxOf(hosted) ?? 1) + 1 : roundsMaxOf(hosted),
   };
-  return { facts, source: undefined, hosted, isPlain: counts.isPlain && isPlain(prompt), prompt: () => prompt };
+  return {
+    facts,
+    source: undefined,
+    hosted,
+    isPlain: counts.isPlain && isPlain(prompt),
+    prompt: () => prompt,
+    leftOut,
+    without: (tools) => {
+      const names = [...leftOut, ...tools.map(leftOutToolName)];
+      return typedRequest(generation, promptWithout(prompt, PROMPT, tools), stream, wires, names);
+    },
+  };
 }
 
 /** Tools that only their own wire knows, as far as the upstream would run them. */

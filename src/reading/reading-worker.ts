@@ -8,7 +8,7 @@ import { families } from "../families/index.js";
 import { endpointFor } from "../families/family.js";
 import { readableInput } from "../pricing/request-text.js";
 import { TargetPermits } from "../routing/permits.js";
-import { bodyFor, checkSource } from "../routing/question.js";
+import { bodyFor, countedRequest } from "../routing/question.js";
 import { namedItems } from "../wire/openai-responses/index.js";
 import { outlined } from "../wire/request/outline.js";
 import { toldCallIds } from "../wire/request/told-calls.js";
@@ -41,17 +41,18 @@ function write(request: WireRequest, order: BodyOrder): WrittenBody {
   const unknown: string[] = [];
   const permits = new TargetPermits(order.terms, (name) => void unknown.push(name));
   if (order.owned === undefined) {
-    if (request.source?.wire !== family.wire.name) request.checkForeign?.(order.model);
-    checkSource(request, family, order.model, permits);
+    const counted = countedRequest(request, family, order.model, permits);
     assert(family.counter !== undefined, `${order.family} counts no tokens`);
-    const body = shared(family.counter.encode(request, order.model, order.facts));
+    const body = shared(family.counter.encode(counted, order.model, order.facts));
     return { body, dropped, unknown, callIds: [] };
   }
   const endpoint = endpointFor(family, request, order.kind);
   const question = { request, target, endpoint, owned: order.owned, strict: order.strict, permits };
   const body = shared(bodyFor(question, dropped));
-  // An answer of the same wire is handed on as it comes.
-  const callIds = endpoint.wire.name === request.source?.wire ? [] : toldCallIds(request);
+  const isOwn = endpoint.wire.name === request.source?.wire;
+  // An exact answer of the same wire is handed on as it comes; without tools any calls nothing.
+  const isHandedOn = isOwn && (endpoint.answers !== "fitted" || (request.facts.toolCount ?? 0) === 0);
+  const callIds = isHandedOn ? [] : toldCallIds(request);
   return { body, dropped, unknown, callIds };
 }
 

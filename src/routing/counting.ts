@@ -7,7 +7,7 @@ import { refuseHeld } from "../wire/request/held-objects.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 import type { TargetPermits } from "./permits.js";
-import { checkSource } from "./question.js";
+import { checkForeign, countedRequest } from "./question.js";
 
 /** Questions that nobody pays for: as many at once, of one account and in all. Beyond them our own count is told. */
 const OF_ACCOUNT_MAX = 8;
@@ -59,7 +59,7 @@ export function checkCountable(request: WireRequest, { targets }: ServedModel): 
   const isForeign = targets.every(
     ({ served }) => endpointFor(served.family, request, "chat").wire.name !== source.wire,
   );
-  if (isForeign) request.checkForeign?.(target.model);
+  if (isForeign) checkForeign(request, target.model);
 }
 
 /**
@@ -96,9 +96,7 @@ function countBody(
     const order = { family: family.name, kind: "chat", model, facts, owned: undefined, strict: false } as const;
     return request.long.write({ ...order, terms: permits.terms }, []);
   }
-  if (request.source !== undefined && request.source.wire !== family.wire.name) request.checkForeign?.(model);
-  checkSource(request, family, model, permits);
-  return counter.encode(request, model, facts);
+  return counter.encode(countedRequest(request, family, model, permits), model, facts);
 }
 
 function ask(

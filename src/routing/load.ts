@@ -296,6 +296,7 @@ class ServedModels {
       contextTokens: facts.contextTokens,
       outputTokensMax: facts.outputTokensMax,
       streamHeadMs: model.streamHeadMs ?? STREAM_HEAD_MS,
+      hostedTools: model.hostedTools,
       price: facts.price,
       isListPriced: facts.isListPriced,
       retireTime: model.retireTime ?? listed?.retireTime,

@@ -59,6 +59,8 @@ export interface ServedModel {
   readonly outputTokensMax: number;
   /** A stream's head leaves after so long without a word. */
   readonly streamHeadMs: number;
+  /** What becomes of tools that an upstream would run, and that a target lacks or has no price for. Absent: refuse. */
+  readonly hostedTools?: "refuse" | "drop" | undefined;
   /** What its clients pay, whichever target answers. */
   readonly price: Price;
   /** True where that is a published price, and not the operator's own. */

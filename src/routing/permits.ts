@@ -4,7 +4,7 @@ import { serviceTierOf } from "../api/service-tier.js";
 import { hasServiceTier, priceOfTool } from "../pricing/rates.js";
 import type { Permits } from "../wire/request/member-gate.js";
 import type { MemberTerms } from "../wire/wire.js";
-import type { Target } from "./model.js";
+import type { ServedModel, Target } from "./model.js";
 
 const NAMES_MAX = 1_000;
 /** A new SDK brings a few names; whoever brings more makes them up, and would leave no room for those of others. */
@@ -37,9 +37,12 @@ export class UnknownMembers {
 }
 
 /** What of a target decides, as it can cross to another thread. */
-export function termsOf(target: Target, price: Price, containers: readonly string[]): MemberTerms {
-  const { knownMembersOnly, refusesAddresses } = target;
-  return { knownMembersOnly, refusesAddresses, price, containers };
+export function termsOf(
+  { knownMembersOnly, refusesAddresses }: Pick<Target, "knownMembersOnly" | "refusesAddresses">,
+  { price, hostedTools }: Pick<ServedModel, "price" | "hostedTools">,
+  containers: readonly string[],
+): MemberTerms {
+  return { knownMembersOnly, refusesAddresses, price, hostedTools, containers };
 }
 
 export class TargetPermits implements Permits {
@@ -56,6 +59,15 @@ export class TargetPermits implements Permits {
   tool(name: string): "priced" | "free" | "unpriced" {
     if (priceOfTool(this.terms.price, name) !== undefined) return "priced";
     return isFree(this.terms.price) ? "free" : "unpriced";
+  }
+
+  get leavesOut(): Permits["leavesOut"] {
+    const { hostedTools, knownMembersOnly } = this.terms;
+    if (hostedTools !== "drop") return undefined;
+    return ({ name, kind }, isForeign) => {
+      if (isForeign) return kind !== "unknown";
+      return kind === "unknown" ? knownMembersOnly : kind === "priced" && this.tool(name) === "unpriced";
+    };
   }
 
   tier(name: string): "priced" | "ordinary" | "unpriced" {

@@ -1,6 +1,13 @@
-/** The order in which a model's targets are tried. */
+/** A model's targets: those that can be asked, and the order in which they are tried. */
+import type { ModelKind } from "../families/family.js";
 import type { HealthState } from "./upstream-health.js";
-import type { Target } from "./model.js";
+import type { ServedModel, Target } from "./model.js";
+
+/** The targets that can be asked for this at all. */
+export function targetsFor(model: ServedModel, kind: ModelKind): readonly Target[] {
+  if (kind === "chat") return model.targets;
+  return model.targets.filter((target) => target.served.family.endpoints?.[kind] !== undefined);
+}
 
 /** The target to try next: the best priority that has one well and not yet tried, by weight among equals. */
 export function pickTarget(

@@ -20,7 +20,8 @@ import { wrongValue } from "../wire/json/node.js";
 import type { OwnedFields, RequestFacts, WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 import type { Containers } from "./containers.js";
-import { firstTargets } from "./pick.js";
+import { firstTargets, targetsFor } from "./pick.js";
+import { withoutLacking } from "./left-out-tools.js";
 import { TargetPermits, termsOf } from "./permits.js";
 
 const PARAMS_CHARACTERS_MAX = 1_000;
@@ -62,12 +63,6 @@ export function headersFor({ target: { served }, request }: Question): Readonly<
   return more === undefined ? served.headers : { ...served.headers, ...more };
 }
 
-/** The targets that can be asked for this at all. */
-export function targetsFor(model: ServedModel, kind: ModelKind): readonly Target[] {
-  if (kind === "chat") return model.targets;
-  return model.targets.filter((target) => target.served.family.endpoints?.[kind] !== undefined);
-}
-
 /** False where one of them may be asked that takes no limit of the output: only the model's own then bounds it. */
 export function takesLimit(model: ServedModel, request: WireRequest, kind: ModelKind): boolean {
   const takes = ({ served }: Target): boolean => endpointFor(served.family, request, kind).takesLimit !== false;
@@ -96,15 +91,17 @@ export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): O
  * The body for the target. `dropped` takes the names of parameters that its wire has no place for. Throws PARAMETER_*
  * where the request cannot be asked of it.
  */
-export function bodyFor(question: BodyQuestion, dropped: string[]): Buffer {
-  const { request, target, endpoint, owned, strict } = question;
-  const { source } = request;
+export function bodyFor(asked: BodyQuestion, dropped: string[]): Buffer {
+  const request = withoutLacking(asked.request, asked.endpoint, asked.permits);
+  const question = request === asked.request ? asked : { ...asked, request };
+  const { target, endpoint, owned, strict } = question;
+  const { source, leftOut } = request;
   const known = dropped.length;
+  if (leftOut !== undefined) dropped.push(...leftOut);
   checkFacts(request, target);
   const isOwnWire = source !== undefined && source.wire === endpoint.wire.name;
   if (source !== undefined && !isOwnWire) {
-    request.checkForeign?.(target.model, dropped);
-    refuseForeignTools(request.hosted ?? [], target.model);
+    checkForeign(request, target.model, dropped);
     if (request.facts.hasDeferredTools === true) dropped.push("tools.defer_loading");
   }
   if (request.held !== undefined) throw refuseHeld(request.held);
@@ -134,13 +131,26 @@ export function askBody(question: Question, dropped: string[]): Buffer | Promise
   });
 }
 
-/** Throws PARAMETER_* for what a client's own body may not ask of the target, where it goes there in its own wire. */
-export function checkSource(request: WireRequest, family: Family, model: string, permits: Permits): void {
+/** Throws PARAMETER_UNSUPPORTED for what a request asks for that only the upstreams of its own wire can do. */
+export function checkForeign(request: WireRequest, model: string, dropped: string[] = []): void {
+  request.checkForeign?.(model, dropped);
+  refuseForeignTools(request.hosted ?? [], model);
+}
+
+/**
+ * The request as its tokens are counted at the target, by the family's own wire. Throws PARAMETER_* for what a
+ * generation would be refused for.
+ */
+export function countedRequest(asked: WireRequest, family: Family, model: string, permits: Permits): WireRequest {
+  const request = withoutLacking(asked, family, permits);
   const { source, facts, members, held } = request;
+  const isOwnWire = source?.wire === family.wire.name;
+  if (source !== undefined && !isOwnWire) checkForeign(request, model);
   if (held !== undefined) throw refuseHeld(held);
-  if (source?.wire !== family.wire.name || members === undefined) return;
+  if (!isOwnWire || members === undefined) return request;
   const leaving = { body: source.body, members, facts, isOwn: true, dropped: [], model };
   checkMembers(leaving, family.members ?? family.wire.members, permits);
+  return request;
 }
 
 /** What becomes of the tools that the upstream would run; nearly no request has any. */
@@ -199,9 +209,11 @@ function checkTyped(body: Buffer, { request, endpoint }: BodyQuestion): void {
 
 /** Throws PARAMETER_UNSUPPORTED for what the model is known not to take, whatever the wire. */
 function checkFacts({ facts }: WireRequest, { facts: can, model }: BodyQuestion["target"]): void {
-  if (can.images !== false || facts.imageCount === 0) return;
-  const problem = "it sees no pictures";
-  throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "messages", problem, model });
+  const refuse = (param: string, problem: string): never => {
+    throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });
+  };
+  if (can.images === false && facts.imageCount > 0) refuse("messages", "it sees no pictures");
+  if (can.tools === false && (facts.toolCount ?? 0) > 0) refuse("tools", "it calls no tools");
 }
 
 function unplaced(params: readonly string[], model: string): GatewayError {
@@ -233,7 +245,7 @@ export async function foresee(
     const endpoint = endpointFor(target.served.family, request, asking.kind);
     try {
       const owned = ownedFor(target, asking);
-      const terms = termsOf(target, model.price, containers.heldAt(target, request, accountId));
+      const terms = termsOf(target, model, containers.heldAt(target, request, accountId));
       const permits = new TargetPermits(terms);
       const { kind, strict } = asking;
       await askBody({ request, kind, target, endpoint, owned, strict, permits }, []);

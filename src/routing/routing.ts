@@ -12,12 +12,12 @@ import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { type Left, nextAfter, nobody, ofOwnWords, teach, toldOf, withEarliest } from "./failure-policy.js";
-import { pickProbe, pickTarget } from "./pick.js";
+import { pickProbe, pickTarget, targetsFor } from "./pick.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
 import { FaultsOfRequest } from "./request-faults.js";
-import { type Asking, mustGather, ownedFor, targetsFor, withModel } from "./question.js";
+import { type Asking, mustGather, ownedFor, withModel } from "./question.js";
 
 /** The models and upstreams of one version of the settings. */
 export interface RouteTable {
@@ -267,7 +267,7 @@ export class Routing {
   }
 
   #permits(request: WireRequest, target: Target, model: ServedModel, accountId: string): TargetPermits {
-    const terms = termsOf(target, model.price, this.containers.heldAt(target, request, accountId));
+    const terms = termsOf(target, model, this.containers.heldAt(target, request, accountId));
     return new TargetPermits(terms, (name) => this.#unknown.see(accountId, target.served.id, name));
   }
 

@@ -9,11 +9,13 @@ import type { Held } from "./request/held-objects.js";
 import type { HostedTool } from "./request/hosted-tools.js";
 import type { Member } from "./json/splice.js";
 import type { MemberTable } from "./request/members.js";
+import type { ModelFacts } from "./request/model-facts.js";
 import type { OwnedFields } from "./request/owned-fields.js";
 
 export { StreamEncoder } from "./events/writer.js";
 export type { AnswerOrder, GatheredAnswer, LongAnswers, ReadAnswer, UnwrittenAnswer } from "./answer/long-answer.js";
 export { isLongAnswer, isLongBody } from "./json/weight.js";
+export type { ModelFacts } from "./request/model-facts.js";
 export type { OwnedFields } from "./request/owned-fields.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
@@ -90,6 +92,8 @@ export interface MemberTerms {
   /** True where members that no table knows, or addresses that the upstream would fetch, are refused. */
   readonly knownMembersOnly: boolean;
   readonly refusesAddresses?: boolean | undefined;
+  /** What becomes of tools that the upstream would run, and that it lacks or that have no price. Absent: refuse. */
+  readonly hostedTools?: "refuse" | "drop" | undefined;
   /** Containers that the request may name. */
   readonly containers: readonly string[];
 }
@@ -129,18 +133,27 @@ export interface WireRequest {
   readonly members?: readonly Member[];
   /** Tools that the upstream would run, where the request came in a wire that has such. */
   readonly hosted?: readonly HostedTool[];
+  /** Names of tools that were left out of it. Absent: none. */
+  readonly leftOut?: readonly string[] | undefined;
   /** The first thing in it that names what an upstream keeps, and so may go to none. */
   readonly held?: Held | undefined;
   /** True of the typed form where it is text, and calls with what came of them: it can ask for nothing more. */
   readonly isPlain?: boolean | undefined;
   /** The typed form; built at most once, and only where something needs it. Throws PARAMETER_* where it cannot be. */
   prompt(): Prompt;
+  /** The typed form with what only its own wire has. Absent where `prompt` has all of it. */
+  ownPrompt?(): Prompt;
   /**
    * Called before it goes to an upstream of another wire. Throws PARAMETER_UNSUPPORTED where it asks for what only its
    * own wire can say, and what would change the meaning of the answer. `dropped` takes the names of what only its own
    * wire has and no other wire will see.
    */
   checkForeign?(model: string, dropped?: string[]): void;
+  /**
+   * The request read anew without these of its tools, which `leftOut` then names; what chooses one of them is set
+   * right. Absent where it can have none.
+   */
+  without?(tools: readonly HostedTool[]): WireRequest;
   /** Present where the body is long. The typed form then holds its tools and settings, and not what was said. */
   readonly long?: LongBody | undefined;
   /** Of a long request, what an answer is read by in its stead. */
@@ -161,48 +174,6 @@ export interface EmbeddingQuestion {
   inputs(): readonly (string | readonly number[])[];
   /** What its upstream may read beside them. Absent: nothing. */
   beside?(): readonly string[];
-}
-
-/**
- * What a model can, as far as it is known: a mapping asks this, never the model's name. What is absent is unknown, and
- * each wire says what it then takes for safe.
- */
-export interface ModelFacts {
-  readonly contextTokens?: number | undefined;
-  /** The most output tokens of one answer. */
-  readonly outputTokensMax?: number | undefined;
-  /** True where it sees pictures. */
-  readonly images?: boolean | undefined;
-  /** True where it calls tools. */
-  readonly tools?: boolean | undefined;
-  /** True where it can be made to call a tool. */
-  readonly forcedTools?: boolean | undefined;
-  /** True where answers and arguments can be bound to a schema. */
-  readonly schemas?: boolean | undefined;
-  /** Whether temperature and top_p are taken: both, only one of them at a time, or none. */
-  readonly sampling?: "both" | "one" | "none" | undefined;
-  /** How it is told to think: by itself, by named efforts, by a budget of tokens, on or off, always, or not at all. */
-  readonly thinking?: "adaptive" | "effort" | "budget" | "switch" | "always" | "none" | undefined;
-  /** True where it thinks unless it is told not to. */
-  readonly thinksUnasked?: boolean | undefined;
-  /** What keeps it from thinking; `effort` where nothing does, and the lowest effort is the nearest. */
-  readonly withoutThinking?: "disabled" | "between_tools" | "effort" | undefined;
-  /** The efforts that it knows, from the lowest. */
-  readonly efforts?: readonly string[] | undefined;
-  /** The budget of tokens that stands for each effort, for a model that is told to think by one. */
-  readonly budgets?: Readonly<Record<string, number>> | undefined;
-  /** True where it goes on with the model's own last message. */
-  readonly prefill?: boolean | undefined;
-  /** True where instructions may stand amid the conversation. */
-  readonly systemTurns?: boolean | undefined;
-  /** True where a call of a tool that is told again must bring the proof that it came with. */
-  readonly signedCalls?: boolean | undefined;
-  /** True where the result of a tool may hold pictures. */
-  readonly resultImages?: boolean | undefined;
-  /** True where its prompts are cached up to marks that stand in them. */
-  readonly cacheMarks?: boolean | undefined;
-  /** True where it answers as a stream alone. */
-  readonly streamOnly?: boolean | undefined;
 }
 
 /** What one read of the upstream held. */
@@ -348,6 +319,8 @@ export interface UpstreamWire {
   readonly name: string;
   /** Facts of a model that it has a use for and most wires have none. Absent: none. */
   readonly ownFacts?: readonly (keyof ModelFacts)[] | undefined;
+  /** False of what facts may say of thoughts and a body of this wire cannot obey. Absent: it obeys all. */
+  obeys?(fact: "thinking" | "efforts", value: string, dialect: Dialect): boolean;
   /** What the gateway does with each member of a body; a family may say more. */
   readonly members: MemberTable;
   /**

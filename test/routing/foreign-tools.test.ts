@@ -2,36 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import { ENDPOINTS, goesTo, LEAST, leaving, read, UNPRICED } from "./asked.js";
-
-type Json = Readonly<Record<string, unknown>>;
-
-/** Each wire's own tools, and the members that ask for one. */
-const HOSTED: Readonly<Record<string, readonly { readonly body: Json; readonly param: string }[]>> = {
-  "openai-chat": [
-    ...["web_search", "code_interpreter", "mcp", "file_search", "image_generation", "x_search"].map((type) => ({
-      body: { tools: [{ type }] },
-      param: "tools[0]",
-    })),
-    { body: { web_search_options: {} }, param: "web_search_options" },
-    { body: { search_parameters: { mode: "on" } }, param: "search_parameters" },
-    { body: { mcp_servers: [{ url: "https://example.com" }] }, param: "mcp_servers" },
-  ],
-  "openai-responses": ["code_interpreter", "mcp", "file_search", "image_generation"].map((type) => ({
-    body: { tools: [{ type }] },
-    param: "tools[0]",
-  })),
-  anthropic: [
-    ...["web_search_20250305", "code_execution_20250825", "mcp_toolset"].map((type) => ({
-      body: { tools: [{ type, name: "t" }] },
-      param: "tools[0]",
-    })),
-    { body: { mcp_servers: [{ type: "url", url: "https://example.com", name: "m" }] }, param: "mcp_servers" },
-  ],
-  gemini: ["googleSearch", "googleMaps", "enterpriseWebSearch"].map((name) => ({
-    body: { tools: [{ [name]: {} }] },
-    param: `tools[0].${name}`,
-  })),
-};
+import { CASES, type Json } from "./hosted-cases.js";
 
 function refusal(wire: string, body: Json, to: (typeof ENDPOINTS)[number], dropped: string[] = []): unknown {
   const asked = read(wire, JSON.stringify({ ...LEAST[wire], ...body }));
@@ -43,8 +14,6 @@ function refusal(wire: string, body: Json, to: (typeof ENDPOINTS)[number], dropp
     return { reason: error.reason, http: error.http, param: error.param };
   }
 }
-
-const CASES = Object.entries(HOSTED).flatMap(([wire, tools]) => tools.map((tool) => ({ wire, ...tool })));
 
 describe("a tool that the upstream runs", () => {
   test.each(CASES)("is refused by name where it is not to be had: $body of $wire", ({ wire, body, param }) => {

@@ -93,6 +93,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     // What the typed form brings along is judged as what a client's own body holds, and its question for vectors has
     // the same facts: docs/decisions/0230-vectors-have-one-set-of-facts.md.
     "src/wire/request/hosted-tools.ts",
+    "src/wire/request/left-out-tools.ts",
     "src/wire/request/picture.ts",
     "src/wire/request/steering.ts",
     "src/wire/json/text.ts",

@@ -28,6 +28,11 @@ export interface Permits {
   tool(name: string): "priced" | "free" | "unpriced";
   /** Whether the service tier has a price of its own, is the ordinary one, or has no price. */
   tier(name: string): "priced" | "ordinary" | "unpriced";
+  /**
+   * True for a tool that would be refused and is left out instead; `isForeign` says that the client's wire is another
+   * one. Absent where all such tools are refused.
+   */
+  readonly leavesOut?: ((tool: HostedTool, isForeign: boolean) => boolean) | undefined;
   /** True where the upstream is sent no addresses to fetch. Absent: it is. */
   readonly refusesAddresses?: boolean;
   /** True for a container that the upstream made for the caller's account. */
@@ -244,6 +249,17 @@ export function refuseForeignTools(hosted: readonly HostedTool[], model: string)
     const problem = `it is served in another format, whose upstream has no '${name.slice(0, NAME_CHARACTERS_MAX)}'`;
     throw unsupported(param, problem, { model });
   }
+}
+
+/** The tools that are asked for by a member of their own, in what a typed request brings along. */
+export function toolsAskedBeside(json: string, table: MemberTable): HostedTool[] {
+  const members = Object.entries(objectOf(parsed(json)) ?? {});
+  return members.flatMap(([key, value]): HostedTool[] => {
+    const rule = table.rules.get(key);
+    if (rule?.kind !== "tool" || value === null || isSwitchedOffIn(key, JSON.stringify(value))) return [];
+    const where = { param: key, place: undefined, callsMax: undefined, end: 0 };
+    return [{ ...where, name: rule.tool, kind: "priced", isMember: true, isOfferedUnasked: false }];
+  });
 }
 
 /** Values of the client's headers that go upstream with it. */

@@ -1,5 +1,8 @@
 /** From a client's body to a request: its facts now, and its typed prompt where somebody asks for it. */
 import type { Prompt } from "../../../api/index.js";
+import type { Edits } from "../../json/splice.js";
+import { choiceEdits } from "../../openai/request/decode-choice.js";
+import type { Remainder } from "../../request/left-out-tools.js";
 import { ScannedRequest } from "../../request/scanned-request.js";
 import type { SourceBody, WireRequest } from "../../wire.js";
 import { checkForeign } from "./decode-foreign.js";
@@ -9,6 +12,14 @@ import { type Scan, scanRequest } from "./scan.js";
 export class ChatRequest extends ScannedRequest<Scan> {
   protected override decode(): Prompt {
     return decodePrompt(this.source.body);
+  }
+
+  protected override readAgain(source: SourceBody): ChatRequest {
+    return new ChatRequest(source, scanRequest(source.body));
+  }
+
+  protected override choiceEdits(remainder: Remainder, hasTools: boolean): Edits {
+    return choiceEdits(remainder, hasTools);
   }
 
   checkForeign(model: string): void {

@@ -1,6 +1,9 @@
 /** From a client's body to a request: its facts now, and its typed prompt where somebody asks for it. */
 import type { Prompt, Tool } from "../../../api/index.js";
 import { wrongValue } from "../../json/node.js";
+import type { Edits } from "../../json/splice.js";
+import { choiceEdits } from "../../openai/request/decode-choice.js";
+import type { Remainder } from "../../request/left-out-tools.js";
 import { ScannedRequest } from "../../request/scanned-request.js";
 import type { SourceBody, WireRequest } from "../../wire.js";
 import { askSummary } from "../facts-summary.js";
@@ -22,6 +25,14 @@ export class ResponsesRequest extends ScannedRequest<Scan> {
   protected override decode(): Prompt {
     const prompt = forOthers(this.whole());
     return this.sumsUp ? askSummary(prompt) : prompt;
+  }
+
+  protected override readAgain(source: SourceBody): ResponsesRequest {
+    return new ResponsesRequest(source, scanRequest(source.body));
+  }
+
+  protected override choiceEdits(remainder: Remainder, hasTools: boolean): Edits {
+    return choiceEdits(remainder, hasTools);
   }
 
   checkForeign(model: string, dropped: string[] = []): void {

@@ -22,6 +22,10 @@ class CompactionRequest extends ResponsesRequest {
   override get sumsUp(): boolean {
     return true;
   }
+
+  protected override readAgain(source: SourceBody): CompactionRequest {
+    return new CompactionRequest(source, scanRequest(source.body));
+  }
 }
 
 /** Reads a client's body. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
