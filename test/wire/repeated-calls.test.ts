@@ -271,3 +271,32 @@ test.each(FITTED)("a chat client gets each id of an answer of $name's once", () 
     }
   }
 });
+
+test.each(FITTED)("a chat client of $name's gets no id that its conversation has", () => {
+  const upstream = UPSTREAMS[0];
+  const idsIn = (text: string): string[] =>
+    [...text.matchAll(/"id":"([^"]*)","type":"function"/g)].map(([, id]) => id ?? "");
+  for (const id of IDS) {
+    const calls = [chatCall(id), chatCall(`${id}_2`)];
+    const results = calls.map((call) => ({ role: "tool", tool_call_id: call["id"], content: "done" }));
+    const messages = [
+      { role: "user", content: "go" },
+      { role: "assistant", content: null, tool_calls: calls },
+      ...results,
+    ];
+    const tools = [{ type: "function", function: { name: "f" } }];
+    const body = (stream: boolean): Buffer => Buffer.from(JSON.stringify({ model: "m", stream, messages, tools }));
+    const asked = (stream: boolean): WireRequest =>
+      chat.readRequest({ wire: chat.name, body: body(stream), headers: {} });
+    const answered = [id, "other", id];
+    const whole = chat.decodeAnswer(Buffer.from(JSON.stringify(upstream?.whole(answered))), asked(false), "fitted");
+    const decoder = chat.decodeStream(asked(true).facts, "fitted", asked(true));
+    const chunks = (upstream?.stream(answered) ?? []).map((chunk) => decoder.push(chunk).source.toString());
+    for (const told of [whole.source?.toString() ?? "", chunks.join("")]) {
+      const ids = idsIn(told);
+      expect(ids).toHaveLength(3);
+      expect(new Set([...ids, id, `${id}_2`]).size).toBe(5);
+      expect(ids[1]).toBe("other");
+    }
+  }
+});

@@ -12,6 +12,9 @@ import { endingOf } from "../../answer/finish-words.js";
 import { finishName } from "./finish.js";
 import { contentMembers } from "./read-content.js";
 import { newWords, saysMore } from "../../openai/answer/read-said.js";
+import { toldCallIds } from "../../request/told-calls.js";
+import { UniqueNames } from "../../request/unique-names.js";
+import type { WireRequest } from "../../wire.js";
 
 const CANDIDATES_MAX = 128;
 const ROLE = "assistant";
@@ -21,6 +24,8 @@ const CHUNK = "chat.completion.chunk";
 
 interface Call extends CallPlace {
   id: string;
+  /** The id that the client is told; empty until it is. */
+  toldId: string;
   isTold: boolean;
   /** Arguments that came before the name did. */
   pending: string;
@@ -30,6 +35,8 @@ interface Call extends CallPlace {
 interface Candidate {
   readonly index: number;
   readonly calls: CallPlaces<Call>;
+  /** The ids of calls, those of the conversation among them; absent until one is called. */
+  ids: UniqueNames | undefined;
   hasRole: boolean;
   /** True once it said more than who speaks. */
   hasSaid: boolean;
@@ -48,6 +55,9 @@ export class AnswerFitter {
   /** What is fitted now, and the bytes that it was parsed from. */
   private told: JsonObject = {};
   private data: Buffer | undefined;
+
+  /** `asked` is the conversation that the answer goes on with. */
+  constructor(private readonly asked: WireRequest | undefined) {}
 
   /** The chunk as clients are promised it; the same object where it is so already. */
   chunk(chunk: JsonObject, data: Buffer): JsonObject {
@@ -116,6 +126,7 @@ export class AnswerFitter {
     const made = {
       index,
       calls: new CallPlaces<Call>(),
+      ids: undefined,
       hasRole: false,
       hasSaid: false,
       hasEnded: false,
@@ -167,7 +178,7 @@ export class AnswerFitter {
     const told = typeof index === "number" ? index : undefined;
     const call =
       calls.find({ index, id, name }) ??
-      calls.add({ index: place, told, id: "", name: "", list: 0, isTold: false, pending: "" });
+      calls.add({ index: place, told, id: "", toldId: "", name: "", list: 0, isTold: false, pending: "" });
     calls.name(call, id);
     call.name ||= name;
     const key = custom ? "input" : "arguments";
@@ -183,18 +194,25 @@ export class AnswerFitter {
     call.isTold = true;
     if (isOpening) {
       const isTaken = calls.all.some((other) => other !== call && other.isTold && other.id === call.id);
-      if (call.id === "" || isTaken) call.id = madeCallId(this.answerId, candidate.index, call.index);
-      Object.assign(edits, { id: call.id, type: kind });
+      const isNew = call.id !== "" && !isTaken;
+      call.toldId = isNew ? this.unused(call.id, candidate) : madeCallId(this.answerId, candidate.index, call.index);
+      Object.assign(edits, { id: call.toldId, type: kind });
       edits[kind] = withEdits(called, { name: call.name, [key]: call.pending + text });
       call.pending = "";
     } else {
       // What an opening told is told once: a client's helper takes anything else for another call.
-      if (fragment["id"] !== call.id) edits["id"] = undefined;
+      if (fragment["id"] !== call.toldId) edits["id"] = undefined;
       if (fragment["type"] !== kind) edits["type"] = undefined;
       const told = called[key] === undefined ? undefined : text;
       edits[kind] = withEdits(called, { name: name === call.name ? name : undefined, [key]: told });
     }
     return withEdits(fragment, edits);
+  }
+
+  /** Some servers count their calls anew in every answer, and clients pair results with calls by the id alone. */
+  private unused(id: string, candidate: Candidate): string {
+    candidate.ids ??= new UniqueNames({}, toldCallIds(this.asked));
+    return candidate.ids.claim(id);
   }
 }
 

@@ -8,9 +8,6 @@ import { AnswerReader } from "./read-steps.js";
 /** Reads a whole answer. Throws as `decodeWhole`. */
 export function decodeAnswer(body: Buffer, asked?: WireRequest, form?: AnswerForm): DecodedAnswer {
   const readerOf = (isTyped: boolean): AnswerReader => new AnswerReader(isTyped, 0, asked);
-  return decodeWhole(body, readerOf, form === "fitted" ? fitWhole : undefined);
-}
-
-function fitWhole(answer: JsonObject, body: Buffer): JsonObject {
-  return new AnswerFitter().whole(answer, body);
+  const fit = (answer: JsonObject, bytes: Buffer): JsonObject => new AnswerFitter(asked).whole(answer, bytes);
+  return decodeWhole(body, readerOf, form === "fitted" ? fit : undefined);
 }

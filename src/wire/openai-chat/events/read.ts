@@ -17,6 +17,6 @@ const CHUNKS: ChunkWire = {
 export function decodeStream(request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {
   const reader = new AnswerReader(form === "events", request.candidateCount, asked);
   if (form !== "fitted") return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked);
-  const fitter = new AnswerFitter();
+  const fitter = new AnswerFitter(asked);
   return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked, (chunk, data) => fitter.chunk(chunk, data));
 }
