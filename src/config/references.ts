@@ -15,13 +15,21 @@ export interface KnownFamily {
   /** True where its answers tell unified limits of whoever asks. */
   readonly hasUnifiedLimits?: boolean;
   /** The wire, with the facts of models that it has a use for and most wires have none. */
-  readonly wire?: { readonly ownFacts?: readonly string[] | undefined } | undefined;
+  readonly wire?: KnownWire | undefined;
+  readonly dialect?: Readonly<Record<string, unknown>>;
   /** Absent where it takes no credential from the machine in the place of a missing one. */
   readonly authorize?: unknown;
   /** True where a credential that is no JSON is the path of a file that holds it. */
   readonly readsKeyFile?: boolean;
   /** The path of a request under the base address. */
   generatePath(model: string, stream: boolean): string;
+}
+
+/** What a settings file needs to know of a wire. */
+export interface KnownWire {
+  readonly ownFacts?: readonly string[] | undefined;
+  /** False of what facts say of thoughts and a body of the wire cannot obey. Absent: it obeys all. */
+  obeys?(fact: "thinking" | "efforts", value: string, dialect: Readonly<Record<string, unknown>>): boolean;
 }
 
 /** Called with each thing that does not fit. */
@@ -90,12 +98,21 @@ function checkFacts(
   });
   // A target that is wrong is refused for itself.
   if (named.length === 0 || named.includes(undefined)) return;
-  for (const [fact] of entriesOf(model.get("facts"))) {
-    const known = FACTS_OF_SOME_WIRES.get(fact);
-    if (known === undefined || named.some((family) => family?.wire?.ownFacts?.includes(known) === true)) continue;
-    const heeding = families.filter(({ wire }) => wire?.ownFacts?.includes(known) === true).map(({ name }) => name);
+  const facts = entriesOf(model.get("facts"));
+  for (const [fact, value] of facts) {
+    // Whoever names the efforts says by them how it is told.
+    if (fact === "thinking" && facts.has("efforts")) continue;
+    if (named.some((family) => family !== undefined && heeds(family, fact, value))) continue;
+    const heeding = families.filter((family) => heeds(family, fact, value)).map(({ name }) => name);
     refuse([...path, fact], `has no effect on the targets of this model; it has one on ${heeding.join(", ")}`);
   }
+}
+
+function heeds({ wire, dialect = {} }: KnownFamily, fact: string, value: RawValue): boolean {
+  if (fact === "thinking" || fact === "efforts")
+    return wire?.obeys?.(fact, typeof value === "string" ? value : "", dialect) ?? true;
+  const known = FACTS_OF_SOME_WIRES.get(fact);
+  return known === undefined || wire?.ownFacts?.includes(known) === true;
 }
 
 function checkKeys(keys: RawValue, accounts: ReadonlyMap<string, RawValue>, refuse: Refuse): void {

@@ -85,6 +85,7 @@ function asWhole(request: WireRequest): WireRequest {
     ...(request.hosted === undefined ? {} : { hosted: request.hosted }),
     leftOut: request.leftOut,
     prompt: () => request.prompt(),
+    ...(request.ownPrompt === undefined ? {} : { ownPrompt: () => request.ownPrompt?.() ?? request.prompt() }),
     checkForeign: (model, dropped) => request.checkForeign?.(model, dropped),
     ...(request.without === undefined ? {} : { without: (tools) => asWhole(request.without?.(tools) ?? request) }),
     long: request.long,

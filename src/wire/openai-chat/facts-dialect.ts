@@ -167,6 +167,21 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
   return made;
 }
 
+/** How a model may be told to think in the member that the upstream has for it; absent: in any way. */
+const WAYS: Readonly<Partial<Record<OpenAiChatDialect["thinkingControl"], readonly string[]>>> = {
+  reasoning_effort: ["effort", "always", "none"],
+  thinking: ["effort", "switch", "always", "none"],
+};
+/** Those that say on or off, and no effort. */
+const SWITCHES: ReadonlySet<string> = new Set(["enable_thinking", "chat_template_kwargs"]);
+
+/** False of what facts may say of thoughts and the upstream has no word for. */
+export function obeysThinking(fact: "thinking" | "efforts", value: string, dialect: Dialect): boolean {
+  const { thinkingControl } = dialectOf(dialect);
+  if (fact === "efforts") return !SWITCHES.has(thinkingControl);
+  return WAYS[thinkingControl]?.includes(value) ?? true;
+}
+
 function rolesOf(value: unknown): RoleOrder {
   return Object.fromEntries(Object.entries(objectOf(value) ?? {}).map(([role, roles]) => [role, textsOf(roles)]));
 }

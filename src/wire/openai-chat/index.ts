@@ -11,6 +11,7 @@ import { MEMBERS, TOOLS } from "./request/members.js";
 import { encodeRequest } from "./request/encode.js";
 import { readRequest } from "./request/decode.js";
 import { WIRE_NAME } from "./facts.js";
+import { obeysThinking } from "./facts-dialect.js";
 
 export { MEMBERS } from "./request/members.js";
 export { openAiChatDialect } from "./facts-dialect.js";
@@ -18,6 +19,7 @@ export type { OpenAiChatDialect } from "./facts-dialect.js";
 
 export const wire: Wire = {
   name: WIRE_NAME,
+  obeys: obeysThinking,
   members: MEMBERS,
   readRequest,
   readTool: (json, param) => readTool(json, TOOLS, param),

@@ -20,6 +20,8 @@ export { mayKeep, mayName, type NamedItem, namedItems, toldItems } from "./reque
 
 export const wire: Wire = {
   name: WIRE_NAME,
+  // Effort is the one word that it has for it.
+  obeys: (fact, way) => fact === "efforts" || way === "effort" || way === "none" || way === "always",
   members: MEMBERS,
   readRequest,
   readTool: (json, param) => readTool(json, TOOLS, param),

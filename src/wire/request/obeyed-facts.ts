@@ -3,13 +3,20 @@
  * Claude's wires, which have other ways for some of it, do so themselves.
  */
 import { type Message, type OutputFormat, type Prompt, Role, type Tool, ToolChoice_Mode } from "../../api/index.js";
+import { JsonCursor } from "../json/cursor.js";
+import { readMembers, splice } from "../json/splice.js";
 import type { ModelFacts } from "../wire.js";
+import { nearestEffort } from "./efforts.js";
 import { callHint, JSON_HINT } from "./hints.js";
 import { instructionAsText, isInstruction, messageOf, textPart } from "./part.js";
 
 /** What of a model's facts changes a prompt. */
 export type LimitingFacts = Pick<ModelFacts, "sampling" | "forcedTools" | "schemas" | "systemTurns">;
 
+/** What of them says how a model is told to think. */
+export type ThinkingFacts = Pick<ModelFacts, "thinking" | "efforts" | "withoutThinking" | "budgets">;
+
+const NO_MEMBERS: ReadonlySet<string> = new Set();
 const PARAGRAPH = "\n\n";
 /** Members of OpenAI's chat that ask for what a fact may deny. */
 const SAMPLING: ReadonlySet<string> = new Set([
@@ -54,6 +61,53 @@ export function obeyFacts(prompt: Prompt, facts: LimitingFacts, drop: (param: st
   const told = facts.schemas === false ? withoutSchema(chosen, hints, drop) : chosen;
   const hinted = hints.length === 0 ? told : { ...told, messages: [systemOf(hints.join(PARAGRAPH)), ...told.messages] };
   return facts.systemTurns === false ? withLeadingSystem(hinted) : hinted;
+}
+
+/** True where somebody says how a model is told to think. */
+export function steersThinking({ thinking, efforts, withoutThinking }: ThinkingFacts): boolean {
+  return thinking !== undefined || efforts !== undefined || withoutThinking !== undefined;
+}
+
+/**
+ * The prompt as the model can be told to think: not at all, or by the efforts that it knows. `members` are those
+ * without a typed home that steer it, too.
+ */
+export function obeyThinking(
+  prompt: Prompt,
+  { thinking, efforts }: ThinkingFacts,
+  drop: (param: string) => void,
+  members: ReadonlySet<string> = NO_MEMBERS,
+): Prompt {
+  const { reasoning } = prompt;
+  if (thinking !== "none" && thinking !== "always") {
+    const { effort } = reasoning ?? {};
+    // Whether it can be kept from thinking is another fact.
+    const isFree = effort === undefined || effort === "none" || efforts === undefined;
+    const nearest = isFree ? effort : nearestEffort(effort, efforts);
+    if (reasoning === undefined || nearest === effort) return prompt;
+    if (nearest === undefined) drop("reasoning_effort");
+    return { ...prompt, reasoning: { ...reasoning, effort: nearest } };
+  }
+  const extra = withoutMembers(prompt.extra, members, drop);
+  if (reasoning === undefined && extra === prompt.extra) return prompt;
+  if (reasoning !== undefined) drop("reasoning_effort");
+  return { ...prompt, reasoning: undefined, extra };
+}
+
+function withoutMembers(
+  extra: Prompt["extra"],
+  names: ReadonlySet<string>,
+  drop: (param: string) => void,
+): Prompt["extra"] {
+  if (extra === undefined || names.size === 0) return extra;
+  const bytes = Buffer.from(extra.json);
+  const cursor = new JsonCursor(bytes);
+  const open = cursor.at;
+  const members = readMembers(cursor);
+  const gone = members.filter(({ key }) => names.has(key));
+  if (gone.length === 0) return extra;
+  for (const { key } of gone) drop(key);
+  return { ...extra, json: splice(bytes, open, members, new Map(gone.map(({ key }) => [key, undefined]))).toString() };
 }
 
 function withSampling(prompt: Prompt, sampling: "both" | "one" | "none", drop: (param: string) => void): Prompt {

@@ -4,7 +4,15 @@ import type { Member } from "../json/splice.js";
 import type { ModelFacts, RequestFacts, WireRequest } from "../wire.js";
 import { refuseUnsaid } from "./dropped-parameters.js";
 import { withPlainMediaTypes } from "./media-type.js";
-import { areLimiting, type LimitingFacts, obeyFacts } from "./obeyed-facts.js";
+import { mergedBody, type Spelling } from "./merged-body.js";
+import {
+  areLimiting,
+  type LimitingFacts,
+  obeyFacts,
+  obeyThinking,
+  steersThinking,
+  type ThinkingFacts,
+} from "./obeyed-facts.js";
 import type { ToolOrders } from "./member-gate.js";
 import type { MemberTable } from "./members.js";
 import { isSwitchedOffIn } from "./says-nothing.js";
@@ -47,27 +55,61 @@ export function unwritten(
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
   const isForeign = request.source !== undefined;
   if (isForeign) refuseUnsaid(request.prompt(), wire, owned.model);
-  const told = withPlainMediaTypes(request.prompt());
+  const asked = withPlainMediaTypes(request.prompt());
+  const { efforts } = owned.toldFacts ?? {};
+  const told = isForeign ? obeyThinking(asked, { efforts }, () => undefined) : asked;
   const prompt = isForeign ? fit(told) : told;
   return { prompt, owned: { ...owned, outputTokensMax }, isForeign };
 }
 
+/** How a wire writes a prompt that came in it, and spells its members. */
+export interface OwnWriter extends Spelling {
+  /** `thinking` says how the model is told to think; without it the prompt is written as its client said it. */
+  write(prompt: Prompt, thinking: ThinkingFacts, drop: (param: string) => void): Buffer;
+  /** Members without a typed home that tell a model how to think. */
+  readonly thinkingMembers?: ReadonlySet<string> | undefined;
+}
+
 /**
- * A client's own body that asks for what the facts say the model does not do: it is written anew, from its prompt.
- * Undefined where it may pass. `dropped` takes the names of what is lost.
+ * A client's own body that asks for what the facts say the model does not do: the body without that, and else as it
+ * came. Undefined where it may pass. `dropped` takes the names of what is lost.
  */
 export function againstFacts(
-  request: Pick<WireRequest, "facts" | "prompt">,
-  owned: OwnedFields,
-  facts: LimitingFacts,
+  own: Buffer,
+  asked: () => Prompt,
+  facts: LimitingFacts & ThinkingFacts,
+  writer: OwnWriter,
   dropped: string[],
-): Unwritten | undefined {
-  if (!areLimiting(facts)) return undefined;
-  const asked = request.prompt();
-  const prompt = obeyFacts(asked, facts, (param) => void dropped.push(param));
-  if (prompt === asked) return undefined;
-  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
-  return { prompt, owned: { ...owned, outputTokensMax }, isForeign: false };
+): Buffer | undefined {
+  if (!areLimiting(facts) && !steersThinking(facts)) return undefined;
+  const drop = (param: string): void => void dropped.push(param);
+  const before = asked();
+  const after = obeyThinking(obeyFacts(before, facts, drop), facts, drop, writer.thinkingMembers);
+  const { thinking, withoutThinking, budgets } = facts;
+  if (after === before && thinking === undefined && withoutThinking === undefined) return undefined;
+  const known = new Set<string>();
+  const was = writer.write(before, {}, (param) => void known.add(param));
+  const is = writer.write(after, { thinking, withoutThinking, budgets }, (param) => {
+    if (!known.has(param)) drop(param);
+  });
+  const merged = mergedBody(own, was, is, writer);
+  return merged === own ? undefined : merged;
+}
+
+/** What becomes of the tools of a body that was changed: those that the orders were for, wherever they stand now. */
+export function ordersIn(
+  scan: Pick<WireRequest, "hosted">,
+  { hosted = [] }: WireRequest,
+  owned: OwnedFields,
+): OwnedFields {
+  const { toolOrders } = owned;
+  if (toolOrders === undefined) return owned;
+  const leaving = new Set(hosted.filter(({ place }) => toolOrders.leftOut.has(place ?? -1)).map(({ name }) => name));
+  const unbounded = new Set(toolOrders.unbounded.map(({ name }) => name));
+  const now = scan.hosted ?? [];
+  const leftOut = new Set(now.flatMap(({ name, place }) => (place !== undefined && leaving.has(name) ? [place] : [])));
+  const bounding = now.filter(({ name, callsMax }) => callsMax === undefined && unbounded.has(name));
+  return { ...owned, toolOrders: { leftOut, unbounded: bounding } };
 }
 
 /** A client's own body, as the pass over it found it. */

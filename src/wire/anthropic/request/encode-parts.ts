@@ -17,6 +17,10 @@ export interface PromptContext {
   readonly model: string;
   /** True where the prompt comes from another wire: what only its upstreams understand means nothing here. */
   readonly isForeign: boolean;
+  /** True where all is written as it was said, whatever a model that thinks takes beside it. Absent: false. */
+  readonly isAsSaid?: boolean;
+  /** True where thoughts are asked for as the prompt says it, if the model takes it or not. Absent: false. */
+  readonly keepsThoughts?: boolean;
   /** True where calls of the upstream's own tools must have a bound. */
   readonly boundsTools?: boolean;
   /** Takes the name of what had no place and was left out. */

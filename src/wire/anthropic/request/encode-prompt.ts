@@ -29,12 +29,13 @@ export function encodePrompt(told: Prompt, owned: OwnedFields, context: PromptCo
   const outputTokensMax = owned.outputTokensMax ?? rules.outputTokensMax;
   const reasoning = encodeReasoning(prompt, outputTokensMax, context);
   const schema = schemaOf(prompt.outputFormat);
-  const tools = encodeTools(prompt, reasoning.isOn, rules.schemas ? undefined : schema, context);
+  const isLimited = reasoning.isOn && context.isAsSaid !== true;
+  const tools = encodeTools(prompt, isLimited, rules.schemas ? undefined : schema, context);
   const said = isForeign ? withAnsweredCalls(prompt.messages) : prompt.messages;
-  const { system, messages } = encodeMessages(said, rules.prefill && !reasoning.isOn, context);
+  const { system, messages } = encodeMessages(said, rules.prefill && !isLimited, context);
   const hints = hintsOf(prompt.outputFormat, schema, tools.nudge);
   const instructions = [...system, ...hints.map((hint) => textBlock(hint))];
-  const { temperature, topP, topK } = encodeSampling(prompt, reasoning.isOn, context);
+  const { temperature, topP, topK } = encodeSampling(prompt, isLimited, context);
   const members: MemberTexts = [
     ["model", jsonOf(owned.model)],
     ["max_tokens", jsonOf(outputTokensMax)],

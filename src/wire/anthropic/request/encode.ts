@@ -2,10 +2,10 @@
 import { CALLS_MAX_DEFAULT, type HostedTool } from "../../request/hosted-tools.js";
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
 import { splice } from "../../json/splice.js";
-import { againstFacts, ownedEdits, unwritten } from "../../request/owned-fields.js";
-import type { OwnedFields, UpstreamWire } from "../../wire.js";
+import { againstFacts, ordersIn, ownedEdits, type OwnWriter, unwritten } from "../../request/owned-fields.js";
+import type { OwnedFields, UpstreamWire, WireRequest } from "../../wire.js";
 import { BOUNDED } from "./members.js";
-import { rulesOf } from "../../claude/request/encode-rules.js";
+import { type ModelRules, rulesOf } from "../../claude/request/encode-rules.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { type Scan, scanRequest } from "./scan.js";
 import type { MarkedList, Span } from "./scan-messages.js";
@@ -15,12 +15,22 @@ import { MessagesRequest } from "./decode.js";
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
-  const own = source?.wire === WIRE_NAME ? againstFacts(request, owned, owned.toldFacts ?? {}, dropped) : undefined;
-  if (source?.wire === WIRE_NAME && own === undefined) {
+  if (source?.wire === WIRE_NAME) {
+    const own = againstFacts(
+      source.body,
+      () => request.prompt(),
+      owned.toldFacts ?? {},
+      ownWriter(request, owned),
+      dropped,
+    );
+    if (own !== undefined) {
+      const scan = scanRequest({ ...source, body: own }, "count");
+      return spliceOwned(own, scan, ordersIn(scan, request, owned));
+    }
     const scan = request instanceof MessagesRequest ? request.scan : scanRequest(source, "generate");
     return spliceOwned(source.body, scan, owned);
   }
-  const anew = own ?? unwritten(request, owned, WIRE_NAME, (prompt) => withFittedNames(prompt, PLAIN_NAMES));
+  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => withFittedNames(prompt, PLAIN_NAMES));
   return encodePrompt(anew.prompt, anew.owned, {
     rules: rulesOf(owned.facts),
     model: owned.model,
@@ -29,6 +39,36 @@ export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _di
     drop: (param) => void dropped.push(param),
   });
 };
+
+/** A model that takes all that the wire can say. */
+const AS_SAID: ModelRules = {
+  outputTokensMax: 1_000_000,
+  sampling: "both",
+  thinking: "adaptive",
+  withoutThinking: "disabled",
+  efforts: ["minimal", "low", "medium", "high", "xhigh", "max"],
+  forcedTools: true,
+  prefill: true,
+  systemTurns: true,
+  schemas: true,
+};
+
+const BY_BUDGET: ModelRules = { ...AS_SAID, thinking: "budget" };
+
+function ownWriter({ facts }: WireRequest, owned: OwnedFields): OwnWriter {
+  const { model } = owned;
+  // A budget of thoughts must lie within the limit.
+  const limited = { ...owned, outputTokensMax: owned.outputTokensMax ?? facts.outputTokensMax };
+  return {
+    write: (prompt, told, drop) => {
+      const keepsThoughts = told.thinking === undefined;
+      // A budget is said as one, and all else by an effort.
+      const hasBudget = keepsThoughts && prompt.reasoning?.budgetTokens !== undefined;
+      const rules = rulesOf(told, hasBudget ? BY_BUDGET : AS_SAID);
+      return encodePrompt(prompt, limited, { rules, model, isForeign: false, isAsSaid: true, keepsThoughts, drop });
+    },
+  };
+}
 
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
 function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {

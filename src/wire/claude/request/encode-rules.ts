@@ -28,13 +28,21 @@ export const UNKNOWN: ModelRules = {
   schemas: true,
 };
 
+/** How these wires say what a model is told; of one that always thinks nothing is said. */
+const WAYS: ReadonlyMap<ModelFacts["thinking"], ModelRules["thinking"]> = new Map([
+  ["adaptive", "adaptive"],
+  ["budget", "budget"],
+  ["always", "none"],
+  ["none", "none"],
+]);
+
 /** `unknown` says what is taken for safe where nothing is known. */
 export function rulesOf(facts: ModelFacts = {}, unknown: ModelRules = UNKNOWN): ModelRules {
   const { thinking } = facts;
   return {
     outputTokensMax: facts.outputTokensMax ?? unknown.outputTokensMax,
     sampling: facts.sampling ?? unknown.sampling,
-    thinking: thinking === "budget" || thinking === "none" || thinking === "adaptive" ? thinking : unknown.thinking,
+    thinking: WAYS.get(thinking) ?? unknown.thinking,
     withoutThinking: facts.withoutThinking ?? unknown.withoutThinking,
     efforts: facts.efforts ?? unknown.efforts,
     forcedTools: facts.forcedTools ?? unknown.forcedTools,

@@ -15,6 +15,8 @@ export interface Thinking {
 /** What the writing of it depends on. */
 export interface ThinkingContext {
   readonly rules: ModelRules;
+  /** True where thoughts are asked for as the prompt says it, if the model takes it or not. Absent: false. */
+  readonly keepsThoughts?: boolean;
   /** Takes the name of what had no place and was left out. */
   readonly drop: (param: string) => void;
 }
@@ -54,7 +56,7 @@ function byBudget(
   const wanted = reasoning.budgetTokens === undefined ? Math.floor(share) : Number(reasoning.budgetTokens);
   const budget = Math.max(BUDGET_TOKENS_MIN, Math.min(wanted, outputTokensMax - 1));
   // A tool's result is refused where the turn that called it thought nothing, and no thought can be made up.
-  if (budget >= outputTokensMax || callsWithoutThought(messages)) {
+  if (context.keepsThoughts !== true && (budget >= outputTokensMax || callsWithoutThought(messages))) {
     context.drop("reasoning_effort");
     return NOT_ASKED;
   }
@@ -63,7 +65,7 @@ function byBudget(
     ["budget_tokens", jsonOf(budget)],
     reasoning.include === false ? display(reasoning) : ["display", undefined],
   ]);
-  return { thinking, effort: undefined, isOn: true };
+  return { thinking, effort: context.keepsThoughts === true ? reasoning.effort : undefined, isOn: true };
 }
 
 /** Whether thoughts are shown; a model that is not told decides itself. */

@@ -19,7 +19,7 @@ const LEVELS = ["MINIMAL", "LOW", "MEDIUM", "HIGH"];
 export function rulesOf(facts: ModelFacts = {}): ModelRules {
   const { thinking, efforts } = facts;
   return {
-    thinking: thinking === "budget" || thinking === "none" ? thinking : "level",
+    thinking: thinking === "budget" ? thinking : thinking === "none" || thinking === "always" ? "none" : "level",
     levels: efforts?.map((effort) => effort.toUpperCase()) ?? LEVELS,
     budgets: facts.budgets ?? {},
     needsSignature: facts.signedCalls ?? true,

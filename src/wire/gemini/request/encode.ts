@@ -1,12 +1,12 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
 import type { Prompt } from "../../../api/index.js";
-import { obeyFacts } from "../../request/obeyed-facts.js";
+import { obeyFacts, type ThinkingFacts } from "../../request/obeyed-facts.js";
 import { JsonCursor } from "../../json/cursor.js";
 import { type Edits, readMembers, splice } from "../../json/splice.js";
-import { againstFacts, unwritten } from "../../request/owned-fields.js";
+import { againstFacts, type OwnWriter, unwritten } from "../../request/owned-fields.js";
 import type { OwnedFields, UpstreamWire } from "../../wire.js";
 import { withFittedNames } from "../../request/fitted-names.js";
-import { rulesOf } from "./encode-rules.js";
+import { type ModelRules, rulesOf } from "./encode-rules.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { type Scan, scanRequest } from "./scan.js";
 import { fieldName, NAMES, WIRE_NAME } from "../facts.js";
@@ -16,13 +16,14 @@ import { GeminiRequest } from "./decode.js";
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
   const drop = (param: string): void => void dropped.push(param);
-  const own = source?.wire === WIRE_NAME ? againstFacts(request, owned, owned.toldFacts ?? {}, dropped) : undefined;
-  if (source?.wire === WIRE_NAME && own === undefined) {
+  if (source?.wire === WIRE_NAME) {
+    const own = againstFacts(source.body, () => request.prompt(), owned.toldFacts ?? {}, ownWriter(owned), dropped);
+    if (own !== undefined) return spliceOwned(own, scanRequest({ ...source, body: own }), owned);
     const scan = request instanceof GeminiRequest ? request.scan : scanRequest(source);
     return spliceOwned(source.body, scan, owned);
   }
   const fit = (prompt: Prompt): Prompt => withFittedNames(obeyFacts(prompt, owned.facts ?? {}, drop), NAMES);
-  const anew = own ?? unwritten(request, owned, WIRE_NAME, fit);
+  const anew = unwritten(request, owned, WIRE_NAME, fit);
   return encodePrompt(anew.prompt, anew.owned, {
     rules: rulesOf(owned.facts),
     model: owned.model,
@@ -30,6 +31,17 @@ export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _di
     drop,
   });
 };
+
+/** The rules of thoughts alone: what was said of all else is said again as it was. */
+function ownWriter(owned: OwnedFields): OwnWriter {
+  const { model } = owned;
+  const rules = (thinking: ThinkingFacts): ModelRules => ({ ...rulesOf(thinking), needsSignature: false });
+  return {
+    nameOf: fieldName,
+    write: (prompt, thinking, drop) =>
+      encodePrompt(prompt, owned, { rules: rules(thinking), model, isForeign: false, drop }),
+  };
+}
 
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
 function spliceOwned(body: Buffer, { facts, members, open }: Scan, owned: OwnedFields): Buffer {

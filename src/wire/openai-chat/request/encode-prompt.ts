@@ -11,7 +11,7 @@ import {
   encodeTools,
   type ToolGrammar,
 } from "../../openai/request/encode-tools.js";
-import { effortOf } from "../../openai/request/encode-efforts.js";
+import { effortOf } from "../../request/efforts.js";
 import type { OwnedFields } from "../../wire.js";
 import { mustReportDropped } from "./encode-lacking.js";
 import { encodeMessages, type MessageContext } from "./encode-messages.js";

@@ -1,7 +1,7 @@
 /** How a model of an upstream is told to think, in the member that the upstream has for it. */
 import type { Reasoning } from "../../../api/index.js";
 import { jsonOf, type MemberTexts, objectText } from "../../json/text.js";
-import { effortOf, effortsOf, nearestEffort } from "../../openai/request/encode-efforts.js";
+import { effortOf, effortsOf, nearestEffort } from "../../request/efforts.js";
 import type { ModelFacts } from "../../wire.js";
 import type { OpenAiChatDialect } from "../facts-dialect.js";
 

@@ -1,12 +1,11 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
-import assert from "node:assert";
 import type { Prompt } from "../../../api/index.js";
-import { effortOf } from "../../openai/request/encode-efforts.js";
+import { effortOf } from "../../request/efforts.js";
 import { objectOf, parsed } from "../../json/value.js";
 import { JsonCursor } from "../../json/cursor.js";
 import { type Member, readMembers, splice, valueText } from "../../json/splice.js";
-import { mayAskAgainst } from "../../request/obeyed-facts.js";
-import { againstFacts, ownedEdits, type Unwritten, unwritten } from "../../request/owned-fields.js";
+import { mayAskAgainst, steersThinking } from "../../request/obeyed-facts.js";
+import { againstFacts, ordersIn, ownedEdits, type OwnWriter, unwritten } from "../../request/owned-fields.js";
 import { sayWhole } from "../../openai/request/say-whole.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
@@ -31,20 +30,18 @@ export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, dia
 function encode(request: WireRequest, owned: OwnedFields, known: CompleteDialect, dropped: string[]): Buffer {
   const { source } = request;
   const { model, facts = NO_FACTS } = owned;
-  const isOwn = source?.wire === WIRE_NAME;
-  const asked = isOwn ? undefined : request.prompt();
-  const anew = isOwn
-    ? ownAgainstFacts(request, owned, known, dropped)
-    : unwritten(request, owned, WIRE_NAME, (prompt) =>
-        fittedPrompt(prompt, limitsOf(facts, known, asked, model), dropped),
-      );
-  if (anew !== undefined) {
-    const drop = (param: string): void => void dropped.push(param);
-    return encodePrompt(anew.prompt, anew.owned, { dialect: known, model, facts, isForeign: anew.isForeign, drop });
+  const context = { dialect: known, facts, model };
+  if (source?.wire === WIRE_NAME) {
+    const own = ownAgainstFacts(request, source.body, owned, known, dropped);
+    const isRead = own === undefined && request instanceof ChatRequest;
+    const scan = isRead ? request.scan : scanRequest(own ?? source.body);
+    const orders = own === undefined ? owned : ordersIn(scan, request, owned);
+    return spliceOwned(own ?? source.body, scan, orders, { ...context, dropped });
   }
-  assert(source !== undefined, "a body that passes came as one");
-  const scan = request instanceof ChatRequest ? request.scan : scanRequest(source.body);
-  return spliceOwned(source.body, scan, owned, { dialect: known, facts, model, dropped });
+  const limits = limitsOf(facts, known, request.prompt(), model);
+  const anew = unwritten(request, owned, WIRE_NAME, (prompt) => fittedPrompt(prompt, limits, dropped));
+  const drop = (param: string): void => void dropped.push(param);
+  return encodePrompt(anew.prompt, anew.owned, { ...context, isForeign: anew.isForeign, drop });
 }
 
 /**
@@ -53,17 +50,57 @@ function encode(request: WireRequest, owned: OwnedFields, known: CompleteDialect
  */
 function ownAgainstFacts(
   request: WireRequest,
+  own: Buffer,
   owned: OwnedFields,
   known: CompleteDialect,
   dropped: string[],
-): Unwritten | undefined {
+): Buffer | undefined {
+  const { toldFacts = NO_FACTS, facts = NO_FACTS } = owned;
   const isLeftToIt = known.isOpenAis || known.keepsBodies || known.fitsModels;
-  const facts = (isLeftToIt ? owned.toldFacts : owned.facts) ?? NO_FACTS;
+  // Of thoughts upstreams know more than names tell.
+  const { thinking, efforts } = toldFacts;
+  const heeded = { ...(isLeftToIt ? toldFacts : facts), thinking, efforts, withoutThinking: undefined };
   const { members = [] } = request;
   const lacking = { schemas: takesSchemas(known, owned.model), forcedTools: known.forcedWhileThinking };
-  if (!mayAskAgainst(facts, members) && !mayAskAgainst(lacking, members)) return undefined;
-  return againstFacts(request, owned, limitsOf(facts, known, request.prompt(), owned.model), dropped);
+  const mayThink = steersThinking(heeded) && members.some(({ key }) => key === EFFORT || THINKING.has(key));
+  if (!mayThink && !mayAskAgainst(heeded, members) && !mayAskAgainst(lacking, members)) return undefined;
+  const prompt = request.prompt();
+  const limits = { ...limitsOf({ ...heeded, thinking: facts.thinking }, known, prompt, owned.model), thinking };
+  return againstFacts(own, () => prompt, limits, ownWriter(owned, known), dropped);
 }
+
+const EFFORT = "reasoning_effort";
+/** Members by which clients of one upstream or another say how much a model shall think. */
+const THINKING: ReadonlySet<string> = new Set([
+  "reasoning",
+  "include_reasoning",
+  "reasoning_format",
+  "thinking",
+  "enable_thinking",
+  "thinking_budget",
+]);
+
+/** Writes a prompt as clients of the wire say it: what the upstream has otherwise is fitted behind it. */
+function ownWriter(owned: OwnedFields, known: CompleteDialect): OwnWriter {
+  const dialect: CompleteDialect = { ...known, ...AS_SAID };
+  const { model, facts = NO_FACTS } = owned;
+  return {
+    older: { tools: "functions", tool_choice: "function_call" },
+    thinkingMembers: THINKING,
+    write: (prompt, _thinking, drop) =>
+      encodePrompt(prompt, { ...owned, cache: undefined }, { dialect, model, facts, isForeign: false, drop }),
+  };
+}
+
+const AS_SAID = {
+  topK: true,
+  seedField: "seed",
+  thinkingControl: EFFORT,
+  requiredChoice: "required",
+  allowedTools: true,
+  customTools: true,
+  lacks: [],
+} as const;
 
 /** What is known of the model, with what its upstream lacks whatever the model. */
 function limitsOf(facts: ModelFacts, known: CompleteDialect, asked: Prompt | undefined, model: string): ModelFacts {

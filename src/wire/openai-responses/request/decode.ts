@@ -23,7 +23,7 @@ export class ResponsesRequest extends ScannedRequest<Scan> {
 
   /** As other wires take it: only they and whoever counts ask for it. */
   protected override decode(): Prompt {
-    const prompt = forOthers(this.whole());
+    const prompt = forOthers(this.ownPrompt());
     return this.sumsUp ? askSummary(prompt) : prompt;
   }
 
@@ -40,11 +40,10 @@ export class ResponsesRequest extends ScannedRequest<Scan> {
     if (strange[0] !== undefined) throw strangeItem(strange[0], model);
     if (trigger !== undefined && trigger !== items.length - 1)
       throw wrongValue(`input[${trigger}]`, "what asks for a summary must be the last item");
-    checkForeign(this.whole(), model, dropped);
+    checkForeign(this.ownPrompt(), model, dropped);
   }
 
-  /** With all that only this wire has. */
-  whole(): Prompt {
+  ownPrompt(): Prompt {
     this.wholePrompt ??= decodePrompt(this.source.body);
     return this.wholePrompt;
   }

@@ -7,7 +7,7 @@ import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text
 import { leftOut } from "../../request/dropped-parameters.js";
 import { withCache } from "../../request/prompt-cache.js";
 import { encodeMap, encodeUser } from "../../openai/request/encode-fields.js";
-import { effortOf, effortsOf, nearestEffort } from "../../openai/request/encode-efforts.js";
+import { effortOf, effortsOf, nearestEffort } from "../../request/efforts.js";
 import {
   encodeOutputFormat,
   encodeToolChoice,

@@ -3,9 +3,9 @@ import { CALLS_MAX_DEFAULT, withoutTools } from "../../request/hosted-tools.js";
 import { objectOf, parsed, textOf } from "../../json/value.js";
 import type { Prompt } from "../../../api/index.js";
 import { splice } from "../../json/splice.js";
-import { againstFacts, ownedEdits, type Unwritten, unwritten } from "../../request/owned-fields.js";
+import { againstFacts, ordersIn, ownedEdits, type OwnWriter, unwritten } from "../../request/owned-fields.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
-import type { OwnedFields, UpstreamWire, WireRequest } from "../../wire.js";
+import type { OwnedFields, UpstreamWire } from "../../wire.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { readSummary } from "../facts-summary.js";
 import { type Scan, scanRequest } from "./scan.js";
@@ -17,20 +17,30 @@ import { ResponsesRequest } from "./decode.js";
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
-  const own = source?.wire === WIRE_NAME ? ownAgainstFacts(request, owned, dropped) : undefined;
-  if (source?.wire === WIRE_NAME && own === undefined) {
+  if (source?.wire === WIRE_NAME) {
+    const prompt = (): Prompt => request.ownPrompt?.() ?? request.prompt();
+    const own = againstFacts(source.body, prompt, owned.toldFacts ?? {}, ownWriter(owned), dropped);
+    if (own !== undefined) {
+      const scan = scanRequest(own);
+      return spliceOwned(own, scan, ordersIn(scan, request, owned));
+    }
     const scan = request instanceof ResponsesRequest ? request.scan : scanRequest(source.body);
     return spliceOwned(source.body, scan, owned);
   }
   const fit = (prompt: Prompt): Prompt => fittedPrompt(prompt, owned.facts ?? {}, dropped);
-  const anew = own ?? unwritten(request, owned, WIRE_NAME, fit);
+  const anew = unwritten(request, owned, WIRE_NAME, fit);
   return encodePrompt(anew.prompt, anew.owned, anew.isForeign, dropped);
 };
 
-/** A body of this wire that asks for what the model does not do: written anew with all that the wire has. */
-function ownAgainstFacts(request: WireRequest, owned: OwnedFields, dropped: string[]): Unwritten | undefined {
-  const prompt = (): Prompt => (request instanceof ResponsesRequest ? request.whole() : request.prompt());
-  return againstFacts({ facts: request.facts, prompt }, owned, owned.toldFacts ?? {}, dropped);
+function ownWriter(owned: OwnedFields): OwnWriter {
+  return {
+    write: (prompt, _thinking, drop) => {
+      const lost: string[] = [];
+      const body = encodePrompt(prompt, { ...owned, toolOrders: undefined, cache: undefined }, false, lost);
+      for (const param of lost) drop(param);
+      return body;
+    },
+  };
 }
 
 /** Where no tool is left, what is said of their calls goes too: a choice among none is refused. */

@@ -1,6 +1,6 @@
-/** The words in which OpenAI's wires say how much a model shall think. */
-import type { Reasoning } from "../../../api/index.js";
-import type { ModelFacts } from "../../wire.js";
+/** The words in which wires say how much a model shall think. */
+import type { Reasoning } from "../../api/index.js";
+import type { ModelFacts } from "../wire.js";
 
 /** Budgets of thinking, in tokens, up to which an effort is meant. Our own steps: no upstream says where they lie. */
 const LOW_TOKENS = 2_048n;
@@ -25,7 +25,11 @@ export function nearestEffort(effort: string, efforts: readonly string[]): strin
   return efforts.find((known) => ORDER.indexOf(known) > wanted) ?? efforts.at(-1);
 }
 
-/** The efforts that a model knows; none of one that does not think. */
-export function effortsOf({ thinking, efforts = [] }: ModelFacts): readonly string[] {
-  return thinking === "none" ? [] : efforts;
+/** What models that are told an effort know, where nobody says more. */
+const USUAL_EFFORTS: readonly string[] = ["low", "medium", "high"];
+
+/** The efforts that a model can be told; none of one that does not think, or always does. */
+export function effortsOf({ thinking, efforts }: ModelFacts): readonly string[] {
+  if (thinking === "none" || thinking === "always") return [];
+  return efforts ?? (thinking === "effort" ? USUAL_EFFORTS : []);
 }
