@@ -1,7 +1,7 @@
 /** What a command's exit code says, so that scripts need not read its words. */
 import { CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError, UnusableData } from "../errors.js";
 import { CommandFailure } from "./failure.js";
 
 export const EXIT_CODES = {
@@ -12,6 +12,7 @@ export const EXIT_CODES = {
   unknown: 5,
   unavailable: 6,
   unproven: 7,
+  unusable: 8,
 } as const;
 export type ExitCodeName = keyof typeof EXIT_CODES;
 
@@ -25,13 +26,15 @@ Exit codes:
   4  the key is refused, or may not do this
   5  what was named does not exist, or exists already
   6  no gateway answers, or it cannot now; try again
-  7  the ledger does not hold`;
+  7  the ledger does not hold
+  8  the data is damaged, has lost state, or does not fit this program`;
 
 /** The code of what a command ended with. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODES.usage;
   if (error instanceof ConfigError) return EXIT_CODES.settings;
   if (error instanceof CommandFailure) return EXIT_CODES[error.code];
+  if (error instanceof UnusableData) return EXIT_CODES.unusable;
   if (!(error instanceof GatewayError)) return EXIT_CODES.failed;
   switch (error.http) {
     case 401:

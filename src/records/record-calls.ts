@@ -47,7 +47,8 @@ export interface RecordCall {
 
 export type RecordAnswer =
   | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly problem: string };
+  /** `isAway`: the database took nothing. */
+  | { readonly id: number; readonly problem: string; readonly isAway: boolean };
 
 /** What a person was taken out of. */
 export interface Erased {
@@ -57,6 +58,13 @@ export interface Erased {
 
 /** Where the thread keeps its chunks. */
 export type RecordPlace = { readonly directory: string } | { readonly url: string };
+
+/** What the thread says in place of `ready` where its place cannot be opened. */
+export interface RecordRefusal {
+  readonly refused: string;
+  /** True where the files themselves are at fault. */
+  readonly isUnusable: boolean;
+}
 
 /** What the thread starts with. */
 export interface RecordStart {

@@ -1,9 +1,16 @@
 /** The main thread's end of the thread that stores records. */
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
-import { GatewayError } from "../errors.js";
+import { GatewayError, UnusableData } from "../errors.js";
 import { startThread } from "../threads.js";
-import type { RecordAnswer, RecordCall, RecordCallName, RecordCalls, RecordStart } from "./record-calls.js";
+import type {
+  RecordAnswer,
+  RecordCall,
+  RecordCallName,
+  RecordCalls,
+  RecordRefusal,
+  RecordStart,
+} from "./record-calls.js";
 
 /** How many calls may wait for the thread, which answers one after the other. */
 const CALLS_MAX = 1_000;
@@ -30,10 +37,11 @@ export class RecordThread {
     worker.unref();
   }
 
-  /** Rejects where the place cannot be opened. */
+  /** Rejects where the place cannot be opened: with UnusableData where its files are at fault. */
   static async start(start: RecordStart): Promise<RecordThread> {
     const worker = startThread("records", start);
-    await once(worker, "message");
+    const [first] = (await once(worker, "message")) as ["ready" | RecordRefusal];
+    if (first !== "ready") throw first.isUnusable ? new UnusableData(first.refused) : new Error(first.refused);
     return new RecordThread(worker);
   }
 
@@ -74,8 +82,8 @@ export class RecordThread {
     this.#waiting.delete(answer.id);
     // Whoever closes it waits for its end, and a process must not end before that.
     if (this.#waiting.size === 0 && !this.#isClosing) this.#worker.unref();
-    if ("problem" in answer) waiting?.reject(new Error(answer.problem));
-    else waiting?.resolve(answer.result);
+    if ("result" in answer) waiting?.resolve(answer.result);
+    else waiting?.reject(failureOf(answer));
   }
 
   #fail(error: Error): void {
@@ -83,6 +91,11 @@ export class RecordThread {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }
+}
+
+function failureOf({ problem, isAway }: Extract<RecordAnswer, { readonly problem: string }>): Error {
+  const cause = new Error(problem);
+  return isAway ? new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE", {}, { cause }) : cause;
 }
 
 function tooMany(): GatewayError {

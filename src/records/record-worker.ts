@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { SecretSeal } from "../alerts/seal.js";
+import { GatewayError, UnusableData } from "../errors.js";
 import { protectSecrets } from "../redaction.js";
 import { giveBackStartMemory } from "../start-memory.js";
 import { taskOf } from "../threads.js";
@@ -16,6 +17,7 @@ import type {
   RecordCallName,
   RecordCalls,
   RecordPlace,
+  RecordRefusal,
   RecordStart,
 } from "./record-calls.js";
 import { pageOf, type RowBatch } from "./row-batch.js";
@@ -34,7 +36,11 @@ if (parentPort === null) throw new Error("this file is the entry of a thread");
 const port = parentPort;
 // The edge between threads: whoever starts this one gives the place.
 const { place, contentKeys } = (await taskOf(port)) as RecordStart;
-const { chunks, contents } = await open(place);
+const { chunks, contents } = await open(place).catch((error: unknown): never => {
+  const message = error instanceof Error ? error.message : String(error);
+  port.postMessage({ refused: message, isUnusable: error instanceof UnusableData } satisfies RecordRefusal);
+  process.exit();
+});
 const engine = new Engine(chunks, undefined, () => nextTurn());
 const vault = new ContentVault(contents, new SecretSeal(contentKeys));
 await vault.sealAnew();
@@ -105,7 +111,10 @@ async function reply(id: number, asked: Promise<unknown>): Promise<void> {
   try {
     said = { id, result: await asked };
   } catch (error) {
-    said = { id, problem: error instanceof Error ? error.message : String(error) };
+    const isAway = error instanceof GatewayError && error.reason === "ERROR_REASON_LEDGER_UNAVAILABLE";
+    // What PostgreSQL itself said is the cause.
+    const told = isAway ? (error.cause ?? error) : error;
+    said = { id, problem: told instanceof Error ? told.message : String(told), isAway };
   }
   port.postMessage(said, "result" in said ? buffersOf(said.result) : []);
 }

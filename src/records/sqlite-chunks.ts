@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS chunk_text (
 ) STRICT;
 `;
 
+const LOSS = "lists and sums of requests begin anew, and the ledger keeps each charge";
+
 interface Columns {
   readonly id: number;
   readonly row_count: number;
@@ -37,7 +39,7 @@ interface Columns {
 /** The caller holds the lock of the directory. */
 export function openSqliteChunks(directory: string): ChunkStore {
   // A crash of the machine may take the last second, which is what records may lose.
-  const database = openSideFile(directory, "records.db", SCHEMA);
+  const database = openSideFile(directory, { name: "records.db", schema: SCHEMA, loss: LOSS });
   return new SqliteChunks(database);
 }
 

@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS content_key (
 ) STRICT;
 `;
 
+const LOSS = "what was kept of the words of requests and answers is gone";
+
 interface Columns {
   readonly id: string;
   readonly account_id: string;
@@ -30,7 +32,7 @@ interface Columns {
 
 /** The caller holds the lock of the directory. */
 export function openSqliteContents(directory: string): ContentStore {
-  return new SqliteContents(openSideFile(directory, "content.db", SCHEMA));
+  return new SqliteContents(openSideFile(directory, { name: "content.db", schema: SCHEMA, loss: LOSS }));
 }
 
 class SqliteContents implements ContentStore {

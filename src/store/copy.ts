@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Act, eventOf } from "../audit/act.js";
 import { failpoint } from "../failpoint.js";
 import { AUDIT_HEAD, type AuditHead, MOVE_AUDIT_HEAD } from "./audit-rows.js";
-import { DATABASE_NAME } from "./data-directory.js";
+import { DATABASE_NAME, noDatabase } from "./data-directory.js";
 import { appendAudit } from "./postgres/audit.js";
 import { Postgres, type Session } from "./postgres/connection.js";
 import { UnusableDatabase } from "./postgres/failure.js";
@@ -118,7 +118,7 @@ export async function copyStore({
   keyCheck,
   onProgress,
 }: CopyOptions): Promise<VerifyReport> {
-  if (!existsSync(join(directory, DATABASE_NAME))) throw new Error(`There is no database in '${directory}'.`);
+  if (!existsSync(join(directory, DATABASE_NAME))) throw new Error(noDatabase(directory));
   const file = openSqliteFile(directory, undefined, {
     keyCheck: "",
     otherKeyChecks: [],

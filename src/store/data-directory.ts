@@ -1,5 +1,15 @@
 /** The data directory: what is in it, and whether this process can use it at all. */
-import { accessSync, closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 export const DATABASE_NAME = "tollgate.db";
@@ -54,6 +64,25 @@ export function tracesOfLost(
   if (markPath !== undefined && existsSync(markPath)) traces.push(markPath);
   if (traces.length === 0) closeSync(openSync(path, "a", 0o600));
   return traces;
+}
+
+/** Said by each command that works on a database of which there is none. */
+export function noDatabase(directory: string): string {
+  return `There is no database in '${directory}': set TOLLGATE_DATA to the data directory of the gateway.`;
+}
+
+/**
+ * A command of root leaves files that the gateway's own user cannot open: they are given to the owner of the directory,
+ * whose gateway serves from it.
+ */
+export function giveToOwner(directory: string, names: readonly string[] = FILES): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(directory);
+  for (const name of names) {
+    const path = join(directory, name);
+    const there = lstatSync(path, { throwIfNoEntry: false });
+    if (there?.isFile() === true && (there.uid !== uid || there.gid !== gid)) chownSync(path, uid, gid);
+  }
 }
 
 export function unusable(directory: string, cause: unknown): Error {

@@ -1,10 +1,10 @@
 /** What an error of PostgreSQL, or of the way to it, means. */
 import pg from "pg";
 import { FailpointError } from "../../failpoint.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError, UnusableData } from "../../errors.js";
 
 /** A database that may not hold money, or not this program's. No retry helps: a person has to do what it says. */
-export class UnusableDatabase extends Error {}
+export class UnusableDatabase extends UnusableData {}
 
 /** Somebody else had the rows first, and nothing was written: the whole transaction may run again. */
 const AGAIN: ReadonlySet<string> = new Set(["40001", "40P01"]);

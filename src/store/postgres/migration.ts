@@ -1,5 +1,6 @@
 /** Brings a PostgreSQL to the newest schema, once for all nodes that start, and says which programs it serves. */
 import { UnusableDatabase } from "./failure.js";
+import { checkFit } from "./fit.js";
 import type { Postgres, Session } from "./connection.js";
 import { checkSteps, stepDigests } from "../schema-steps.js";
 import type { PostgresMigration } from "./schema.js";
@@ -116,6 +117,7 @@ async function checkServed(
         ` and later: this program is older and knows versions up to ${newest}. Start the newer one.`,
     );
   checkMade(found, migrations, place);
+  await checkFit(session, migrations.map(({ sql: text }) => text).join("\n"), place);
   const [inForce] = keyChecks;
   if (inForce === undefined || found.key_check === inForce) return;
   // While the secret is rotated, either is right, and the one in force is written down.

@@ -1,4 +1,6 @@
 /** Answers with an Idempotency-Key in SQLite: a file of its own, since they are large and die within a day. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../answer-rows.js";
 import { Sqlite } from "./binding.js";
 import type { SqliteFile } from "./file.js";
@@ -27,12 +29,16 @@ CREATE TABLE IF NOT EXISTS answer (
   record BLOB,
   record_bytes INTEGER NOT NULL,
   record_until_ms INTEGER NOT NULL,
-  until_ms INTEGER NOT NULL,
-  account_id TEXT NOT NULL DEFAULT ''
+  until_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS answer_until ON answer (until_ms);
 CREATE INDEX IF NOT EXISTS answer_record ON answer (record_until_ms, record_bytes) WHERE record_bytes > 0;
 `;
+const FILE = {
+  name: "answers.db",
+  schema: SCHEMA,
+  loss: "requests that come again with an Idempotency-Key of the last day are served anew",
+};
 /** Rows of before they named their account count as one account's. */
 const ACCOUNTS = `
 CREATE INDEX IF NOT EXISTS answer_account_record ON answer (account_id, record_until_ms, record_bytes)
@@ -40,10 +46,15 @@ CREATE INDEX IF NOT EXISTS answer_account_record ON answer (account_id, record_u
 CREATE INDEX IF NOT EXISTS answer_account ON answer (account_id, until_ms);
 `;
 
+/** Throws UnusableData where kept answers are there that cannot be read. The caller holds the lock of the directory. */
+export function checkAnswerFile(directory: string): void {
+  if (existsSync(join(directory, FILE.name))) openAnswerFile(directory).close();
+}
+
 /** The caller holds the lock of the directory. */
 export function openAnswerFile(directory: string): SqliteFile {
   // A key is on the disk before its request is charged, even where the power fails: `desk.ts` syncs the log.
-  const database = openSideFile(directory, "answers.db", SCHEMA);
+  const database = openSideFile(directory, FILE);
   const columns = database.prepare<[], string>("SELECT name FROM pragma_table_info('answer')").pluck().all();
   if (!columns.includes("account_id"))
     database.exec("ALTER TABLE answer ADD COLUMN account_id TEXT NOT NULL DEFAULT ''");

@@ -28,7 +28,7 @@ import {
 import { planAdvance } from "../archive/advance.js";
 import type { PlaceColumns } from "../archive/plan.js";
 import { CHAIN_OF_ACCOUNT, type ChainColumns } from "../chain-proof.js";
-import { DATABASE_NAME } from "../data-directory.js";
+import { DATABASE_NAME, noDatabase } from "../data-directory.js";
 import { hexOf } from "../digest.js";
 import { SqliteAudit } from "./audit.js";
 import { Sqlite } from "./binding.js";
@@ -42,7 +42,7 @@ const LIST = "SELECT value FROM json_each(?)";
 
 export function openSqliteArchive(directory: string): ArchiveDatabase {
   const path = join(directory, DATABASE_NAME);
-  if (!existsSync(path)) throw new Error(`There is no database in '${directory}'.`);
+  if (!existsSync(path)) throw new Error(noDatabase(directory));
   const database = new Sqlite(path, { bigints: true, timeoutMs: BUSY_MS });
   try {
     checkVersion(database, MIGRATIONS, directory);

@@ -1,8 +1,8 @@
 /** Backups of the embedded store, made while a gateway serves from it, and brought back where none does. */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Act, eventOf } from "../../audit/act.js";
-import { DATABASE_NAME, WITNESS_NAME } from "../data-directory.js";
+import { DATABASE_NAME, giveToOwner, noDatabase, WITNESS_NAME } from "../data-directory.js";
 import type { VerifyReport } from "../store.js";
 import { SqliteAudit } from "./audit.js";
 import { Sqlite } from "./binding.js";
@@ -19,7 +19,7 @@ export function hasDatabase(directory: string): boolean {
  * database itself is the gateway's that serves from it.
  */
 export function backUp(directory: string, path: string, act: Act): VerifyReport {
-  if (!hasDatabase(directory)) throw new Error(`There is no database in '${directory}'.`);
+  if (!hasDatabase(directory)) throw new Error(noDatabase(directory));
   const database = join(directory, DATABASE_NAME);
   if (existsSync(path)) throw new Error(`'${path}' is there already: name a new file.`);
   const source = new Sqlite(database, { readonly: true });
@@ -27,6 +27,7 @@ export function backUp(directory: string, path: string, act: Act): VerifyReport 
     source.prepare("VACUUM INTO ?").run(path);
   } finally {
     source.close();
+    giveToOwner(directory);
   }
   chmodSync(path, 0o600);
   record(path, act);
@@ -53,6 +54,8 @@ export function restore(path: string, directory: string, witnessPath: string | u
   record(draft, act);
   witnessed(draft, directory, witnessPath);
   renameSync(draft, database);
+  giveToOwner(directory);
+  if (witnessPath !== undefined) giveToOwner(dirname(witnessPath), [basename(witnessPath)]);
   return report;
 }
 

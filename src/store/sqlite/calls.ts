@@ -38,7 +38,7 @@ export interface Failure {
 
 export type WorkerMessage =
   | { readonly kind: "ready"; readonly lossFound: string | undefined }
-  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "refused"; readonly message: string; readonly isUnusable: boolean }
   | { readonly kind: "answer"; readonly id: number; readonly result: unknown }
   | { readonly kind: "failure"; readonly id: number; readonly failure: Failure }
   | { readonly kind: "verified"; readonly report: VerifyReport }

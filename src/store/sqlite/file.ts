@@ -1,6 +1,7 @@
 /** The database file: its directory, its lock, and how it is opened. */
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { UnusableData } from "../../errors.js";
 import { DATABASE_NAME, hasServed, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "../data-directory.js";
 import {
   type Loss,
@@ -16,6 +17,7 @@ import {
 import { checkVersion, migrate, schemaVersion } from "./migration.js";
 import { MIGRATIONS } from "./schema.js";
 import { Sqlite, SqliteError } from "./binding.js";
+import { checkFit, checkWhole } from "./fit.js";
 import { readWitness, Witness, type WitnessNote } from "../witness.js";
 
 /** A directory that is open: the database, and the lock that keeps every other process out. */
@@ -51,6 +53,8 @@ const UNCHECKED: StartCheck = {
   witnessPath: undefined,
   traces: [],
 };
+const RESTORE =
+  "Restore it from a backup. To start without it, move it away and run, once: tollgate serve --accept-loss";
 const PAGE_BYTES = 4096;
 
 /**
@@ -75,6 +79,7 @@ export function openSqliteFile(
     database = new Sqlite(privateFile(join(directory, DATABASE_NAME)), { bigints: true });
     prepare(database, databaseBytesMax);
     checkVersion(database, MIGRATIONS, directory);
+    checkLedger(database, directory);
     const losses = missing === undefined ? lossesOf(database, directory, note, check) : [missing];
     if (losses.length > 0 && !check.acceptLoss) throw lossError(directory, losses);
     migrate(database, MIGRATIONS, directory);
@@ -89,6 +94,16 @@ export function openSqliteFile(
     lock.close();
     throw explained(directory, DATABASE_NAME, error);
   }
+}
+
+/** Before anything is read of it, or changed. A new one has nothing yet. */
+function checkLedger(database: Sqlite, directory: string): void {
+  const current = schemaVersion(database);
+  if (current === 0) return;
+  const made = MIGRATIONS.filter(({ version }) => version <= current);
+  const path = join(directory, DATABASE_NAME);
+  checkWhole(database, { path, remedy: RESTORE });
+  checkFit(database, { path, schema: made.map(({ sql }) => sql).join("\n"), remedy: RESTORE });
 }
 
 function ledgerFile(database: Sqlite, lock: Sqlite, witness: Witness, lossFound: string | undefined): LedgerFile {
@@ -119,7 +134,7 @@ function lossesOf(
 ): Loss[] {
   const isNew = schemaVersion(database) === 0;
   if (isNew && database.prepare("SELECT 1 FROM sqlite_master").get() !== undefined)
-    throw new Error(`'${join(directory, DATABASE_NAME)}' is another program's database. Move it away.`);
+    throw new UnusableData(`'${join(directory, DATABASE_NAME)}' is another program's database. Move it away.`);
   if (note === undefined) return hadWitness(database, directory, isNew) ? [lostWitness("gone")] : [];
   if (note === "damaged") return isNew ? [lostDatabase("empty", note)] : [lostWitness("damaged")];
   const lost = isNew ? lostDatabase("empty", note) : lossOf(database, note);
@@ -141,11 +156,8 @@ function explained(directory: string, name: string, error: unknown): unknown {
   const path = join(directory, name);
   if (!["SQLITE_NOTADB", "SQLITE_CORRUPT"].some((code) => String(error.code).startsWith(code)))
     return unusable(directory, error);
-  const remedy =
-    name === LOCK_NAME
-      ? "It holds nothing: remove it."
-      : "Restore it from a backup. To start without it, move it away and run, once: tollgate serve --accept-loss";
-  return new Error(`'${path}' is damaged (${error.message}). ${remedy}`, { cause: error });
+  const remedy = name === LOCK_NAME ? "It holds nothing: remove it." : RESTORE;
+  return new UnusableData(`'${path}' is damaged (${error.message}). ${remedy}`, { cause: error });
 }
 
 /** Opens the database beside its writer, to read one snapshot of it. */

@@ -1,4 +1,5 @@
 /** What a data directory lost since its ledger last wrote there, as its witness tells. */
+import { UnusableData } from "../../errors.js";
 import assert from "node:assert";
 import { SqliteAudit } from "./audit.js";
 import type { Sqlite } from "./binding.js";
@@ -18,7 +19,7 @@ const SECRET = "the root secret (the file 'secret', or TOLLGATE_SECRET)";
 /** What a person is told to do. */
 export function lossError(directory: string, losses: readonly Loss[]): Error {
   const restore = losses.map((loss) => loss.restore).join(" and ");
-  return new Error(
+  return new UnusableData(
     `The data directory '${directory}' has lost state: ${foundIn(losses)}. Restore ${restore} from a backup, or start` +
       " without what is lost, once: tollgate serve --accept-loss",
   );

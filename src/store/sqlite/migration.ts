@@ -1,5 +1,6 @@
 /** Brings a database file to the newest schema, and refuses one that this program does not know. */
 import type { Sqlite } from "./binding.js";
+import { UnusableData } from "../../errors.js";
 import { checkSteps, stepDigests } from "../schema-steps.js";
 import { APPLICATION_ID, type Migration } from "./schema.js";
 
@@ -28,18 +29,23 @@ export function checkVersion(database: Sqlite, migrations: readonly Migration[],
   const current = schemaVersion(database);
   if (current === 0) return;
   if (Number(database.pragma("application_id")) !== APPLICATION_ID)
-    throw new Error(
+    throw new UnusableData(
       `The database in '${directory}' was written by an earlier build, whose schema was never released, or by another` +
         " program. Keep the directory, and start with a new one.",
     );
   const newest = migrations.at(-1)?.version ?? 0;
   if (current > newest) {
-    throw new Error(
+    throw new UnusableData(
       `The database in '${directory}' has schema version ${current}, but this program knows versions up to ${newest}:` +
         " start the newer program that wrote it.",
     );
   }
-  checkSteps(current, stepsOf(database), migrations, (why) => new Error(`The database in '${directory}' ${why}`));
+  checkSteps(
+    current,
+    stepsOf(database),
+    migrations,
+    (why) => new UnusableData(`The database in '${directory}' ${why}`),
+  );
 }
 
 function stepsOf(database: Sqlite): string[] {

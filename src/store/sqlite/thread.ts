@@ -1,6 +1,6 @@
 /** The main thread's end of the database's thread: questions out, answers in, and what happens when it fails. */
 import type { Worker } from "node:worker_threads";
-import { GatewayError } from "../../errors.js";
+import { GatewayError, UnusableData } from "../../errors.js";
 import type {
   CallArguments,
   CallMessage,
@@ -137,7 +137,8 @@ function firstMessage<Kind extends "ready" | "verified">(worker: Worker, kind: K
       worker.off("error", reject);
       worker.off("exit", ended);
       if (isOf(message, kind)) resolve(message);
-      else reject(new Error(message.kind === "refused" ? message.message : `unexpected message: ${message.kind}`));
+      else if (message.kind !== "refused") reject(new Error(`unexpected message: ${message.kind}`));
+      else reject(message.isUnusable ? new UnusableData(message.message) : new Error(message.message));
     });
   });
 }

@@ -2,9 +2,10 @@
 import assert from "node:assert";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { Distribution, SHORT_SECONDS_BOUNDS } from "../../api/distribution.js";
+import { UnusableData } from "../../errors.js";
 import { giveBackStartMemory } from "../../start-memory.js";
 import { taskOf } from "../../threads.js";
-import { openAnswerFile, SqliteAnswers } from "./answer-file.js";
+import { checkAnswerFile, openAnswerFile, SqliteAnswers } from "./answer-file.js";
 import type { WorkerMessage, WorkerTask } from "./calls.js";
 import { sqliteCalls } from "./database.js";
 import { SqliteDesk } from "./desk.js";
@@ -29,6 +30,8 @@ function serve(port: MessagePort, file: ServedFile, calls: object, syncSeconds?:
 function run(port: MessagePort, task: WorkerTask): void {
   if (task.kind === "ledger") {
     const file = openSqliteFile(task.directory, task.databaseBytesMax, task.check);
+    // It is opened with the first answer that is kept, and a start tells what is wrong with it.
+    checkAnswerFile(task.directory);
     const seconds = task.syncSeconds && new Distribution(SHORT_SECONDS_BOUNDS, task.syncSeconds);
     serve(port, file, sqliteCalls(file.database, file.witness), seconds);
     return;
@@ -53,6 +56,6 @@ try {
   run(parentPort, (await taskOf(parentPort)) as WorkerTask);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
-  say(parentPort, { kind: "refused", message });
+  say(parentPort, { kind: "refused", message, isUnusable: error instanceof UnusableData });
   parentPort.close();
 }
