@@ -11,6 +11,8 @@ const RECOVERED_MS = SETTLED_MS + 1_000;
 export class Adopter {
   #lookedMs = -Infinity;
   #running: Promise<number> | undefined;
+  /** When the first of the requests that lost their record ended; Infinity where none is known to have. */
+  #lostSinceMs = Infinity;
   /** Those that nobody has looked after yet. */
   #recoveries = 0;
 
@@ -38,7 +40,15 @@ export class Adopter {
   /** The same of the last hour, for somebody who does not wait. */
   adoptSoon(): void {
     const nowMs = this.parts.nowMs();
-    this.adopt(nowMs - BACK_MS, nowMs).catch((error: unknown) => this.parts.onError?.(error));
+    const fromMs = Math.min(nowMs - BACK_MS, this.#lostSinceMs);
+    this.#lostSinceMs = Infinity;
+    this.adopt(fromMs, nowMs).catch((error: unknown) => this.parts.onError?.(error));
+  }
+
+  /** The same once records are stored again, of all that ended since some could not be. */
+  adoptLost(sinceMs: number): void {
+    this.#lostSinceMs = Math.min(this.#lostSinceMs, sinceMs);
+    this.adoptRecovered();
   }
 
   /**

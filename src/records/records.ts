@@ -16,7 +16,7 @@ import type { Erased, RecordCaller, RecordPlace } from "./record-calls.js";
 import { rowOfEnded } from "./record-row.js";
 import { RecordThread } from "./record-thread.js";
 import type { EndedRequest } from "./request-record.js";
-import { BatchBuilder, rowsOf } from "./row-batch.js";
+import { BatchBuilder, numbersOf, rowsOf } from "./row-batch.js";
 import { groupsOf, type UsageGroup } from "./usage-groups.js";
 import { GROUPS_MAX } from "./usage-places.js";
 import type { TimeSpan, UsageAsk, UsageSnapshot } from "./usage-snapshot.js";
@@ -48,14 +48,29 @@ export interface RecordsOptions {
    * crash takes back. Absent: nothing is waited for.
    */
   readonly settled?: (() => Promise<unknown>) | undefined;
-  /** Called with how many records were dropped: too many came, or they could not be stored. */
-  readonly onDropped: (count: number) => void;
+  /**
+   * Called with how many records were dropped: `bounded` are refusals above what is kept of a caller, `lost` could not be
+   * stored.
+   */
+  readonly onDropped: (count: number, cause: "bounded" | "lost") => void;
+  /** Called once records are stored again, with those that could not be since it worked last. */
+  readonly onLost?: ((lost: LostRecords) => void) | undefined;
   /** Called once a minute with those whose refusals came too often to leave a record each; they count as dropped. */
   readonly onRefusalsLeftOut: (leftOut: LeftOut) => void;
   /** The same as `onDropped` of content. */
   readonly onContentDropped: (count: number) => void;
   readonly onError: (error: unknown) => void;
 }
+
+export interface LostRecords {
+  readonly count: number;
+  /** Those whose request was charged: the ledger has them, and a record can be made of each. */
+  readonly chargedCount: number;
+  /** When the first of them ended. */
+  readonly sinceMs: number;
+}
+
+const NOTHING_LOST: LostRecords = { count: 0, chargedCount: 0, sinceMs: Infinity };
 
 export interface SnapshotGroups extends Pick<UsageSnapshot, "states"> {
   /** One list for each question. */
@@ -74,6 +89,8 @@ export class Records {
   #handing: Promise<unknown> = Promise.resolve();
   #strangers = { second: 0, count: 0 };
   readonly #refusals: RefusalBounds;
+  #lost = NOTHING_LOST;
+  #afterLoss: ((sinceMs: number) => void) | undefined;
   #sweeping = false;
   #isClosed = false;
 
@@ -111,9 +128,16 @@ export class Records {
 
   /** Takes an ended request. Never waits. */
   add(request: EndedRequest): void {
-    if (this.#builder.count >= WAITING_ROWS_MAX || !this.#mayKeep(request)) return this.options.onDropped(1);
+    if (!this.#mayKeep(request)) return this.options.onDropped(1, "bounded");
+    if (this.#builder.count >= WAITING_ROWS_MAX)
+      return this.#lose([request.endTimeMs], [Number(request.answer?.chargedNanos ?? 0n)]);
     this.#builder.push(rowOfEnded(request));
     if (request.content !== undefined && !this.#contents.add(request)) this.options.onContentDropped(1);
+  }
+
+  /** Calls back each time that records are stored again after some were lost, with when the first of those ended. */
+  afterLoss(act: (sinceMs: number) => void): void {
+    this.#afterLoss = act;
   }
 
   /** What ended before the question is in the answer. */
@@ -198,13 +222,32 @@ export class Records {
     try {
       if (settled !== undefined) await settled;
       await this.thread.call("append", batch);
+      this.#tellLost();
     } catch (error) {
-      this.options.onDropped(batch.count);
+      this.#lose(numbersOf(batch, "endTimeMs"), numbersOf(batch, "chargedNanos"));
       this.options.onError(error);
     } finally {
       this.#storing -= 1;
     }
     if (!this.#isClosed) this.thread.call("joinTails").catch(this.options.onError);
+  }
+
+  #lose(endTimesMs: readonly number[], chargedNanos: readonly number[]): void {
+    this.options.onDropped(endTimesMs.length, "lost");
+    const { count, chargedCount, sinceMs } = this.#lost;
+    this.#lost = {
+      count: count + endTimesMs.length,
+      chargedCount: chargedCount + chargedNanos.filter((nanos) => nanos > 0).length,
+      sinceMs: Math.min(sinceMs, ...endTimesMs),
+    };
+  }
+
+  #tellLost(): void {
+    const lost = this.#lost;
+    if (lost.count === 0) return;
+    this.#lost = NOTHING_LOST;
+    this.options.onLost?.(lost);
+    if (lost.chargedCount > 0) this.#afterLoss?.(lost.sinceMs);
   }
 
   async #flushContents(): Promise<void> {
@@ -231,7 +274,8 @@ export class Records {
       await this.#handing;
       return await this.#turns.run(account, question);
     } catch (cause) {
-      if (cause instanceof GatewayError) throw cause;
+      const isAway = cause instanceof GatewayError && cause.reason === "ERROR_REASON_LEDGER_UNAVAILABLE";
+      if (cause instanceof GatewayError && !isAway) throw cause;
       if (!this.#isClosed) this.options.onError(cause);
       const problem = "records of requests cannot be read";
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem }, { cause });

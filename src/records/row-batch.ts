@@ -14,6 +14,12 @@ const WIDTH = COLUMNS.length;
 const FIRST_ROWS = 64;
 const TEXT_COLUMNS = [...NAMES, ...TEXTS] as const;
 
+/** One number of each row, in their order. */
+export function numbersOf({ count, cells }: RowBatch, name: (typeof NUMBERS)[number]): number[] {
+  const at = NUMBERS.indexOf(name);
+  return Array.from({ length: count }, (_, row) => cells[row * WIDTH + at] ?? 0);
+}
+
 export class BatchBuilder {
   #cells = new Float64Array(WIDTH * FIRST_ROWS);
   #texts: string[] = [""];

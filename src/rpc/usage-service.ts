@@ -31,7 +31,10 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
   const watch = new RequestWatch(feed);
   const adopter = records && new Adopter({ records, requests: store.requests, nowMs });
   const questions = records && adopter && new UsageQuestions({ records, requests: store.requests, adopter, nowMs });
-  if (adopter !== undefined) ledger.lease.afterRecovery(() => adopter.adoptRecovered());
+  if (adopter !== undefined) {
+    ledger.lease.afterRecovery(() => adopter.adoptRecovered());
+    records?.afterLoss((sinceMs) => adopter.adoptLost(sinceMs));
+  }
   // What goes wrong is told to whoever asks.
   questions?.warm(WARM_PAUSE_MS).catch(() => undefined);
   return {

@@ -73,7 +73,7 @@ export class Listeners {
     this.#bodies = new ByteBudget(options.environment.bodyMemoryBytes);
     this.#queue = createQueue(options);
     const { channel, core, frontToken, metrics } = options;
-    const onLost = (count: number): void => metrics.recordsDropped.inc(count);
+    const onLost = (count: number): void => metrics.recordsDropped.inc({ cause: "untold" }, count);
     if (core === undefined && frontToken !== undefined)
       this.#reports = new RefusalReports({ channel, frontToken, onLost });
   }

@@ -49,7 +49,8 @@ export async function openRecords(
     content: { ...seals.content, keptMs: contentDays * DAY_MS },
     nowMs: clock.nowMs,
     settled: () => Promise.race([ledger.settled(), sleep(SETTLED_MS_MAX, undefined, { ref: false })]),
-    onDropped: (count) => metrics.recordsDropped.inc(count),
+    onDropped: (count, cause) => metrics.recordsDropped.inc({ cause }, count),
+    onLost: ({ count, chargedCount }) => log.error({ records: count, charged: chargedCount }, LOST),
     onRefusalsLeftOut: ({ account, count }) =>
       log.warn({ account, count }, "an account was refused too often to keep a record of each refusal"),
     onContentDropped: (count) => metrics.contentDropped.inc(count),
@@ -64,6 +65,10 @@ export async function openRecords(
   });
   return { requests, records };
 }
+
+const LOST =
+  "records of requests could not be stored, and can be again: the ledger has the charged ones, which get a record with" +
+  " what it knows; the others are gone";
 
 /** Whoever leaves a page of the console before its answer came was refused nothing: that is no record. */
 function isLeftQuestion({ failure, method }: EndedRequest): boolean {

@@ -16,6 +16,7 @@ import { type LeftOut, RefusalBounds } from "../../src/records/refusal-bounds.js
 import { RequestFeed } from "../../src/records/request-record.js";
 import { BatchBuilder, type RowBatch } from "../../src/records/row-batch.js";
 import type { UsageGroup } from "../../src/records/usage-groups.js";
+import { NO_USAGE } from "../../src/api/usage.js";
 import { rowWith } from "./row.js";
 
 setFlagsFromString("--expose-gc");
@@ -165,6 +166,52 @@ test("a flush keeps nothing of the flushes before the last", async () => {
   await new Promise((resolve) => setImmediate(resolve));
   collectGarbage();
   expect(resolved.map((reference) => reference.deref() === undefined)).toEqual([true, true, true, false]);
+  await records.close();
+});
+
+test("records that could not be stored are told once they can be, with those that were charged", async () => {
+  let isFull = true;
+  const dropped: unknown[] = [];
+  const lost: unknown[] = [];
+  const call = (name: RecordCallName): Promise<unknown> =>
+    isFull && name === "append" ? Promise.reject(new Error("database or disk is full")) : Promise.resolve();
+  const records = await Records.open({
+    place: { directory: "" },
+    caller: { call: call as RecordCaller["call"], close: () => Promise.resolve() },
+    retention: { recordsMs: DAY_MS, refusalsMs: DAY_MS },
+    content: { keys: [], previous: undefined, keptMs: DAY_MS },
+    nowMs: () => NOW_MS,
+    onDropped: (count, cause) => void dropped.push([count, cause]),
+    onLost: (one) => void lost.push(one),
+    onRefusalsLeftOut: () => undefined,
+    onContentDropped: () => undefined,
+    onError: () => undefined,
+  });
+  const since: number[] = [];
+  records.afterLoss((sinceMs) => void since.push(sinceMs));
+  const feed = new RequestFeed({ nowMs: () => NOW_MS, onError: (error) => expect.unreachable(String(error)) });
+  feed.subscribe((request) => records.add(request));
+  const end = async (chargedNanos: bigint): Promise<void> => {
+    const request = feed.begin("req_1", "/some", {});
+    const costs = { costNanos: chargedNanos, chargedNanos, operatorCostNanos: undefined };
+    const upstream = { upstream: "u", upstreamModel: "m", attempts: 1, queueMs: 0, firstTokenMs: 1, upstreamMs: 1 };
+    const usage = { usage: NO_USAGE, usageSource: 1 };
+    request.answer = { createTimeMs: NOW_MS, ...upstream, ...usage, ...costs, clampedTo: undefined };
+    request.end(undefined);
+    await records.find("any");
+  };
+  await end(5n);
+  await end(0n);
+  expect(dropped).toEqual([
+    [1, "lost"],
+    [1, "lost"],
+  ]);
+  expect(lost).toEqual([]);
+  isFull = false;
+  await end(7n);
+  await end(7n);
+  expect(lost).toEqual([{ count: 2, chargedCount: 1, sinceMs: NOW_MS }]);
+  expect(since).toEqual([NOW_MS]);
   await records.close();
 });
 
