@@ -47,11 +47,13 @@ export interface UpstreamAside {
   readonly model: string;
   readonly cause: AsideCause;
   readonly coolingMs: bigint;
+  readonly nodeId: string;
 }
 export const UpstreamAside: Shape = {
   model: "s",
   cause: "s",
   cooling_ms: "n",
+  node_id: "s",
 };
 
 export type AsideCause = "unspecified" | "failing" | "rate_limited" | "credential" | "no_funds" | "access" | "model_unknown";

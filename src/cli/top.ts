@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {
   UpstreamServiceService,
+  type Node,
   type Upstream,
   UsageDimension,
   UsageServiceService,
@@ -15,7 +16,7 @@ import { readBetween } from "./arguments.js";
 import { type Connection, connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { type Names, namesOf } from "./names.js";
 import { formatTable, jsonMember, numeric, print, printPart } from "./print.js";
-import { formatUpstreams } from "./upstream.js";
+import { formatUpstreams, listUpstreams } from "./upstream.js";
 import { failedIn, timesOf, tokensOf } from "./usage.js";
 
 const MINUTE_MS = 60_000;
@@ -49,6 +50,8 @@ interface Reading {
   readonly reasons: readonly UsageSum[];
   /** Undefined where the key may not see them. */
   readonly upstreams: readonly Upstream[] | undefined;
+  /** Empty where the key may not see them. */
+  readonly nodes: readonly Node[];
 }
 
 export function addTopCommand(program: Command): void {
@@ -85,21 +88,21 @@ async function read(connection: Connection, { minutes, account }: TopOptions): P
   const method = UsageServiceService.queryUsage;
   const by = async (...groupBy: UsageDimension[]): Promise<readonly UsageSum[]> =>
     (await connection.call(method, { ...NO_FILTER, accountId: account, groupBy, startTime, endTime: undefined })).sums;
-  const [[total], models, accounts, reasons, upstreams] = await Promise.all([
+  const [[total], models, accounts, reasons, seen] = await Promise.all([
     by(),
     by(UsageDimension.USAGE_DIMENSION_MODEL),
     by(UsageDimension.USAGE_DIMENSION_ACCOUNT),
     by(UsageDimension.USAGE_DIMENSION_REASON),
     readUpstreams(connection),
   ]);
-  return { time, minutes, total, models, accounts, reasons, upstreams };
+  return { time, minutes, total, models, accounts, reasons, ...seen };
 }
 
-async function readUpstreams(connection: Connection): Promise<readonly Upstream[] | undefined> {
+async function readUpstreams(connection: Connection): Promise<Pick<Reading, "upstreams" | "nodes">> {
   try {
-    return (await connection.call(UpstreamServiceService.listUpstreams, { pageSize: 0, pageToken: "" })).upstreams;
+    return await listUpstreams(connection);
   } catch (error) {
-    if (error instanceof GatewayError && error.http === 403) return undefined;
+    if (error instanceof GatewayError && error.http === 403) return { upstreams: undefined, nodes: [] };
     throw error;
   }
 }
@@ -117,7 +120,10 @@ function busiest(sums: readonly UsageSum[]): readonly UsageSum[] {
 
 const TITLES = ["REQUESTS", "FAILED", "TOKENS OUT", "USD", "FIRST MS P50", "P95", "TOTAL MS P50", "P95"];
 
-function screenOf({ time, minutes, total, models, accounts, reasons, upstreams }: Reading, names: Names): string {
+function screenOf(
+  { time, minutes, total, models, accounts, reasons, upstreams, nodes }: Reading,
+  names: Names,
+): string {
   const table = (title: string, sums: readonly UsageSum[], shown: (value: string) => string): string => {
     const rows = busiest(sums).map((sum) => rowOf(shown(sum.values[0] ?? ""), sum));
     return rows.length === 0 ? "" : formatTable([title, ...TITLES.map(numeric)], rows);
@@ -139,7 +145,7 @@ function screenOf({ time, minutes, total, models, accounts, reasons, upstreams }
     table("MODEL", models, (model) => model || "-"),
     table("ACCOUNT", accounts, (id) => names.account(id)),
     failures.length === 0 ? "" : formatTable(["REASON", numeric("REQUESTS")], failures),
-    upstreams === undefined ? "" : formatUpstreams({ upstreams: [...upstreams], nextPageToken: "" }),
+    upstreams === undefined ? "" : formatUpstreams({ upstreams: [...upstreams], nextPageToken: "" }, nodes),
   ]
     .filter((part) => part !== "")
     .join("\n\n");

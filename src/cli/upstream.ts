@@ -2,15 +2,17 @@
 import type { Command } from "commander";
 import {
   type ListUpstreamsResponse,
+  type Node,
+  NodeServiceService,
   type TestUpstreamResponse,
   type Upstream,
   UpstreamServiceService,
   UpstreamTestResult,
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
-import { connected, type ConnectionOptions, withConnection } from "./connection.js";
+import { connected, type Connection, type ConnectionOptions, withConnection } from "./connection.js";
 import { EXIT_CODES } from "./exit-code.js";
-import { formatList, numeric, printable } from "./print.js";
+import { formatList, numeric, printable, remark } from "./print.js";
 
 /** The gateway waits ten seconds for the upstream. */
 const TEST_MS_MAX = 20_000;
@@ -33,9 +35,24 @@ export function addUpstreamCommands(program: Command): void {
 async function list(options: ConnectionOptions): Promise<void> {
   await connected(options, async (connection) => {
     const method = UpstreamServiceService.listUpstreams;
-    const answer = await connection.call(method, { pageSize: 0, pageToken: "" });
-    connection.show(method, answer, formatUpstreams);
+    const { nodes, ...answer } = await listUpstreams(connection);
+    connection.show(method, answer, (shown) => formatUpstreams(shown, nodes));
+    const own = nodes.find(({ answering }) => answering);
+    if (own !== undefined && nodes.length > 1)
+      remark(`HEALTH and RUNNING are those of ${own.id}, which answered; SET ASIDE names the node.`);
   });
+}
+
+/** With the nodes, since each has its own view of them. */
+export async function listUpstreams(
+  connection: Connection,
+): Promise<ListUpstreamsResponse & { readonly nodes: readonly Node[] }> {
+  const all = { pageSize: 0, pageToken: "" };
+  const [answer, { nodes }] = await Promise.all([
+    connection.call(UpstreamServiceService.listUpstreams, all),
+    connection.call(NodeServiceService.listNodes, all),
+  ]);
+  return { ...answer, nodes };
 }
 
 async function test(id: string, options: ConnectionOptions): Promise<void> {
@@ -88,24 +105,29 @@ function formatTest(id: string, answer: TestUpstreamResponse): string {
   return `${printable(id)} is well: it listed ${modelCount} models in ${durationMs} ms.${missing}`;
 }
 
-export function formatUpstreams({ upstreams, nextPageToken }: ListUpstreamsResponse): string {
+/** With one node alone, nothing says whose a view is. */
+export function formatUpstreams(
+  { upstreams, nextPageToken }: ListUpstreamsResponse,
+  nodes: readonly Pick<Node, "id">[] = [],
+): string {
   const columns = ["UPSTREAM", "FAMILY", "HEALTH", numeric("RUNNING"), "SET ASIDE", "MODELS"];
   const rows = upstreams.map((upstream) => [
     upstream.id,
     upstream.family,
     enumWord("tollgate.v1.UpstreamHealth", upstream.health),
     `${upstream.running}`,
-    asidesOf(upstream),
+    asidesOf(upstream, nodes.length > 1),
     upstream.models.join(" ") || "-",
   ]);
   return formatList(columns, rows, "No upstreams.", nextPageToken);
 }
 
-function asidesOf({ asides }: Upstream): string {
-  const told = asides.map(({ model, cause, coolingMs }) => {
+function asidesOf({ asides }: Upstream, namesNodes: boolean): string {
+  const told = asides.map(({ model, cause, coolingMs, nodeId }) => {
     const what = model === "" ? "all" : model;
     const until = coolingMs === 0n ? "until a request succeeds" : `${(coolingMs + 999n) / 1_000n} s`;
-    return `${what}: ${enumWord("tollgate.v1.AsideCause", cause)} (${until})`;
+    const where = namesNodes ? ` at ${nodeId}` : "";
+    return `${what}: ${enumWord("tollgate.v1.AsideCause", cause)} (${until})${where}`;
   });
   return told.join(", ") || "-";
 }

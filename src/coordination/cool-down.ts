@@ -15,7 +15,11 @@ const SCHEMA = z.object({
   namedMs: z.number().min(0).max(NAMED_MS_MAX).optional(),
 });
 
-const ORDER = z.object({ upstream: z.string().max(256), order: z.enum(["drain", "undrain", "reset"]) });
+const ORDER = z.object({
+  upstream: z.string().max(256),
+  order: z.enum(["drain", "undrain", "reset", "suspect"]),
+  model: z.string().max(256).optional(),
+});
 
 /** Undefined where it is none. */
 export function parseOrder(text: string): UpstreamOrder | undefined {

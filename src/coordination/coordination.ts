@@ -117,10 +117,15 @@ export interface CoolDown {
   readonly namedMs?: number;
 }
 
-/** What an operator wants of an upstream, at every node. */
+/**
+ * What an operator wants of an upstream at every node; or `suspect`: one node set it, or the model there, aside because
+ * requests fail, so that one failure is enough at the others.
+ */
 export interface UpstreamOrder {
   readonly upstream: string;
-  readonly order: "drain" | "undrain" | "reset";
+  readonly order: "drain" | "undrain" | "reset" | "suspect";
+  /** Of `suspect`, as the upstream names it. Absent or empty: the whole upstream. */
+  readonly model?: string | undefined;
 }
 
 /** All methods may be asynchronous on a shared driver; the in-process one answers at once. */
@@ -153,7 +158,7 @@ export interface Coordination {
   publishCoolDown(coolDown: CoolDown): void;
   /** Calls back for each wait that another node was asked for. */
   onCoolDown(callback: (coolDown: CoolDown) => void): void;
-  /** Tells the other nodes that live now what an operator wants of an upstream. */
+  /** Tells the other nodes that live now what they must know of an upstream. */
   publishOrder(order: UpstreamOrder): void;
   /** Calls back for each such order that was given at another node. */
   onOrder(callback: (order: UpstreamOrder) => void): void;

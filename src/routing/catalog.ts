@@ -7,13 +7,14 @@ import {
   PriceSource,
   type TestUpstreamResponse,
   type Upstream,
+  type UpstreamAside,
   UpstreamHealth,
 } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { EjectionCause } from "./ejection.js";
-import type { HealthState } from "./upstream-health.js";
+import type { Aside, HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
 import { testUpstream } from "./upstream-test.js";
@@ -28,6 +29,7 @@ export interface ModelCatalog {
 
 /** What the services show of upstreams. */
 export interface UpstreamBoard {
+  /** As this node sees them. */
   list(): readonly Upstream[];
   /** Takes an upstream back into use. Throws RESOURCE_UNKNOWN. */
   reset(id: string): Upstream;
@@ -62,6 +64,11 @@ export function shownHealth(state: HealthState): UpstreamHealth {
   return HEALTHS[state];
 }
 
+/** What a node has set aside, as services show it. */
+export function shownAside({ model, cause, coolingMs }: Aside, nodeId: string): UpstreamAside {
+  return { model, cause: CAUSES[cause], coolingMs: BigInt(Math.ceil(coolingMs)), nodeId };
+}
+
 export function createModelCatalog(routing: Routing): ModelCatalog {
   return {
     list: (caller) =>
@@ -77,7 +84,8 @@ export function createModelCatalog(routing: Routing): ModelCatalog {
   };
 }
 
-export function createUpstreamBoard(routing: Routing): UpstreamBoard {
+/** `nodeId` is the id of this node, whose view of the upstreams it is. */
+export function createUpstreamBoard(routing: Routing, nodeId: () => string): UpstreamBoard {
   const show = (served: ServedUpstream): Upstream => ({
     id: served.id,
     family: served.family.name,
@@ -85,11 +93,7 @@ export function createUpstreamBoard(routing: Routing): UpstreamBoard {
     health: shownHealth(served.health.state(routing.nowMs())),
     coolingMs: BigInt(Math.ceil(served.health.coolingMs(routing.nowMs()))),
     running: BigInt(served.health.running),
-    asides: served.health.asides(routing.nowMs()).map(({ model, cause, coolingMs }) => ({
-      model,
-      cause: CAUSES[cause],
-      coolingMs: BigInt(Math.ceil(coolingMs)),
-    })),
+    asides: served.health.asides(routing.nowMs()).map((aside) => shownAside(aside, nodeId())),
     models: [...routing.table.models.values()]
       .filter((model) => model.targets.some((target) => target.served === served))
       .map((model) => model.id)

@@ -54,6 +54,8 @@ export class Ejection {
   /** The last attempt that had begun when it was set aside. */
   #sinceToken = 0;
   #inRow = 0;
+  /** Until when another node's evidence makes one failure enough; 0 where there is none. */
+  #suspectUntilMs = 0;
   #firstAccountId = "";
   #isCorroborated = false;
   /** Whose requests met it since it was well. */
@@ -112,8 +114,8 @@ export class Ejection {
     this.#inRow += 1;
     if (this.#inRow === 1) this.#firstAccountId = accountId;
     else if (accountId !== this.#firstAccountId) this.#isCorroborated = true;
-    const isRecovering = this.rule.needsProof && this.#times > 0;
-    if (by === undefined && this.#inRow < (isRecovering ? 1 : this.rule.failuresMin)) return false;
+    const isDoubted = (this.rule.needsProof && this.#times > 0) || nowMs < this.#suspectUntilMs;
+    if (by === undefined && this.#inRow < (isDoubted ? 1 : this.rule.failuresMin)) return false;
     const scope = by === undefined ? (this.#isCorroborated ? undefined : this.#firstAccountId) : by.accountId;
     this.#times += 1;
     const durationMs = this.#durationMs(this.#times, askedMs);
@@ -145,6 +147,11 @@ export class Ejection {
     this.#untilMs = Math.max(this.#untilMs, nowMs + Math.min(durationMs, this.rule.mostMs));
   }
 
+  /** Another node set it aside. What failed there may lie at that node: here it takes one failure more. */
+  suspect(nowMs: number): void {
+    this.#suspectUntilMs = nowMs + this.rule.firstMs;
+  }
+
   /** True of what began before it was set aside. */
   isStale(token: number): boolean {
     return token <= this.#sinceToken;
@@ -173,7 +180,7 @@ export class Ejection {
 
   /** The target answered well. */
   succeed(token: number, accountId: string): void {
-    if (this.#inRow === 0 && this.#times === 0) return;
+    if (this.#inRow === 0 && this.#times === 0 && this.#suspectUntilMs === 0) return;
     if (this.isStale(token)) return;
     this.visible(token, accountId);
     this.#forgetRow();
@@ -194,6 +201,7 @@ export class Ejection {
   }
 
   #forgetRow(): void {
+    this.#suspectUntilMs = 0;
     this.#inRow = 0;
     this.#isCorroborated = false;
   }

@@ -97,6 +97,12 @@ export class UpstreamHealth {
       .map(({ model, ejection }) => ({ model, cause: ejection.cause, coolingMs: ejection.remainingMs(nowMs) }));
   }
 
+  /** Another node set it aside because requests fail: all of it, or the model that is named. */
+  suspect(model: string, nowMs: number): void {
+    if (model === "") this.failing.suspect(nowMs);
+    else this.#targets.get(model)?.suspect(nowMs);
+  }
+
   /** Takes it, and all its models, back into use at once. */
   reset(): void {
     this.isDrained = false;
@@ -226,6 +232,10 @@ export class TargetHealth {
   imposeRateLimit(nowMs: number, durationMs: number, accountId: string | undefined, namedMs?: number): void {
     const { latestToken } = this.upstream;
     this.#rate.impose("rate_limited", { nowMs, latestToken }, durationMs, accountId, namedMs);
+  }
+
+  suspect(nowMs: number): void {
+    this.#failing.suspect(nowMs);
   }
 
   /** It refused what only an operator can mend: our credential, our account, or the name of the model. */

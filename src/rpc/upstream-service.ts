@@ -1,6 +1,6 @@
 /** UpstreamService: the upstreams and their health, for operators. */
 import { enumWord } from "../api/descriptors.js";
-import type { Upstream, UpstreamServiceService } from "../api/index.js";
+import type { Upstream, UpstreamAside, UpstreamServiceService } from "../api/index.js";
 import { type Act, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { required } from "../api/check.js";
@@ -8,9 +8,9 @@ import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
 import { pageById } from "./page.js";
 
-type Parts = Pick<CoreParts, "upstreams" | "store">;
+type Parts = Pick<CoreParts, "upstreams" | "nodes" | "store">;
 
-export function upstreamService({ upstreams, store }: Parts): Handlers<typeof UpstreamServiceService> {
+export function upstreamService({ upstreams, nodes, store }: Parts): Handlers<typeof UpstreamServiceService> {
   /** Health is no row of the store, so that its record stands alone. */
   const record = async (act: Act, id: string, told: { before?: object | undefined; after: object }): Promise<void> => {
     const change = changeOf({ before: told.before, after: told.after });
@@ -26,6 +26,9 @@ export function upstreamService({ upstreams, store }: Parts): Handlers<typeof Up
   return {
     listUpstreams: async (request) => {
       const { rows, nextPageToken } = pageById(upstreams.list(), request, "u");
+      const others = await asidesOfOthers(nodes);
+      // The rows are of this answer alone.
+      for (const row of rows) row.asides.push(...(others.get(row.id) ?? []));
       return { upstreams: [...rows], nextPageToken };
     },
     resetUpstream: ({ id }, { act }) => changed(id, act, upstreams.reset),
@@ -39,6 +42,15 @@ export function upstreamService({ upstreams, store }: Parts): Handlers<typeof Up
       return answer;
     },
   };
+}
+
+/** What other nodes said last that they have set aside, by upstream; nothing where the database is away. */
+async function asidesOfOthers(nodes: CoreParts["nodes"]): Promise<ReadonlyMap<string, readonly UpstreamAside[]>> {
+  const told = new Map<string, UpstreamAside[]>();
+  for (const { answering, asides } of await nodes.list().catch(() => []))
+    for (const { upstream, aside } of answering ? [] : asides)
+      if (aside !== undefined) told.set(upstream, [...(told.get(upstream) ?? []), aside]);
+  return told;
 }
 
 function healthOf({ health, asides }: Upstream): object {

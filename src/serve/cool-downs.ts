@@ -1,16 +1,22 @@
-/** Upstreams that asked one node to wait are left alone by all: their limit is the credential's, not the node's. */
+/**
+ * Upstreams that asked one node to wait are left alone by all: their limit is the credential's, not the node's. Where
+ * requests fail, that may lie at this node alone: the others are told, and set the upstream aside by one failure of
+ * their own. What an upstream refuses (a credential, a model) each node finds out by its first request, since each has
+ * credentials and settings of its own.
+ */
 import type { CoolDown, Coordination } from "../coordination/coordination.js";
 import type { EjectionChange } from "../routing/ejection.js";
 import type { Routing } from "../routing/routing.js";
 
-/** What else sets an upstream aside may lie at this node alone, so each node finds that out for itself. */
-export function shareCoolDown(
-  coordination: Pick<Coordination, "publishCoolDown">,
+export function shareHealth(
+  coordination: Pick<Coordination, "publishCoolDown" | "publishOrder">,
   upstream: string,
   model: string | undefined,
   { cause, isAside, durationMs, accountId, namedMs }: EjectionChange,
 ): void {
-  if (cause !== "rate_limited" || !isAside || model === undefined) return;
+  if (!isAside) return;
+  if (cause === "failing") return coordination.publishOrder({ upstream, order: "suspect", model });
+  if (cause !== "rate_limited" || model === undefined) return;
   coordination.publishCoolDown({
     upstream,
     model,

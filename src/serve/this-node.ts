@@ -3,6 +3,7 @@ import { Node } from "../api/index.js";
 import type { Clock } from "../clock/clock.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { SettingsInForce } from "../observe/metrics.js";
+import { shownAside } from "../routing/catalog.js";
 import type { Routing } from "../routing/routing.js";
 import type { NodeBoard } from "../rpc/core.js";
 import type { NodeNotes } from "../store/postgres/nodes.js";
@@ -13,7 +14,7 @@ export interface NodeParts {
   /** The version of the program. */
   readonly version: string;
   readonly startTimeMs: number;
-  readonly routing: Pick<Routing, "table">;
+  readonly routing: Pick<Routing, "table" | "nowMs">;
   readonly ledger: Pick<Ledger, "lease">;
   readonly clock: Pick<Clock, "skewMs">;
 }
@@ -91,6 +92,9 @@ export class ThisNode implements NodeBoard {
       grpcAddress: this.#addresses?.grpc ?? "",
       modelCount: BigInt(routing.table.models.size),
       clockSkewMs: BigInt(Math.round(clock.skewMs)),
+      asides: [...routing.table.upstreams.values()].flatMap((served) =>
+        served.health.asides(routing.nowMs()).map((aside) => ({ upstream: served.id, aside: shownAside(aside, id) })),
+      ),
     };
   }
 }

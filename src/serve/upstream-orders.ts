@@ -1,4 +1,4 @@
-/** What an operator wants of an upstream holds at every node: the one that is asked tells the others. */
+/** What holds of an upstream at every node: the node that an operator asks, or that finds it failing, tells the others. */
 import type { Coordination } from "../coordination/coordination.js";
 import { createUpstreamBoard, type UpstreamBoard } from "../routing/catalog.js";
 import type { Routing } from "../routing/routing.js";
@@ -10,11 +10,14 @@ import type { Routing } from "../routing/routing.js";
 export function sharedUpstreams(
   routing: Routing,
   coordination: Pick<Coordination, "publishOrder" | "onOrder">,
+  nodeId: () => string,
 ): UpstreamBoard {
-  const board = createUpstreamBoard(routing);
-  coordination.onOrder(({ upstream, order }) => {
-    if (!routing.table.upstreams.has(upstream)) return;
-    if (order === "reset") board.reset(upstream);
+  const board = createUpstreamBoard(routing, nodeId);
+  coordination.onOrder(({ upstream, order, model }) => {
+    const served = routing.table.upstreams.get(upstream);
+    if (served === undefined) return;
+    if (order === "suspect") served.health.suspect(model ?? "", routing.nowMs());
+    else if (order === "reset") board.reset(upstream);
     else board.drain(upstream, order === "drain");
   });
   return {

@@ -6,7 +6,7 @@ import type { UpstreamBoard } from "../../src/routing/catalog.js";
 import type { EjectionChange } from "../../src/routing/ejection.js";
 import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { Routing } from "../../src/routing/routing.js";
-import { shareCoolDown } from "../../src/serve/cool-downs.js";
+import { shareHealth } from "../../src/serve/cool-downs.js";
 import { sharedUpstreams } from "../../src/serve/upstream-orders.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { newPrefix, openRedis } from "./drivers.js";
@@ -48,7 +48,7 @@ test("an order that was given at one node is heeded at the others, and goes no f
         for (const [other, hearer] of hearers.entries()) if (other !== place) hearer(order);
       },
     };
-    return { board: sharedUpstreams(routing, coordination), health };
+    return { board: sharedUpstreams(routing, coordination, () => `node_${place}`), health };
   };
   const [one, other] = [node(), node()];
   one.board.drain("fake", true);
@@ -60,6 +60,31 @@ test("an order that was given at one node is heeded at the others, and goes no f
   expect([one.health.isDrained, other.health.isDrained]).toEqual([false, false]);
   hearers[0]?.({ upstream: "unknown", order: "drain" });
   expect(told.map((order) => (order as UpstreamOrder).order)).toEqual(["drain", "undrain", "drain", "reset"]);
+});
+
+test("what fails at one node takes one failure at the others, and five again once it served there", () => {
+  const health = new UpstreamHealth();
+  const target = health.of("m");
+  const attempt = (nowMs: number, end: "fails" | "succeeds"): boolean => {
+    const evidence = { nowMs, token: target.begin(nowMs, "acme"), accountId: "acme" };
+    if (end === "fails") target.fail(evidence, true);
+    else target.succeed(evidence);
+    return target.admits(nowMs, "acme");
+  };
+  health.suspect("m", 0);
+  expect(target.admits(1, "acme"), "nothing is set aside by another node's word").toBe(true);
+  expect(attempt(1, "succeeds")).toBe(true);
+  expect(attempt(2, "fails"), "it served here since").toBe(true);
+  expect(attempt(3, "succeeds")).toBe(true);
+  health.suspect("m", 4);
+  health.suspect("other", 4);
+  expect(attempt(5, "fails")).toBe(false);
+  const later = new UpstreamHealth();
+  later.suspect("", 0);
+  const unreached = later.of("m");
+  const evidence = { nowMs: 31_000, token: unreached.begin(31_000, "acme"), accountId: "acme" };
+  unreached.fail(evidence, false);
+  expect(unreached.admits(31_000, "acme"), "a suspicion ends by itself").toBe(true);
 });
 
 describe("a wait that another node met", () => {
@@ -91,22 +116,26 @@ describe.skipIf(REDIS_MISSING !== undefined)(`over Redis ${REDIS_MISSING ?? ""}`
   });
   afterAll(() => server.close());
 
-  test("a limit that is reached is told to the others, and nothing else that may lie at one node", async () => {
+  test("a limit that is reached is told to the others, what fails as a suspicion, and nothing else", async () => {
     const prefix = newPrefix();
     const [a, b] = [await openRedis(server.url, { prefix }), await openRedis(server.url, { prefix })];
     const heard: unknown[] = [];
+    const suspected: unknown[] = [];
     a.onCoolDown(() => heard.push("its own"));
     b.onCoolDown((coolDown) => heard.push(coolDown));
+    b.onOrder((order) => suspected.push(order));
     const change = { isAside: true, durationMs: 2_000, accountId: undefined };
     // The other may not listen yet.
     const tell = (): number => {
       for (const cause of ["failing", "credential", "no_funds", "rate_limited"] as const)
-        shareCoolDown(a, "fake", "m", { ...change, cause });
+        shareHealth(a, "fake", "m", { ...change, cause });
       return heard.length;
     };
     await expect.poll(tell, WAIT).toBeGreaterThan(0);
     const told = { upstream: "fake", model: "m", durationMs: 2_000, accountId: undefined };
     for (const one of heard) expect(one).toEqual(told);
+    await expect.poll(() => suspected.length, WAIT).toBeGreaterThan(0);
+    for (const one of suspected) expect(one).toEqual({ upstream: "fake", order: "suspect", model: "m" });
     await Promise.all([a.close(), b.close()]);
   });
 

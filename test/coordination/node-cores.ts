@@ -108,7 +108,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
       gateway,
       limits,
       models: createModelCatalog(routing),
-      upstreams: createUpstreamBoard(routing),
+      upstreams: createUpstreamBoard(routing, () => "node_1"),
       requestIds: () => randomUUID().replaceAll("-", ""),
       nowMs: Date.now,
       frontTokens: [],

@@ -138,7 +138,7 @@ export async function openFaultyCore(
     gateway: faults.watch("gateway", gateway, {}, { "streamGenerate 2": "sink" }),
     limits,
     models: createModelCatalog(routing),
-    upstreams: createUpstreamBoard(routing),
+    upstreams: createUpstreamBoard(routing, () => "node_1"),
     nodes: { list: () => Promise.resolve([]) },
     requestIds: () => (latestId = randomUUID().replaceAll("-", "")),
     nowMs,

@@ -18,6 +18,7 @@ import type {
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { UpstreamAside } from "./upstream_service.js";
 
 /** Node is one gateway of those that share a database. */
 export interface Node {
@@ -52,6 +53,16 @@ export interface Node {
    * in milliseconds. Negative: behind it.
    */
   clockSkewMs: bigint;
+  /** What the node has set aside of its upstreams. */
+  asides: NodeAside[];
+}
+
+/** NodeAside says what a node has set aside of one upstream. */
+export interface NodeAside {
+  /** The upstream's id. */
+  upstream: string;
+  /** What is set aside there, and why. */
+  aside?: UpstreamAside | undefined;
 }
 
 /** ListNodesRequest is what ListNodes is asked. */
@@ -84,6 +95,7 @@ function createBaseNode(): Node {
     grpcAddress: "",
     modelCount: 0n,
     clockSkewMs: 0n,
+    asides: [],
   };
 }
 
@@ -133,6 +145,9 @@ export const Node: MessageFns<Node> = {
         throw new globalThis.Error("value provided for field message.clockSkewMs of type int64 too large");
       }
       writer.uint32(96).int64(message.clockSkewMs);
+    }
+    for (const v of message.asides) {
+      NodeAside.encode(v!, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -244,6 +259,71 @@ export const Node: MessageFns<Node> = {
             }
 
             message.clockSkewMs = reader.int64() as bigint;
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.asides.push(NodeAside.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNodeAside(): NodeAside {
+  return { upstream: "", aside: undefined };
+}
+
+export const NodeAside: MessageFns<NodeAside> = {
+  encode(message: NodeAside, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upstream !== "") {
+      writer.uint32(10).string(message.upstream);
+    }
+    if (message.aside !== undefined) {
+      UpstreamAside.encode(message.aside, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeAside {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodeAside();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upstream = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.aside = UpstreamAside.decode(reader, reader.uint32());
             continue;
           }
         }

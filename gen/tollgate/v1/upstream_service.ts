@@ -77,15 +77,18 @@ export interface Upstream {
   family: string;
   /** The address of the upstream, without credentials. */
   baseUrl: string;
-  /** Whether requests go to the upstream. */
+  /** Whether requests go to the upstream from the node that answers. */
   health: UpstreamHealth;
-  /** How long the whole upstream stays set aside, in milliseconds. 0: it is not. */
+  /** How long the whole upstream stays set aside at the node that answers, in milliseconds. 0: it is not. */
   coolingMs: bigint;
-  /** The number of requests that run there now. */
+  /** The number of requests of the node that answers that run there now. */
   running: bigint;
   /** The identifiers of the models that the upstream serves. */
   models: string[];
-  /** What of the upstream is set aside, and why. Empty: nothing. */
+  /**
+   * What of the upstream is set aside, at which node, and why. What other nodes set aside is up to 5 seconds old.
+   * Empty: nothing.
+   */
   asides: UpstreamAside[];
 }
 
@@ -97,6 +100,8 @@ export interface UpstreamAside {
   cause: AsideCause;
   /** How long it stays set aside, in milliseconds. 0: until a request shows that it is well. */
   coolingMs: bigint;
+  /** The id of the node that set it aside: each node finds out by its own requests what fails. */
+  nodeId: string;
 }
 
 /** ListUpstreamsRequest is what ListUpstreams is asked. */
@@ -303,7 +308,7 @@ export const Upstream: MessageFns<Upstream> = {
 };
 
 function createBaseUpstreamAside(): UpstreamAside {
-  return { model: "", cause: 0, coolingMs: 0n };
+  return { model: "", cause: 0, coolingMs: 0n, nodeId: "" };
 }
 
 export const UpstreamAside: MessageFns<UpstreamAside> = {
@@ -319,6 +324,9 @@ export const UpstreamAside: MessageFns<UpstreamAside> = {
         throw new globalThis.Error("value provided for field message.coolingMs of type uint64 too large");
       }
       writer.uint32(24).uint64(message.coolingMs);
+    }
+    if (message.nodeId !== "") {
+      writer.uint32(34).string(message.nodeId);
     }
     return writer;
   },
@@ -358,6 +366,14 @@ export const UpstreamAside: MessageFns<UpstreamAside> = {
             }
 
             message.coolingMs = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.nodeId = reader.string();
             continue;
           }
         }

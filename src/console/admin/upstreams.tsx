@@ -1,6 +1,7 @@
 /** The upstreams: their health, why one is set aside, and how it comes back. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { listNodes } from "../../../gen/console/node_service.js";
 import { listUpstreams, resetUpstream, type Upstream } from "../../../gen/console/upstream_service.js";
 import { call } from "../api/client.ts";
 import { ask, forget } from "../api/queries.ts";
@@ -25,6 +26,9 @@ const LOOKS = {
 
 export function Upstreams(): ReactNode {
   const upstreams = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });
+  const nodes = useQuery(ask(listNodes, {})).data?.nodes ?? [];
+  const own = nodes.find(({ answering }) => answering);
+  const isOneOfMany = nodes.length > 1;
   return (
     <Page title={words.pages.upstreams} about={admin.upstreams.about}>
       <Loaded of={upstreams} what={words.pages.upstreams}>
@@ -32,7 +36,15 @@ export function Upstreams(): ReactNode {
           all.upstreams.length === 0 ? (
             <Empty title={admin.upstreams.emptyTitle} about={admin.upstreams.emptyAbout} />
           ) : (
-            <Table label={words.pages.upstreams} columns={COLUMNS} rows={all.upstreams} keyOf={({ id }) => id} />
+            <>
+              {own !== undefined && isOneOfMany && <p className="soft">{admin.upstreams.whose(own.id)}</p>}
+              <Table
+                label={words.pages.upstreams}
+                columns={isOneOfMany ? COLUMNS_OF_MANY : COLUMNS}
+                rows={all.upstreams}
+                keyOf={({ id }) => id}
+              />
+            </>
           )
         }
       </Loaded>
@@ -40,7 +52,7 @@ export function Upstreams(): ReactNode {
   );
 }
 
-const COLUMNS: readonly Column<Upstream>[] = [
+const columns = (isOneOfMany: boolean): readonly Column<Upstream>[] => [
   { name: admin.upstreams.id, cell: ({ id }) => <strong>{id}</strong> },
   {
     name: admin.upstreams.health,
@@ -50,10 +62,18 @@ const COLUMNS: readonly Column<Upstream>[] = [
   { name: admin.upstreams.address, cell: ({ baseUrl }) => <code className="id">{baseUrl}</code>, isExtra: true },
   { name: admin.upstreams.models, cell: ({ models }) => models.join(", "), isExtra: true },
   { name: admin.upstreams.running, cell: ({ running }) => count(running), isNumber: true },
-  { name: admin.upstreams.why, cell: (upstream) => <Why upstream={upstream} /> },
+  { name: admin.upstreams.why, cell: (upstream) => <Why upstream={upstream} isOneOfMany={isOneOfMany} /> },
 ];
+const COLUMNS = columns(false);
+const COLUMNS_OF_MANY = columns(true);
 
-function Why({ upstream: { id, asides } }: { readonly upstream: Upstream }): ReactNode {
+interface WhyParts {
+  readonly upstream: Upstream;
+  /** True where other nodes may have set aside what this one has not. */
+  readonly isOneOfMany: boolean;
+}
+
+function Why({ upstream: { id, asides }, isOneOfMany }: WhyParts): ReactNode {
   const { isReader } = useSignedIn();
   const reset = useMutation({
     mutationFn: () => call(resetUpstream, { id }),
@@ -62,11 +82,12 @@ function Why({ upstream: { id, asides } }: { readonly upstream: Upstream }): Rea
   if (asides.length === 0) return "";
   return (
     <span className="stack">
-      {asides.map(({ model, cause, coolingMs }) => (
-        <span key={model}>
+      {asides.map(({ model, cause, coolingMs, nodeId }) => (
+        <span key={`${nodeId} ${model} ${cause}`}>
           {model === "" ? "" : `${model}: `}
           {admin.upstreams.causes[cause]}
           {coolingMs > 0n && <small className="soft"> {admin.upstreams.back(milliseconds(coolingMs))}</small>}
+          {isOneOfMany && <small className="soft"> {admin.upstreams.at(nodeId)}</small>}
         </span>
       ))}
       {!isReader && (

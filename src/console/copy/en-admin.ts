@@ -95,6 +95,9 @@ export const admin = {
     why: "Why",
     back: (seconds: string) => `back in ${seconds}`,
     reset: "Take back now",
+    at: (nodeId: string) => `at node ${nodeId}`,
+    whose: (nodeId: string) =>
+      `Health and running requests are those of node ${nodeId}, which answered. Each node finds out by its own requests what fails.`,
     resetFailed: "The upstream was not taken back.",
     emptyTitle: "No upstreams",
     emptyAbout: "Name them in tollgate.yaml. Until then the built-in model answers.",
