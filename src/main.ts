@@ -13,6 +13,7 @@ import { Metrics } from "./observe/metrics.js";
 import { createInProcessChannel } from "./rpc/in-process-channel.js";
 import { createRemoteChannel } from "./rpc/remote-channel.js";
 import { startCore } from "./serve/core.js";
+import { DescriptorWatch } from "./serve/descriptor-watch.js";
 import { Listeners } from "./serve/listeners.js";
 import { protectEnvironment } from "./serve/secrets.js";
 import { printWelcome } from "./serve/welcome.js";
@@ -53,11 +54,14 @@ export async function serve(options: ServeOptions): Promise<void> {
     process.exit(70);
   };
   const isOwned = workerPart() === "owned";
-  const parts = { ...options, environment, log, metrics, isOwned, onFatal };
+  const descriptors = new DescriptorWatch(log, () => performance.now());
+  descriptors.start();
+  const parts = { ...options, environment, log, metrics, descriptors, isOwned, onFatal };
   const core = environment.core === undefined ? await startCore(parts) : undefined;
   const channel = core === undefined ? connect(environment, log) : createInProcessChannel(core.dispatcher);
   const frontToken = core?.frontToken ?? (environment.secret && frontTokenOf(environment.secret));
   const ready = core === undefined ? () => coreAnswers(channel, frontToken) : () => core.ready();
+  metrics.node.isReady = ready;
   const listeners = new Listeners({ environment, log, metrics, channel, core, frontToken, ready });
   // Whoever sees that it is ready may tell it to stop at once. Before it listens nothing runs that a signal could end.
   const told = stopSignal();
@@ -70,7 +74,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     announceServing();
     giveBackStartMemory();
     const base = addresses.http && `${environment.tls === undefined ? "http" : "https"}://${addresses.http}`;
-    if (core !== undefined) printWelcome(base, core.shown);
+    if (core !== undefined) printWelcome(environment.publicUrl ?? base, core.shown);
     hangup.act = () =>
       void (core === undefined ? log.warn({}, "a front end has no settings to reload") : core.reload());
     await told;

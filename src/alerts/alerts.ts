@@ -37,6 +37,8 @@ export interface AlertsOptions {
   readonly sources?: NodeSources;
   /** The alerts of the settings file in force. Default: none. */
   readonly fileAlerts?: () => readonly AlertRow[];
+  /** Called when a proof of the ledger ended. */
+  readonly onProved?: (holds: boolean) => void;
   /** How often alerts are looked at. Default: 10 s. */
   readonly everyMs?: number;
   /** For an attempt at a webhook. Default: 15 s. */
@@ -112,7 +114,8 @@ export class Alerts {
 
   /** A proof of the ledger ended. Never rejects: the proof counts, whoever hears of it. */
   async proved({ holds, problems }: { readonly holds: boolean; readonly problems: readonly string[] }): Promise<void> {
-    const { store, log } = this.options;
+    const { store, log, onProved } = this.options;
+    onProved?.(holds);
     const values = { problems: holds ? 0 : Math.max(1, problems.length) };
     try {
       await store.alertSteps([{ statement: "noteProof", values }]);

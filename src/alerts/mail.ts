@@ -8,6 +8,8 @@ export interface MailOptions {
   readonly url: string;
   /** Who sends it, such as tollgate@example.com. */
   readonly from: string;
+  /** Where people reach the gateway; undefined: mails have no link. */
+  readonly publicUrl?: string | undefined;
 }
 
 const CONNECT_MS = 5_000;
@@ -20,7 +22,7 @@ export class Mail {
 
   /** Never rejects. The id is the same for each attempt, so that a server may know what it has. */
   async send(address: string, event: EventRow): Promise<Posted> {
-    const { from } = this.options;
+    const { from, publicUrl } = this.options;
     try {
       this.#transport ??= this.#connect();
       const transport = await this.#transport;
@@ -28,7 +30,7 @@ export class Mail {
         from,
         to: address,
         subject: subjectOf(event),
-        text: textOf(event),
+        text: textOf(event, publicUrl),
         messageId: `<${event.id}.${Buffer.from(address).toString("hex")}@${from.split("@").at(-1) ?? "tollgate"}>`,
         headers: { "Auto-Submitted": "auto-generated" },
         disableFileAccess: true,
@@ -55,11 +57,11 @@ function subjectOf({ type, subject }: EventRow): string {
   return `Tollgate: ${type}, ${subject}`.replaceAll(/\p{Cc}/gu, " ").slice(0, 200);
 }
 
-function textOf({ message, alertName, alertId, id, createTimeMs }: EventRow): string {
+function textOf({ message, alertName, alertId, id, createTimeMs }: EventRow, publicUrl: string | undefined): string {
   const alert = alertName === "" ? alertId : `${alertName} (${alertId})`;
-  return [message, "", `Alert: ${alert}`, `Event: ${id}`, `Time: ${new Date(createTimeMs).toISOString()}`, ""].join(
-    "\n",
-  );
+  const console = publicUrl === undefined ? [] : [`Console: ${publicUrl}/console/alerts`];
+  const time = new Date(createTimeMs).toISOString();
+  return [message, "", `Alert: ${alert}`, `Event: ${id}`, `Time: ${time}`, ...console, ""].join("\n");
 }
 
 /** The server's status, or a code: its words may repeat what was sent. */

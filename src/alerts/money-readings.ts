@@ -5,6 +5,9 @@ import { formatUsd, lesser } from "../money.js";
 import type { Reading } from "./judge.js";
 import { type AlertRow, type Columns, nanos, text } from "./rows.js";
 
+/** What the operator's own key belongs to. It has no money, and needs none. */
+export const OPERATOR_ACCOUNT_ID = "operator";
+
 /** How far the other way a subject must be before it is over, in hundredths. */
 const MARGIN = 10n;
 const DAYS_MAX = 36_500n;
@@ -24,6 +27,7 @@ export function watchesAccount({ accountId, settings }: AlertRow, id: string): b
 
 /** What one alert reads of one account's row. */
 export function accountReadings(alert: AlertRow, row: Columns, nowMs: number): readonly Reading[] {
+  if (isOfNobody(alert, row)) return [];
   switch (alert.settings.kind) {
     case AlertKind.ALERT_KIND_BALANCE_LOW:
       return [balanceReading(alert, row)];
@@ -36,6 +40,14 @@ export function accountReadings(alert: AlertRow, row: Columns, nowMs: number): r
     default:
       return [];
   }
+}
+
+/** A balance of the operator's own account, where the alert does not ask for just that one. */
+function isOfNobody({ accountId, settings }: AlertRow, row: Columns): boolean {
+  const { kind, watchedAccountId } = settings;
+  const isOfBalance = kind === AlertKind.ALERT_KIND_BALANCE_LOW || kind === AlertKind.ALERT_KIND_BALANCE_DAYS;
+  if (!isOfBalance || text(row, "id") !== OPERATOR_ACCOUNT_ID) return false;
+  return accountId !== OPERATOR_ACCOUNT_ID && watchedAccountId !== OPERATOR_ACCOUNT_ID;
 }
 
 function balanceReading({ settings: { amountNanos } }: AlertRow, row: Columns): Reading {

@@ -14,6 +14,7 @@ export const MAIL_FROM_RULE = "must be a mail address such as tollgate@example.c
 /** `*` is any. */
 export const ORIGINS_RULE =
   "must be * or origins with commas between, such as https://app.example.com,http://localhost:5173";
+const PUBLIC_URL_RULE = "must be an address without a path, such as https://llm.example.com";
 export const WAIT_RULE = "must be a whole number of milliseconds from 0 to 600000";
 export const MEMORY_RULE = "must be a whole number of MiB from 64 to 65536";
 const LEASE_RULE = "must be USD from 0.01 to 1000000, such as 10 or 2.50";
@@ -49,6 +50,18 @@ export function parseOrigin(text: string): string | undefined {
   const origin = URL.canParse(text) ? new URL(text).origin : "null";
   return origin === text && /^https?:/.test(origin) ? origin : undefined;
 }
+
+/** Where people and clients reach the gateway; undefined where it is no such address. */
+function parsePublicUrl(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    return undefined;
+  return url.pathname === "/" && url.search === "" && url.hash === "" ? url.origin : undefined;
+}
+
+export const publicUrl = z.string().transform((text, context) => {
+  return parsePublicUrl(text) ?? refuse(context, PUBLIC_URL_RULE);
+});
 
 export const redis = z.string().transform((text, context) => {
   return parseRedisUrl(text) ?? refuse(context, REDIS_RULE);

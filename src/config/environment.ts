@@ -20,6 +20,7 @@ import {
   ORIGINS_RULE,
   parseOrigin,
   PROXIES_RULE,
+  publicUrl,
   redis,
   SECRET_RULE,
   SMTP_RULE,
@@ -50,6 +51,8 @@ export interface Environment {
   readonly grpcReflection: boolean;
   /** Origins of web pages that may use the client API; `*` is any. */
   readonly corsOrigins: readonly string[];
+  /** Where people and clients reach the gateway, as links begin; undefined: where it listens. */
+  readonly publicUrl: string | undefined;
   /** CIDR blocks of networks that are not public, and that webhooks may lead to. */
   readonly webhookNetworks: readonly string[];
   /** The server that mail goes to, with its password, and who sends it; undefined: none is sent. */
@@ -141,6 +144,11 @@ export const SCHEMA = z.object({
     .optional()
     .describe(
       "Origins of web pages, with commas, whose scripts may use the client API with a key, or `*` ([security-model.md](security-model.md#web-pages)). Default: none",
+    ),
+  TOLLGATE_PUBLIC_URL: publicUrl
+    .optional()
+    .describe(
+      "Where people and clients reach the gateway, such as `https://llm.example.com`: links that are printed or mailed begin with it. Default: where HTTP listens",
     ),
   TOLLGATE_SMTP_URL: z
     .string()
@@ -307,6 +315,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     trustedProxies: values.TOLLGATE_TRUSTED_PROXIES ?? [],
     grpcReflection: values.TOLLGATE_GRPC_REFLECTION === "on",
     corsOrigins: values.TOLLGATE_CORS_ORIGINS ?? [],
+    publicUrl: values.TOLLGATE_PUBLIC_URL,
     mail: mailOf(values),
     webhookNetworks: values.TOLLGATE_WEBHOOK_NETWORKS ?? [],
     tls: values.TOLLGATE_TLS_CERT === undefined ? undefined : filesOf("TLS_CLIENT_CA", "TLS_CERT", "TLS_KEY"),

@@ -1,5 +1,5 @@
 /** Money set aside for one request, from its grant to its settlement. */
-import { failpoint } from "../failpoint.js";
+import { type Failpoint, failpoint } from "../failpoint.js";
 import { AMOUNT_NANOS_MAX, lesser, NANOS_PER_USD } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
@@ -245,4 +245,15 @@ function bounded(charge: Checkpoint, heldNanos: bigint): Checkpoint {
     upstream,
     attempts,
   };
+}
+
+/** Undefined where nothing is tested at that place. */
+export function passed(name: Failpoint, hold: Hold): Promise<never> | undefined {
+  try {
+    failpoint(name);
+    return undefined;
+  } catch (error) {
+    hold.close();
+    return Promise.reject(error);
+  }
 }

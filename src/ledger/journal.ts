@@ -114,7 +114,7 @@ export function journalOf(
     ...node,
     onError: (err) => log.error({ err }, "the journal took no line; while the database is away requests are refused"),
     onUse: (isUsed) => {
-      if (isUsed) log.warn({}, "the database is away: requests within leases are written to the journal");
+      if (isUsed) log.warn({}, "requests within leases are written to the journal until the database is back");
       else log.warn({}, "the database has all that was in the journal");
     },
   });

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Price, type Usage } from "../api/index.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
-import { type Failpoint, failpoint } from "../failpoint.js";
 import type {
   AccountBudgets,
   AccountFilter,
@@ -25,7 +24,7 @@ import type {
 } from "../store/store.js";
 import { Accounts, type NewAccount, type Seeded, type SeededAccount } from "./accounts.js";
 import { Corrections, type CreditOutcome, type CreditRequest } from "./corrections.js";
-import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
+import { type Hold, type HoldSteps, OpenHold, passed } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import { holdRefusal, unknownAccount } from "./hold-refusal.js";
 import { type Journal, journalOf } from "./journal.js";
@@ -162,6 +161,13 @@ export class Ledger {
   /** How many requests would be lost with this process without its journal. */
   get journaled(): number {
     return this.#journal?.size ?? 0;
+  }
+
+  /**
+   * True where calls within leases are served while the database is away: the journal takes them, until the leases end.
+   */
+  get servesByJournal(): boolean {
+    return this.#journal?.hasRoom === true && this.leases.held.count > 0 && this.leases.isAlive(this.#monotonicMs());
   }
 
   /**
@@ -385,16 +391,5 @@ export class Ledger {
     const nothing = { usage, usageSource: SOURCE_NONE, costNanos: 0n, upstream: "", attempts: 0, attemptLog: "" };
     const settle = { kind: "settle", requestId, nowMs: this.#nowMs(), ...nothing } as const;
     void this.#settlements.settle(settle, { lateTerms: undefined });
-  }
-}
-
-/** Undefined where nothing is tested at that place. */
-function passed(name: Failpoint, hold: Hold): Promise<never> | undefined {
-  try {
-    failpoint(name);
-    return undefined;
-  } catch (error) {
-    hold.close();
-    return Promise.reject(error);
   }
 }

@@ -47,6 +47,8 @@ export interface NodeReadings {
   /** How far the machine's clock is ahead of the time, and how long ago the database was asked for it. */
   clock(): { readonly skewMs: number; readonly lookAgeMs: number };
   accounts(): Promise<readonly AccountGauges[]>;
+  /** True while the ledger's database takes no writes. */
+  isDatabaseAway(): boolean;
 }
 
 const NOTHING: NodeReadings = {
@@ -56,6 +58,7 @@ const NOTHING: NodeReadings = {
   answerBytes: () => 0,
   clock: () => ({ skewMs: 0, lookAgeMs: 0 }),
   accounts: () => Promise.resolve([]),
+  isDatabaseAway: () => false,
 };
 
 type Series<Label extends string> = { readonly labels: Readonly<Record<Label, string>>; readonly value: number };
@@ -77,6 +80,9 @@ export class NodeMetrics {
   readonly #registry: Registry;
   readonly #reloads: Counter<"result">;
   readonly #reloadIsGood: Gauge;
+  readonly #proofHolds: Gauge;
+  /** As probes are answered, but for a process that was told to stop; asked when Prometheus asks. */
+  isReady: () => Promise<boolean> = () => Promise.resolve(true);
   #readings: NodeReadings = NOTHING;
 
   constructor(registry: Registry) {
@@ -95,6 +101,13 @@ export class NodeMetrics {
       registers: [registry],
     });
     this.#reloadIsGood.set(1);
+    this.#proofHolds = new Gauge({
+      name: "tollgate_ledger_proof_holds",
+      help: "0 where the ledger's last proof at this node did not hold, else 1.",
+      registers: [registry],
+    });
+    this.#proofHolds.set(1);
+    this.#readiness();
     this.#loop();
     this.#work();
     this.#clock();
@@ -108,6 +121,11 @@ export class NodeMetrics {
     this.#gauge("tollgate_build_info", "1, by the version of the program and of Node.", ["version", "node"], () => [
       { labels, value: 1 },
     ]);
+  }
+
+  /** A proof of the ledger ended at this node. */
+  proved(holds: boolean): void {
+    this.#proofHolds.set(holds ? 1 : 0);
   }
 
   /** Where a thread notes how long the disk takes. */
@@ -149,6 +167,15 @@ export class NodeMetrics {
     this.#gauge("tollgate_worker_queue_jobs", "What waits for a thread beside the event loop.", ["worker"], () =>
       this.#readings.queues().map(({ worker, jobs }) => ({ labels: { worker }, value: jobs })),
     );
+  }
+
+  #readiness(): void {
+    const ready = "1 where `/readyz` answers 200, and while a process that was told to stop ends; else 0.";
+    this.#gauge("tollgate_ready", ready, [], async () => [{ labels: {}, value: (await this.isReady()) ? 1 : 0 }]);
+    const away = "1 while the ledger's database takes no writes: calls that cost money are refused with 503.";
+    this.#gauge("tollgate_database_away", away, [], () => [
+      { labels: {}, value: this.#readings.isDatabaseAway() ? 1 : 0 },
+    ]);
   }
 
   #clock(): void {

@@ -15,6 +15,7 @@ import {
   overdue,
 } from "./attempt-types.js";
 import { AttemptTimes, type PhaseState } from "./attempt-times.js";
+import { connectionFailure } from "./failure-message.js";
 import { GatheredSteps } from "./gathered-steps.js";
 import { HeldBack } from "./held-back.js";
 import { Intake } from "./intake.js";
@@ -203,9 +204,8 @@ class Attempt implements UpstreamHandler {
     clearTimeout(this.#timer);
     // All of it is here, and only waits to be told.
     if (this.#phase === "reading") return;
-    const failure = upstreamFailed(sent ? "the connection was cut" : "it cannot be reached", error);
-    if (this.#intake === undefined) this.#fail(failure);
-    else this.#intake.end(() => this.#fail(failure));
+    const fail = (): void => this.#fail(connectionFailure(error, sent));
+    return this.#intake === undefined ? fail() : this.#intake.end(fail);
   }
 
   get #isOver(): boolean {

@@ -27,17 +27,18 @@ export function startAlerts(
   { store, nodeId, derived, routing, node, requests, settings }: AlertParts,
   options: Clocked,
 ): Alerts {
-  const { environment, log, version, clock, requestIds } = options;
+  const { environment, log, metrics, version, clock, requestIds } = options;
   const alerts = new Alerts({
     store,
     nodeId,
     log,
     sealKeys: derived.seals.webhooks,
     networks: environment.webhookNetworks,
-    mail: environment.mail,
+    mail: environment.mail && { ...environment.mail, publicUrl: environment.publicUrl },
     makeId: requestIds,
     nowMs: clock.nowMs,
     userAgent: `Tollgate/${version}`,
+    onProved: (holds) => metrics.node.proved(holds),
     fileAlerts: () => settings.alerts,
     sources: {
       asides: () => asidesOf(routing),

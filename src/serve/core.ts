@@ -29,13 +29,16 @@ import { createLongBodies } from "../reading/long-bodies.js";
 import { clientWires as wires, embeddingWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import type { Store } from "../store/store.js";
+import { isDescriptorError } from "../upstream/descriptors.js";
 import { UpstreamRefusal } from "../wire/error/upstream-refusal.js";
 import { startAlerts } from "./alerts.js";
 import { asidesOf } from "./asides.js";
 import { machineMs, startClock } from "./clock.js";
-import { shareCoolDown, takeCoolDown } from "./cool-downs.js";
+import { shareHealth, takeCoolDown } from "./cool-downs.js";
 import { startCoordination } from "./coordination.js";
 import { HealthLog } from "./health-log.js";
+import { DatabaseOutage } from "./database-outage.js";
+import type { DescriptorWatch } from "./descriptor-watch.js";
 import { createPeople } from "./people.js";
 import { ledgerEvents } from "./ledger-events.js";
 import { createLoadOptions } from "./load-options.js";
@@ -47,6 +50,7 @@ import { SettingsKeeper } from "./settings-keeper.js";
 import { NodeTelling } from "./node-telling.js";
 import { nodeReadings } from "./node-readings.js";
 import { NightlyExport, type NightlyExportOptions } from "./nightly-export.js";
+import { readinessOf } from "./readiness.js";
 import { openRecords } from "./records.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
@@ -64,6 +68,8 @@ export interface CoreOptions {
   readonly environment: Environment;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Hears of what failed for want of a file descriptor. */
+  readonly descriptors: Pick<DescriptorWatch, "met">;
   readonly demo: boolean;
   /** Starts also where the data directory has lost state. */
   readonly acceptLoss: boolean;
@@ -77,8 +83,13 @@ export interface CoreOptions {
   readonly onFatal: (error: Error) => void;
 }
 
+/** With the log of the parts that use the database, and whether that is away. */
+export interface WatchedOptions extends CoreOptions {
+  readonly outage: DatabaseOutage;
+}
+
 /** With the clock that every part of a core is given. */
-export interface Clocked extends CoreOptions {
+export interface Clocked extends WatchedOptions {
   readonly clock: Clock;
   /** Makes the ids of requests, by that clock. */
   readonly requestIds: () => string;
@@ -96,20 +107,22 @@ export interface Core {
   readonly node: ThisNode;
   /** Reads the settings file once more. Never rejects. */
   reload(): Promise<void>;
-  /** True while the ledger takes writes. */
+  /** True while calls that cost money can be served. Never rejects. */
   ready(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export async function startCore(options: CoreOptions): Promise<Core> {
   const nodeId = randomUUID();
-  const storage = await openStorage(nodeId, options);
-  const clock = await startClock(storage.time, options.log);
-  return coreOver(nodeId, storage, { ...options, clock, requestIds: requestIdsBy(clock.nowMs) });
+  const outage = new DatabaseOutage(options.log, monotonicMs);
+  const watched = { ...options, outage, log: outage.log };
+  const storage = await openStorage(nodeId, watched);
+  const clock = await startClock(storage.time, outage.log);
+  return coreOver(nodeId, storage, { ...watched, clock, requestIds: requestIdsBy(clock.nowMs) });
 }
 
 async function coreOver(nodeId: string, storage: Storage, options: Clocked): Promise<Core> {
-  const { environment, log, metrics, clock, requestIds } = options;
+  const { environment, log, metrics, clock, requestIds, outage } = options;
   const { nowMs } = clock;
   const { derived, store, answers, journals, nodes, owner } = storage;
   const tracing = await openTracing(process.env, { version: options.version, instanceId: nodeId, log });
@@ -131,7 +144,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const people = createPeople({ store, coordination, keys, ledger, settings }, derived, options);
   const limits = new Limits({ coordination });
   const reading = startReading(environment);
-  metrics.node.attach(nodeReadings({ ledger, store, routing, ...reading, settings, clock }));
+  metrics.node.attach(nodeReadings({ ledger, store, routing, ...reading, settings, clock, outage }));
   const gateway = createGateway({ wires, embeddingWires, ...reading, routing, limits, ledger, log, metrics, nowMs });
   const { requests, records } = await openRecords(options, derived, tracing, owner, ledger);
   const keyUses = noteKeyUses(store, requests, log);
@@ -151,7 +164,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     limits,
     replays,
     models: createModelCatalog(routing),
-    upstreams: sharedUpstreams(routing, coordination),
+    upstreams: sharedUpstreams(routing, coordination, () => ledger.lease.nodeId),
     nodes: node,
     alerts,
     requestIds,
@@ -170,7 +183,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     requestIds,
     node,
     reload: () => settings.reload(),
-    ready: () => takesWrites(store),
+    ready: readinessOf({ store, ledger, outage }),
     close: () => {
       endRotationWatch();
       const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];
@@ -201,14 +214,6 @@ function startNightlyExport(
   const nightly = new NightlyExport({ ...parts, settings: () => settings.exports, log });
   nightly.start();
   return nightly;
-}
-
-/** Never rejects. */
-function takesWrites(store: Store): Promise<boolean> {
-  return store.check().then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Nobody is told where this node is alone. */
@@ -344,12 +349,12 @@ function createReplays(
 function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions["onHealth"] {
   return (upstream, model, change) => {
     healthLog.note(upstream, model, change);
-    shareCoolDown(coordination, upstream, model, change);
+    shareHealth(coordination, upstream, model, change);
   };
 }
 
 function createRouting(
-  { metrics, log }: CoreOptions,
+  { metrics, log, descriptors }: CoreOptions,
   { cacheRoot }: Derived,
   nowMs: () => number,
   healthLog: HealthLog,
@@ -362,6 +367,7 @@ function createRouting(
     onAttempt: telling(log, (target: Target, error: GatewayError | undefined) => {
       const result = error === undefined ? "ok" : error.reasonWord;
       metrics.attempts.add(target.served.id, result);
+      if (isDescriptorError(error?.cause)) descriptors.met();
       const refusal = error?.cause;
       if (refusal instanceof UpstreamRefusal && refusal.kind === "forbidden")
         healthLog.refusedAsOurs(target.served.id, target.model, refusal);

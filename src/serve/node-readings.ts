@@ -6,6 +6,7 @@ import type { Metrics } from "../observe/metrics.js";
 import type { AccountGauges, BudgetGauges, NodeReadings, UpstreamGauges } from "../observe/node-metrics.js";
 import { waitingCounts } from "../pricing/tokens.js";
 import type { Routing } from "../routing/routing.js";
+import type { DatabaseOutage } from "./database-outage.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
 import type { AccountRow, Store } from "../store/store.js";
 
@@ -27,10 +28,11 @@ export interface NodeReadingParts {
   /** Those in force, which name accounts. */
   readonly settings: Pick<SettingsKeeper, "metrics">;
   readonly clock: Pick<Clock, "nowMs" | "skewMs" | "lookAgeMs">;
+  readonly outage: Pick<DatabaseOutage, "isAway">;
 }
 
 export function nodeReadings(parts: NodeReadingParts): NodeReadings {
-  const { ledger, routing, longBodies, longAnswers, answerMemory, clock } = parts;
+  const { ledger, routing, longBodies, longAnswers, answerMemory, clock, outage } = parts;
   let read: { readonly timeMs: number; readonly accounts: Promise<readonly AccountGauges[]> } | undefined;
   return {
     openHolds: () => ledger.lease.openHoldCount,
@@ -43,6 +45,7 @@ export function nodeReadings(parts: NodeReadingParts): NodeReadings {
     ],
     answerBytes: () => answerMemory.used,
     clock: () => clock,
+    isDatabaseAway: () => outage.isAway,
     accounts: () => {
       const timeMs = clock.nowMs();
       if (read === undefined || timeMs - read.timeMs >= ACCOUNTS_AGE_MS || timeMs < read.timeMs)

@@ -7,7 +7,7 @@ import { openJournals } from "../store/journals.js";
 import type { NodeNotes } from "../store/postgres/nodes.js";
 import { sqliteStore } from "../store/sqlite/store.js";
 import type { Store, VerifyReport } from "../store/store.js";
-import type { CoreOptions } from "./core.js";
+import type { WatchedOptions } from "./core.js";
 import { measured } from "./node-readings.js";
 import { ownerPath } from "./owner-path.js";
 import { deriveSecrets } from "./root-secrets.js";
@@ -17,8 +17,8 @@ import type { Storage } from "./storage.js";
 const PATIENCE_MS = 30_000;
 
 /** Rejects with an Error of one line where the owner does not answer. */
-export async function openOwned(nodeId: string, options: CoreOptions): Promise<Storage> {
-  const { environment, metrics, onFatal } = options;
+export async function openOwned(nodeId: string, options: WatchedOptions): Promise<Storage> {
+  const { environment, metrics, outage, onFatal } = options;
   const owner = await OwnerLink.connect(ownerPath(environment.dataDirectory), PATIENCE_MS, onFatal);
   const derived = deriveSecrets(environment, false);
   await owner.call("nodes", "began", [nodeId]);
@@ -31,7 +31,8 @@ export async function openOwned(nodeId: string, options: CoreOptions): Promise<S
     name: "owner",
     read: () => owner.call("time", "read", []) as Promise<number>,
   };
-  return { derived, store: measured(store, metrics), journals, nodes, answers: () => answers, time, owner };
+  const watched = outage.watch(measured(store, metrics));
+  return { derived, store: watched, journals, nodes, answers: () => answers, time, owner };
 }
 
 /** A store whose thread another process has. */

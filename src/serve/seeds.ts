@@ -2,6 +2,7 @@
  * What a first start makes: the operator's key, the settings' seeds, and a demonstration account where one is asked
  * for.
  */
+import { OPERATOR_ACCOUNT_ID } from "../alerts/money-readings.js";
 import { isDeepStrictEqual } from "node:util";
 import type { Key, KeySettings } from "../api/index.js";
 import type { AccountSeed, KeySeed, Settings } from "../config/settings.js";
@@ -17,7 +18,7 @@ import type { Ledger, NewAccount } from "../ledger/ledger.js";
 import { formatUsd, NANOS_PER_USD } from "../money.js";
 import type { AccountRow } from "../store/store.js";
 
-const OPERATOR = "operator";
+const OPERATOR = OPERATOR_ACCOUNT_ID;
 const DEMO = "demo";
 const DEMO_CREDIT_NANOS = 10n * NANOS_PER_USD;
 

@@ -13,7 +13,7 @@ import type { NodeNotes } from "../store/postgres/nodes.js";
 import { Answers } from "../store/sqlite/answers.js";
 import { sqliteStore, verifierOf } from "../store/sqlite/store.js";
 import type { Store } from "../store/store.js";
-import type { CoreOptions } from "./core.js";
+import type { WatchedOptions } from "./core.js";
 import { openDirectoryThread } from "./directory.js";
 import { measured } from "./node-readings.js";
 import { openOwned } from "./owned-storage.js";
@@ -34,14 +34,14 @@ export interface Storage {
 }
 
 /** Rejects with an Error of one line where it cannot be opened. */
-export function openStorage(nodeId: string, options: CoreOptions): Promise<Storage> {
+export function openStorage(nodeId: string, options: WatchedOptions): Promise<Storage> {
   const { databaseUrl } = options.environment;
   if (databaseUrl !== undefined) return openDatabase(databaseUrl, nodeId, options);
   return options.isOwned ? openOwned(nodeId, options) : openDirectory(options);
 }
 
-async function openDatabase(url: string, nodeId: string, options: CoreOptions): Promise<Storage> {
-  const { environment, acceptLoss, log, metrics } = options;
+async function openDatabase(url: string, nodeId: string, options: WatchedOptions): Promise<Storage> {
+  const { environment, acceptLoss, log, metrics, outage } = options;
   const derived = deriveSecrets(environment, false);
   // A gateway on its own disk starts without the driver.
   const { openPostgresStore } = await import("../store/postgres/store.js");
@@ -58,11 +58,11 @@ async function openDatabase(url: string, nodeId: string, options: CoreOptions): 
   const answers: Storage["answers"] = (given) => store.answers(given);
   const time: TimeSource = { kind: "server", name: "PostgreSQL", read: () => store.time() };
   const beside = { nodes: store.nodes, owner: undefined, time };
-  return { derived, store: measured(store, metrics), journals, answers, ...beside };
+  return { derived, store: outage.watch(measured(store, metrics)), journals, answers, ...beside };
 }
 
 /** Undefined where the data directory takes no files: a node may live without, as from an image that is read-only. */
-async function openOwnJournals({ environment, log }: CoreOptions): Promise<Journals | undefined> {
+async function openOwnJournals({ environment, log }: WatchedOptions): Promise<Journals | undefined> {
   const { dataDirectory: data } = environment;
   try {
     const journals = await openJournals(data);
@@ -79,7 +79,7 @@ async function openOwnJournals({ environment, log }: CoreOptions): Promise<Journ
  * Rejects with a ConfigError where another node lives on the same database and nothing is named that they share limits
  * and revocations by: each would give the whole of a limit.
  */
-export async function refuseSecondNode(ledger: Ledger, { environment, log }: CoreOptions): Promise<void> {
+export async function refuseSecondNode(ledger: Ledger, { environment, log }: WatchedOptions): Promise<void> {
   if (environment.databaseUrl === undefined || environment.redis !== undefined) return;
   const known = ledger.lease.beatAges().size - 1;
   if (known > 0)
@@ -92,8 +92,8 @@ export async function refuseSecondNode(ledger: Ledger, { environment, log }: Cor
   ]);
 }
 
-async function openDirectory(options: CoreOptions): Promise<Storage> {
-  const { environment, metrics } = options;
+async function openDirectory(options: WatchedOptions): Promise<Storage> {
+  const { environment, metrics, outage } = options;
   const { dataDirectory: directory } = environment;
   const { derived, thread, time } = await openDirectoryThread({ ...options, syncSeconds: metrics.node.watchSyncs() });
   const verify = verifierOf(directory);
@@ -101,5 +101,5 @@ async function openDirectory(options: CoreOptions): Promise<Storage> {
   const answers: Storage["answers"] = (given) => new Answers({ ...given, directory });
   const journals = await openJournals(directory);
   const nothing = { nodes: undefined, owner: undefined };
-  return { derived, store: measured(store, metrics), journals, answers, time, ...nothing };
+  return { derived, store: outage.watch(measured(store, metrics)), journals, answers, time, ...nothing };
 }

@@ -3,11 +3,17 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { buildConnector } from "undici";
+import { isOutOfDescriptors } from "./descriptors.js";
 
 /** What libuv suggests for one read. All connections share it: what it holds is copied out before the next read. */
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 /** A connection stops reading once it holds this much that undici did not take: one full read is no reason. */
 const UNREAD_BYTES_MAX = 2 * readBuffer.length;
+
+/** The process may open no connection more. */
+class NoDescriptor extends Error {
+  readonly code = "EMFILE";
+}
 
 type Done = (error?: Error | null) => void;
 interface Written {
@@ -36,7 +42,8 @@ export function createConnector(timeoutMs: number): Connect {
     onread.callback = (length) => opening.onRead(length);
     connector(options, (...opened) => {
       const [error, socket] = opened;
-      if (error !== null) return callback(error, null);
+      // A name cannot be resolved either for want of one, which says so in other words.
+      if (error !== null) return callback(isOutOfDescriptors() ? new NoDescriptor() : error, null);
       opening.open(socket);
       onOpen(opening);
       // Undici uses what it has in common with a socket.

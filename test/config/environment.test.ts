@@ -19,6 +19,7 @@ const DEFAULTS = {
   trustedProxies: [],
   corsOrigins: [],
   shedsLoad: true,
+  publicUrl: undefined,
   grpcReflection: false,
   webhookNetworks: [],
   mail: undefined,

@@ -9,6 +9,7 @@ import { chat, postChat, readAll } from "../support/chat-call.js";
 import { startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { readMetrics } from "../support/metrics-reading.js";
 import { startOwnPostgres } from "../support/own-postgres.js";
 import { pace } from "../support/pauses.js";
 import { postgresMissing, postgresPrograms } from "../support/postgres.js";
@@ -77,17 +78,29 @@ test.skipIf(missing !== undefined || postgresPrograms === undefined)(
     await server.crash();
     const away = await callUntil(first, secret, 6, 600, true);
     expect(away.served, [...away.refused].join()).toBe(6);
+    // A balancer that asks goes on sending what the journal serves, and stops where nothing is left to serve by.
+    expect(await readyStatus(first), "the journal serves").toBe(200);
     await first.logged("are written to the journal");
     const others = await callUntil(first, cold, 1, 3);
     expect([...others.refused]).toEqual(["503 ledger_unavailable later"]);
     expect([...away.refused].filter((refusal) => refusal !== "503 ledger_unavailable later")).toEqual([]);
     expect(await readAll(stream)).toContain("[DONE]");
     served += away.served;
+    await expect.poll(() => readyStatus(first), PATIENT).toBe(503);
+    const metrics = await readMetrics(first);
+    expect([metrics.value("tollgate_ready"), metrics.value("tollgate_database_away")]).toEqual([0, 1]);
+    const refusals = 'tollgate_refusals_total{reason="LEDGER_UNAVAILABLE",status="503"}';
+    expect(metrics.value(refusals)).toBeGreaterThan(0);
     await server.start();
     const back = await callUntil(first, cold, 1, 100_000);
     expect([...back.refused].filter((refusal) => refusal !== "503 ledger_unavailable later")).toEqual([]);
     const spent = async (): Promise<bigint> => (await management.balance("acme")).spentNanos;
     await expect.poll(spent, PATIENT).toBeGreaterThanOrEqual(BigInt(served) * COST_NANOS);
+    await expect.poll(() => readyStatus(first), PATIENT).toBe(200);
+    expect(toldOf(first, "takes no writes"), "once an outage").toBe(1);
+    expect(toldOf(first, "takes writes again")).toBe(1);
+    const stacks = first.log.filter((line) => /"level":"(warn|error)"/.test(line) && line.includes('"stack"'));
+    expect(stacks, "no stack for each call that failed").toEqual([]);
     const streamNanos = (await spent()) - BigInt(served) * COST_NANOS;
     await management.verify();
 
@@ -113,6 +126,14 @@ test.skipIf(missing !== undefined || postgresPrograms === undefined)(
   },
   400_000,
 );
+
+async function readyStatus({ url }: GatewayProcess): Promise<number> {
+  return (await fetch(`${url}/readyz`)).status;
+}
+
+function toldOf({ log }: GatewayProcess, words: string): number {
+  return log.filter((line) => line.includes(words)).length;
+}
 
 /** The requests in the journal whose hold is there, and what they came to is not. */
 function unsettled(dataDirectory: string): readonly string[] {

@@ -42,7 +42,7 @@ const WITH_BROWSER = "browser stands for it";
 const MEANS_NOTHING = "a part of it proves nothing";
 
 /** The files of the last tier that drive Python, Go, Java or Prometheus. */
-const DRIVES_LANGUAGES = /^test\/clients\/|\b(decoders|metrics|prometheus)\.prove\./;
+const DRIVES_LANGUAGES = /^test\/clients\/|\b(alert-rules|decoders|metrics|prometheus)\.prove\./;
 /** Those that other parts run. */
 const HAS_PART = /^test\/(agents|cluster|formatting|frameworks|kill-loop|money)\/|\/whole-streams\./;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -112,7 +112,7 @@ export const PARTS = [
     name: "languages",
     about: "Clients in Python, Go and Java from proto/ alone, and what else drives programs of other languages.",
     command: [...VITEST, ...LAST_TIER.filter((file) => DRIVES_LANGUAGES.test(file))],
-    needs: LANGUAGES,
+    needs: [...LANGUAGES, ...SERVERS],
     touches: [...PROGRAM, ...RUNNING, ...SUITE, "proto/", "examples/", "deploy/"],
     smoke: { command: [...VITEST, "test/clients/python.prove.test.ts"], needs: [atHand(PYTHON)] },
   },

@@ -2,11 +2,13 @@
  * Loaded into a gateway before its program: keeps what every connection was asked and what was written to it, whoever
  * asked and however it was written, one line of JSON an answer in the file that `ANSWERS_KEPT_IN` names.
  */
-import { appendFileSync } from "node:fs";
+import { openSync, writeSync } from "node:fs";
 import { subscribe } from "node:diagnostics_channel";
 
 const BYTES_MAX = Number(process.env["ANSWER_BYTES_KEPT_MAX"] ?? 1_048_576);
 const file = process.env["ANSWERS_KEPT_IN"];
+// Opened once: a gateway whose descriptors run out is told of too.
+const answers = file === undefined ? undefined : openSync(file, "a");
 /** What was written to a socket since its last answer ended. */
 const written = new WeakMap();
 
@@ -39,9 +41,9 @@ subscribe("http.server.request.start", ({ request, response, socket }) => {
     const answer = Buffer.concat(kept.chunks.splice(0));
     const isWhole = kept.bytes <= BYTES_MAX;
     kept.bytes = 0;
-    if (file === undefined || !isWhole || answer.length === 0) return;
+    if (answers === undefined || !isWhole || answer.length === 0) return;
     const client = clientOf(url, headers);
     const line = { method, url, client, answer: answer.toString("latin1") };
-    appendFileSync(file, `${JSON.stringify(line)}\n`);
+    writeSync(answers, `${JSON.stringify(line)}\n`);
   });
 });

@@ -56,6 +56,8 @@ export interface StartOptions {
   readonly args?: readonly string[];
   /** The build that runs, a directory with `dist` in it. Default: this one. */
   readonly build?: string;
+  /** How many files and connections it may have open at once. Default: as many as this process. */
+  readonly openFilesMax?: number;
 }
 
 export async function startGateway(options: StartOptions = {}): Promise<GatewayProcess> {
@@ -66,7 +68,10 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   const answers = join(mkdtempSync(join(tmpdir(), "tollgate-answers-")), "answers.jsonl");
   const loaded = ["--import", ENDS_WITH_PARENT, "--import", TAP];
   const program = [...loaded, programOf(options.build ?? ""), "serve", ...(options.args ?? [])];
-  const child = spawn(process.execPath, program, {
+  const { openFilesMax } = options;
+  const bounds = openFilesMax === undefined ? [] : ["prlimit", `--nofile=${openFilesMax}:${openFilesMax}`];
+  const [command = "", ...args] = [...bounds, process.execPath, ...program];
+  const child = spawn(command, args, {
     stdio: ["pipe", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"] ?? "",

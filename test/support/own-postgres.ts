@@ -15,10 +15,19 @@ export interface OwnPostgres {
   start(): Promise<void>;
   /** At once, without a word to anybody: what a crash of the server leaves. */
   crash(): Promise<void>;
+  /** Stops it and removes what it has. */
+  remove(): Promise<void>;
 }
 
 /** Started, and gone with the test. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const server = await makeOwnPostgres();
+  onTestFinished(() => server.remove());
+  return server;
+}
+
+/** Started; whoever makes it removes it. */
+export async function makeOwnPostgres(): Promise<OwnPostgres> {
   const directory = mkdtempSync(join(quickDirectory(), "tollgate-own-postgres-"));
   const data = join(directory, "data");
   mkdirSync(data);
@@ -46,12 +55,17 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       await sleep(50);
     }
   };
-  onTestFinished(async () => {
+  const remove = async (): Promise<void> => {
     await crash();
     rmSync(directory, { recursive: true, force: true });
-  });
-  await start();
-  return { url: `postgresql://tollgate@127.0.0.1:${port}/postgres`, start, crash };
+  };
+  try {
+    await start();
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { url: `postgresql://tollgate@127.0.0.1:${port}/postgres`, start, crash, remove };
 }
 
 /** PostgreSQL refuses to run as root. */

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { vi } from "vitest";
 import { z } from "zod";
 import { freePort } from "./free-port.mjs";
@@ -15,6 +15,8 @@ export interface Prometheus {
   /** True where the query finds a value that is a number. */
   hasData(query: string): Promise<boolean>;
   rules(): Promise<readonly { readonly name: string; readonly health: string }[]>;
+  /** The labels of what fires now. */
+  firing(): Promise<readonly Readonly<Record<string, string>>[]>;
   stop(): Promise<void>;
 }
 
@@ -30,6 +32,25 @@ const RULES = z.object({
     groups: z.array(z.object({ rules: z.array(z.object({ name: z.string(), health: z.string() })) })),
   }),
 });
+
+const FIRING = z.object({
+  data: z.object({ alerts: z.array(z.object({ state: z.string(), labels: z.record(z.string(), z.string()) })) }),
+});
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** The rules of `deploy/`, with each `for` and each window so many times shorter. */
+export function shippedRules(faster: number): string {
+  const shorter = (count: string, unit: string): string =>
+    `${Math.round((Number(count) * (UNIT_MS[unit] ?? 0)) / faster)}ms`;
+  return readFileSync("deploy/alert-rules.yaml", "utf8")
+    .replaceAll(/\[(\d+)([smh])\]/g, (_, count: string, unit: string) => `[${shorter(count, unit)}]`)
+    .replaceAll(/for: (\d+)([smh])/g, (_, count: string, unit: string) => `for: ${shorter(count, unit)}`);
+}
+
+/** The names of the rules of `deploy/`. */
+export function shippedRuleNames(): readonly string[] {
+  return [...readFileSync("deploy/alert-rules.yaml", "utf8").matchAll(/- alert: (\w+)/g)].map(([, name = ""]) => name);
+}
 
 /** Runs Prometheus's own tool. */
 export function promtool(
@@ -57,17 +78,29 @@ export function panelQueries(): readonly { readonly panel: string; readonly quer
   );
 }
 
-export async function startPrometheus(admin: string): Promise<Prometheus> {
+export interface PrometheusOptions {
+  /** The rules' times and windows are so many times shorter. Default: 1. */
+  readonly faster?: number;
+  /** How often it reads, and how long it waits for an answer. Default: 200 ms. */
+  readonly scrapeMs?: number;
+}
+
+/** Reads the operators' addresses of gateways, such as 127.0.0.1:40125. */
+export async function startPrometheus(
+  admins: readonly string[],
+  { faster = 1, scrapeMs = SCRAPE_MS }: PrometheusOptions = {},
+): Promise<Prometheus> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-prometheus-"));
   const config = join(directory, "prometheus.yaml");
-  const everyMs = `${SCRAPE_MS}ms`;
+  const everyMs = `${scrapeMs}ms`;
   writeFileSync(
     config,
     `global: { scrape_interval: ${everyMs}, scrape_timeout: ${everyMs}, evaluation_interval: ${everyMs} }
-rule_files: ["${resolve("deploy/alert-rules.yaml")}"]
-scrape_configs: [{ job_name: tollgate, static_configs: [{ targets: ["${admin}"] }] }]
+rule_files: ["rules.yaml"]
+scrape_configs: [{ job_name: tollgate, static_configs: [{ targets: ${JSON.stringify(admins)} }] }]
 `,
   );
+  writeFileSync(join(directory, "rules.yaml"), shippedRules(faster));
   const address = `127.0.0.1:${await freePort()}`;
   const args = [`--config.file=${config}`, `--storage.tsdb.path=${directory}/data`, `--web.listen-address=${address}`];
   const child = spawn("prometheus", args, { stdio: "ignore" });
@@ -85,6 +118,10 @@ scrape_configs: [{ job_name: tollgate, static_configs: [{ targets: ["${admin}"] 
       const { data } = ANSWER.parse(await ask(`/api/v1/query?query=${encodeURIComponent(query)}`));
       return data.result.some(({ value: [, text] }) => !Number.isNaN(Number(text)));
     },
+    firing: async () =>
+      FIRING.parse(await ask("/api/v1/alerts"))
+        .data.alerts.filter(({ state }) => state === "firing")
+        .map(({ labels }) => labels),
     rules: async () => RULES.parse(await ask("/api/v1/rules")).data.groups.flatMap(({ rules }) => rules),
     stop: async () => {
       child.kill();
