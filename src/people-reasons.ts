@@ -19,7 +19,10 @@ export const PEOPLE_REASONS = {
   },
   ERROR_REASON_ROLE_MISSING: {
     ...FORBIDDEN,
-    say: (m) => `Your role here (${m["role"]}) does not allow this. Ask an owner of the account for another role.`,
+    say: (m) =>
+      m["scope"] === "operator"
+        ? `Your role here (${m["role"]}) does not allow this: only an operator of the gateway may do it.`
+        : `Your role here (${m["role"]}) does not allow this. Ask an owner of the account for another role.`,
   },
   ERROR_REASON_SIGN_IN_REFUSED: {
     ...UNKNOWN_PERSON,

@@ -3,6 +3,7 @@
 import { type Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.js";
 import { oneLine, programWithoutCommands } from "./base-program.js";
+import { runnable } from "../package-root.js";
 import { exitCodeOf } from "./exit-code.js";
 import { addServeCommand } from "./serve.js";
 
@@ -13,7 +14,7 @@ function report(error: unknown): void {
   if (error instanceof CommanderError) return;
   const lines =
     error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
-  for (const line of lines) process.stderr.write(`tollgate: ${oneLine(line)}\n`);
+  for (const line of lines) process.stderr.write(`tollgate: ${oneLine(runnable(line))}\n`);
   // Connections and timers that a failed start left must not keep the process.
   process.exit();
 }

@@ -1,4 +1,5 @@
 /** How commands print: aligned columns for people, JSON for programs. */
+import { runnable } from "../package-root.js";
 import { dayOf } from "../api/day.js";
 
 /** A column: its title, and whether it holds numbers, which stand at the right. */
@@ -84,5 +85,5 @@ export function printPart(text: string): void {
 
 /** A remark for the person, apart from what a script reads. */
 export function remark(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${runnable(text)}\n`);
 }

@@ -70,7 +70,10 @@ async function backup(file: string): Promise<void> {
 async function restoreFile(file: string): Promise<void> {
   const { restore } = await import("../store/sqlite/backup.js");
   const { dataDirectory, witnessPath } = environment();
-  say("restored", restore(resolve(file), dataDirectory, witnessPath, actOf("store.restore")));
+  say(
+    `restored into ${printable(dataDirectory)}`,
+    restore(resolve(file), dataDirectory, witnessPath, actOf("store.restore")),
+  );
 }
 
 async function copy({ from, to }: { from: string; to: string }): Promise<void> {

@@ -71,7 +71,7 @@ export function addUserCommands(program: Command): void {
 
 function linked(command: Command): Command {
   const option = new Option("--console <url>", "where people reach the gateway, for the link");
-  return withConnection(command.addOption(option.default("http://127.0.0.1:8080")));
+  return withConnection(command.addOption(option.env("TOLLGATE_PUBLIC_URL").default("http://127.0.0.1:8080")));
 }
 
 function placed(command: Command): Command {

@@ -1,4 +1,5 @@
 /** What a first start says to the person who started it. Secrets stand here once and never in the log. */
+import { runnable } from "../package-root.js";
 import type { Core } from "./core.js";
 
 /**
@@ -27,15 +28,15 @@ export function printWelcome(base: string | undefined, shown: Core["shown"]): vo
       "least 16 more characters.",
     );
   }
-  process.stderr.write(`${lines.join("\n")}\n\n`);
+  process.stderr.write(`${runnable(lines.join("\n"))}\n\n`);
 }
 
 /** What makes the first client, where none was made for a demonstration. */
 const FIRST_CLIENT = [
   "A client needs an account, credit and a key; with the operator key in TOLLGATE_OPERATOR_KEY:",
-  "  npx tollgate account create acme",
-  "  npx tollgate account credit acme 10.00 --id first",
-  "  npx tollgate key create acme --name first",
+  "  tollgate account create acme",
+  "  tollgate account credit acme 10.00 --id first",
+  "  tollgate key create acme --name first",
   "Without upstreams of your own, the built-in model sim-1 answers it, free. For real models set OPENAI_API_KEY,",
   "ANTHROPIC_API_KEY or GEMINI_API_KEY, or write tollgate.yaml, and start again. Only to try: tollgate serve --demo",
 ];

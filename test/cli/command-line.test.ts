@@ -112,8 +112,9 @@ test("where nothing listens, it says how to start a gateway", async () => {
   expect(await tollgateProcess(["models"], { ...KEY, TOLLGATE_GATEWAY: `127.0.0.1:${port}` })).toEqual({
     code: 6,
     stdout: "",
+    // As this one was started: no other machine knows a command of that name.
     stderr:
-      `tollgate: no gateway answers at 127.0.0.1:${port}: start one with "tollgate serve", ` +
+      `tollgate: no gateway answers at 127.0.0.1:${port}: start one with "node dist/program/main.js serve", ` +
       "or say where it is with --gateway or TOLLGATE_GATEWAY\n",
   });
 });
@@ -148,7 +149,7 @@ describe("config check", () => {
     writeFileSync(seeds, "accounts: { acme: { credit: 1 } }\n");
     const { stdout } = await tollgate(["config", "check", seeds]);
     expect(stdout).toMatch(
-      /accounts 1, keys 0\.\nAccounts and keys are made from a file once.*tollgate account update/,
+      /accounts 1, keys 0\.\nAccounts and keys are made from a file once.*main\.js account update/,
     );
     const json = await tollgate(["config", "check", good, "--json"]);
     expect(JSON.parse(json.stdout)).toEqual({

@@ -198,7 +198,7 @@ describe.each(DAMAGES)("where $name", ({ damage, says, from = killed, final, pro
   test("the start is refused and says what to do, each time", async () => {
     const directory = copyOf(from);
     damage(directory);
-    const remedy = final === true ? /Restore it/ : /tollgate serve --accept-loss/;
+    const remedy = final === true ? /Restore it/ : / serve --accept-loss/;
     if (program === true) {
       const result = await tollgate(["serve"], { ...FAST, TOLLGATE_DATA: directory });
       expectRefusal(result, says);

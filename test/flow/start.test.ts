@@ -88,6 +88,6 @@ describe("demonstration credit is given only where no upstream can cost money", 
     expect(stderr).toContain("operator key");
     expect(stderr.includes("client key  ")).toBe(gives);
     expect(stderr.includes("of credit")).toBe(gives);
-    expect(stderr.includes("tollgate key create")).toBe(!gives);
+    expect(stderr.includes("main.js key create")).toBe(!gives);
   });
 });

@@ -32,7 +32,7 @@ test("the start is refused, says what to do, and goes on where the loss is accep
   expect(refused.stderr).toMatch(
     /^tollgate: [^\n]+has lost state[^\n]+of a ledger there is still [^\n]+\.json\.[^\n]+\n$/,
   );
-  expect(refused.stderr).toContain("tollgate serve --accept-loss");
+  expect(refused.stderr).toContain(" serve --accept-loss");
   const accepted = await startGateway({ dataDirectory: data, env, args: ["--accept-loss"] });
   await accepted.stop();
   const after = await startGateway({ dataDirectory: data, env });
