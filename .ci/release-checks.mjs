@@ -78,18 +78,12 @@ export function changelogSection(text, version) {
  * @param {string} template @param {object} context @returns {string}
  */
 export function renderTemplate(template, context) {
-  return template.replaceAll(/\{\{(.*?)\}\}/g, (whole, /** @type {string} */ inner) => {
+  const [, condition, body = template] = WHOLE_IF.exec(template) ?? [];
+  if (condition !== undefined && valueAt(context, condition) !== true) return "";
+  return body.replaceAll(/\{\{(.*?)\}\}/g, (whole, /** @type {string} */ inner) => {
     const [, path = "", call = "", width = ""] = /^ \.([\w.]+)(?: \| (toJson|indent (\d+)))? $/.exec(inner) ?? [];
     if (path === "") throw new Error(`the chart says ${whole}: use { .Values.x }, toJson and indent alone`);
-    /** @type {unknown} */
-    let value = context;
-    for (const name of path.split("."))
-      value =
-        typeof value === "object" && value !== null
-          ? Object.entries(value).find(([key]) => key === name)?.[1]
-          : undefined;
-    if (value === undefined || value === null)
-      throw new Error(`the chart uses .${path}: give it a value in values.yaml`);
+    const value = valueAt(context, path);
     if (call === "toJson") return JSON.stringify(value);
     if (typeof value === "object") throw new Error(`the chart writes .${path}, which is no text: use toJson`);
     const pad = " ".repeat(Number(width));
@@ -97,15 +91,35 @@ export function renderTemplate(template, context) {
   });
 }
 
+/** A template that is there or not, as its first line says. */
+const WHOLE_IF = /^\{\{- if \.([\w.]+) \}\}\n([^]*)\{\{- end \}\}\n$/;
+
+/** @param {object} context @param {string} path @returns {unknown} */
+function valueAt(context, path) {
+  /** @type {unknown} */
+  let value = context;
+  for (const name of path.split("."))
+    value =
+      typeof value === "object" && value !== null
+        ? Object.entries(value).find(([key]) => key === name)?.[1]
+        : undefined;
+  if (value === undefined || value === null) throw new Error(`the chart uses .${path}: give it a value in values.yaml`);
+  return value;
+}
+
+const TEMPLATES = ["tollgate", "ingress", "service-monitor"];
+
 /**
  * The chart's manifests as objects. @param {(path: string) => string} read reads a file of the chart
  * @param {object} [values] in place of the chart's own @returns {unknown[]}
  */
 export function renderChart(read, values = {}) {
   const context = { Release: { Name: "tollgate" }, Values: { ...parse(read("values.yaml")), ...values } };
-  const rendered = parseAllDocuments(renderTemplate(read("templates/tollgate.yaml"), context), { merge: true });
-  for (const { errors } of rendered) for (const error of errors) throw error;
-  return rendered.map((document) => document.toJS());
+  return TEMPLATES.flatMap((name) => {
+    const rendered = parseAllDocuments(renderTemplate(read(`templates/${name}.yaml`), context), { merge: true });
+    for (const { errors } of rendered) for (const error of errors) throw error;
+    return rendered.map((document) => document.toJS());
+  });
 }
 
 /**

@@ -113,17 +113,20 @@ const KUBERNETES = parseAllDocuments(readFileSync("deploy/kubernetes.yaml", "utf
 );
 
 test("the Kubernetes manifests belong together, run hardened, and say what a start takes", async () => {
-  expect(KUBERNETES.map(({ kind }) => kind)).toEqual(["ConfigMap", "Service", "PodDisruptionBudget", "Deployment"]);
-  const [settings, service, budget, deployment] = KUBERNETES;
+  const kinds = ["ConfigMap", "ServiceAccount", "Service", "Service", "PodDisruptionBudget", "StatefulSet"];
+  expect(KUBERNETES.map(({ kind }) => kind)).toEqual(kinds);
+  const [settings, account, service, nodes, budget, set] = KUBERNETES;
   const directory = mkdtempSync(join(tmpdir(), "tollgate-kubernetes-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, "tollgate.yaml");
   writeFileSync(path, settings?.data?.["tollgate.yaml"] ?? "");
   expect((await checkSettingsFile(path, {}, "tollgate.yaml")).settings.models).toHaveLength(1);
-  const pod = POD.parse(deployment?.spec?.["template"]);
+  const pod = POD.parse(set?.spec?.["template"]);
   const labels = pod.metadata.labels;
-  expect(service?.spec?.["selector"]).toEqual(labels);
-  for (const one of [budget, deployment]) expect(one?.spec?.["selector"]).toEqual({ matchLabels: labels });
+  for (const one of [service, nodes]) expect(one?.spec?.["selector"]).toEqual(labels);
+  expect(nodes).toMatchObject({ metadata: { name: set?.spec?.["serviceName"] } });
+  expect(account).toMatchObject({ metadata: { name: pod.spec["serviceAccountName"] } });
+  for (const one of [budget, set]) expect(one?.spec?.["selector"]).toEqual({ matchLabels: labels });
   const [container] = pod.spec.containers;
   expect(container?.securityContext).toEqual({
     allowPrivilegeEscalation: false,
@@ -135,8 +138,14 @@ test("the Kubernetes manifests belong together, run hardened, and say what a sta
   expect(readEnvironment({ ...env, TOLLGATE_CONFIG: path })).toMatchObject({ warnings: [] });
   for (const probe of [container?.readinessProbe, container?.livenessProbe])
     expect(readFileSync("src/http/health.ts", "utf8")).toContain(`"${probe?.httpGet.path}"`);
-  const volumes = pod.spec.volumes.map(({ name }) => name);
-  expect(container?.volumeMounts.map(({ name }) => name)).toEqual(volumes);
+  const claims = z
+    .array(z.object({ metadata: z.object({ name: z.string() }) }))
+    .parse(set?.spec?.["volumeClaimTemplates"]);
+  const volumes = [...pod.spec.volumes, ...claims.map(({ metadata }) => metadata)].map(({ name }) => name);
+  expect(container?.volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.toSorted());
+  // The journal outlives the process and its pod.
+  const data = container?.volumeMounts.find((mount) => mount["mountPath"] === "/data")?.name;
+  expect(claims.map(({ metadata }) => metadata.name)).toEqual([data]);
 });
 
 test("the systemd unit starts the package's program with variables that a start takes", () => {

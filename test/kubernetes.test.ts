@@ -1,10 +1,12 @@
 /** The manifests of Kubernetes and what the chart renders to are as Kubernetes' own schemas want them. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Deployment } from "kubernetes-models/apps/v1/Deployment";
+import { StatefulSet } from "kubernetes-models/apps/v1/StatefulSet";
+import { Ingress } from "kubernetes-models/networking.k8s.io/v1/Ingress";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
 import { ConfigMap } from "kubernetes-models/v1/ConfigMap";
 import { Service } from "kubernetes-models/v1/Service";
+import { ServiceAccount } from "kubernetes-models/v1/ServiceAccount";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -21,7 +23,9 @@ const MODELS = new Map(
     { model: ConfigMap, from: "kubernetes-models/v1/ConfigMap" },
     { model: Service, from: "kubernetes-models/v1/Service" },
     { model: PodDisruptionBudget, from: "kubernetes-models/policy/v1/PodDisruptionBudget" },
-    { model: Deployment, from: "kubernetes-models/apps/v1/Deployment" },
+    { model: ServiceAccount, from: "kubernetes-models/v1/ServiceAccount" },
+    { model: StatefulSet, from: "kubernetes-models/apps/v1/StatefulSet" },
+    { model: Ingress, from: "kubernetes-models/networking.k8s.io/v1/Ingress" },
   ].map((each) => [`${each.model.apiVersion} ${each.model.kind}`, each]),
 );
 
@@ -83,16 +87,23 @@ function strangers(manifests: readonly Manifest[]): string[] {
   return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, " "));
 }
 
-/** The plain manifests with something else in the pod of the deployment. */
+/** The plain manifests with something else in the set of the nodes. */
 function changed(more: object): Manifest[] {
   return plain.map((manifest) => {
-    if (manifest.kind !== "Deployment") return manifest;
+    if (manifest.kind !== "StatefulSet") return manifest;
     const { spec } = z.object({ spec: z.record(z.string(), z.unknown()) }).parse(manifest);
     return { ...manifest, spec: { ...spec, ...more } };
   });
 }
 
-const VALUES = { image: "registry.example/t:1", replicas: 5, minAvailable: 4, resources: { limits: { cpu: "2" } } };
+const INGRESS = { enabled: true, className: "own", host: "llm.example.com", tlsSecret: "tls", annotations: { a: "b" } };
+const VALUES = {
+  image: "registry.example/t:1",
+  replicas: 5,
+  minAvailable: 4,
+  resources: { limits: { cpu: "2" } },
+  ingress: INGRESS,
+};
 
 describe.each([
   { name: "the plain manifests", manifests: plain },
@@ -102,6 +113,29 @@ describe.each([
   test("are of kinds that are looked at, and as their schemas want them", () => {
     expect(manifests.length).toBeGreaterThan(3);
     expect(refusals(manifests)).toEqual([]);
+  });
+});
+
+test("the chart has an Ingress and a ServiceMonitor where its values say so, for the services that there are", () => {
+  const kinds = (values: object): string[] => rendered(values).map(({ kind }) => kind);
+  expect(kinds({})).not.toContain("Ingress");
+  const serviceMonitor = { enabled: true, interval: "15s", labels: { release: "prometheus" } };
+  const all = rendered({ ingress: INGRESS, serviceMonitor });
+  const of = (kind: string, name: string): Manifest | undefined =>
+    all.find((one) => one.kind === kind && JSON.stringify(one["metadata"]).includes(`"name":"${name}"`));
+  const backend = { service: { name: "tollgate", port: { name: "http" } } };
+  expect(of("Ingress", "tollgate")).toMatchObject({
+    spec: { rules: [{ host: "llm.example.com", http: { paths: [{ path: "/", backend }] } }] },
+  });
+  const labels = { "app.kubernetes.io/name": "tollgate", "app.kubernetes.io/component": "nodes" };
+  expect(of("ServiceMonitor", "tollgate")).toMatchObject({
+    apiVersion: "monitoring.coreos.com/v1",
+    metadata: { labels: { release: "prometheus" } },
+    spec: { selector: { matchLabels: labels }, endpoints: [{ port: "admin", interval: "15s" }] },
+  });
+  expect(of("Service", "tollgate-nodes")).toMatchObject({
+    metadata: { labels },
+    spec: { ports: [{ name: "admin" }] },
   });
 });
 
@@ -118,8 +152,8 @@ describe("a breach is found:", () => {
 
   test("a field by a wrong name, at any depth", () => {
     expect(strangers(changed({ replica: 2 }))).toEqual([expect.stringContaining("replica")]);
-    expect(strangers(changed({ strategy: { rollingUpdate: { maxSurges: 1 } } }))).toEqual([
-      expect.stringContaining("maxSurges"),
+    expect(strangers(changed({ updateStrategy: { rollingUpdate: { partitions: 1 } } }))).toEqual([
+      expect.stringContaining("partitions"),
     ]);
   });
 });
