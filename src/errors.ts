@@ -291,6 +291,3 @@ export function reasonOfWord(word: string): ReasonName | undefined {
 export function isReasonName(name: string): name is ReasonName {
   return Object.hasOwn(REASONS, name);
 }
-
-/** What a start finds on the disk, or in the database, cannot be worked with: a line that names it and the remedy. */
-export class UnusableData extends Error {}

@@ -1,7 +1,8 @@
 /** The main thread's end of the thread that stores records. */
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
-import { GatewayError, UnusableData } from "../errors.js";
+import { GatewayError } from "../errors.js";
+import { UnusableData } from "../unusable-data.js";
 import { startThread } from "../threads.js";
 import type {
   RecordAnswer,

@@ -2,7 +2,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { SecretSeal } from "../alerts/seal.js";
-import { GatewayError, UnusableData } from "../errors.js";
+import { GatewayError } from "../errors.js";
+import { UnusableData } from "../unusable-data.js";
 import { protectSecrets } from "../redaction.js";
 import { giveBackStartMemory } from "../start-memory.js";
 import { taskOf } from "../threads.js";

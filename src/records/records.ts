@@ -49,8 +49,8 @@ export interface RecordsOptions {
    */
   readonly settled?: (() => Promise<unknown>) | undefined;
   /**
-   * Called with how many records were dropped: `bounded` are refusals above what is kept of a caller, `lost` could not be
-   * stored.
+   * Called with how many records were dropped: `bounded` are refusals above what is kept of a caller, `lost` could not
+   * be stored.
    */
   readonly onDropped: (count: number, cause: "bounded" | "lost") => void;
   /** Called once records are stored again, with those that could not be since it worked last. */

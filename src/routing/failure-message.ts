@@ -1,6 +1,6 @@
 /** Why an attempt failed: what its connection says, and words for operators. */
 import { GatewayError } from "../errors.js";
-import { isDescriptorError } from "../upstream/descriptors.js";
+import { isDescriptorError } from "../upstream/upstream.js";
 import { withoutEcho } from "../wire/error/echo.js";
 import { upstreamFailed } from "../wire/error/refusals.js";
 import { UpstreamRefusal } from "../wire/error/upstream-refusal.js";

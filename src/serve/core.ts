@@ -29,7 +29,7 @@ import { createLongBodies } from "../reading/long-bodies.js";
 import { clientWires as wires, embeddingWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import type { Store } from "../store/store.js";
-import { isDescriptorError } from "../upstream/descriptors.js";
+import { isDescriptorError } from "../upstream/upstream.js";
 import { UpstreamRefusal } from "../wire/error/upstream-refusal.js";
 import { startAlerts } from "./alerts.js";
 import { asidesOf } from "./asides.js";

@@ -1,4 +1,4 @@
-/** What holds of an upstream at every node: the node that an operator asks, or that finds it failing, tells the others. */
+/** What holds of an upstream at every node: the one that is asked, or that finds it failing, tells the others. */
 import type { Coordination } from "../coordination/coordination.js";
 import { createUpstreamBoard, type UpstreamBoard } from "../routing/catalog.js";
 import type { Routing } from "../routing/routing.js";

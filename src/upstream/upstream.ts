@@ -38,3 +38,11 @@ export interface Upstream {
   send(request: UpstreamRequest, handler: UpstreamHandler): Exchange;
   close(): Promise<void>;
 }
+
+/** The system's or the process's table of open files is full. */
+const FULL: ReadonlySet<unknown> = new Set(["EMFILE", "ENFILE"]);
+
+/** True of what failed because this process may open no connection more: that is no upstream's fault. */
+export function isDescriptorError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && FULL.has(error.code);
+}

@@ -149,7 +149,7 @@ describe("config check", () => {
     writeFileSync(seeds, "accounts: { acme: { credit: 1 } }\n");
     const { stdout } = await tollgate(["config", "check", seeds]);
     expect(stdout).toMatch(
-      /accounts 1, keys 0\.\nAccounts and keys are made from a file once.*main\.js account update/,
+      /accounts 1, keys 0\.\nAccounts and keys are made from a file once.*tollgate account update/,
     );
     const json = await tollgate(["config", "check", good, "--json"]);
     expect(JSON.parse(json.stdout)).toEqual({

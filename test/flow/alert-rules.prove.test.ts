@@ -1,6 +1,6 @@
 /**
- * Each rule of deploy/alert-rules.yaml fires by its real cause: a gateway with a PostgreSQL and a Redis of its own, read
- * by a real Prometheus whose rules have shorter times and are otherwise as they are shipped. Before that, while
+ * Each rule of deploy/alert-rules.yaml fires by its real cause: a gateway with a PostgreSQL and a Redis of its own,
+ * read by a real Prometheus whose rules have shorter times and are otherwise as they are shipped. Before that, while
  * healthy calls are served, none fires; `npm run alerts:quiet` does so for an hour, with the rules' own times.
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -33,9 +33,11 @@ const PATIENT = { timeout: 120_000, interval: 200 };
 const PRICE = 'context_tokens: 100000, price: { input: "0.01", output: "0.1" }';
 /** Searches cost the tokens that they bring, which nobody knows before: more than any hold. */
 const DEAR = 'context_tokens: 1000, price: { input: "1000", output: "1000", tools: { web_search: 0 } }';
-const POISON = `CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'poisoned'; END $$;
+const POISON = `CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'poisoned'; END $$;
   CREATE TRIGGER poison BEFORE INSERT ON transfer FOR EACH ROW
-    WHEN (NEW.kind = 'settle' AND NEW.account_id = 'poisoned' AND NEW.attempt_log IS NOT NULL) EXECUTE FUNCTION poison()`;
+    WHEN (NEW.kind = 'settle' AND NEW.account_id = 'poisoned' AND NEW.attempt_log IS NOT NULL)
+    EXECUTE FUNCTION poison()`;
 
 let upstream: FakeUpstream;
 let postgres: OwnPostgres;

@@ -1,6 +1,6 @@
 /**
- * A gateway whose file descriptors run out: it says so once with what to do, refuses what needs a new connection, blames
- * no upstream, and goes on once there are some again.
+ * A gateway whose file descriptors run out: it says so once with what to do, refuses what needs a new connection,
+ * blames no upstream, and goes on once there are some again.
  */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
@@ -22,10 +22,12 @@ interface Told {
 
 test("descriptors that run out are logged once, and are nobody's fault", { timeout: 200_000 }, async () => {
   const upstream = await startFakeUpstream();
+  const served = `{ family: openai-compatible, base_url: "${upstream.url}" }`;
+  const targets = "[{ upstream: first }, { upstream: next, priority: 2 }]";
   const settings = [
-    `upstreams: { first: { family: openai-compatible, base_url: "${upstream.url}" }, next: { family: openai-compatible, base_url: "${upstream.url}" } }`,
+    `upstreams: { first: ${served}, next: ${served} }`,
     "models:",
-    "  fake-1: { targets: [{ upstream: first }, { upstream: next, priority: 2 }], context_tokens: 1000, output_tokens_max: 100, price: free }",
+    `  fake-1: { targets: ${targets}, context_tokens: 1000, output_tokens_max: 100, price: free }`,
     "",
   ].join("\n");
   const gateway = await startGateway({ settings, openFilesMax: OPEN_FILES_MAX });

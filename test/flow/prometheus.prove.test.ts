@@ -1,7 +1,14 @@
 /** The metrics of a real run, with the panels and rules of deploy/, tried on a real Prometheus. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readMetrics } from "../support/metrics-reading.js";
-import { metricsProblems, panelQueries, promtool, type Prometheus, shippedRuleNames, startPrometheus } from "../support/prometheus.js";
+import {
+  metricsProblems,
+  panelQueries,
+  promtool,
+  type Prometheus,
+  shippedRuleNames,
+  startPrometheus,
+} from "../support/prometheus.js";
 import { testStore } from "../support/test-store.js";
 import { type MetricsWorld, startMetricsWorld } from "./metrics-world.js";
 

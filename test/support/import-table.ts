@@ -5,6 +5,7 @@ import type { SourceFile } from "./source-file.js";
 const EVERYWHERE = [
   "src/api/",
   "src/errors.ts",
+  "src/unusable-data.ts",
   "src/money.ts",
   "src/csv.ts",
   "src/redaction.ts",
@@ -212,6 +213,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/refusal-row.ts": [],
   "src/money.ts": [],
   "src/csv.ts": [],
+  "src/unusable-data.ts": [],
   // One reader of numbers for commands and console: docs/decisions/0258-typed-numbers-have-one-reading.md.
   "src/typed-number.ts": [],
   "src/redaction.ts": [],

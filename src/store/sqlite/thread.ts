@@ -1,6 +1,7 @@
 /** The main thread's end of the database's thread: questions out, answers in, and what happens when it fails. */
 import type { Worker } from "node:worker_threads";
-import { GatewayError, UnusableData } from "../../errors.js";
+import { GatewayError } from "../../errors.js";
+import { UnusableData } from "../../unusable-data.js";
 import type {
   CallArguments,
   CallMessage,

@@ -2,7 +2,7 @@
 import assert from "node:assert";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { Distribution, SHORT_SECONDS_BOUNDS } from "../../api/distribution.js";
-import { UnusableData } from "../../errors.js";
+import { UnusableData } from "../../unusable-data.js";
 import { giveBackStartMemory } from "../../start-memory.js";
 import { taskOf } from "../../threads.js";
 import { checkAnswerFile, openAnswerFile, SqliteAnswers } from "./answer-file.js";
