@@ -86,6 +86,11 @@ describe("a good environment", () => {
       env: { TOLLGATE_CORS_ORIGINS: "https://app.example.com, http://localhost:5173" },
       want: { corsOrigins: ["https://app.example.com", "http://localhost:5173"] },
     },
+    {
+      name: "where people reach it",
+      env: { TOLLGATE_PUBLIC_URL: "https://llm.example.com/" },
+      want: { publicUrl: "https://llm.example.com" },
+    },
     { name: "pages of any origin", env: { TOLLGATE_CORS_ORIGINS: "*" }, want: { corsOrigins: ["*"] } },
     { name: "no load shedding", env: { TOLLGATE_LOAD_SHEDDING: "off" }, want: { shedsLoad: false } },
     { name: "reflection", env: { TOLLGATE_GRPC_REFLECTION: "on" }, want: { grpcReflection: true } },
