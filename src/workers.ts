@@ -4,6 +4,7 @@
  */
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inQuietTurn } from "./api/quiet-turn.js";
 import { formatAddress } from "./config/listen-address.js";
 import { ConfigError } from "./config/config-error.js";
 import { type Environment, readEnvironment, WORKER_PART } from "./config/environment.js";
@@ -126,7 +127,12 @@ class Workers {
     const worker = cluster.fork(this.#environmentOf(index));
     this.#running.set(index, worker);
     worker.on("message", (message) => {
-      if (message === LEAVING) worker.disconnect();
+      // With the last one goes the port, and what waits to be accepted on it.
+      if (message === LEAVING)
+        void inQuietTurn(
+          () => 0,
+          () => worker.disconnect(),
+        );
       if (message !== SERVING || isServing) return;
       isServing = true;
       const { pid } = worker.process;

@@ -6,6 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { AddressCounts } from "../api/address-counts.js";
 import { listeningClock } from "../api/listening-clock.js";
+import { inQuietTurn } from "../api/quiet-turn.js";
 import { LostAnswers } from "./lost-answers.js";
 
 /** After the grace a body must have come at this rate, on average. */
@@ -108,6 +109,18 @@ export class Connections {
     return this.#open.size;
   }
 
+  /** Those of which a part of a request has come. */
+  get receiving(): number {
+    return this.#count(({ running, message, readAtRestBytes }, { bytesRead }) =>
+      running === 0 ? bytesRead !== readAtRestBytes : message?.complete === false,
+    );
+  }
+
+  /** Those whose requests are not answered yet. */
+  get working(): number {
+    return this.#count(({ running }) => running > 0);
+  }
+
   /** The connection carries no more requests. */
   leave(socket: Socket): void {
     this.#open.delete(socket);
@@ -115,12 +128,25 @@ export class Connections {
 
   /**
    * Closes those with no request under way. Node's own closeIdleConnections leaves alone a connection that never had
-   * one, as clients open in advance, and such a one lasts as long as its client likes.
+   * one, as clients open in advance, and such a one lasts as long as its client likes. What has come by then is read
+   * first.
    */
-  closeAtRest(): void {
-    for (const [socket, { running, readAtRestBytes }] of this.#open) {
-      if (running === 0 && socket.bytesRead === readAtRestBytes) socket.destroy();
-    }
+  async closeAtRest(): Promise<void> {
+    const isAtRest = (connection: Connection, { bytesRead }: Socket): boolean =>
+      connection.running === 0 && bytesRead === connection.readAtRestBytes;
+    if (this.#count(isAtRest) === 0) return;
+    await inQuietTurn(
+      () => this.working,
+      () => {
+        for (const [socket, connection] of this.#open) if (isAtRest(connection, socket)) socket.destroy();
+      },
+    );
+  }
+
+  #count(holds: (connection: Connection, socket: Socket) => boolean): number {
+    let count = 0;
+    for (const [socket, connection] of this.#open) if (holds(connection, socket)) count += 1;
+    return count;
   }
 
   /** One look at all of them costs less than a timer for each request. */

@@ -1,4 +1,5 @@
 /** How the server begins to listen and how it stops without cutting what runs. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../errors.js";
 import type { Connections } from "./connections.js";
@@ -6,7 +7,7 @@ import type { Running } from "./running.js";
 
 /** How long streams that were told to end may take to say so, and their readers to read it. */
 const STOP_MS = 5_000;
-/** How often a stopping server looks for connections that came to rest. */
+/** How often a stopping server looks for connections that came to rest, and whether all is over. */
 const REST_SWEEP_MS = 25;
 
 /** Connections that the system keeps until they are accepted; it may keep fewer. With more come, clients try again. */
@@ -27,43 +28,41 @@ export async function listen(
   return typeof address === "object" && address !== null ? { host, port: address.port } : { host, port };
 }
 
-/**
- * What closes its port, once, and resolves when its last connection has ended. The port of a worker is closed for it
- * before that, and then `app.close` waits for no connection.
- */
-export function portCloser(app: FastifyInstance): () => Promise<void> {
-  let ended: Promise<void> | undefined;
-  app.server.once("listening", () => {
-    ended = new Promise((resolve) => app.server.once("close", () => resolve()));
+/** Resolves when the last connection of a server has ended whose port is closed. */
+export function lastConnectionOf({ server }: FastifyInstance): () => Promise<void> {
+  let ended = Promise.resolve();
+  server.once("listening", () => {
+    ended = new Promise((resolve) => server.once("close", () => resolve()));
   });
-  let closed: Promise<void> | undefined;
-  return () => (closed ??= app.close().then(() => ended));
+  return () => ended;
 }
 
-/** Ends a server whose port closes: what runs has `timeoutMs` to finish, and what still runs then is told to end. */
-export async function drain(
-  app: FastifyInstance,
-  portClosed: Promise<void>,
-  connections: Connections,
-  running: Running,
-  timeoutMs: number,
-): Promise<void> {
-  const closed = portClosed.then(() => true);
-  connections.closeAtRest();
-  // A connection whose request ends from now on would wait for the next one, which we would refuse.
-  const sweep = setInterval(() => connections.closeAtRest(), REST_SWEEP_MS);
-  try {
-    if (!(await running.idle(timeoutMs))) {
-      running.stopAll(stopping());
-      await running.idle(STOP_MS);
+export interface Draining {
+  readonly app: FastifyInstance;
+  readonly connections: Connections;
+  readonly running: Running;
+  /** Resolves when the last connection has ended. */
+  readonly ended: Promise<void>;
+}
+
+/** Ends a server whose port is closed: what runs has `timeoutMs` to finish, and what still runs then is told to end. */
+export async function drain({ app, connections, running, ended }: Draining, timeoutMs: number): Promise<void> {
+  let hasEnded = false;
+  const end = ended.then(() => (hasEnded = true));
+  const isIdle = (): boolean => running.size === 0 && connections.working === 0;
+  /** A connection whose request ends meanwhile would wait for the next one, which we would refuse. */
+  const sweepUntil = async (isOver: () => boolean, waitMs: number): Promise<boolean> => {
+    for (const endMs = performance.now() + waitMs; ; await Promise.race([end, sleep(REST_SWEEP_MS)])) {
+      await connections.closeAtRest();
+      if (hasEnded || isOver()) return true;
+      if (performance.now() >= endMs) return false;
     }
-    if (!(await Promise.race([closed, pause(STOP_MS)]))) app.server.closeAllConnections();
-    await closed;
-  } finally {
-    clearInterval(sweep);
+  };
+  if (!(await sweepUntil(isIdle, timeoutMs))) {
+    running.stopAll(stopping());
+    await sweepUntil(isIdle, STOP_MS);
   }
-}
-
-function pause(ms: number): Promise<false> {
-  return new Promise((resolve) => setTimeout(() => resolve(false), ms).unref());
+  if (!(await sweepUntil(() => hasEnded, STOP_MS))) app.server.closeAllConnections();
+  await ended;
+  await app.close();
 }

@@ -1,6 +1,7 @@
 /** Node's own server under the framework, with TLS or without, and with its deadlines. */
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from "node:http";
-import { createServer as createHttpsServer, Server as HttpsServer } from "node:https";
+import { type IncomingMessage, type RequestListener, Server, type ServerOptions } from "node:http";
+import { Server as HttpsServer } from "node:https";
+import { Server as NetServer } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 
 export { HttpsServer };
@@ -9,6 +10,27 @@ export { HttpsServer };
 const SILENT_MS_MAX = 600_000;
 // Longer than the 60 s that load balancers keep a connection, so that they, not we, end it.
 const KEEP_ALIVE_MS = 75_000;
+
+/**
+ * Node's `close` also destroys connections at rest, and with them a request that is on its way. Here the first call
+ * closes the port alone, as a server of `node:net` does; another one is Node's own.
+ */
+class PlainServer extends Server {
+  override close(callback?: (error?: Error) => void): this {
+    return this.listening ? closePort(this, callback) : super.close(callback);
+  }
+}
+
+class SecureServer extends HttpsServer {
+  override close(callback?: (error?: Error) => void): this {
+    return this.listening ? closePort(this, callback) : super.close(callback);
+  }
+}
+
+function closePort<Closed extends Server>(server: Closed, callback: ((error?: Error) => void) | undefined): Closed {
+  NetServer.prototype.close.call(server, callback);
+  return server;
+}
 
 /** True of a request that could become a WebSocket; any other that asks for an upgrade is answered as if it had not. */
 export function mayBeWebSocket({ method, headers }: IncomingMessage): boolean {
@@ -48,8 +70,8 @@ export function createNodeServer(
     // Refused in the envelope.
     requireHostHeader: false,
   };
-  if (tls === undefined) return createServer(options, handler);
-  const server = createHttpsServer({ ...options, ...tls, minVersion: "TLSv1.2", handshakeTimeout: slowMs }, handler);
+  if (tls === undefined) return new PlainServer(options, handler);
+  const server = new SecureServer({ ...options, ...tls, minVersion: "TLSv1.2", handshakeTimeout: slowMs }, handler);
   // Node tells a handshake that failed, or did not end in time; nobody can be answered over its connection.
   return server.on("tlsClientError", (_error, socket) => socket.destroy());
 }

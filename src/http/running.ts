@@ -1,4 +1,4 @@
-/** The requests to models that run now: bounded, and awaited when the server stops. */
+/** The requests to models that run now: bounded, and told to end when the server stops for good. */
 import { Roster, type RosterEntry } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 
@@ -10,7 +10,6 @@ export interface RunningRequest extends RosterEntry {
 export class Running {
   readonly #max: number;
   readonly #requests = new Roster<RunningRequest>();
-  #onIdle: (() => void) | undefined;
 
   constructor(max: number) {
     this.#max = max;
@@ -33,19 +32,6 @@ export class Running {
 
   remove(request: RunningRequest): void {
     this.#requests.remove(request);
-    if (this.#requests.size === 0) this.#onIdle?.();
-  }
-
-  /** Resolves true once nothing runs, or false when the time is over. */
-  async idle(timeoutMs: number): Promise<boolean> {
-    if (this.#requests.size === 0) return true;
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), timeoutMs);
-      this.#onIdle = () => {
-        clearTimeout(timer);
-        resolve(true);
-      };
-    });
   }
 
   stopAll(reason: GatewayError): void {

@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMe
 import { BODY_BYTES_MAX } from "../api/body-limit.js";
 import type { ByteBudget } from "../api/byte-budget.js";
 import { listeningClock } from "../api/listening-clock.js";
+import { ListeningPort, type OpenConnections } from "../api/listening-port.js";
 import type { RequestQueue } from "../api/request-queue.js";
 import { sharedBytes } from "../api/shared-bytes.js";
 import type { Channel } from "../api/channel.js";
@@ -19,7 +20,7 @@ import { Connections } from "./connections.js";
 import { addConsoleRoutes } from "./console.js";
 import { Cors } from "./cors.js";
 import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.js";
-import { drain, listen, portCloser, stopping } from "./drain.js";
+import { drain, lastConnectionOf, listen, stopping } from "./drain.js";
 import { type ClientAddressOf, Front, type FrontRefusal, type PrepareLong } from "./front.js";
 import { answerCount } from "./count.js";
 import { answerEmbedding } from "./embedding.js";
@@ -105,8 +106,8 @@ export interface HttpServer {
   setCertificate(tls: SecureContextOptions): void;
   /** Ends each connection with its next answer, so that no client has an idle one as the port closes. */
   leave(): void;
-  /** Accepts no more, and serves what comes over the connections that are open; says how many those are. */
-  closePort(): () => number;
+  /** Accepts what waits, and no more after that; what comes over the open connections is served. */
+  closePort(): Promise<OpenConnections>;
   /** Stops accepting, lets what runs finish, ends what still runs when the time is over, and closes. */
   drain(timeoutMs: number): Promise<void>;
   readonly app: FastifyInstance;
@@ -144,7 +145,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   let draining = false;
   const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs, overload });
   const connections = connectionsOf(app, options, slowMs, nowMs);
-  const closePort = portCloser(app);
+  const port = new ListeningPort(app.server);
+  const lastConnection = lastConnectionOf(app);
   readBodiesAsBytes(app, bodyBytesMax);
   sendPiecewise(app);
   const gate = new BodyGate(app, front, bodyBytesMax, options.bodies);
@@ -191,12 +193,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       if (app.server instanceof HttpsServer) app.server.setSecureContext(tls);
     },
     leave: () => void (leaving = true),
-    closePort: () => (void closePort().catch(() => undefined), () => connections.size),
-    drain: (timeoutMs) => {
+    closePort: () => port.close().then(() => connections),
+    drain: async (timeoutMs) => {
       draining = true;
+      await port.close();
       upgrades.drain();
       watching.stopAll(stopping());
-      return drain(app, closePort(), connections, running, timeoutMs);
+      await drain({ app, connections, running, ended: lastConnection() }, timeoutMs);
     },
   };
 }

@@ -5,6 +5,7 @@ import { createServer as createTlsServer, type SecureContextOptions, Server as T
 import type { ConnectionInjector } from "@grpc/grpc-js";
 import { AddressCounts } from "../api/address-counts.js";
 import { listeningClock } from "../api/listening-clock.js";
+import { ListeningPort } from "../api/listening-port.js";
 
 export interface ListenerOptions {
   /** Absent: no TLS. With `ca` each client shows a certificate that one of these authorities signed. */
@@ -70,6 +71,7 @@ export class Listener {
   /** Connections that have shown no good key, the oldest first. */
   readonly #strangers = new Set<GrpcConnection>();
   readonly #servers: Server[] = [];
+  readonly #ports: ListeningPort[] = [];
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(injector: ConnectionInjector, options: ListenerOptions) {
@@ -108,16 +110,24 @@ export class Listener {
     return this.#byPeer.size;
   }
 
-  /** Accepts no more. */
-  close(): void {
+  /** Connections over which a part of a message has come. */
+  get receiving(): number {
+    let count = 0;
+    for (const { receiving } of this.#byPeer.values()) if (receiving > 0) count += 1;
+    return count;
+  }
+
+  /** Accepts what waits, and no more after that. */
+  async close(): Promise<void> {
     clearInterval(this.#sweep);
-    for (const server of this.#servers) server.close();
+    await Promise.all(this.#ports.map((port) => port.close()));
   }
 
   #listenAt(host: string, port: number): Promise<number> {
     const server = this.#createServer();
     server.maxConnections = this.#options.connectionsMax ?? CONNECTIONS_MAX;
     this.#servers.push(server);
+    this.#ports.push(new ListeningPort(server));
     return new Promise((resolve, reject) => {
       server.once("error", reject);
       server.listen({ host, port }, () => {

@@ -24,10 +24,10 @@ export class RunningCalls {
 
   /**
    * The lifetime of a call that begins; whoever asks for it waits for the call's work by `ended`. It throws as
-   * `requireOpen` does.
+   * `requireOpen` does, but for calls that were admitted while their messages were on the way.
    */
   begin({ isEndless }: Pick<OpenRoute, "isEndless">, call: ServerCall): Lifetime {
-    this.requireOpen();
+    if (call.admission === undefined) this.requireOpen();
     const lifetime = new Lifetime(call.signal, call.timeoutMs);
     lifetime.isEndless = isEndless;
     this.#lifetimes.add(lifetime);

@@ -1,6 +1,7 @@
 /** The gRPC server: every service through one thin adapter, behind its gate, and an orderly end. */
 import type { SecureContextOptions } from "node:tls";
 import type { ByteBudget } from "../api/byte-budget.js";
+import type { OpenConnections } from "../api/listening-port.js";
 import { Cancellation } from "../api/cancellation.js";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type {
@@ -13,6 +14,7 @@ import type {
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import type { Method } from "../api/channel.js";
+import { inQuietTurn } from "../api/quiet-turn.js";
 import { descriptorSetBytes } from "../api/descriptors.js";
 import type { RequestQueue } from "../api/request-queue.js";
 import { serviceMethod } from "../api/methods.js";
@@ -65,12 +67,12 @@ export interface GrpcServer {
   listen(address: string): Promise<{ readonly port: number }>;
   /** Shows another certificate from the next connection on. Only where it was made with TLS. */
   setCertificate(tls: SecureContextOptions): void;
+  /** Accepts what waits, and no more after that; what comes over the open connections is served. */
+  closePort(): Promise<OpenConnections>;
   /**
-   * Accepts no more, and tells each client to make its next calls elsewhere; what was on its way is served. It says how
-   * many connections are open.
+   * Tells each client to make its next calls elsewhere, drains the dispatcher, and closes. What runs longer than that
+   * ends with OVERLOADED.
    */
-  closePort(graceMs: number): () => number;
-  /** Drains the dispatcher, and closes. What runs longer than that ends with OVERLOADED. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -124,13 +126,13 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   return {
     listen: (address) => listener.listen(address),
     setCertificate: (tls) => listener.setCertificate(tls),
-    closePort: (graceMs) => {
-      listener.close();
-      injector.drain(graceMs);
-      return () => listener.size;
-    },
+    closePort: () => listener.close().then(() => listener),
     drain: async (timeoutMs) => {
-      listener.close();
+      await listener.close();
+      // A proxy does not repeat a call that it sent as the GOAWAY came: by now each connection has sent its first.
+      injector.drain(timeoutMs + 2 * CLOSE_MS);
+      // Behind it clients send no call any more, and what they had sent is read.
+      await inQuietTurn(() => listener.receiving);
       await options.dispatcher.drain(timeoutMs);
       tunnels.close();
       await shutDown(server);

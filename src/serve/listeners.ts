@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ByteBudget } from "../api/byte-budget.js";
 import type { CallMetadata, Channel } from "../api/channel.js";
+import type { OpenConnections } from "../api/listening-port.js";
 import type { RequestQueue } from "../api/request-queue.js";
 import { type Address, formatAddress } from "../config/listen-address.js";
 import type { Environment } from "../config/environment.js";
@@ -28,8 +29,9 @@ import { RefusalReports } from "./refusal-reports.js";
 import { requestIdsBy } from "./request-id.js";
 
 const STREAMS_MAX = 10_000;
-/** How long requests that were on their way as the ports closed are served. */
+/** How long a connection that was accepted as the ports closed has to send its request, and how long to end it. */
 const LATE_MS = 500;
+const LATE_END_MS = 15_000;
 const LATE_LOOK_MS = 10;
 const CONSOLE_DIRECTORY = fileURLToPath(new URL("dist/console", PACKAGE_ROOT));
 
@@ -51,8 +53,8 @@ interface Port {
   setCertificate?(files: TlsFiles): void;
   /** Ends connections with what they carry, where that can be said. */
   leave?(): void;
-  /** Accepts no more; what it returns says how many connections are open. */
-  closePort?(graceMs: number): () => number;
+  /** Accepts what waits, and no more after that. */
+  closePort?(): Promise<OpenConnections>;
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -106,10 +108,7 @@ export class Listeners {
     this.announceStop();
     this.#watch?.close();
     const { http, grpc, admin } = this.#ports;
-    const open = [http, grpc].map((port) => port?.closePort?.(timeoutMs + LATE_MS));
-    // A balancer that sent a request as the port closed repeats it for nobody: refused here, it fails for the client.
-    for (const endMs = performance.now() + LATE_MS; performance.now() < endMs; await sleep(LATE_LOOK_MS))
-      if (open.every((count) => (count?.() ?? 0) === 0)) break;
+    await serveLate(await Promise.all([http?.closePort?.(), grpc?.closePort?.()]), timeoutMs);
     await Promise.all([http?.drain(timeoutMs), grpc?.drain(timeoutMs)]);
     await this.#reports?.close();
     await admin?.drain(0);
@@ -179,7 +178,7 @@ export class Listeners {
     return {
       address: formatAddress({ ...address, port }),
       setCertificate: (changed) => server.setCertificate(changed),
-      closePort: (graceMs) => server.closePort(graceMs),
+      closePort: () => server.closePort(),
       drain: (timeoutMs) => server.drain(timeoutMs),
     };
   }
@@ -203,4 +202,18 @@ export class Listeners {
       log.error({ err, cert: paths.cert }, "the changed certificate is refused; the old one stays in use"),
     );
   }
+}
+
+/**
+ * Serves what was on its way as the ports closed. A proxy that sent a request over a connection that we accepted
+ * repeats it for nobody: refused here, it fails for the client.
+ */
+async function serveLate(ports: readonly (OpenConnections | undefined)[], timeoutMs: number): Promise<void> {
+  const startMs = performance.now();
+  const isLate = (port: OpenConnections | undefined): boolean => {
+    if (port === undefined) return false;
+    const waitedMs = performance.now() - startMs;
+    return waitedMs < LATE_MS ? port.size > 0 : port.receiving > 0 && waitedMs < Math.min(timeoutMs, LATE_END_MS);
+  };
+  while (ports.some(isLate)) await sleep(LATE_LOOK_MS);
 }

@@ -1,6 +1,7 @@
 /** A server to call and a client that knows methods by their descriptors alone. */
 import { type Client, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { PackageDefinition } from "@grpc/proto-loader";
+import type { OpenConnections } from "../../src/api/listening-port.js";
 import { createGrpcServer, type GrpcServerOptions } from "../../src/rpc/server.js";
 import { type Admin, listenAdmin } from "../../src/serve/admin.js";
 import type { OpenCore } from "./open-core.js";
@@ -11,7 +12,8 @@ export const SERVICES = NAMES.split(" ").map((name) => `tollgate.v1.${name}Servi
 export interface Running {
   readonly address: string;
   readonly drain: (timeoutMs: number) => Promise<void>;
-  readonly closePort: (graceMs: number) => () => number;
+  readonly port: number;
+  readonly closePort: () => Promise<OpenConnections>;
 }
 
 export async function serve(of: OpenCore, options: Partial<GrpcServerOptions> = {}): Promise<Running> {
@@ -20,7 +22,8 @@ export async function serve(of: OpenCore, options: Partial<GrpcServerOptions> = 
   return {
     address: `127.0.0.1:${port}`,
     drain: (timeoutMs) => server.drain(timeoutMs),
-    closePort: (graceMs) => server.closePort(graceMs),
+    port,
+    closePort: () => server.closePort(),
   };
 }
 

@@ -13,6 +13,7 @@ import { createRemoteChannel } from "../../src/rpc/remote-channel.js";
 import { createGrpcServer } from "../../src/rpc/server.js";
 import { HealthClient } from "../support/grpc-clients.js";
 import { call, type Running, serve, serveAdmin, SERVICES } from "./dynamic-client.js";
+import { callWhileBlocked } from "../support/waiting-crowd.js";
 import { KeepingSink, withKey } from "./edges.js";
 import { openCore, type OpenCore } from "./open-core.js";
 
@@ -138,7 +139,19 @@ describe("the end of a server", () => {
   test("tells clients to ask elsewhere before it refuses anybody, and what runs comes to its end", async () => {
     const own = await openCore();
     const key = await own.makeKey("acme");
-    const [leaving, staying] = [await serve(own), await serve(own)];
+    const { dispatcher } = own;
+    let release = (): void => undefined;
+    // They share a core, which goes on.
+    const leaves = {
+      unary: dispatcher.unary.bind(dispatcher),
+      stream: dispatcher.stream.bind(dispatcher),
+      isFront: dispatcher.isFront.bind(dispatcher),
+      admit: dispatcher.admit.bind(dispatcher),
+      permissionOf: dispatcher.permissionOf.bind(dispatcher),
+      refusedAtEdge: dispatcher.refusedAtEdge.bind(dispatcher),
+      drain: () => new Promise<void>((resolve) => (release = resolve)),
+    };
+    const [leaving, staying] = [await serve(own, { dispatcher: leaves }), await serve(own)];
     // As a client has it that knows all addresses of a service.
     const client = new Client(`ipv4:${leaving.address},${staying.address}`, credentials.createInsecure(), {
       "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
@@ -156,19 +169,38 @@ describe("the end of a server", () => {
     await sink.reached(1);
 
     const before = Array.from({ length: 50 }, ask);
-    const open = leaving.closePort(60_000);
-    const after = Array.from({ length: 50 }, ask);
-    await Promise.all([...before, ...after]);
-    // The stream's connection alone is left.
-    await expect.poll(open, { timeout: 60_000 }).toBe(1);
+    const open = await leaving.closePort();
     for (let count = 0; count < 20; count++) await ask();
+    const meanwhile = Array.from({ length: 50 }, ask);
     const drained = leaving.drain(60_000);
+    const after = Array.from({ length: 50 }, ask);
+    await Promise.all([...before, ...meanwhile, ...after]);
+    // The stream's connection alone is left.
+    await expect.poll(() => open.size, { timeout: 60_000 }).toBe(1);
+    for (let count = 0; count < 20; count++) await ask();
     gone.abort();
     await expect(lasting).rejects.toMatchObject({ reason: "ERROR_REASON_CANCELLED" });
+    release();
     await drained;
     client.close();
     await channel.close();
     await staying.drain(0);
+    await own.close();
+  });
+
+  test("answers calls whose connections the kernel had accepted as the port closed", async () => {
+    const own = await openCore();
+    const key = await own.makeKey("acme");
+    const leaving = await serve(own);
+    const crowd = callWhileBlocked({
+      port: leaving.port,
+      count: 20,
+      path: "/tollgate.v1.KeyService/GetCaller",
+      headers: { authorization: `Bearer ${key.secret}` },
+    });
+    await leaving.closePort();
+    expect(await crowd.answers()).toEqual(Array.from({ length: 20 }, () => "0"));
+    await leaving.drain(60_000);
     await own.close();
   });
 
@@ -183,8 +215,14 @@ describe("the end of a server", () => {
     const lasting = channel.stream(InferenceServiceService.streamGenerate, asking("hang-after-one"), options, sink);
     await sink.reached(1);
     const drained = running.drain(60_000);
-    const late = channel.unary(InferenceServiceService.generate, asking("echo"), withKey(key.secret));
-    await expect(late).rejects.toMatchObject({ reason: "ERROR_REASON_OVERLOADED", metadata: { problem: "stopping" } });
+    const late = async (): Promise<string> => {
+      const made = channel.unary(InferenceServiceService.generate, asking("echo"), withKey(key.secret));
+      return made.then(
+        () => "served",
+        (error: GatewayError) => error.reason,
+      );
+    };
+    await expect.poll(late, { timeout: 60_000 }).toBe("ERROR_REASON_OVERLOADED");
     gone.abort();
     await expect(lasting).rejects.toMatchObject({ reason: "ERROR_REASON_CANCELLED" });
     await drained;
@@ -233,6 +271,6 @@ describe("the end of a server", () => {
     const running = await serve(core);
     const second = createGrpcServer({ dispatcher: core.dispatcher });
     await expect(second.listen(running.address)).rejects.toThrow(/address|bind/i);
-    running.closePort(0);
+    await running.closePort();
   });
 });

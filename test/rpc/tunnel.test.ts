@@ -321,7 +321,7 @@ describe("the core's end", () => {
     await hand.until((frames) => frames.some(({ callId }) => callId === 22));
     expect(hand.frames.at(-1)?.kind).toBe(KIND.TUNNEL_FRAME_KIND_END);
     hand.close();
-    small.closePort(0);
+    await small.closePort();
   });
 
   test("an orderly end lets calls finish, and then the tunnel", async () => {
