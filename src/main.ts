@@ -88,7 +88,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   // Load balancers learn that it is not ready, and send nothing more, before its ports close.
   listeners.announceStop();
   await lameDuck(environment.lameDuckMs);
-  await leavePorts();
+  await leavePorts(() => listeners.holdPorts());
   await stop(DRAIN_MS);
   log.info({}, "stopped");
   log.flush();

@@ -20,6 +20,8 @@ const SERVING = "serving";
 const LEAVING = "leaving";
 const LEAVING_LOOK_MS = 5;
 const LEAVING_MS = 1_000;
+/** Where no connection was handed to a worker for so long, the process that keeps it has none left. */
+const HANDED_MS = 50;
 /** In the place of a worker's number: the process that owns the embedded database, which serves the workers alone. */
 const OWNER = -1;
 
@@ -52,9 +54,18 @@ export function announceServing(): void {
 /**
  * Closes the ports that this worker shares. The process that hands out their connections lets go first: a connection
  * that it had handed to a worker whose port is closed would come back to it, and wait there where no other is left.
+ * It hands them out one by one, and those that it still has end with the last worker's port: so they are held here, as
+ * `hold` does and counts, until none has come for a while.
  */
-export async function leavePorts(): Promise<void> {
+export async function leavePorts(hold: () => () => number): Promise<void> {
   if (!cluster.isWorker || !process.connected) return;
+  const held = hold();
+  const startMs = performance.now();
+  for (let seen = { count: held(), ms: startMs }; ; await sleep(LEAVING_LOOK_MS)) {
+    const now = { count: held(), ms: performance.now() };
+    if (now.count !== seen.count) seen = now;
+    if (now.ms - seen.ms >= HANDED_MS || now.ms - startMs >= LEAVING_MS) break;
+  }
   process.send?.(LEAVING);
   for (const endMs = performance.now() + LEAVING_MS; performance.now() < endMs; await sleep(LEAVING_LOOK_MS))
     if (cluster.worker?.exitedAfterDisconnect === true) return;
@@ -131,7 +142,7 @@ class Workers {
       if (message === LEAVING)
         void inQuietTurn(
           () => 0,
-          () => worker.disconnect(),
+          () => void worker.disconnect(),
         );
       if (message !== SERVING || isServing) return;
       isServing = true;

@@ -1,5 +1,5 @@
 /** The end of a port: it closes once, behind what the kernel accepted for it, and leaves its connections alone. */
-import type { Server } from "node:net";
+import type { Server, Socket } from "node:net";
 import { inQuietTurn } from "./quiet-turn.js";
 
 /** The connections of a port that is closed. */
@@ -12,13 +12,29 @@ export interface OpenConnections {
 
 export class ListeningPort {
   readonly #server: Server;
-  #accepted = 0;
+  readonly #held: Socket[] = [];
+  #listeners: ((socket: Socket) => void)[] | undefined;
   #closed: Promise<void> | undefined;
 
   /** `close` of the server must leave its connections alone. */
   constructor(server: Server) {
     this.#server = server;
-    server.on("connection", () => (this.#accepted += 1));
+  }
+
+  /** How many connections came since they are held. */
+  get held(): number {
+    return this.#held.length;
+  }
+
+  /**
+   * What comes from now on is accepted, and served once the port is closed. Clients that are served come again, and on a
+   * busy process somebody would always wait; so nobody does, a moment later.
+   */
+  hold(): void {
+    if (this.#listeners !== undefined) return;
+    this.#listeners = this.#server.rawListeners("connection") as ((socket: Socket) => void)[];
+    this.#server.removeAllListeners("connection");
+    this.#server.on("connection", this.#keep);
   }
 
   /**
@@ -30,10 +46,20 @@ export class ListeningPort {
   }
 
   async #close(): Promise<void> {
-    if (!this.#server.listening) return;
-    await inQuietTurn(
-      () => this.#accepted,
-      () => void this.#server.close(),
-    );
+    this.hold();
+    if (this.#server.listening)
+      await inQuietTurn(
+        () => this.held,
+        () => void this.#server.close(),
+      );
+    this.#server.off("connection", this.#keep);
+    for (const listener of this.#listeners ?? []) this.#server.on("connection", listener);
+    for (const socket of this.#held.splice(0)) if (!socket.destroyed) this.#server.emit("connection", socket);
   }
+
+  readonly #keep = (socket: Socket): void => {
+    // One that its client leaves meanwhile must not end the process.
+    socket.on("error", () => socket.destroy());
+    this.#held.push(socket);
+  };
 }

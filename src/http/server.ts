@@ -106,6 +106,8 @@ export interface HttpServer {
   setCertificate(tls: SecureContextOptions): void;
   /** Ends each connection with its next answer, so that no client has an idle one as the port closes. */
   leave(): void;
+  /** Accepts connections, and serves them once the port is closed; says how many those are. */
+  holdPort(): () => number;
   /** Accepts what waits, and no more after that; what comes over the open connections is served. */
   closePort(): Promise<OpenConnections>;
   /** Stops accepting, lets what runs finish, ends what still runs when the time is over, and closes. */
@@ -193,6 +195,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       if (app.server instanceof HttpsServer) app.server.setSecureContext(tls);
     },
     leave: () => void (leaving = true),
+    holdPort: () => (port.hold(), () => port.held),
     closePort: () => port.close().then(() => connections),
     drain: async (timeoutMs) => {
       draining = true;

@@ -117,6 +117,12 @@ export class Listener {
     return count;
   }
 
+  /** Accepts connections, and serves them once the port is closed; says how many those are. */
+  hold(): () => number {
+    for (const port of this.#ports) port.hold();
+    return () => this.#ports.reduce((sum, { held }) => sum + held, 0);
+  }
+
   /** Accepts what waits, and no more after that. */
   async close(): Promise<void> {
     clearInterval(this.#sweep);

@@ -67,6 +67,8 @@ export interface GrpcServer {
   listen(address: string): Promise<{ readonly port: number }>;
   /** Shows another certificate from the next connection on. Only where it was made with TLS. */
   setCertificate(tls: SecureContextOptions): void;
+  /** Accepts connections, and serves them once the port is closed; says how many those are. */
+  holdPort(): () => number;
   /** Accepts what waits, and no more after that; what comes over the open connections is served. */
   closePort(): Promise<OpenConnections>;
   /**
@@ -126,6 +128,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   return {
     listen: (address) => listener.listen(address),
     setCertificate: (tls) => listener.setCertificate(tls),
+    holdPort: () => listener.hold(),
     closePort: () => listener.close().then(() => listener),
     drain: async (timeoutMs) => {
       await listener.close();

@@ -53,6 +53,8 @@ interface Port {
   setCertificate?(files: TlsFiles): void;
   /** Ends connections with what they carry, where that can be said. */
   leave?(): void;
+  /** Accepts connections, and serves them once the port is closed; says how many those are. */
+  holdPort?(): () => number;
   /** Accepts what waits, and no more after that. */
   closePort?(): Promise<OpenConnections>;
   drain(timeoutMs: number): Promise<void>;
@@ -102,6 +104,13 @@ export class Listeners {
     this.#stopping = true;
     this.#notServing?.();
     this.#ports.http?.leave?.();
+  }
+
+  /** Accepts connections, and serves them once the ports are closed; says how many those are. */
+  holdPorts(): () => number {
+    const { http, grpc } = this.#ports;
+    const held = [http, grpc].map((port) => port?.holdPort?.());
+    return () => held.reduce((sum, count) => sum + (count?.() ?? 0), 0);
   }
 
   async drain(timeoutMs: number): Promise<void> {
@@ -154,6 +163,7 @@ export class Listeners {
       address: formatAddress({ ...address, port }),
       setCertificate: ({ cert, key }) => server.setCertificate({ cert, key }),
       leave: () => server.leave(),
+      holdPort: () => server.holdPort(),
       closePort: () => server.closePort(),
       drain: async (timeoutMs) => {
         await server.drain(timeoutMs);
@@ -178,6 +188,7 @@ export class Listeners {
     return {
       address: formatAddress({ ...address, port }),
       setCertificate: (changed) => server.setCertificate(changed),
+      holdPort: () => server.holdPort(),
       closePort: () => server.closePort(),
       drain: (timeoutMs) => server.drain(timeoutMs),
     };

@@ -11,8 +11,15 @@ import { freePort } from "../support/free-port.mjs";
 const EXAMPLE = new URL("../../examples/compose/nginx.conf", import.meta.url);
 const START_MS = 100_000;
 
+interface Ports {
+  readonly http: number;
+  readonly grpc: number;
+}
+
 export interface Balancer {
   readonly url: string;
+  /** Such as 127.0.0.1:40124. */
+  readonly grpc: string;
   /** What it said of its nodes. */
   errors(): string;
   close(): Promise<void>;
@@ -26,11 +33,11 @@ export async function startBalancer(nodes: readonly GatewayNode[]): Promise<Bala
   const directory = mkdtempSync(join(tmpdir(), "tollgate-balancer-"));
   // Its workers may be another user.
   chmodSync(directory, 0o777);
-  const port = await freePort();
+  const ports = { http: await freePort(), grpc: await freePort() };
   const path = join(directory, "nginx.conf");
-  writeFileSync(path, configurationFor(nodes, port, directory));
+  writeFileSync(path, configurationFor(nodes, ports, directory));
   const child: ChildProcess = spawn("nginx", ["-c", path, "-g", "daemon off;"], { stdio: "ignore" });
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${ports.http}`;
   for (const endMs = performance.now() + START_MS; ; await pause(50)) {
     if (
       await fetch(`${url}/livez`).then(
@@ -43,6 +50,7 @@ export async function startBalancer(nodes: readonly GatewayNode[]): Promise<Bala
   }
   return {
     url,
+    grpc: `127.0.0.1:${ports.grpc}`,
     errors: () => readFileSync(join(directory, "error.log"), "utf8"),
     close: async () => {
       child.kill();
@@ -52,13 +60,27 @@ export async function startBalancer(nodes: readonly GatewayNode[]): Promise<Bala
   };
 }
 
-function configurationFor(nodes: readonly GatewayNode[], port: number, directory: string): string {
-  const example = readFileSync(EXAMPLE, "utf8");
-  const [line = ""] = /^ *server node-1:8080.*$/m.exec(example) ?? [];
-  const servers = nodes.map(({ url }) => line.replace("node-1:8080", new URL(url).host)).join("\n");
-  return example
-    .replace(/^ *server node-1:8080.*\n *server node-2:8080.*$/m, servers)
-    .replace("error_log stderr", `error_log ${directory}/error.log`)
-    .replace("listen 8080;", `listen 127.0.0.1:${port};`)
-    .replaceAll("/tmp/nginx", `${directory}/nginx`);
+function configurationFor(nodes: readonly GatewayNode[], ports: Ports, directory: string): string {
+  let text = readFileSync(EXAMPLE, "utf8");
+  const replace = (from: string | RegExp, to: string): void => {
+    if (text.split(from).length !== 2) throw new Error(`${EXAMPLE.pathname} has not one ${from}`);
+    text = text.replace(from, () => to);
+  };
+  const servers = (port: number, addresses: readonly string[]): void => {
+    const [lines = "", name = ""] =
+      new RegExp(`^ *server (node-1:${port}).*\n.*node-2:${port}.*$`, "m").exec(text) ?? [];
+    const [line = ""] = lines.split("\n");
+    replace(lines, addresses.map((address) => line.replace(name, address)).join("\n"));
+  };
+  const hostOf = ({ url }: GatewayNode): string => new URL(url).host;
+  servers(8080, nodes.map(hostOf));
+  // A node that serves no gRPC has none to balance.
+  servers(
+    8081,
+    nodes.map((node) => node.grpc || hostOf(node)),
+  );
+  replace("error_log stderr", `error_log ${directory}/error.log`);
+  replace("listen 8080;", `listen 127.0.0.1:${ports.http};`);
+  replace("listen 8081 http2;", `listen 127.0.0.1:${ports.grpc} http2;`);
+  return text.replaceAll("/tmp/nginx", `${directory}/nginx`);
 }

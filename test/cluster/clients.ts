@@ -1,8 +1,9 @@
 /**
- * Clients of every kind that stay while nodes come and go: whole answers, streams, WebSockets through the balancer, and
- * gRPC at the nodes. What a client did not get, or got in part, is kept as a sentence.
+ * Clients of every kind that stay while nodes come and go: whole answers, streams, WebSockets and gRPC through the
+ * balancer, and gRPC at the nodes. What a client did not get, or got in part, is kept as a sentence.
  */
 import { Metadata, type ServiceError } from "@grpc/grpc-js";
+import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { Agent } from "undici";
 import { clientOf, type DynamicStream, type DynamicUnary, type Json } from "../support/dynamic-client.js";
@@ -11,6 +12,8 @@ import { MODEL } from "./cluster.js";
 
 const PAUSE_MS = 10;
 const RETRIED_MS = 50;
+/** Longer than a port that is closed waits for the begin of a request. */
+const UPLOAD_MS = 900;
 /** Closed with this code before it answered anything, a WebSocket's client asks over another one. */
 const RESTART = 1012;
 const QUESTION = "Is it so?";
@@ -18,6 +21,8 @@ const QUESTION = "Is it so?";
 export interface ClientsOptions {
   /** Of the balancer. */
   readonly url: string;
+  /** The same for gRPC. */
+  readonly grpcUrl: string;
   /** The nodes' gRPC ports: a client knows them all, as by the name of a service. */
   readonly grpc: readonly string[];
   readonly key: string;
@@ -47,16 +52,25 @@ export class Clients {
     this.#options = options;
     const kinds: Record<string, () => Line> = {
       whole: () => this.#http(0, false),
+      upload: () => this.#http(0, false, UPLOAD_MS),
+      management: () => this.#caller(),
       stream: () => this.#http(300, true),
       "long stream": () => this.#http(options.longMs, true),
       websocket: () => this.#webSocket(),
-      grpc: () => this.#grpc(0, false),
-      "grpc stream": () => this.#grpc(300, true),
-      "long grpc stream": () => this.#grpc(options.longMs, true),
+      grpc: () => this.#grpc(options.grpc, 0, false),
+      "grpc stream": () => this.#grpc(options.grpc, 300, true),
+      "long grpc stream": () => this.#grpc(options.grpc, options.longMs, true),
+      "grpc by nginx": () => this.#grpc([options.grpcUrl], 0, false),
+      "grpc stream by nginx": () => this.#grpc([options.grpcUrl], 300, true),
+      "long grpc stream by nginx": () => this.#grpc([options.grpcUrl], options.longMs, true),
     };
     this.#running = Object.entries(kinds).flatMap(([kind, open]) =>
       Array.from({ length: each }, (_, client) => this.#run(kind, `${kind}-${client}`, open())),
     );
+  }
+
+  get total(): number {
+    return [...this.served.values()].reduce((sum, count) => sum + count, 0);
   }
 
   async stop(): Promise<void> {
@@ -75,21 +89,34 @@ export class Clients {
     line.close();
   }
 
-  #http(tookMs: number, stream: boolean): Line {
+  /** Who calls, by the management API. */
+  #caller(): Line {
+    const { url, key } = this.#options;
+    const ask = async (): Promise<string | undefined> => {
+      const headers = { authorization: `Bearer ${key}` };
+      const { statusCode, body } = await this.#agent.request({
+        origin: url,
+        path: "/api/v1/me",
+        method: "GET",
+        headers,
+      });
+      const text = await body.text();
+      return statusCode === 200 ? undefined : `${statusCode} ${text.slice(-200)}`;
+    };
+    return { ask, close: () => undefined };
+  }
+
+  /** The body is whole only after `uploadMs`. */
+  #http(tookMs: number, stream: boolean, uploadMs = 0): Line {
     const { url, key } = this.#options;
     const ask = async (user: string): Promise<string | undefined> => {
+      const message = { model: MODEL, messages: [{ role: "user", content: QUESTION }], user, seed: tookMs, stream };
       const { statusCode, body } = await this.#agent.request({
         origin: url,
         path: "/v1/chat/completions",
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({
-          model: MODEL,
-          messages: [{ role: "user", content: QUESTION }],
-          user,
-          seed: tookMs,
-          stream,
-        }),
+        body: uploadMs === 0 ? JSON.stringify(message) : Readable.from(slowly(JSON.stringify(message), uploadMs)),
       });
       const text = await body.text();
       const isWhole = stream ? text.endsWith("data: [DONE]\n\n") : text.includes("It is so.");
@@ -118,9 +145,9 @@ export class Clients {
     return { ask, close: () => socket?.close() };
   }
 
-  #grpc(seed: number, isStream: boolean): Line {
-    const { grpc, key } = this.#options;
-    const client = clientOf("tollgate.v1.InferenceService", `ipv4:${grpc.join(",")}`, {
+  #grpc(addresses: readonly string[], seed: number, isStream: boolean): Line {
+    const { key } = this.#options;
+    const client = clientOf("tollgate.v1.InferenceService", `ipv4:${addresses.join(",")}`, {
       "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     });
     const metadata = new Metadata();
@@ -146,6 +173,12 @@ export class Clients {
       });
     return { ask, close: () => client.close() };
   }
+}
+
+async function* slowly(text: string, tookMs: number): AsyncGenerator<string> {
+  yield text.slice(0, 10);
+  await pause(tookMs);
+  yield text.slice(10);
 }
 
 function isEnd(event: Readonly<Record<string, unknown>> | undefined, isNew: boolean): boolean {

@@ -34,6 +34,8 @@ const MONEY = [
 const COVERED = ["families", "formats", "keys", "ledger", "limits", "models", "pricing", "routing", "tokens", "wire"];
 const BY_WORKERS = ["account-limits", "corrections", "limits", "money", "people"];
 const tests = (/** @type {readonly string[]} */ ...folders) => folders.map((folder) => `test/${folder}/`);
+/** Its scenarios run what pages show. */
+const OF_CLUSTERS = ["test/cluster/", "test/bench/", "examples/compose/", "docs/postgresql.md"];
 const BROWSER = [...SOURCES, "docs/", ...RUNNING];
 const OF_BROWSER = ["test/console/browser/", "vitest.browser.config.ts"];
 const IN_NPM_TEST = "npm test runs its small form";
@@ -215,8 +217,16 @@ export const PARTS = [
     about: "Every scenario of many nodes on PostgreSQL and Redis, of which some are killed, cut off or suspended.",
     command: npm("cluster"),
     needs: [...SERVERS, NGINX],
-    touches: [...PROGRAM, ...RUNNING, "test/cluster/", "test/bench/"],
+    touches: [...PROGRAM, ...RUNNING, ...OF_CLUSTERS],
     smoke: { command: npm("cluster", "--", "--scenario", "kill-node"), needs: [...SERVERS, NGINX] },
+  },
+  {
+    name: "restarts",
+    about: "20 stops under 50,000 calls of all kinds through nginx, and 20 of a node that nothing stands before.",
+    command: npm("restarts"),
+    needs: [...SERVERS, NGINX],
+    touches: [...PROGRAM, ...RUNNING, ...OF_CLUSTERS],
+    smoke: { command: npm("cluster", "--", "--scenario", "straight"), needs: SERVERS },
   },
   {
     name: "backends",

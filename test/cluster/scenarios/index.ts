@@ -5,8 +5,10 @@ import { freeze, revoke } from "./endings.js";
 import { faults } from "./faults.js";
 import { latency } from "./latency.js";
 import { limit } from "./limit.js";
+import { outages } from "./outages.js";
 import { rolling } from "./rolling.js";
 import { slowRedis } from "./slow-redis.js";
+import { straight } from "./straight.js";
 import { upgrade } from "./upgrade.js";
 import { upgradeAll } from "./upgrade-all.js";
 import { embeddedWorkers, workers } from "./workers.js";
@@ -20,6 +22,8 @@ export const SCENARIOS: readonly Scenario[] = [
   upgrade,
   upgradeAll,
   rolling,
+  ...straight,
+  ...outages,
   latency,
   slowRedis,
   workers,

@@ -1,0 +1,51 @@
+/** A node, or its workers, stop and start under clients that nothing stands before: each that connects is answered. */
+import { setTimeout as pause } from "node:timers/promises";
+import { CALL_NANOS, Cluster } from "../cluster.js";
+import type { Run, Scenario } from "../scenario.js";
+import { StraightClients } from "../straight-clients.js";
+
+const OF_EACH_KIND = 8;
+/** Short, so that many come as the port closes. */
+const LAME_DUCK_MS = 500;
+const CALLS_PER_STOP = 500;
+const PROBLEMS_TOLD = 10;
+
+export const straight: readonly Scenario[] = [
+  scenario("straight", "no connection that a stopping node accepted is reset", "1"),
+  scenario("straight-workers", "no connection that stopping workers accepted is reset", "2"),
+];
+
+function scenario(name: string, claim: string, workers: string): Scenario {
+  return { name, claim, small: 3, full: 20, run: (stops, run) => stopOften(stops, workers, run) };
+}
+
+async function stopOften(stops: number, workers: string, run: Run): Promise<void> {
+  const cluster = await Cluster.open({
+    nodes: 1,
+    isEmbedded: true,
+    hasGrpc: true,
+    env: { TOLLGATE_LAME_DUCK_MS: String(LAME_DUCK_MS), TOLLGATE_WORKERS: workers },
+  });
+  try {
+    await cluster.makeAccount("acme", CALL_NANOS * 1_000_000n);
+    const { secret: key } = await cluster.makeKey("acme");
+    const node = cluster.node(0);
+    const clients = new StraightClients(node, key, OF_EACH_KIND);
+    for (let stop = 0; stop < stops; stop += 1) {
+      while (clients.total < (stop + 1) * CALLS_PER_STOP) await pause(50);
+      const startMs = performance.now();
+      const code = await node.stop();
+      if (code !== 0) run.fail(`the node ended with ${code}`);
+      run.say(`stopped in ${Math.round(performance.now() - startMs)} ms; ${clients.problems.length} problems so far`);
+      await node.start();
+    }
+    await clients.stop();
+    const told = [...clients.served].map(([kind, count]) => `${kind}: ${count}`).join(", ");
+    run.say(`${told}; ${clients.refused} times no connection was made`);
+    for (const problem of clients.problems.slice(0, PROBLEMS_TOLD)) run.fail(problem);
+    if (clients.problems.length > 0) run.fail(`${clients.problems.length} accepted calls were reset or refused`);
+    for (const problem of await cluster.verify()) run.fail(`the ledger: ${problem}`);
+  } finally {
+    await cluster.close();
+  }
+}
