@@ -1,6 +1,6 @@
 /** The nginx that docs/operations.md shows, run as it stands there: TLS, HTTP, streams, WebSockets and gRPC. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { credentials, Metadata } from "@grpc/grpc-js";
+import { credentials, Metadata, status } from "@grpc/grpc-js";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
@@ -9,6 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
+import { GatewayError } from "../../src/errors.js";
+import { anthropic } from "../../src/formats/anthropic.js";
+import { plainEnvelope } from "../../src/formats/plain-envelope.js";
 import { makeCertificate } from "../support/certificate.js";
 import { chat } from "../support/chat-call.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
@@ -25,6 +28,7 @@ describe.runIf(isInstalled)(`behind the nginx of the page${isInstalled ? "" : " 
   const { key, cert } = makeCertificate(NAME);
   const ports = { plain: 0, secure: 0 };
   let gateway: GatewayProcess;
+  let isThere = true;
   let nginx: ChildProcess;
   let secret = "";
 
@@ -45,7 +49,7 @@ describe.runIf(isInstalled)(`behind the nginx of the page${isInstalled ? "" : " 
   afterAll(async () => {
     nginx.kill();
     await once(nginx, "exit");
-    await gateway.stop();
+    if (isThere) await gateway.stop();
     rmSync(directory, { recursive: true });
   });
 
@@ -125,17 +129,40 @@ ${text}
   });
 
   test("a gRPC client is served at the same name and port", async () => {
+    expect(await accountOverGrpc()).toBe("acme");
+  });
+
+  // It ends the gateway of the tests above.
+  test("while the gateway is away clients get an error of its own form", async () => {
+    await gateway.stop();
+    isThere = false;
+    const away = new GatewayError("ERROR_REASON_OVERLOADED", { problem: "no node answers" });
+    const seen = async (path: string): Promise<unknown[]> => {
+      const answer = await ask(path, { method: "POST" }, "{}");
+      const { "retry-after": retryAfter, "content-type": type } = answer.headers;
+      return [answer.statusCode, retryAfter, type, JSON.parse(await textOf(answer))];
+    };
+    const told = [503, "1", "application/json"];
+    expect(await seen("/v1/chat/completions")).toEqual([...told, JSON.parse(plainEnvelope(away).body.toString())]);
+    const { body } = anthropic.encodeError(away, "");
+    expect(await seen("/v1/messages")).toEqual([...told, { ...JSON.parse(body.toString()), request_id: null }]);
+    await expect(accountOverGrpc()).rejects.toMatchObject({ code: status.UNAVAILABLE, details: away.message });
+  });
+
+  async function accountOverGrpc(): Promise<string | undefined> {
     const options = { "grpc.ssl_target_name_override": NAME, "grpc.default_authority": NAME };
     const trusting = credentials.createSsl(Buffer.from(cert));
     const client = new AccountServiceClient(`127.0.0.1:${ports.secure}`, trusting, options);
     const metadata = new Metadata();
     metadata.set("authorization", `Bearer ${OPERATOR_KEY}`);
-    const account = await new Promise((resolve, reject) => {
-      client.getAccount({ id: "acme" }, metadata, (error, answer) =>
-        error === null ? resolve(answer.account?.id) : reject(error),
-      );
-    });
-    client.close();
-    expect(account).toBe("acme");
-  });
+    try {
+      return await new Promise((resolve, reject) => {
+        client.getAccount({ id: "acme" }, metadata, (error, answer) =>
+          error === null ? resolve(answer.account?.id) : reject(error),
+        );
+      });
+    } finally {
+      client.close();
+    }
+  }
 });

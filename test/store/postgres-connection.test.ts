@@ -169,7 +169,9 @@ describe.skipIf(postgresMissing)("PostgreSQL", () => {
 
 describe.skipIf(postgresMissing ?? pgbouncerMissing)("behind PgBouncer in transaction mode", () => {
   test("a store holds, settles and is proven, with more calls at once than the server has sessions", async () => {
-    const store = await openPostgresStore({ url: await startPgbouncer(await makeStoreDatabase()), nodeId: "node_1" });
+    // Two sessions of the server for all.
+    const url = await startPgbouncer(await makeStoreDatabase(), { "default_pool_size = 20": "default_pool_size = 2" });
+    const store = await openPostgresStore({ url, nodeId: "node_1" });
     await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
     await store.ledger.commit([creditOf(1_000n)]);
     const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
