@@ -1,4 +1,5 @@
 /** The gRPC server: every service through one thin adapter, behind its gate, and an orderly end. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SecureContextOptions } from "node:tls";
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { OpenConnections } from "../api/listening-port.js";
@@ -84,6 +85,7 @@ export const SERVICE_NAMES: readonly string[] = Object.keys(PUBLIC_SERVICES);
 const IDLE_MS = 1_800_000;
 /** How long connections may take to close after the last call ended. */
 const CLOSE_MS = 5_000;
+const CLOSE_LOOK_MS = 5;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   refuseCompressed();
@@ -138,6 +140,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       await inQuietTurn(() => listener.receiving);
       await options.dispatcher.drain(timeoutMs);
       tunnels.close();
+      // A connection ends once the last call over it is written out, of which the library tells nothing.
+      for (const endMs = performance.now() + CLOSE_MS; listener.size > 0 && performance.now() < endMs;)
+        await sleep(CLOSE_LOOK_MS);
       await shutDown(server);
     },
   };

@@ -182,6 +182,7 @@ describe("the end of a server", () => {
     await expect(lasting).rejects.toMatchObject({ reason: "ERROR_REASON_CANCELLED" });
     release();
     await drained;
+    expect(open.size).toBe(0);
     client.close();
     await channel.close();
     await staying.drain(0);
