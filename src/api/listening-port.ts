@@ -15,10 +15,19 @@ export class ListeningPort {
   readonly #held: Socket[] = [];
   #listeners: ((socket: Socket) => void)[] | undefined;
   #closed: Promise<void> | undefined;
+  #ended = Promise.resolve();
 
   /** `close` of the server must leave its connections alone. */
   constructor(server: Server) {
     this.#server = server;
+    server.once("listening", () => {
+      this.#ended = new Promise((resolve) => server.once("close", () => resolve()));
+    });
+  }
+
+  /** Resolves when the port is closed and its last connection has ended. */
+  get ended(): Promise<void> {
+    return this.#ended;
   }
 
   /** How many connections came since they are held. */

@@ -28,16 +28,7 @@ export async function listen(
   return typeof address === "object" && address !== null ? { host, port: address.port } : { host, port };
 }
 
-/** Resolves when the last connection of a server has ended whose port is closed. */
-export function lastConnectionOf({ server }: FastifyInstance): () => Promise<void> {
-  let ended = Promise.resolve();
-  server.once("listening", () => {
-    ended = new Promise((resolve) => server.once("close", () => resolve()));
-  });
-  return () => ended;
-}
-
-export interface Draining {
+interface Draining {
   readonly app: FastifyInstance;
   readonly connections: Connections;
   readonly running: Running;

@@ -20,7 +20,7 @@ import { Connections } from "./connections.js";
 import { addConsoleRoutes } from "./console.js";
 import { Cors } from "./cors.js";
 import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.js";
-import { drain, lastConnectionOf, listen, stopping } from "./drain.js";
+import { drain, listen, stopping } from "./drain.js";
 import { type ClientAddressOf, Front, type FrontRefusal, type PrepareLong } from "./front.js";
 import { answerCount } from "./count.js";
 import { answerEmbedding } from "./embedding.js";
@@ -148,7 +148,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs, overload });
   const connections = connectionsOf(app, options, slowMs, nowMs);
   const port = new ListeningPort(app.server);
-  const lastConnection = lastConnectionOf(app);
   readBodiesAsBytes(app, bodyBytesMax);
   sendPiecewise(app);
   const gate = new BodyGate(app, front, bodyBytesMax, options.bodies);
@@ -202,7 +201,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       await port.close();
       upgrades.drain();
       watching.stopAll(stopping());
-      await drain({ app, connections, running, ended: lastConnection() }, timeoutMs);
+      await drain({ app, connections, running, ended: port.ended }, timeoutMs);
     },
   };
 }
