@@ -36,8 +36,8 @@ export class ListeningPort {
   }
 
   /**
-   * What comes from now on is accepted, and served once the port is closed. Clients that are served come again, and on a
-   * busy process somebody would always wait; so nobody does, a moment later.
+   * What comes from now on is accepted, and served once the port is closed. Clients that are served come again, so on a
+   * busy process somebody would always wait; clients that are held do not, so nobody waits a moment later.
    */
   hold(): void {
     if (this.#listeners !== undefined) return;

@@ -116,7 +116,7 @@ test("what is on its way as the port closes is served, and nobody is let in any 
   await until(() => probe.closed, "the other one ends");
 });
 
-test("what the kernel accepted before the port closes is answered, and so is a connection that was at rest", async () => {
+test("what the kernel accepted before the port closes is answered, and so is a kept connection", async () => {
   const it = await startServer();
   it.channel.streamScript = async (_request, sink) => {
     sink.head(STREAM);
