@@ -171,9 +171,9 @@ test.skipIf(!hasNginx)("nginx takes its configuration", () => {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, "nginx.conf");
   const text = readFileSync("examples/compose/nginx.conf", "utf8");
-  const hosts = [...text.matchAll(/server (node-\d):8080/g)].map(([, host = ""]) => host);
-  expect(hosts).toEqual(["node-1", "node-2"]);
-  writeFileSync(path, text.replaceAll(/node-\d:8080/g, "127.0.0.1:9"));
+  const hosts = [...text.matchAll(/server (node-\d:\d+)/g)].map(([, host = ""]) => host);
+  expect(hosts).toEqual(["node-1:8080", "node-2:8080", "node-1:8081", "node-2:8081"]);
+  writeFileSync(path, text.replaceAll(/node-\d:\d+/g, "127.0.0.1:9"));
   const { status, stderr } = spawnSync("nginx", ["-t", "-p", directory, "-c", path], { encoding: "utf8" });
   expect({ status, stderr }).toMatchObject({ status: 0 });
 });
