@@ -134,8 +134,7 @@ const SWEEP_MS = 1_000;
 /** Builds the front end. It serves from `listen` on. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { channel, formats, requestIds, log, frontToken, nowMs = () => performance.now() } = options;
-  const bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
-  const slowMs = options.slowMs ?? SLOW_MS;
+  const { bodyBytesMax = BODY_BYTES_MAX, slowMs = SLOW_MS } = options;
   const { clientAddressOf, onRefused, timeMs, prepareLong = inSharedMemory } = options;
   const own = { requestIds, log, frontToken, clientAddressOf, timeMs };
   const front = new Front({ channel, formats, prepareLong, onRefused, ...own });
@@ -190,9 +189,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   return {
     app,
     listen: (host, port) => listen(app, host, port),
-    setCertificate: (tls) => {
-      if (app.server instanceof HttpsServer) app.server.setSecureContext(tls);
-    },
+    setCertificate: (tls) => void (app.server instanceof HttpsServer && app.server.setSecureContext(tls)),
     leave: () => void (leaving = true),
     holdPort: () => (port.hold(), () => port.held),
     closePort: () => port.close().then(() => connections),

@@ -23,7 +23,7 @@ const LEDGER = ["src/ledger/", "src/store/", "src/api/", "src/audit/", "src/owne
 const MONEY = [
   ...LEDGER,
   ...["config/", "pricing/", "serve/", "threads.ts", "failpoint.ts", "package-root.ts"].map((path) => `src/${path}`),
-  ...["people-reasons.ts", "refusal-row.ts"].map((path) => `src/${path}`),
+  ...["people-reasons.ts", "refusal-row.ts", "unusable-data.ts"].map((path) => `src/${path}`),
   ...RUNNING,
   "gen/",
   "test/bench/process-stats.mjs",

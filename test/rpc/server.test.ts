@@ -148,6 +148,7 @@ describe("the end of a server", () => {
       isFront: dispatcher.isFront.bind(dispatcher),
       admit: dispatcher.admit.bind(dispatcher),
       permissionOf: dispatcher.permissionOf.bind(dispatcher),
+      queueOf: dispatcher.queueOf.bind(dispatcher),
       refusedAtEdge: dispatcher.refusedAtEdge.bind(dispatcher),
       drain: () => new Promise<void>((resolve) => (release = resolve)),
     };
