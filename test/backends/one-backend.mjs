@@ -5,6 +5,7 @@
 
 const EMBEDDED = {
   "test/config/environment.test.ts": "reads settings, among them addresses of databases, and opens none",
+  "test/flow/damaged-data.test.ts": "damages the file; store/postgres-fit has tables that do not fit",
   "test/flow/generated-secret.test.ts": "a data directory makes a secret of its own; on PostgreSQL one must be set",
   "test/flow/lost-state.test.ts": "takes files out of a data directory; its last part asks PostgreSQL the same",
   "test/flow/second-process.test.ts": "one process owns a data directory; two nodes on PostgreSQL are flow/second-node",
@@ -19,7 +20,9 @@ const EMBEDDED = {
     "sets the timers of its process, which bound what a connection waits; flow/people-nodes",
   "test/serve/seeds.test.ts": "fails in the thread that writes the file",
   "test/store/answers.test.ts": "the file of the answers; store/postgres-answers is its pair",
+  "test/store/backup-owner.test.ts": "whose the files are that a copy makes",
   "test/store/crash.test.ts": "kills the process that writes the file",
+  "test/store/damaged-files.test.ts": "damages each file; store/postgres-fit has tables that do not fit",
   "test/store/desk.test.ts": "the turns of the thread that writes the file",
   "test/store/ledger-mark.test.ts": "the mark by which a removed data directory is missed",
   "test/store/plans.test.ts": "how SQLite finds rows; store/bounded-lists asks both for their bounds",
@@ -33,6 +36,7 @@ const EMBEDDED = {
 const POSTGRESQL = {
   "test/alerts/balance.test.ts": "two nodes on one PostgreSQL",
   "test/cluster/cluster.prove.test.ts": "nodes on a PostgreSQL and a Redis that are killed and cut off",
+  "test/flow/alert-rules.prove.test.ts": "each rule is fired by its cause, on a PostgreSQL that goes away among others",
   "test/flow/database-away.prove.test.ts": "a PostgreSQL that goes away",
   "test/flow/ends-at-once.prove.test.ts": "one process, a front end apart, and two nodes on PostgreSQL, in one run",
   "test/flow/oidc-nodes.test.ts": "two nodes on one PostgreSQL",
@@ -47,11 +51,13 @@ const POSTGRESQL = {
   "test/store/postgres-answers.test.ts": "the answers that nodes share; store/answers is its pair",
   "test/store/postgres-batches.test.ts": "batches of several nodes",
   "test/store/postgres-connection.test.ts": "connections to PostgreSQL",
+  "test/store/postgres-fit.test.ts": "tables that do not fit; store/damaged-files is its pair",
   "test/store/postgres-trips.test.ts": "the ways to PostgreSQL and back",
   "test/store/postgres-unanswered.test.ts": "commits whose answer is lost on its way",
 };
 
 const BOTH = {
+  "test/records/older-chunks.test.ts": "chunks of an earlier program, in the file and on PostgreSQL",
   "test/flow/wrong-clocks.test.ts": "nodes days apart on one PostgreSQL, and a machine that was set beside the file",
   "test/cli/store.prove.test.ts": "copies from one driver to the other",
   "test/money/copy.prove.test.ts": "copies from one driver to the other",

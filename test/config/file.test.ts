@@ -120,6 +120,7 @@ describe("a good file", () => {
       outputTokensMax: undefined,
       price: undefined,
       facts: {},
+      hostedTools: "refuse",
     });
     expect(settings.accounts).toEqual([
       {
