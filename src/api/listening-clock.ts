@@ -44,7 +44,8 @@ export class ListeningClock {
     if (nowMs - dueMs < LATE_MS_MIN || lostMs < LATE_MS_MIN) return false;
     this.#stalledMs += lostMs;
     const shownMs = nowMs - this.#stalledMs;
-    this.#stalledMs += Math.max(0, Math.min(CATCH_UP_MS_MAX, shownMs - this.#leastMs));
+    // At most half of what it went on since the stall before: with one stall behind the other it would stand for ever.
+    this.#stalledMs += Math.max(0, Math.min(CATCH_UP_MS_MAX, (shownMs - this.#leastMs) / 2));
     this.#leastMs = nowMs - this.#stalledMs;
     return true;
   }

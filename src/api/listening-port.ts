@@ -13,6 +13,7 @@ export interface OpenConnections {
 export class ListeningPort {
   readonly #server: Server;
   readonly #held: Socket[] = [];
+  readonly #open = new Set<Socket>();
   #listeners: ((socket: Socket) => void)[] | undefined;
   #closed: Promise<void> | undefined;
   #ended = Promise.resolve();
@@ -20,6 +21,10 @@ export class ListeningPort {
   /** `close` of the server must leave its connections alone. */
   constructor(server: Server) {
     this.#server = server;
+    server.on("connection", (socket: Socket) => {
+      this.#open.add(socket);
+      socket.once("close", () => this.#open.delete(socket));
+    });
     server.once("listening", () => {
       this.#ended = new Promise((resolve) => server.once("close", () => resolve()));
     });
@@ -28,6 +33,11 @@ export class ListeningPort {
   /** Resolves when the port is closed and its last connection has ended. */
   get ended(): Promise<void> {
     return this.#ended;
+  }
+
+  /** Ends what is left of its connections, whoever has them by now: those of WebSockets, and those handed on. */
+  destroyAll(): void {
+    for (const socket of this.#open) socket.destroy();
   }
 
   /** How many connections came since they are held. */

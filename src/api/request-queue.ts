@@ -79,16 +79,17 @@ class AccountQueue {
     return this.#requests.length - this.#first;
   }
 
-  /** How long the oldest has waited. */
+  /** How long the oldest has waited, but for the time in which this process was held up. */
   waitedMs(nowMs: number): number {
-    return nowMs - (this.#sinceMs[this.#first] ?? nowMs);
+    const heldMs = listeningClock.at(nowMs);
+    return heldMs - (this.#sinceMs[this.#first] ?? heldMs);
   }
 
   push(request: QueuedRequest, nowMs: number, delayMs: number): void {
     if (this.size === 0 && nowMs - this.#pushedMs > PAUSE_MS) this.promptMs = nowMs;
     this.#pushedMs = nowMs;
     this.#requests.push(request);
-    this.#sinceMs.push(nowMs - delayMs);
+    this.#sinceMs.push(listeningClock.at(nowMs) - delayMs);
   }
 
   shift(): QueuedRequest | undefined {

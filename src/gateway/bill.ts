@@ -7,6 +7,7 @@ import { costNanos, type Served } from "../pricing/price.js";
 import { hasServiceTier, priceOfTool } from "../pricing/rates.js";
 import type { Answered } from "../routing/answered.js";
 import type { Target } from "../routing/model.js";
+import { callsMaxOf } from "../wire/request/hosted-tools.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { greater, lesser } from "../money.js";
 import type { MeterOptions } from "./meter-types.js";
@@ -68,10 +69,14 @@ export function askedOf(
   target: Target | undefined,
   { plan, request, kind }: Pick<MeterOptions, "plan" | "request" | "kind">,
 ): BillTerms["plan"] {
-  const { source } = request;
-  if (plan.toolCallsMax.length === 0 || source === undefined || target === undefined) return plan;
-  if (endpointFor(target.served.family, request, kind).wire.name === source.wire) return plan;
-  return { serviceTier: plan.serviceTier, toolCallsMax: [] };
+  const { source, hosted = [] } = request;
+  if (plan.toolCallsMax.length === 0 || target === undefined) return plan;
+  const own = endpointFor(target.served.family, request, kind).wire.name;
+  // Each tool of a typed request names its wire.
+  const foreign = hosted.filter(({ wire = source?.wire }) => wire !== own);
+  if (source === undefined ? foreign.length === 0 : source.wire === own) return plan;
+  const asked = source === undefined ? hosted.filter((tool) => !foreign.includes(tool)) : [];
+  return { serviceTier: plan.serviceTier, toolCallsMax: callsMaxOf(asked) ?? [] };
 }
 
 /** As an answer tells them. One that cannot, and brought anything, is taken to have called each tool once. */
@@ -99,7 +104,7 @@ function allowedUses(told: readonly ToolUse[], price: Price, { toolCallsMax }: B
   const allowed: ToolUse[] = [];
   let others = 0n;
   for (const { name, calls } of told) {
-    const callsMax = callsMaxOf(name, toolCallsMax);
+    const callsMax = callsAsked(name, toolCallsMax);
     if (callsMax === 0n || priceOfTool(price, name) === undefined) others += calls;
     else allowed.push({ name, calls: lesser(calls, callsMax) });
   }
@@ -108,12 +113,12 @@ function allowedUses(told: readonly ToolUse[], price: Price, { toolCallsMax }: B
   for (const { name } of toolCallsMax)
     if ((priceOfTool(price, name) ?? 0n) > (priceOfTool(price, dearest) ?? 0n)) dearest = name;
   const made = allowed.find(({ name }) => name === dearest);
-  const left = callsMaxOf(dearest, toolCallsMax) - (made?.calls ?? 0n);
+  const left = callsAsked(dearest, toolCallsMax) - (made?.calls ?? 0n);
   return [...allowed, { name: dearest, calls: lesser(others, left) }];
 }
 
 /** A request may ask for a tool more than once. */
-function callsMaxOf(tool: string, toolCallsMax: readonly ToolUse[]): bigint {
+function callsAsked(tool: string, toolCallsMax: readonly ToolUse[]): bigint {
   let callsMax = 0n;
   for (const { name, calls } of toolCallsMax) if (name === tool) callsMax += calls;
   return callsMax;
@@ -128,7 +133,7 @@ function doubtOf(
   if (answered !== undefined) return "other_model";
   if (serviceTier !== plan.serviceTier) return "other_tier";
   for (const { name, calls } of toolUses) {
-    if (calls > callsMaxOf(name, plan.toolCallsMax) || priceOfTool(price, name) === undefined) return "other_tool";
+    if (calls > callsAsked(name, plan.toolCallsMax) || priceOfTool(price, name) === undefined) return "other_tool";
   }
   return undefined;
 }

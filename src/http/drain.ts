@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../errors.js";
+import type { ListeningPort } from "../api/listening-port.js";
 import type { Connections } from "./connections.js";
 import type { Running } from "./running.js";
 
@@ -32,14 +33,13 @@ interface Draining {
   readonly app: FastifyInstance;
   readonly connections: Connections;
   readonly running: Running;
-  /** Resolves when the last connection has ended. */
-  readonly ended: Promise<void>;
+  readonly port: Pick<ListeningPort, "ended" | "destroyAll">;
 }
 
 /** Ends a server whose port is closed: what runs has `timeoutMs` to finish, and what still runs then is told to end. */
-export async function drain({ app, connections, running, ended }: Draining, timeoutMs: number): Promise<void> {
+export async function drain({ app, connections, running, port }: Draining, timeoutMs: number): Promise<void> {
   let hasEnded = false;
-  const end = ended.then(() => (hasEnded = true));
+  const end = port.ended.then(() => (hasEnded = true));
   const isIdle = (): boolean => running.size === 0 && connections.working === 0;
   /** A connection whose request ends meanwhile would wait for the next one, which we would refuse. */
   const sweepUntil = async (isOver: () => boolean, waitMs: number): Promise<boolean> => {
@@ -53,7 +53,7 @@ export async function drain({ app, connections, running, ended }: Draining, time
     running.stopAll(stopping());
     await sweepUntil(isIdle, STOP_MS);
   }
-  if (!(await sweepUntil(() => hasEnded, STOP_MS))) app.server.closeAllConnections();
-  await ended;
+  if (!(await sweepUntil(() => hasEnded, STOP_MS))) port.destroyAll();
+  await port.ended;
   await app.close();
 }

@@ -198,7 +198,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       await port.close();
       upgrades.drain();
       watching.stopAll(stopping());
-      await drain({ app, connections, running, ended: port.ended }, timeoutMs);
+      await drain({ app, connections, running, port }, timeoutMs);
     },
   };
 }

@@ -26,7 +26,7 @@ export class Adopter {
   /** Looks through a time, and says how many had none: 0 where somebody looked just now, or is looking. */
   async adopt(fromMs: number, toMs: number): Promise<number> {
     const nowMs = this.parts.nowMs();
-    if (this.#running !== undefined || nowMs - this.#lookedMs < LOOK_AGAIN_MS) return 0;
+    if (!this.#mayLook(nowMs)) return 0;
     this.#running = adoptRequests(fromMs, toMs, nowMs, this.parts);
     try {
       const adopted = await this.#running;
@@ -40,9 +40,18 @@ export class Adopter {
   /** The same of the last hour, for somebody who does not wait. */
   adoptSoon(): void {
     const nowMs = this.parts.nowMs();
-    const fromMs = Math.min(nowMs - BACK_MS, this.#lostSinceMs);
-    this.#lostSinceMs = Infinity;
-    this.adopt(fromMs, nowMs).catch((error: unknown) => this.parts.onError?.(error));
+    // Where nobody looks now, what was lost stays to be looked for.
+    if (!this.#mayLook(nowMs)) return;
+    const lostSinceMs = this.#lostSinceMs;
+    const looked = (): void => {
+      if (this.#lostSinceMs === lostSinceMs) this.#lostSinceMs = Infinity;
+    };
+    const failed = (error: unknown): void => this.parts.onError?.(error);
+    this.adopt(Math.min(nowMs - BACK_MS, lostSinceMs), nowMs).then(looked, failed);
+  }
+
+  #mayLook(nowMs: number): boolean {
+    return this.#running === undefined && nowMs - this.#lookedMs >= LOOK_AGAIN_MS;
   }
 
   /** The same once records are stored again, of all that ended since some could not be. */

@@ -183,7 +183,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     requestIds,
     node,
     reload: () => settings.reload(),
-    ready: readinessOf({ store, ledger, outage }),
+    ready: readinessOf({ store, ledger, outage, monotonicMs }),
     close: () => {
       endRotationWatch();
       const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];

@@ -5,24 +5,30 @@ import type { DatabaseOutage } from "./database-outage.js";
 
 /** Probes give up after a second by default. What the database has not said by then is what it said last. */
 const LOOK_MS = 500;
+/** A database that has said nothing for so long is away, though nothing failed. */
+const SILENT_MS_MAX = 5_000;
 
 export interface ReadinessParts {
   readonly store: Pick<Store, "check">;
   readonly outage: Pick<DatabaseOutage, "isAway">;
   readonly ledger: Pick<Ledger, "servesByJournal">;
+  readonly monotonicMs: () => number;
 }
 
 /** Probes that come together share one look at the database. The answer never rejects. */
-export function readinessOf({ store, outage, ledger }: ReadinessParts): () => Promise<boolean> {
+export function readinessOf({ store, outage, ledger, monotonicMs }: ReadinessParts): () => Promise<boolean> {
   let looking: Promise<void> | undefined;
+  let sinceMs = 0;
   return async () => {
+    if (looking === undefined) sinceMs = monotonicMs();
     // How it ends is what `outage` knows.
     looking ??= store
       .check()
       .catch(() => undefined)
       .finally(() => (looking = undefined));
     await within(looking, LOOK_MS);
-    return !outage.isAway || ledger.servesByJournal;
+    const isSilent = looking !== undefined && monotonicMs() - sinceMs >= SILENT_MS_MAX;
+    return (!outage.isAway && !isSilent) || ledger.servesByJournal;
   };
 }
 

@@ -49,6 +49,15 @@ test("however many stalls follow each other, it stands, and does not go back", (
   expect(clock.nowMs()).toBeLessThan(shownMs + 1_000);
 });
 
+test("where every other second is lost it goes on, so that whoever sends nothing is left in the end", () => {
+  runs(51_000, 51_000);
+  for (let atMs = 52_000; atMs < 252_000; atMs += 2_000) {
+    runs(atMs, atMs);
+    runs(atMs, atMs + 1_000);
+  }
+  expect(clock.nowMs()).toBeGreaterThan(51_000 + 40_000);
+});
+
 test("a timer of it waits as long as it stood, and one that was cancelled does not ring", () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   try {

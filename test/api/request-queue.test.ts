@@ -1,5 +1,6 @@
 /** More requests than a process can work off, on a clock that their work moves: who begins, and who is refused when. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { listeningClock } from "../../src/api/listening-clock.js";
 import { RequestQueue } from "../../src/api/request-queue.js";
 import type { GatewayError } from "../../src/errors.js";
 
@@ -97,6 +98,16 @@ test("a burst of a second's work is worked off whole", async () => {
   for (let count = 0; count < CAPACITY * 0.9; count++) process.comes("acme");
   await process.run(3, {});
   expect([process.refused.length, process.begun.length]).toEqual([0, CAPACITY * 0.9]);
+});
+
+test("what waits while the process is held up is not refused for that", async () => {
+  let heldMs = 0;
+  const clock = vi.spyOn(listeningClock, "at").mockImplementation((monotonicMs) => monotonicMs - heldMs);
+  for (let count = 0; count < 20; count++) process.comes("acme");
+  [heldMs, nowMs] = [5_000, nowMs + 5_000];
+  await process.run(1, {});
+  expect([process.refused, process.begun.length]).toEqual([[], 20]);
+  clock.mockRestore();
 });
 
 describe("at three times what it can work off", () => {

@@ -2,7 +2,11 @@
 import { describe, expect, test } from "vitest";
 import type { Price } from "../../src/api/index.js";
 import { NO_USAGE } from "../../src/api/usage.js";
-import { type BillTerms, billOf } from "../../src/gateway/bill.js";
+import { families } from "../../src/families/index.js";
+import { askedOf, type BillTerms, billOf } from "../../src/gateway/bill.js";
+import type { Plan } from "../../src/pricing/hold-plan.js";
+import type { Target } from "../../src/routing/model.js";
+import type { HostedTool } from "../../src/wire/request/hosted-tools.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerReport } from "../../src/wire/wire.js";
@@ -237,4 +241,23 @@ describe("an answer of several rounds is charged by the length of each", () => {
     const { report } = openAiResponses.decodeAnswer(Buffer.from(JSON.stringify(answer)));
     expect(billOf(report.usage ?? NO_USAGE, report, { ...TERMS, price: tiered }).costNanos).toBe(260n);
   });
+});
+
+test("a typed request is charged the tools of its target's wire alone: others never reach it", () => {
+  const rest = { place: undefined, callsMax: 3, isMember: false, isOfferedUnasked: false, end: 0 };
+  const tool = (name: string, wire: string): HostedTool => ({
+    ...rest,
+    name,
+    kind: "priced",
+    param: `tools.${name}`,
+    wire,
+  });
+  const hosted = [tool("web_search", "anthropic"), tool("file_search", "openai-responses")];
+  const request = { source: undefined, hosted } as unknown as Parameters<typeof askedOf>[1]["request"];
+  const plan = { serviceTier: "", toolCallsMax: uses({ web_search: 3, file_search: 3 }) } as unknown as Plan;
+  const asked = (family: string): readonly string[] => {
+    const target = { served: { family: families.find(({ name }) => name === family) } } as unknown as Target;
+    return askedOf(target, { plan, request, kind: "chat" }).toolCallsMax.map(({ name }) => name);
+  };
+  expect([asked("anthropic"), asked("deepseek")]).toEqual([["web_search"], []]);
 });

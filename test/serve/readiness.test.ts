@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import { readinessOf } from "../../src/serve/readiness.js";
 
 function bench(check: () => Promise<void>) {
-  const state = { isAway: false, servesByJournal: false, looks: 0 };
+  const state = { isAway: false, servesByJournal: false, looks: 0, nowMs: 0 };
   const store = {
     check: () => {
       state.looks += 1;
       return check();
     },
   };
-  return { state, isReady: readinessOf({ store, outage: state, ledger: state }) };
+  return { state, isReady: readinessOf({ store, outage: state, ledger: state, monotonicMs: () => state.nowMs }) };
 }
 
 test.each([
@@ -35,4 +35,15 @@ test("probes that come while the database does not answer share one look, and ar
   state.isAway = true;
   expect(await isReady()).toBe(false);
   expect(state.looks).toBe(1);
+});
+
+test("a database that neither answers nor fails is away after five seconds", async () => {
+  const { state, isReady } = bench(() => new Promise(() => undefined));
+  expect(await isReady()).toBe(true);
+  state.nowMs = 4_999;
+  expect(await isReady()).toBe(true);
+  state.nowMs = 5_000;
+  expect(await isReady()).toBe(false);
+  state.servesByJournal = true;
+  expect(await isReady()).toBe(true);
 });

@@ -108,6 +108,22 @@ describe.each(NAMES)("%s", (name) => {
   test("that is whole is opened again", () => {
     expect(() => FILES[name]?.(copyOfWhole())).not.toThrow();
   });
+
+  test("that grew while another process reads it, and whose log is not in it yet, is opened", () => {
+    const directory = copyOfWhole();
+    const [reader, writer] = [new Sqlite(join(directory, name)), new Sqlite(join(directory, name))];
+    reader.exec("BEGIN");
+    reader.prepare("SELECT count(*) FROM sqlite_master").get();
+    writer.pragma("wal_autocheckpoint = 0");
+    writer.exec("CREATE TABLE grown (some)");
+    const add = writer.prepare("INSERT INTO grown VALUES (randomblob(4000))");
+    for (let row = 0; row < 20; row++) add.run();
+    writer.close();
+    const sized = statSync(join(directory, name)).size;
+    expect(() => FILES[name]?.(directory)).not.toThrow();
+    expect(statSync(join(directory, name)).size, "all of the log went into the file").toBeLessThan(sized + 20 * 4_000);
+    reader.close();
+  });
 });
 
 function alter(directory: string, name: string, sql: string): void {

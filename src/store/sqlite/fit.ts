@@ -20,11 +20,20 @@ interface Column {
   readonly type: string;
 }
 
+/** What SQLite tells of a checkpoint: the pages of the log, and those of them that are in the file now. */
+interface Checkpoint {
+  readonly busy?: number;
+  readonly log?: number;
+  readonly checkpointed?: number;
+}
+
 /** Throws UnusableData where the file is shorter than the database that it holds. */
 export function checkWhole(database: Sqlite, { path, remedy }: Pick<ExpectedFit, "path" | "remedy">): void {
   try {
-    // Pages that the log alone has are no part of the file yet.
-    database.pragma("wal_checkpoint(PASSIVE)");
+    // Pages that the log alone has are no part of the file yet. They stay there while another process reads what was
+    // before them, as a copy does.
+    const { busy, log, checkpointed } = database.prepare<[], Checkpoint>("PRAGMA wal_checkpoint(PASSIVE)").get() ?? {};
+    if (busy !== 0 || log !== checkpointed) return;
   } catch (error) {
     // A full disk takes no page: then nobody knows how long the file should be.
     if (error instanceof SqliteError && error.code === "SQLITE_FULL") return;
