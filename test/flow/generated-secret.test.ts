@@ -24,7 +24,7 @@ test("a secret that was generated is replaced by one that is set, and keys go ov
   const previous = readFileSync(join(dataDirectory, "secret"), "utf8").trim();
 
   const refused = await tollgate(["serve"], { TOLLGATE_DATA: dataDirectory, TOLLGATE_SECRET: NEW });
-  expect(refused.code).toBe(1);
+  expect(refused.code).toBe(8);
   expect(refused.stderr).toContain("the root secret is not the one that was used here");
 
   const env = { TOLLGATE_SECRET: NEW, TOLLGATE_SECRET_PREVIOUS: previous };
