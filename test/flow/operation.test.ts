@@ -133,7 +133,7 @@ test("a process that stops finishes its streams, refuses what comes, settles all
       () => false,
     );
   await expect.poll(isReady, PATIENT).toBe(false);
-  // New ones are turned away, be it with a status or with a closed door; what the port took before it closed is answered.
+  // New ones are turned away, by a status or a closed door; what the port took before it closed is answered.
   const late = await postChat(gateway, secret, chat("Hello")).then(
     ({ status }) => status,
     () => "closed",
