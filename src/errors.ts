@@ -291,3 +291,8 @@ export function reasonOfWord(word: string): ReasonName | undefined {
 export function isReasonName(name: string): name is ReasonName {
   return Object.hasOwn(REASONS, name);
 }
+
+/** True of what the ledger's database did not take, since it is away. */
+export function isLedgerUnavailable(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.reason === "ERROR_REASON_LEDGER_UNAVAILABLE";
+}

@@ -72,10 +72,9 @@ export function askedOf(
   const { source, hosted = [] } = request;
   if (plan.toolCallsMax.length === 0 || target === undefined) return plan;
   const own = endpointFor(target.served.family, request, kind).wire.name;
+  if (source?.wire === own) return plan;
   // Each tool of a typed request names its wire.
-  const foreign = hosted.filter(({ wire = source?.wire }) => wire !== own);
-  if (source === undefined ? foreign.length === 0 : source.wire === own) return plan;
-  const asked = source === undefined ? hosted.filter((tool) => !foreign.includes(tool)) : [];
+  const asked = source === undefined ? hosted.filter(({ wire }) => wire === own) : [];
   return { serviceTier: plan.serviceTier, toolCallsMax: callsMaxOf(asked) ?? [] };
 }
 

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { SecretSeal } from "../alerts/seal.js";
-import { GatewayError } from "../errors.js";
+import { isLedgerUnavailable } from "../errors.js";
 import { UnusableData } from "../unusable-data.js";
 import { protectSecrets } from "../redaction.js";
 import { giveBackStartMemory } from "../start-memory.js";
@@ -112,7 +112,7 @@ async function reply(id: number, asked: Promise<unknown>): Promise<void> {
   try {
     said = { id, result: await asked };
   } catch (error) {
-    const isAway = error instanceof GatewayError && error.reason === "ERROR_REASON_LEDGER_UNAVAILABLE";
+    const isAway = isLedgerUnavailable(error);
     // What PostgreSQL itself said is the cause.
     const told = isAway ? (error.cause ?? error) : error;
     said = { id, problem: told instanceof Error ? told.message : String(told), isAway };

@@ -3,7 +3,7 @@
  * to know what happened.
  */
 import type { SealKeys } from "../alerts/seal.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError, isLedgerUnavailable } from "../errors.js";
 import { protectedSecrets } from "../redaction.js";
 import type { RecordRow } from "./columns.js";
 import { ContentQueue } from "./content-queue.js";
@@ -274,8 +274,7 @@ export class Records {
       await this.#handing;
       return await this.#turns.run(account, question);
     } catch (cause) {
-      const isAway = cause instanceof GatewayError && cause.reason === "ERROR_REASON_LEDGER_UNAVAILABLE";
-      if (cause instanceof GatewayError && !isAway) throw cause;
+      if (cause instanceof GatewayError && !isLedgerUnavailable(cause)) throw cause;
       if (!this.#isClosed) this.options.onError(cause);
       const problem = "records of requests cannot be read";
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem }, { cause });

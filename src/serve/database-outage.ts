@@ -1,5 +1,5 @@
 /** Whether the ledger's database takes writes. An outage is logged once when it begins and once when it ends. */
-import { GatewayError } from "../errors.js";
+import { type GatewayError, isLedgerUnavailable } from "../errors.js";
 import type { Log } from "../observe/log.js";
 import type { Store } from "../store/store.js";
 
@@ -26,7 +26,7 @@ export class DatabaseOutage {
     const quiet = (write: Log["warn"]): Log["warn"] => {
       return ({ err, ...fields }, message) => {
         if (err === undefined) write(fields, message);
-        else if (!isAwayError(err)) write({ err, ...fields }, message);
+        else if (!isLedgerUnavailable(err)) write({ err, ...fields }, message);
         else if (this.isAway) log.debug({ err, ...fields }, message);
         // Where it fails says nothing: what the database said is all that there is.
         else write({ problem: problemOf(err), ...fields }, message);
@@ -47,7 +47,7 @@ export class DatabaseOutage {
         this.#answered();
         return result;
       } catch (error) {
-        if (isAwayError(error)) this.#failed(error);
+        if (isLedgerUnavailable(error)) this.#failed(error);
         throw error;
       }
     };
@@ -70,10 +70,6 @@ export class DatabaseOutage {
     this.#sinceMs = undefined;
     this.#failures = 0;
   }
-}
-
-function isAwayError(error: unknown): error is GatewayError {
-  return error instanceof GatewayError && error.reason === "ERROR_REASON_LEDGER_UNAVAILABLE";
 }
 
 function problemOf({ cause, message }: GatewayError): string {
