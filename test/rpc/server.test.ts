@@ -141,6 +141,7 @@ describe("the end of a server", () => {
     const key = await own.makeKey("acme");
     const { dispatcher } = own;
     let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
     // They share a core, which goes on.
     const leaves = {
       unary: dispatcher.unary.bind(dispatcher),
@@ -150,7 +151,7 @@ describe("the end of a server", () => {
       permissionOf: dispatcher.permissionOf.bind(dispatcher),
       queueOf: dispatcher.queueOf.bind(dispatcher),
       refusedAtEdge: dispatcher.refusedAtEdge.bind(dispatcher),
-      drain: () => new Promise<void>((resolve) => (release = resolve)),
+      drain: () => released,
     };
     const [leaving, staying] = [await serve(own, { dispatcher: leaves }), await serve(own)];
     // As a client has it that knows all addresses of a service.
