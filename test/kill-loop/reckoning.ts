@@ -102,7 +102,8 @@ export class Reckoning {
     const lost = encode(call.text).length - chargedTokens;
     if (death.action === "kill") {
       this.#tally.lostTokensMost = Math.max(this.#tally.lostTokensMost, lost);
-      const sinceMs = load.diedMs - LOST_MS - load.lateMsMost - load.commitMsMost;
+      // A checkpoint waits for the one before it, so that what it holds may be as old as two commits take.
+      const sinceMs = load.diedMs - LOST_MS - load.lateMsMost - 2 * load.commitMsMost;
       if (lost > LOST_TOKENS_MAX) expect(lost, what).toBeLessThanOrEqual(tokensSince(call, sinceMs));
     } else this.#tally.faultLostTokensMost = Math.max(this.#tally.faultLostTokensMost, lost);
   }
