@@ -2,6 +2,7 @@
  * Cross-origin resource sharing (Fetch Standard, 3.3): scripts of other origins' pages use the client API with a key of
  * their own. Beside the public `/openapi.json` nothing else is shared, and no cookie is ever taken from such a page.
  */
+import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CONSOLE_HEADER } from "../api/request-headers.js";
 import type { RouteTable } from "./routes.js";
@@ -12,6 +13,8 @@ const ANY = "*";
 /** Names of headers with commas between, as a browser lists them. */
 const HEADER_NAMES = /^[!#$%&'*+.^_`|~0-9a-z-]+(?:, ?[!#$%&'*+.^_`|~0-9a-z-]+)*$/;
 const NAMES_CHARACTERS_MAX = 4_096;
+
+type Header = readonly [name: string, value: string];
 
 export class Cors {
   readonly #origins: ReadonlySet<string>;
@@ -31,13 +34,13 @@ export class Cors {
   /** Lets the page's script read the answer, where the route is the client API's and the page may use it. */
   share({ headers, routeOptions }: FastifyRequest, reply: FastifyReply): void {
     if (routeOptions.config.isClientApi !== true) return;
-    const shared = this.#sharedWith(headers.origin);
-    // A cache must not give the answer for one page to another.
-    if (!this.#origins.has(ANY)) reply.raw.setHeader("vary", "origin");
-    if (shared === undefined) return;
-    reply.raw.setHeader("access-control-allow-origin", shared);
-    // All of them: requests come without cookies, for which alone it would be the name of a header.
-    reply.raw.setHeader("access-control-expose-headers", "*");
+    for (const [name, value] of this.#sharingHeaders(headers.origin)) reply.raw.setHeader(name, value);
+  }
+
+  /** The headers that `share` would set on the answer of a request for which no route was looked up. */
+  headersOf({ url = "/", headers }: Pick<IncomingMessage, "url" | "headers">): readonly Header[] {
+    const isClientApi = this.routes.at(url.split("?", 1)[0] ?? "/").some((route) => route.isClientApi);
+    return isClientApi ? this.#sharingHeaders(headers.origin) : [];
   }
 
   /** Answers a browser that asks whether a page may send a request; false where it is none, or may not. */
@@ -59,6 +62,15 @@ export class Cors {
       .headers(names === "" ? {} : { "access-control-allow-headers": names })
       .send();
     return true;
+  }
+
+  #sharingHeaders(origin: string | undefined): readonly Header[] {
+    const shared = this.#sharedWith(origin);
+    // A cache must not give the answer for one page to another.
+    const vary: readonly Header[] = this.#origins.has(ANY) ? [] : [["vary", "origin"]];
+    if (shared === undefined) return vary;
+    // All headers may be read: requests come without cookies, for which alone `*` would be the name of a header.
+    return [...vary, ["access-control-allow-origin", shared], ["access-control-expose-headers", "*"]];
   }
 
   /** What names the page's origin in an answer; undefined where nothing is shared with it. */

@@ -7,6 +7,7 @@ import type { CallMetadata } from "../api/channel.js";
 import type { QueuedRequest, RequestQueue } from "../api/request-queue.js";
 import type { GatewayError } from "../errors.js";
 import type { Format } from "../formats/format.js";
+import type { Cors } from "./cors.js";
 import { errorReply } from "./errors.js";
 import { flatHeaders } from "./headers.js";
 import type { HttpMetrics } from "./request-metrics.js";
@@ -31,8 +32,8 @@ export interface OverloadParts {
   readonly metrics: HttpMetrics;
   /** The account whose credential the headers show, where that is remembered. */
   readonly accountOf: AccountOf;
-  /** True where pages of other origins may read refusals, which the framework says. */
-  readonly isShared: boolean;
+  /** Absent: pages of other origins may read nothing. */
+  readonly cors: Pick<Cors, "headersOf"> | undefined;
 }
 
 /** A refusal of one format, made once. */
@@ -49,8 +50,6 @@ export class Overload {
   readonly #byPath = new Map<string, Format>();
   /** What was made of the few errors there are. */
   readonly #refusals = new Map<Format | undefined, Map<GatewayError, Refusal>>();
-  /** Those that the framework is to refuse, and why. */
-  readonly #refused = new WeakMap<IncomingMessage, GatewayError>();
 
   constructor(parts: OverloadParts) {
     this.#parts = parts;
@@ -66,20 +65,15 @@ export class Overload {
     };
   }
 
-  /** What the framework is to refuse a request with; undefined of any other. */
-  refusalOf(request: IncomingMessage): GatewayError | undefined {
-    return this.#refused.get(request);
-  }
-
   refuse({ request, response, listener, sinceMs }: QueuedCall, error: GatewayError): void {
-    if (this.#parts.isShared && request.headers.origin !== undefined) {
-      this.#refused.set(request, error);
-      return void listener(request, response);
-    }
+    const { cors } = this.#parts;
+    // A browser that may not send its request could not show the page why.
+    if (cors !== undefined && request.method === "OPTIONS") return void listener(request, response);
     const { status, headers, body, isNamed } = this.#refusalFor(request, error);
     const id = this.#parts.newRequestId();
     const text = isNamed ? body.replace(ID, () => id) : body;
     const named = headers.map((part) => (part === ID ? id : part));
+    if (cors !== undefined) named.push(...cors.headersOf(request).flat());
     response.on("error", () => response.destroy());
     response.writeHead(status, [...named, "content-length", String(Buffer.byteLength(text))]);
     response.end(text);

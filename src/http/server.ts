@@ -141,7 +141,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
   const cors = Cors.of(options.corsOrigins, routes);
-  const overload = overloadOf(options);
+  const overload = overloadOf(options, cors);
   let leaving = false;
   let draining = false;
   const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs, overload });
@@ -157,7 +157,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     cors?.share(request, reply);
     const permission = request.routeOptions.config.permission ?? "public";
     const stops = draining && permission !== "public";
-    const early = overload?.refusalOf(request.raw) ?? earlyRefusal(request, routes, stops);
+    const early = earlyRefusal(request, routes, stops);
     if (early !== undefined) {
       if (request.is404 && cors?.answerPreflight(request, reply) === true) return;
       if (!request.is404) reply.header("connection", "close");
@@ -215,10 +215,9 @@ function generationRulesOf(options: HttpServerOptions, nowMs: () => number): Gen
 }
 
 /** Undefined where requests begin at once. */
-function overloadOf(options: HttpServerOptions): Overload | undefined {
-  const { queue, formats, requestIds: newRequestId, metrics, accountOf = () => "", corsOrigins = [] } = options;
-  const isShared = corsOrigins.length > 0;
-  return queue && new Overload({ queue, formats, newRequestId, metrics, accountOf, isShared });
+function overloadOf(options: HttpServerOptions, cors: Cors | undefined): Overload | undefined {
+  const { queue, formats, requestIds: newRequestId, metrics, accountOf = () => "" } = options;
+  return queue && new Overload({ queue, formats, newRequestId, metrics, accountOf, cors });
 }
 
 /** The clock by which clients are waited for. */

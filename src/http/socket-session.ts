@@ -269,9 +269,11 @@ export class SocketSession implements Pulsed {
   async #answer(message: Buffer): Promise<boolean> {
     let takenBytes = 0;
     let continuesLast = false;
+    let hasEntered = false;
     try {
       const entering = this.#parts.enter(this.#opening.metadata);
       if (entering !== undefined) await entering;
+      hasEntered = true;
       const unserved = this.#opening.socket.refuseUnserved(message);
       if (unserved !== undefined) {
         this.#writer.send([unserved]);
@@ -305,7 +307,7 @@ export class SocketSession implements Pulsed {
       if (turn !== undefined || continuesLast) this.#goOnFrom(turn);
     } catch (error) {
       if (continuesLast) this.#goOnFrom(undefined);
-      this.#refuse(GatewayError.from(error), {});
+      this.#refuse(GatewayError.from(error), {}, hasEntered);
     } finally {
       this.#give(takenBytes);
     }
@@ -333,12 +335,14 @@ export class SocketSession implements Pulsed {
     }
   }
 
-  #refuse(error: GatewayError, head: CallMetadata): void {
+  /** `isRecorded` is false where the queue refused, which counts its refusals: too many come for a record of each. */
+  #refuse(error: GatewayError, head: CallMetadata, isRecorded = true): void {
     this.#status = error.http;
     const { socket, metadata, admission } = this.#opening;
     const given = error.metadata["request_id"] ?? head["x-request-id"];
     const requestId = given ?? this.#parts.newRequestId();
-    if (given === undefined) this.#parts.onRefused({ error, requestId, route: socket.path, metadata, admission });
+    if (given === undefined && isRecorded)
+      this.#parts.onRefused({ error, requestId, route: socket.path, metadata, admission });
     const headers = { ...answerHeaders(head), ...errorHeaders(error), "x-request-id": requestId };
     this.#writer.send([socket.encodeRefusal(error, headers)]);
   }

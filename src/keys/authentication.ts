@@ -67,6 +67,11 @@ export class Authentication {
   readonly #entries: LRUCache<string, Entry>;
   /** When each secret was found to belong to no key. */
   readonly #unknown: LRUCache<string, number>;
+  /**
+   * The account of each secret that was found, by its digest, so that no secret lingers. It says in whose queue a
+   * request waits, and nothing about what its key may do.
+   */
+  readonly #accounts: LRUCache<string, string>;
   /** The cached secrets of each key with those that it made, and of each account. */
   readonly #secretsByName = new Map<string, Set<string>>();
   readonly #lookups = new Map<string, Promise<Caller>>();
@@ -89,6 +94,7 @@ export class Authentication {
       dispose: (entry, secret) => this.#unlink(entry.standing, secret),
     });
     this.#unknown = new LRUCache(bound);
+    this.#accounts = new LRUCache(bound);
   }
 
   /** Secrets that are remembered, of keys and of none. */
@@ -118,9 +124,11 @@ export class Authentication {
     return this.#lookups.get(secret) ?? this.#startLookup(secret, nowMs);
   }
 
-  /** The account of a secret that is remembered, whatever became of its key meanwhile. Nothing is looked up. */
+  /** The account whose key had the secret when it was last looked up here. Nothing is looked up. */
   knownAccount(secret: string): string | undefined {
-    return this.#entries.peek(secret)?.standing.caller.accountId;
+    const entry = this.#entries.peek(secret);
+    if (entry === undefined && shapeOf(secret) === "malformed") return undefined;
+    return entry?.standing.caller.accountId ?? this.#accounts.get(this.#nameOf(secret));
   }
 
   /**
@@ -211,11 +219,16 @@ export class Authentication {
   #remember(secret: string, entry: Entry): void {
     // First the cache, whose `dispose` may take an older entry of the same secret out of the index.
     this.#entries.set(secret, entry);
+    this.#accounts.set(this.#nameOf(secret), entry.standing.caller.accountId);
     for (const name of namesOf(entry.standing.caller)) {
       const secrets = this.#secretsByName.get(name);
       if (secrets === undefined) this.#secretsByName.set(name, new Set([secret]));
       else secrets.add(secret);
     }
+  }
+
+  #nameOf(secret: string): string {
+    return this.#peppers.digestOf(secret).toString("base64");
   }
 
   #unlink(standing: Standing, secret: string): void {

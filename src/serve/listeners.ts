@@ -117,8 +117,11 @@ export class Listeners {
     this.announceStop();
     this.#watch?.close();
     const { http, grpc, admin } = this.#ports;
+    const startMs = performance.now();
     await serveLate(await Promise.all([http?.closePort?.(), grpc?.closePort?.()]), timeoutMs);
-    await Promise.all([http?.drain(timeoutMs), grpc?.drain(timeoutMs)]);
+    // The units and manifests in deploy/ kill a process that takes much longer than this to stop.
+    const leftMs = Math.max(0, timeoutMs - (performance.now() - startMs));
+    await Promise.all([http?.drain(leftMs), grpc?.drain(leftMs)]);
     await this.#reports?.close();
     await admin?.drain(0);
   }

@@ -82,6 +82,7 @@ const generated = ({ outputTokens, reasoningTokens, audioOutputTokens }: Usage):
 
 describe.each(NAMES)("a cut stream of %s", (name) => {
   const shape: StreamShape = STREAMS[name];
+  const hasLastEvent = name === "openai-responses" || name === "anthropic";
   const cases = shape.brings.flatMap((bringing) => FORMS.map((form) => ({ bringing, form })));
 
   test.each(cases)("costs what $bringing.name brought, read as $form", async ({ bringing, form }) => {
@@ -117,6 +118,25 @@ describe.each(NAMES)("a cut stream of %s", (name) => {
       const { usage, doubt } = await charged(decoder.report, "finished");
       expect([Number(usage.inputTokens), generated(usage), doubt], bringing.name).toEqual([7, 5, undefined]);
     }
+  });
+
+  test.each([
+    { reported: [300, 300], counts: 300 },
+    { reported: [300, 900], counts: 300 },
+    // Of two wires nothing counts behind their last event.
+    { reported: [900, 300, 900], counts: hasLastEvent ? 900 : 300 },
+    // Some servers report zeros with the end, and the usage behind it.
+    ...(hasLastEvent ? [] : [{ reported: [0, 300], counts: 300 }]),
+  ])("that reports $reported tokens behind its end costs $counts", async ({ reported, counts }) => {
+    const decoder = WIRES[name].decodeStream?.(request.facts, "source", request);
+    if (decoder === undefined) throw new Error(name);
+    for (const event of [...shape.head, ...(shape.brings[0]?.write(250, 0) ?? [])]) decoder.push(shape.frame(event));
+    for (const output of reported)
+      for (const event of shape.end({ input: 7, output })) decoder.push(shape.frame(event));
+    decoder.push(Buffer.from(shape.mark));
+    decoder.end();
+    const { usage } = await charged(decoder.report, "finished");
+    expect(generated(usage)).toBe(counts);
   });
 
   test("costs once what is told twice", async () => {

@@ -125,6 +125,19 @@ test("a page of another origin that may ask reads that it was refused", async ()
   const response = await asking;
   expect(response.status).toBe(503);
   expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
+  expect(response.headers.get("vary")).toBe("origin");
+  // As that of any other, it goes past the framework and its records.
+  expect([it.samples, it.refusals]).toEqual([[{ route: "refused", status: 503 }], []]);
+});
+
+test("a browser that asks before it sends is let on, so that its page reads the refusal", async () => {
+  const asking = fetch(`${it.url}/v1/chat/completions`, {
+    method: "OPTIONS",
+    headers: { origin: "https://app.example.com", "access-control-request-method": "POST" },
+  });
+  await waiting(1);
+  queue.waiting[0]?.request.refuse(OVERLOADED);
+  expect((await asking).status).toBe(204);
 });
 
 test("a body that is still on its way is let in for a while, so that its client reads the refusal", async () => {

@@ -240,6 +240,20 @@ describe("the cache", () => {
     expect((await refusalOf(() => node.authenticate(first.secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
   });
 
+  test("knows whose key a secret was for long after its caller is forgotten, and nothing of others", async () => {
+    const { key, secret } = await make();
+    const later = await make();
+    expect(world.keys.knownAccount(secret)).toBeUndefined();
+    await world.keys.authenticate(secret);
+    world.clock.nowMs += 3_600_000;
+    await world.keys.authenticate(later.secret);
+    expect(world.keys.cachedCount).toBe(1);
+    expect([secret, later.secret].map((known) => world.keys.knownAccount(known))).toEqual(["acme", "acme"]);
+    await world.keys.revoke(key.id, TEST_ACT);
+    expect((await refusalOf(() => world.keys.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
+    expect([FOREIGN, "password", ""].map((made) => world.keys.knownAccount(made))).toEqual(Array(3).fill(undefined));
+  });
+
   test("knows the other keys of an account after one of them is forgotten", async () => {
     const [one, other] = [await make(), await make()];
     for (const { secret } of [one, other]) await world.keys.authenticate(secret);

@@ -1,4 +1,5 @@
 /** A front end on a free port, over a scripted channel. */
+import type { FrontRefusal } from "../../src/http/front.js";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../src/http/server.js";
 import type { LogFields } from "../../src/observe/log.js";
 import { PATIENCE_MS } from "./patience.js";
@@ -11,6 +12,8 @@ export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly samples: { route: string; status: number }[];
+  /** What it told as refused by itself. */
+  readonly refusals: FrontRefusal[];
   readonly logged: { fields: LogFields; message: string }[];
   close(): Promise<void>;
 }
@@ -20,6 +23,7 @@ export const KEY = { authorization: "Bearer sk-good" };
 export async function startServer(options: Partial<HttpServerOptions> = {}): Promise<TestServer> {
   const channel = new ScriptedChannel();
   const samples: { route: string; status: number }[] = [];
+  const refusals: FrontRefusal[] = [];
   const logged: { fields: LogFields; message: string }[] = [];
   const note = (fields: LogFields, message: string): void => void logged.push({ fields, message });
   let made = 0;
@@ -31,11 +35,12 @@ export async function startServer(options: Partial<HttpServerOptions> = {}): Pro
     metrics: { observe: ({ route, status }) => samples.push({ route, status }) },
     ready: () => true,
     frontToken: "front-secret",
+    onRefused: (refusal) => refusals.push(refusal),
     ...options,
   });
   const { port } = await server.listen("127.0.0.1", 0);
   const url = `http://127.0.0.1:${port}`;
-  return { server, channel, url, port, samples, logged, close: () => server.drain(0) };
+  return { server, channel, url, port, samples, refusals, logged, close: () => server.drain(0) };
 }
 
 /** Waits until something holds, looking every few milliseconds. */

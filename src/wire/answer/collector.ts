@@ -1,5 +1,6 @@
 /** What a reader of an answer gathers, whatever its wire: the text, and the steps for a caller who takes them. */
-import type { Event, FinishReason, Part, ToolCallStart, ToolUse } from "../../api/index.js";
+import type { Event, FinishReason, Part, ToolCallStart, ToolUse, Usage } from "../../api/index.js";
+import { generatedTokens, totalTokens } from "../../api/usage.js";
 import { upstreamFailed } from "../error/refusals.js";
 import type { KindTable } from "../events/kinds.js";
 import { ExactJson } from "../json/exact.js";
@@ -85,6 +86,8 @@ export class AnswerCollector implements Collector, CallCounter {
   private hostedCalls = 0;
   /** How much had come when the usage was told last; undefined where none was. */
   private toldAt: number | undefined;
+  /** True where the answer was over when its usage was reported last. */
+  private isReportFinal = false;
   private events: Event[] = [];
   private root: unknown;
   private bytes: Buffer | undefined;
@@ -143,8 +146,19 @@ export class AnswerCollector implements Collector, CallCounter {
   }
 
   /** The event that was read told a usage, of all that came with it and before it. */
-  protected noteTold(): void {
+  protected noteTold(isOver = false): void {
     this.toldAt = this.generated;
+    this.isReportFinal = isOver;
+  }
+
+  /**
+   * The usage that counts: the last one reported, since each covers the whole answer so far. A report that follows the
+   * final one without new content may correct it, but not raise it.
+   */
+  protected latestUsage(before: Usage | undefined, reported: Usage | undefined): Usage | undefined {
+    if (before === undefined || reported === undefined) return reported ?? before;
+    const isRepeated = this.isReportFinal && this.toldAt === this.generated && generatedTokens(before) > 0n;
+    return isRepeated && totalTokens(reported) > totalTokens(before) ? before : reported;
   }
 
   add(event: Event): void {

@@ -101,8 +101,8 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
   }
 
   private noteUsage(told: unknown): void {
-    this.usage = decodeUsage(told) ?? this.usage;
+    this.usage = this.latestUsage(this.usage, decodeUsage(told));
     this.usageBroken ||= isBrokenUsage(told);
-    this.noteTold();
+    this.noteTold(this.complete);
   }
 }

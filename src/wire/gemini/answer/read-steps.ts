@@ -67,10 +67,9 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
     this.begins(root, data);
     const error = chunk["error"];
     if (error !== undefined && error !== null) return decodeToldError(chunk);
-    // The last report counts, never the sum: each tells the whole answer so far.
     const usage = chunk["usageMetadata"];
     if (usage !== undefined) {
-      this.usage = decodeUsage(usage) ?? this.usage;
+      this.usage = this.latestUsage(this.usage, decodeUsage(usage));
       this.usageBroken = isBrokenUsage(usage);
       this.serviceTier = textOf(objectOf(usage)?.["serviceTier"]) || this.serviceTier;
     }
@@ -88,7 +87,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
     });
     // What grounds an answer is told with its end: until then nothing tells which tools ran.
     if (this.complete) this.showsCalls(GROUNDINGS);
-    if (usage !== undefined) this.noteTold();
+    if (usage !== undefined) this.noteTold(this.complete);
     return undefined;
   }
 

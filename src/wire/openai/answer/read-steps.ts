@@ -63,7 +63,7 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
       const told = choice === undefined ? undefined : this.readChoice(choice, place);
       if (told !== undefined) return told;
     }
-    if (this.tellsUsage) this.noteTold();
+    if (this.tellsUsage) this.noteTold(this.complete);
     return undefined;
   }
 
@@ -98,8 +98,7 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
 
   protected noteUsage(value: unknown): void {
     if (value === undefined || value === null) return;
-    // The last report counts, never the sum: each tells the whole answer so far.
-    this.usage = decodeUsage(value) ?? this.usage;
+    this.usage = this.latestUsage(this.usage, decodeUsage(value));
     this.usageBroken = isBrokenUsage(value);
     this.tellsUsage = true;
     this.noteToldCalls(toldCalls(value, this));
