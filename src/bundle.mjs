@@ -1,7 +1,7 @@
 /**
  * Puts the program together in dist/program: one file for each moment at which something is loaded, so that a start
  * reads some fifty files in place of a thousand. Run by itself it does nothing where it was made from the same sources.
- * Why, and what stays apart: docs/decisions/0214-the-program-is-a-bundle.md.
+ * Why, and what stays apart: docs/decisions/0442-start-bundle-and-threads.md.
  */
 import { createHash } from "node:crypto";
 import {
@@ -131,7 +131,7 @@ export async function bundle() {
 
 /**
  * Each by itself: what threads share with the program they would load from some twenty files, for a third of the time
- * that one takes until it has its task (docs/decisions/0250-a-thread-is-one-file.md).
+ * that one takes until it has its task (docs/decisions/0442-start-bundle-and-threads.md).
  *
  * @param {string} entry
  */

@@ -7,7 +7,7 @@ export type TypedNumber =
   | { readonly kind: "ambiguous"; readonly readings: readonly [string, string] }
   | { readonly kind: "wrong" };
 
-/** Reads for one person. Why as it does: docs/decisions/0258-typed-numbers-have-one-reading.md. */
+/** Reads for one person. Why as it does: docs/decisions/0439-console.md. */
 export interface TypedNumbers {
   /** USD as nano-USD. */
   readonly usd: (text: string) => TypedNumber;

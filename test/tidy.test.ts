@@ -67,7 +67,7 @@ describe("circles of imports", () => {
 
   test("of types alone are none among folders but those that share their forms", () => {
     expect(circlesOfFolders(program, "imports")).toEqual([
-      // A driver runs the ledger's state machine, and the ledger runs over a store: decision 0002.
+      // A driver runs the ledger's state machine, and the ledger runs over a store: decision 0400.
       ["src/ledger/", "src/store/"],
     ]);
   });

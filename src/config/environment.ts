@@ -250,7 +250,7 @@ export const SCHEMA = z.object({
     .min(32, SECRET_RULE)
     .optional()
     .describe(
-      "The root secret before, while it is rotated: on one node beside the new `TOLLGATE_SECRET` ([0140](decisions/0140-two-root-secrets.md))",
+      "The root secret before, while it is rotated: on one node beside the new `TOLLGATE_SECRET` ([0433](decisions/0433-secrets.md))",
     ),
   TOLLGATE_SECRET_NEXT: z
     .string()

@@ -1,6 +1,6 @@
 /**
  * The thread that puts long bodies together. The event loop hands it their pieces as they come and copies nothing: what
- * it copied, and what it kept until V8 collected it, took as long as all else that a body costs it (decision 0210).
+ * it copied, and what it kept until V8 collected it, took as long as all else that a body costs it (decision 0440).
  */
 import { Worker } from "node:worker_threads";
 import { asBuffer, ownMemory } from "../api/bytes.js";

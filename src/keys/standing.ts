@@ -76,7 +76,7 @@ async function standingWithin(
 
 /**
  * A person's keys in an account stand under the person's hidden key there, and may do what the role gives now. Without
- * one they were handed to the account, as are those of a person who left (decision 0201). What an operator made for an
+ * one they were handed to the account, as are those of a person who left (decision 0430). What an operator made for an
  * account is the account's too; it may more than the owner's keys as long as the person is an operator.
  */
 async function roleOfMaker(

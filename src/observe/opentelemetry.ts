@@ -1,6 +1,6 @@
 /**
  * Traces by OpenTelemetry, set by its own variables of the environment. Loaded only where those ask for traces:
- * docs/decisions/0162-traces-by-opentelemetry.md.
+ * docs/decisions/0438-metrics-traces-and-exports.md.
  */
 import {
   type Attributes,

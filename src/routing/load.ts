@@ -212,7 +212,7 @@ async function listingsOf(
 
 /**
  * What is known of each model: the price of its first target, which a fallback must not raise, and the least that all
- * targets can. Why: docs/decisions/0275-a-fallback-raises-no-price.md.
+ * targets can. Why: docs/decisions/0404-prices.md.
  */
 function knownFacts(models: readonly ModelSettings[], listings: Listings): ReadonlyMap<string, KnownModel> {
   const facts = new Map<string, KnownModel>();

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { variables } from "../../src/config/variables.js";
-import { decisionsIndex, docsIndex, llmsText, pages } from "../support/page-index.js";
+import { decisionsIndex, docsIndex, llmsText, pages, subjectOf } from "../support/page-index.js";
 import { expectMade } from "../support/reference-page.js";
 
 const text = new Map(pages().map((page) => [page, readFileSync(page, "utf8")]));
@@ -17,6 +17,18 @@ test("docs/README.md, docs/decisions/README.md and llms.txt list every page", ()
   expectMade("docs/README.md", docsIndex());
   expectMade("docs/decisions/README.md", decisionsIndex());
   expectMade("llms.txt", llmsText());
+});
+
+test("every decision record names its subject and has every section, in at most 60 lines", () => {
+  const records = pages().filter((page) => /^docs\/decisions\/0[4-9]\d\d-/.test(page));
+  const sections = ["Context", "Decision", "Options rejected", "Consequences"];
+  const wrong = records.filter((page) => {
+    const source = text.get(page) ?? "";
+    const found = [...source.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    const isWhole = /^- Status: \S/m.test(source) && found.join() === sections.join();
+    return !isWhole || subjectOf(page) === undefined || source.split("\n").length > 61;
+  });
+  expect(wrong).toEqual([]);
 });
 
 test("every note of a decision begins with its number, which no other has", () => {

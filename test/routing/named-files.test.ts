@@ -1,4 +1,4 @@
-/** Files that an upstream keeps are refused also where the text of instructions names them (decision 0226). */
+/** Files that an upstream keeps are refused also where the text of instructions names them (decision 0412). */
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import { qwen } from "../../src/families/qwen.js";

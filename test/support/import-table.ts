@@ -18,7 +18,7 @@ const EVERYWHERE = [
 
 /**
  * What each part may import besides its own folder and `EVERYWHERE`. An entry ends in `/` for a folder, else it is a
- * file; `!` takes one out again. A new entry is a decision note in docs/decisions.
+ * file; `!` takes one out again. A new entry says its reason here, or names the decision record that does.
  */
 export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/main.ts": ["src/"],
@@ -71,7 +71,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/card-rows.ts",
     "src/store/card-scripts.ts",
     "src/store/payment-scripts.ts",
-    // What was made over the API, in the form of a settings file: docs/decisions/0184-settings-have-one-decider.md.
+    // What was made over the API, in the form of a settings file: docs/decisions/0428-settings.md.
     "src/config/export.ts",
   ],
   "src/gateway/": [
@@ -80,7 +80,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/keys/",
     "src/limits/",
     "src/ledger/",
-    // What a request may cost has one door: docs/decisions/0213-one-door-to-what-a-request-may-cost.md.
+    // What a request may cost has one door: docs/decisions/0401-holds-and-estimates.md.
     "src/pricing/hold-plan.ts",
     "src/pricing/request-tokens.ts",
     "src/pricing/text-pieces.ts",
@@ -92,7 +92,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/observe/",
     "src/wire/wire.ts",
     // What the typed form brings along is judged as what a client's own body holds, and its question for vectors has
-    // the same facts: docs/decisions/0230-vectors-have-one-set-of-facts.md.
+    // the same facts: docs/decisions/0408-wires-share-one-layout.md.
     "src/wire/request/hosted-tools.ts",
     "src/wire/request/left-out-tools.ts",
     "src/wire/request/picture.ts",
@@ -117,7 +117,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/records/": [
     // A request brings its trace.
     "src/observe/tracing.ts",
-    // Content is sealed as other secrets are: docs/decisions/0176-content-that-is-kept.md.
+    // Content is sealed as other secrets are: docs/decisions/0436-audit-log-and-content.md.
     "src/alerts/seal.ts",
     "src/store/store.ts",
     "src/store/sqlite/binding.ts",
@@ -138,10 +138,10 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/member-scripts.ts",
     "src/store/oidc-scripts.ts",
     "src/coordination/coordination.ts",
-    // Issuers are as the settings name them: docs/decisions/0183-issuers-vouch-for-people.md.
+    // Issuers are as the settings name them: docs/decisions/0432-sign-in.md.
     "src/config/settings.ts",
   ],
-  // Codes are guessed and made as links are, and become money as credits do: docs/decisions/0181-top-up-codes.md.
+  // Codes are guessed and made as links are, and become money as credits do: decision 0406.
   "src/payments/": [
     "src/audit/",
     "src/coordination/coordination.ts",
@@ -149,7 +149,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/identity/tokens.ts",
     "src/identity/totp.ts",
     "src/ledger/corrections.ts",
-    // Payments by card are as the settings say, and booked as corrections are: docs/decisions/0203-card-payments.md.
+    // Payments by card are as the settings say, and booked as corrections are: decision 0406.
     "src/config/settings.ts",
     "src/store/card-rows.ts",
     "src/store/card-scripts.ts",
@@ -159,7 +159,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/limits/": ["src/coordination/coordination.ts"],
   "src/ledger/": ["src/audit/", "src/store/store.ts"],
   // The forms of its rows and steps; no driver.
-  // Whose skew is worth an alert is the clock's to say: docs/decisions/0273-days-go-by-the-stores-clock.md.
+  // Whose skew is worth an alert is the clock's to say: docs/decisions/0427-clocks.md.
   "src/alerts/": [
     "src/clock/",
     "src/audit/",
@@ -179,14 +179,14 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/error/echo.ts",
     "src/wire/error/upstream-refusal.ts",
     "src/wire/error/refusals.ts",
-    // What may leave, and at which price: docs/decisions/0080-one-gate-for-members.md.
+    // What may leave, and at which price: docs/decisions/0412-one-gate-for-members.md.
     "src/wire/request/member-gate.ts",
     "src/wire/request/held-objects.ts",
-    // Which names of what was left out anybody misses: docs/decisions/0295-what-asks-for-nothing.md.
+    // Which names of what was left out anybody misses: docs/decisions/0410-what-is-left-out-or-refused.md.
     "src/wire/request/dropped-parameters.ts",
-    // Whose cache of an upstream is read: docs/decisions/0269-prompt-caches-are-of-one-account.md.
+    // Whose cache of an upstream is read: docs/decisions/0418-tenants-at-shared-upstreams.md.
     "src/wire/request/prompt-cache.ts",
-    // Which name an answer tells: docs/decisions/0293-an-answer-names-what-was-asked.md.
+    // Which name an answer tells: docs/decisions/0413-answers-in-order.md.
     "src/wire/answer/told-model.ts",
     "src/wire/json/",
     "src/pricing/rates.ts",
@@ -204,7 +204,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/clock/": ["src/observe/log.ts"],
   "src/coordination/": [],
-  // Questions and answers between processes of one machine: docs/decisions/0182-workers-have-an-owner.md.
+  // Questions and answers between processes of one machine: docs/decisions/0425-workers-and-front-ends.md.
   "src/owner/": [],
   "src/observe/": [],
   "src/api/": [],
@@ -214,7 +214,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/money.ts": [],
   "src/csv.ts": [],
   "src/unusable-data.ts": [],
-  // One reader of numbers for commands and console: docs/decisions/0258-typed-numbers-have-one-reading.md.
+  // One reader of numbers for commands and console: docs/decisions/0439-console.md.
   "src/typed-number.ts": [],
   "src/redaction.ts": [],
   "src/failpoint.ts": [],
@@ -223,8 +223,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/package-root.ts": [],
   "src/prepare.mjs": ["src/bundle.mjs"],
   "src/bundle.mjs": [],
-  // A client of the API alone: docs/decisions/0168-the-console-is-a-client.md. What must be one
-  // is beside: numbers that people type (0258), and cells of CSV.
+  // A client of the API alone: docs/decisions/0439-console.md. What must be one
+  // is beside: numbers that people type (0439), and cells of CSV.
   "src/console/": [
     "src/typed-number.ts",
     "!src/api/",

@@ -9,20 +9,55 @@ export function pages(): readonly string[] {
 
 const DECISIONS = "docs/decisions/";
 
+/** The subjects of the records, in the order of the index. Each record names one: `- Subject: money and ledger`. */
+const SUBJECTS: readonly string[] = [
+  "Money and ledger",
+  "Wires and formats",
+  "Routing and upstreams",
+  "Limits and leases",
+  "Nodes and storage",
+  "Identity and keys",
+  "Records and console",
+  "Process, threads and memory",
+  "Edges and overload",
+  "Build, tests and release",
+];
+
+/** The subject that a record names, or undefined. */
+export function subjectOf(page: string): string | undefined {
+  const named = /^- Subject: (.+)$/m.exec(readFileSync(page, "utf8"))?.[1]?.toLowerCase();
+  return SUBJECTS.find((subject) => subject.toLowerCase() === named);
+}
+
 /** docs/decisions/README.md. */
 export function decisionsIndex(): string {
-  const notes = pages().filter((page) => /^docs\/decisions\/\d{4}-/.test(page));
-  const lines = notes.map((page) => {
-    const name = page.slice(DECISIONS.length);
-    return `- [${name.slice(0, 4)}](${name}): ${titleOf(page).replace(/^\d{4}[:.]? */, "")}`;
-  });
+  const inFolder = pages().filter((page) => page.startsWith(DECISIONS) && page !== `${DECISIONS}README.md`);
+  const records = inFolder.filter((page) => /\/\d{4}-/.test(page));
+  const sections = SUBJECTS.map((subject) => section(subject, records, subject));
   return `# Decisions
 
-Why it is so: one note for each choice that a reader would ask about. What a later note changed, the earlier one says.
-Numbers that are missing were never given. This list is made by \`npm run docs\`.
+One record for each choice of architecture: its context, the decision, the options rejected and the consequences.
+Numbers start at 0400. A record ends with the numbers of the notes that it replaces: git's history has their text
+(\`git log -- docs/decisions\`). This list is made by \`npm run docs\`.
+${sections.join("")}${section("Notes that no record has replaced", records, undefined)}${others(inFolder)}`;
+}
 
-${lines.join("\n")}
-`;
+function section(heading: string, records: readonly string[], subject: string | undefined): string {
+  const lines = records.filter((page) => subjectOf(page) === subject).map(lineOf);
+  return lines.length === 0 ? "" : `\n## ${heading}\n\n${lines.join("\n")}\n`;
+}
+
+function lineOf(page: string): string {
+  const name = page.slice(DECISIONS.length);
+  return `- [${name.slice(0, 4)}](${name}): ${titleOf(page).replace(/^\d{4}[:.]? */, "")}`;
+}
+
+/** Pages of the folder that are no records. */
+function others(inFolder: readonly string[]): string {
+  const lines = inFolder
+    .filter((page) => !/\/\d{4}-/.test(page))
+    .map((page) => `- [${titleOf(page)}](${page.slice(DECISIONS.length)})`);
+  return lines.length === 0 ? "" : `\n## Other pages\n\n${lines.join("\n")}\n`;
 }
 
 /** docs/README.md. */

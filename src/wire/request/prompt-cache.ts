@@ -1,6 +1,6 @@
 /**
  * Members that keep what an upstream caches of prompts within one account: written by the gateway, and mixed with the
- * account where a client wrote them. Why: docs/decisions/0269-prompt-caches-are-of-one-account.md.
+ * account where a client wrote them. Why: docs/decisions/0418-tenants-at-shared-upstreams.md.
  */
 import { createHmac } from "node:crypto";
 import type { MemberTexts } from "../json/text.js";
