@@ -1,9 +1,11 @@
-/** The README's map of the source names every folder and file at its top, and nothing that is not there. */
+/** The map of the source in docs/architecture.md is complete and true, and the README is short and leads somewhere. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const README = readFileSync("README.md", "utf8");
-const map = README.slice(README.indexOf("## Where things are"), README.indexOf("**Add a model family**"));
+const ARCHITECTURE = readFileSync("docs/architecture.md", "utf8");
+const MAP_HEADING = "## Where things are";
+const [, map = ""] = new RegExp(`^${MAP_HEADING}\n([^]*?)^## `, "m").exec(ARCHITECTURE) ?? [];
 const named = new Set([...map.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path ?? ""));
 
 test("every folder and file at the top of the source is named", () => {
@@ -17,4 +19,13 @@ test("everything that is named is there", () => {
   const linked = [...README.matchAll(/\]\(((?:docs|src)\/[^)#]+)\)/g)].map(([, path]) => path ?? "");
   expect(linked.filter((path) => !existsSync(path))).toEqual([]);
   expect(linked.length).toBeGreaterThan(5);
+});
+
+test("the README is for a reader of one minute, and has the two commands on lines of their own", () => {
+  const lines = README.trimEnd().split("\n");
+  expect(lines.length).toBeLessThanOrEqual(100);
+  expect(lines.filter((line) => /^ {4}npm (?:start|test)$/.test(line)).map((line) => line.trim())).toEqual([
+    "npm start",
+    "npm test",
+  ]);
 });

@@ -1,4 +1,7 @@
-/** What a client format is: the routes, headers and ids around a wire. Adding one is a file here and a line in main. */
+/**
+ * What a client format is: the routes, headers and ids around a wire. Adding one is a file here and a line in
+ * src/serve/listeners.ts.
+ */
 import type { ListModelsResponse, Model } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { ClientWire, EmbeddingWire, SourceBody, WireError } from "../wire/wire.js";

@@ -11,15 +11,19 @@ export const WRITE_VARIABLE = "TOLLGATE_WRITE_CONFORMANCE";
 
 const HEAD = `# Conformance
 
-Every client format on every model family, feature by feature. This page is written by the run of \`test/conformance\`
-itself, which fails where the page says something else than it found:
+This page shows which features work for each client format on each model family. Find your client's format, then the
+column of your provider.
+
+Each cell is a real conversation, whole and streamed, with the official packages that the section names. It runs
+through a real gateway to a mock upstream that refuses what the real one refuses.
+
+- \`pass\`: the upstream understood everything that the client sent, and the client everything that came back. That is
+  text, thinking, tool calls with their arguments, the end, and the usage.
+- \`400 x\`: the gateway refuses the request before it costs anything, and names the parameter \`x\`.
+
+The test run writes this page, and fails if the page differs from what it found:
 
     ${WRITE_VARIABLE}=1 npx vitest run test/conformance/matrix.prove.test.ts
-
-Each cell is a real conversation, whole and streamed, through the official packages that the section names, through a
-real gateway, with an upstream that refuses what the real one refuses. It passes where the upstream understood
-everything that the client said, and the client everything that was answered: words, thoughts, calls and their
-arguments, the end, and the usage. \`400 x\` is a refusal, before anything costs, that names the parameter \`x\`.
 `;
 
 /** Runs whatever was not run yet. */

@@ -1,4 +1,4 @@
-/** Lists of pages: the index of the decisions, and llms.txt, which tells readers that are programs where to look. */
+/** Lists of pages: of the decisions, of docs/, and llms.txt, which tells programs that read where to look. */
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Every page that people read, from the root. */
@@ -60,20 +60,44 @@ function others(inFolder: readonly string[]): string {
   return lines.length === 0 ? "" : `\n## Other pages\n\n${lines.join("\n")}\n`;
 }
 
+/** The pages by what their reader wants to do. A page that stands in none is listed under the last title. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  Start: ["quick-start", "clients", "grpc", "comparison"],
+  "Run a gateway": ["operations", "configuration", "cli", "console", "local-servers", "postgresql", "nodes"],
+  "Call the API": ["http-api", "headers", "errors", "members", "conformance", "model-facts"],
+  "Keys, people and security": ["keys", "people", "sign-in", "security-model", "audit"],
+  Money: ["prices", "ledger", "payments", "tokens", "exports"],
+  Observe: ["records", "metrics", "traces", "alerts", "performance"],
+  Contribute: ["architecture", "tests"],
+};
+const NO_GROUP = "More";
+
 /** docs/README.md. */
 export function docsIndex(): string {
-  const lines = ofDocs().map((page) => `- [${titleOf(page)}](${page.slice("docs/".length)}): ${firstSentence(page)}`);
+  const grouped = new Set(Object.values(GROUPS).flat());
+  const others = ofDocs()
+    .map(nameOf)
+    .filter((name) => !grouped.has(name));
+  const sections = Object.entries({ ...GROUPS, [NO_GROUP]: others }).map(([title, names]) => {
+    const lines = names.map((name) => {
+      const page = `docs/${name}.md`;
+      return `- [${titleOf(page)}](${name}.md): ${firstSentence(page)}`;
+    });
+    return lines.length === 0 ? "" : `## ${title}\n\n${lines.join("\n")}\n`;
+  });
   return `# Documents
 
-${lines.join("\n")}
-- [Decisions](decisions/README.md): why it is so.
-
-This list is made by \`npm run docs\`.
+${sections.filter((section) => section !== "").join("\n")}
+[Decisions](decisions/README.md) has the reasons for the design. \`npm run docs\` makes this list.
 `;
 }
 
 function ofDocs(): readonly string[] {
   return pages().filter((page) => /^docs\/[a-z-]+\.md$/.test(page));
+}
+
+function nameOf(page: string): string {
+  return page.slice("docs/".length, -".md".length);
 }
 
 /** llms.txt, by the convention of llmstxt.org. */
@@ -89,7 +113,7 @@ A running gateway serves its own description: \`GET /\` (what it is), \`GET /ope
 
 ## Start
 
-- [README](README.md): start it, use it, operate it
+- [README](README.md): what it is, how to start it, the first call
 - [Schema of the settings file](schemas/tollgate.schema.json): JSON Schema of tollgate.yaml
 - [OpenAPI](schemas/openapi.json): every path with its fields and examples
 - [Protocol](proto/tollgate/v1/inference_service.proto): requests to models over gRPC
@@ -100,9 +124,9 @@ ${ofDocs().map(line).join("\n")}
 
 ## Optional
 
-- [Decisions](docs/decisions/README.md): why it is so
+- [Decisions](docs/decisions/README.md): the reasons for the design
 - [Changelog](CHANGELOG.md): what changed
-- [Contributing](CONTRIBUTING.md): how to change it
+- [Contributing](CONTRIBUTING.md): how to add a provider, a method or a column
 `;
 }
 
