@@ -44,50 +44,57 @@ const NO_LEASES = { count: 0, restNanos: 0n };
 
 export class Metrics {
   readonly registry = new Registry();
-  readonly httpRequests = new Tally("tollgate_http_requests_total", "HTTP requests.", ["route", "status"]);
+  readonly httpRequests = new Tally("tollgate_http_requests_total", "HTTP requests, by route and status.", [
+    "route",
+    "status",
+  ]);
   readonly httpSeconds = new Timing(
     "tollgate_http_request_seconds",
-    "Time of HTTP requests.",
+    "Duration of HTTP requests.",
     ["route"],
     SECONDS_BOUNDS,
   );
   readonly #models = new Map<string, ModelCounts>();
   readonly overageUsd = this.#counter(
     "tollgate_overage_usd_total",
-    "Used above what the account had, and paid by the operator, in USD.",
+    "Cost of requests above what their accounts had, paid by the operator, in USD.",
     [],
   );
   readonly firstTokenSeconds = new Timing(
     "tollgate_first_token_seconds",
-    "Time to the first batch of an answer, by the upstream that gave it.",
+    "Time to the first part of an answer, by the upstream that gave it.",
     ["model", "upstream"],
     SECONDS_BOUNDS,
   );
   readonly overheadSeconds = new Timing(
     "tollgate_overhead_seconds",
-    "Time from a request's arrival in the core to its first attempt: what the gateway adds before an upstream works.",
+    "Time that the gateway adds before the upstream: from a request's arrival in the core to its first attempt.",
     ["model", "upstream"],
     SHORT_SECONDS_BOUNDS,
   );
   readonly generationSeconds = new Timing(
     "tollgate_generation_seconds",
-    "Time of requests to models, from their arrival in the core to their settlement.",
+    "Duration of requests to models, from arrival in the core to settlement.",
     ["model", "upstream"],
     SECONDS_BOUNDS,
   );
   readonly refusals = new Tally(
     "tollgate_refusals_total",
-    "Calls that were refused or failed, management included, by reason and HTTP status.",
+    "Calls that were refused or failed, management calls included, by reason and HTTP status.",
     ["reason", "status"],
   );
-  readonly attempts = new Tally("tollgate_upstream_attempts_total", "Tries of upstreams.", ["upstream", "result"]);
-  readonly setAside = new Tally("tollgate_upstream_set_aside_total", "Times that upstreams were set aside.", [
+  readonly attempts = new Tally(
+    "tollgate_upstream_attempts_total",
+    "Attempts at upstreams, by result: `ok`, or the reason of the failure.",
+    ["upstream", "result"],
+  );
+  readonly setAside = new Tally("tollgate_upstream_set_aside_total", "Ejections of upstreams, by cause.", [
     "upstream",
     "cause",
   ]);
   readonly refusedAsOurs = new Tally(
     "tollgate_upstream_refused_as_ours_total",
-    "Requests that upstreams refused by words, or with 402 or 403, as if our credential or account were at fault.",
+    "Requests that an upstream refused with 402, 403 or a message, as if the gateway's credential or account were at fault.",
     ["upstream", "model"],
   );
   /** What is of the node itself. */
@@ -100,73 +107,76 @@ export class Metrics {
   readCoordination: () => CoordinationGauges | undefined = () => undefined;
   readonly redisSeconds = new Histogram({
     name: "tollgate_redis_seconds",
-    help: "Time of commands to Redis.",
+    help: "Duration of Redis commands.",
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25],
     registers: [this.registry],
   });
   readonly redisTroubles = this.#counter(
     "tollgate_redis_troubles_total",
-    "Times that Redis was found slow or unreachable, and this node went by its own share of the limits.",
+    "Times that this node found Redis slow or unreachable and switched to its own share of the limits.",
     ["trouble"],
   );
   readonly recordsDropped = this.#counter(
     "tollgate_records_dropped_total",
-    "Records of requests that were not stored: bounded, as refusals that come too often; lost, where they could not be written; untold, where a front end did not reach its core.",
+    "Records of requests that were not stored, by cause: `bounded` (too many refusals), `lost` (could not be written), `untold` (a front end did not reach its core).",
     ["cause"],
   );
   readonly contentDropped = this.#counter(
     "tollgate_content_dropped_total",
-    "Requests whose content was to be kept and was not: too much came at once, or it could not be written.",
+    "Requests whose content could not be stored: too much came at once, or writing failed.",
     [],
   );
   readonly stripeEvents = this.#counter(
     "tollgate_stripe_events_total",
-    "Events that came to /api/v1/stripe-events: taken, ignored, refused as not Stripe's, or failed, to come again.",
+    "Events received at /api/v1/stripe-events, by outcome: `taken` (booked), `ignored`, `refused` (not from Stripe), `failed` (Stripe sends it again).",
     ["outcome"],
   );
-  readonly redisFailures = this.#counter("tollgate_redis_failures_total", "Commands to Redis that failed.", []);
+  readonly redisFailures = this.#counter("tollgate_redis_failures_total", "Redis commands that failed.", []);
   readonly decidedAlone = this.#counter(
     "tollgate_decided_alone_total",
-    "Admissions by this node's own share of the limits, while Redis was away.",
+    "Requests checked against this node's own share of the limits while Redis was unavailable.",
     [],
   );
   readonly unknownMembers = new Tally(
     "tollgate_unknown_members_total",
-    "Members of requests that the gateway does not know.",
+    "Members of request bodies that the gateway does not know.",
     ["upstream", "member"],
   );
   /** How many requests to models run now. */
   running = 0;
   readonly usageDoubts = this.#counter(
     "tollgate_usage_doubts_total",
-    "Answers whose upstream reported no usage, or one that cannot be true.",
+    "Answers whose upstream reported no usage, or an implausible one.",
     ["upstream", "doubt"],
   );
   readonly unbilledTokens = this.#counter(
     "tollgate_unbilled_tokens_total",
-    "Tokens that nobody is charged for: told by an attempt that failed or was left, or sent for a client that hung up.",
+    "Tokens that no client is charged for: used by an attempt that failed or was replaced, by a free answer, or for a client that disconnected.",
     ["upstream"],
   );
   readonly readOn = this.#counter(
     "tollgate_read_on_total",
-    "Answers that nobody waited for any more: read on for their usage, or cut because too many were.",
+    "Answers whose client disconnected and that are read on for their usage: `begun`, `ended`, or `refused` (cut, because too many were running).",
     ["upstream", "result"],
   );
-  readonly readOnRunning = this.#gauge("tollgate_read_on_running", "Answers that are read on for their usage now.");
+  readonly readOnRunning = this.#gauge(
+    "tollgate_read_on_running",
+    "Answers that are currently read on for their usage after the client disconnected.",
+  );
   readonly settlesLost = this.#counter(
     "tollgate_settles_lost_total",
-    "Settlements that the ledger gave up: recovery resolves their holds, and may charge less.",
+    "Settlements that the ledger gave up. Recovery resolves their holds, and may charge less.",
     [],
   );
-  readonly settlesQueued = this.#gauge("tollgate_settles_queued", "Settlements that wait for the ledger.");
+  readonly settlesQueued = this.#gauge("tollgate_settles_queued", "Settlements waiting for the ledger.");
   readonly lateRecords = this.#counter(
     "tollgate_late_records_total",
-    "Requests that were admitted against a lease, whose holds were lost on the way, and that were settled all the same.",
+    "Requests admitted with a money lease whose hold was lost, and that were settled nevertheless.",
     [],
   );
   readonly lateOverageUsd = this.#counter(
     "tollgate_late_overage_usd_total",
-    "What such requests cost above what their accounts still had, paid by the operator, in USD.",
+    "Cost of the requests in `tollgate_late_records_total` above what their accounts still had, paid by the operator, in USD.",
     [],
   );
   /** Nodes that serve by other settings than the ones accepted last; read when Prometheus asks. */
@@ -177,20 +187,24 @@ export class Metrics {
   readWaiting: () => number = () => 0;
   /** This node's leases of money, and what is left of them together; read when Prometheus asks. */
   readLeases: () => { readonly count: number; readonly restNanos: bigint } = () => NO_LEASES;
-  readonly answerKeys = this.#gauge("tollgate_idempotency_keys", "Idempotency-Keys that are remembered.");
+  readonly answerKeys = this.#gauge("tollgate_idempotency_keys", "Idempotency-Keys that are stored.");
   readonly answerBytes = new Gauge({
     name: "tollgate_kept_answer_bytes",
-    help: "Answers kept to come again.",
+    help: "Size of the answers stored for retries and resumed streams, in memory or on disk.",
     labelNames: ["place"],
     registers: [this.registry],
   });
   readonly answersEvicted = this.#counter(
     "tollgate_kept_answers_evicted_total",
-    "Answers forgotten before their time, for want of room.",
+    "Stored answers removed before their time because space ran out.",
     [],
   );
-  readonly answersLost = this.#counter("tollgate_kept_answers_lost_total", "Answers that could not be kept.", []);
-  readonly orphans = this.#counter("tollgate_orphans_total", "Holds that a crash left, by how they ended.", ["end"]);
+  readonly answersLost = this.#counter("tollgate_kept_answers_lost_total", "Answers that could not be stored.", []);
+  readonly orphans = this.#counter(
+    "tollgate_orphans_total",
+    "Holds left behind by a crash, by how recovery resolved them: `settled` or `voided`.",
+    ["end"],
+  );
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -209,29 +223,46 @@ export class Metrics {
     for (const cause of ["bounded", "lost", "untold"]) this.recordsDropped.inc({ cause }, 0);
     this.#asides();
     this.#settings();
-    this.#gauge("tollgate_redis_away", "1 while this node goes by its own share of the limits.", () =>
-      this.readCoordination()?.degraded === undefined ? 0 : 1,
+    this.#gauge(
+      "tollgate_redis_away",
+      "1 while Redis is unavailable and this node uses its own share of the limits.",
+      () => (this.readCoordination()?.degraded === undefined ? 0 : 1),
     );
     this.#gauge(
       "tollgate_nodes",
-      "Nodes that share limits, as last known.",
+      "Nodes that share limits, as last known to this node.",
       () => this.readCoordination()?.nodeCount ?? 1,
     );
-    const differing = "Nodes of this database that serve by other settings than the ones that were accepted last.";
+    const differing = "Nodes of this database whose settings differ from the ones that were accepted last.";
     this.#gauge("tollgate_nodes_differing", differing, () => this.readDiffering());
     const journaled =
-      "Requests that only the journal has: they were admitted within leases while the database was away.";
+      "Requests recorded only in this node's journal: they ran on money leases while the database was unavailable.";
     this.#gauge("tollgate_journaled_requests", journaled, () => this.readJournaled());
-    this.#gauge("tollgate_leases", "Leases of money that this node has.", () => this.readLeases().count);
-    this.#gauge("tollgate_leased_usd", "What is left of them, in USD.", () =>
+    this.#gauge("tollgate_leases", "Money leases that this node has.", () => this.readLeases().count);
+    this.#gauge("tollgate_leased_usd", "Money left in this node's leases, in USD.", () =>
       approximateUsd(this.readLeases().restNanos),
     );
-    const waiting = "Requests that wait for their start, because more come than this process can work off.";
+    const waiting = "Requests waiting to start because the process is overloaded.";
     this.#gauge("tollgate_requests_waiting", waiting, () => this.readWaiting());
-    this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
-    this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
-    this.#read("tollgate_tokens_total", "Tokens charged or free.", "component", (counts) => counts.tokens);
-    this.#read("tollgate_usage_source_total", "How usages were known.", "source", (counts) => counts.sources);
+    this.#gauge("tollgate_generations_running", "Requests to models running now.", () => this.running);
+    this.#read(
+      "tollgate_generations_total",
+      "Admitted requests to models, by how they ended: `finished`, or the reason.",
+      "reason",
+      (counts) => counts.ends,
+    );
+    this.#read(
+      "tollgate_tokens_total",
+      "Tokens of all requests, free ones included.",
+      "component",
+      (counts) => counts.tokens,
+    );
+    this.#read(
+      "tollgate_usage_source_total",
+      "Requests by where their usage comes from, such as `reported` by the upstream or `counted` by the gateway.",
+      "source",
+      (counts) => counts.sources,
+    );
     this.#cost();
   }
 
@@ -250,7 +281,7 @@ export class Metrics {
     const models = this.#models;
     const counter = new Counter({
       name: "tollgate_cost_usd_total",
-      help: "What accounts were charged, in USD.",
+      help: "Charges to accounts, in USD.",
       labelNames: ["model"],
       registers: [this.registry],
       collect() {
@@ -264,7 +295,7 @@ export class Metrics {
     const read = (): readonly UpstreamAside[] => this.readAsides();
     const gauge = new Gauge({
       name: "tollgate_upstream_aside",
-      help: "1 for each upstream, or model there, that is set aside for somebody and not back yet.",
+      help: "1 for each upstream, or model there, that is ejected, for all accounts or for some.",
       labelNames: ["upstream", "model", "cause"],
       registers: [this.registry],
       collect() {
@@ -278,7 +309,7 @@ export class Metrics {
     const read = (): SettingsInForce | undefined => this.readSettings();
     const gauge = new Gauge({
       name: "tollgate_settings_accept_seconds",
-      help: "When the settings file that is in force was accepted, in seconds since 1970, by the start of its hash.",
+      help: "When the current settings file was accepted, as a Unix time; `version` is the start of its hash.",
       labelNames: ["version"],
       registers: [this.registry],
       collect() {

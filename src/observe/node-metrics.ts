@@ -64,16 +64,21 @@ const NOTHING: NodeReadings = {
 type Series<Label extends string> = { readonly labels: Readonly<Record<Label, string>>; readonly value: number };
 
 export class NodeMetrics {
-  readonly ledgerBatch = new Timing("tollgate_ledger_batch_operations", "Operations in one commit.", [], BATCH_BOUNDS);
+  readonly ledgerBatch = new Timing(
+    "tollgate_ledger_batch_operations",
+    "Operations in one commit of the ledger.",
+    [],
+    BATCH_BOUNDS,
+  );
   readonly ledgerCommitSeconds = new Timing(
     "tollgate_ledger_commit_seconds",
-    "Time from a batch's way to the database to its answer: durable.",
+    "Duration of a commit of the ledger, until it is durable.",
     [],
     SHORT_SECONDS_BOUNDS,
   );
   readonly ledgerSyncSeconds = new Timing(
     "tollgate_ledger_sync_seconds",
-    "Time of the disk to make commits durable; with SQLite alone.",
+    "Duration of the disk syncs of commits; SQLite only.",
     [],
     SHORT_SECONDS_BOUNDS,
   );
@@ -91,19 +96,19 @@ export class NodeMetrics {
       registry.registerMetric(timing);
     this.#reloads = new Counter({
       name: "tollgate_settings_reloads_total",
-      help: "Reads of the settings file, the first one included, by whether it came into force or was refused.",
+      help: "Reads of the settings file, the first one included, by result: `accepted` or `refused`.",
       labelNames: ["result"],
       registers: [registry],
     });
     this.#reloadIsGood = new Gauge({
       name: "tollgate_settings_last_reload_successful",
-      help: "1 where the settings file as it was last read is in force, 0 where it was refused.",
+      help: "1 if the settings file was accepted when it was last read, 0 if it was refused.",
       registers: [registry],
     });
     this.#reloadIsGood.set(1);
     this.#proofHolds = new Gauge({
       name: "tollgate_ledger_proof_holds",
-      help: "0 where the ledger's last proof at this node did not hold, else 1.",
+      help: "0 if the last verification of the ledger on this node failed, else 1.",
       registers: [registry],
     });
     this.#proofHolds.set(1);
@@ -118,9 +123,12 @@ export class NodeMetrics {
   /** Says which build runs. */
   build(version: string): void {
     const labels = { version, node: process.versions.node };
-    this.#gauge("tollgate_build_info", "1, by the version of the program and of Node.", ["version", "node"], () => [
-      { labels, value: 1 },
-    ]);
+    this.#gauge(
+      "tollgate_build_info",
+      "Always 1; the labels are the versions of the program and of Node.",
+      ["version", "node"],
+      () => [{ labels, value: 1 }],
+    );
   }
 
   /** A proof of the ledger ended at this node. */
@@ -149,7 +157,7 @@ export class NodeMetrics {
   #loop(): void {
     const counter = new Counter({
       name: "tollgate_event_loop_active_seconds_total",
-      help: "Time in which the event loop worked; its rate is the loop's utilization.",
+      help: "Time in which the event loop was busy; its rate is the utilization.",
       registers: [this.#registry],
       collect() {
         counter.reset();
@@ -159,20 +167,20 @@ export class NodeMetrics {
   }
 
   #work(): void {
-    this.#gauge("tollgate_holds_open", "Holds of requests that this node runs or settles.", [], () => [
+    this.#gauge("tollgate_holds_open", "Holds of requests that this node is running or settling.", [], () => [
       { labels: {}, value: this.#readings.openHolds() },
     ]);
-    const help = "Memory of answers in one piece of more than 64 KiB, until each is settled.";
+    const help = "Memory used by non-streamed answers above 64 KiB, until they are settled.";
     this.#gauge("tollgate_answer_bytes", help, [], () => [{ labels: {}, value: this.#readings.answerBytes() }]);
-    this.#gauge("tollgate_worker_queue_jobs", "What waits for a thread beside the event loop.", ["worker"], () =>
+    this.#gauge("tollgate_worker_queue_jobs", "Jobs waiting for a worker thread.", ["worker"], () =>
       this.#readings.queues().map(({ worker, jobs }) => ({ labels: { worker }, value: jobs })),
     );
   }
 
   #readiness(): void {
-    const ready = "1 where `/readyz` answers 200, and while a process that was told to stop ends; else 0.";
+    const ready = "1 if `/readyz` answers 200, and while the process shuts down; else 0.";
     this.#gauge("tollgate_ready", ready, [], async () => [{ labels: {}, value: (await this.isReady()) ? 1 : 0 }]);
-    const away = "1 while the ledger's database takes no writes: calls that cost money are refused with 503.";
+    const away = "1 while the ledger's database accepts no writes; paid calls without a money lease get 503.";
     this.#gauge("tollgate_database_away", away, [], () => [
       { labels: {}, value: this.#readings.isDatabaseAway() ? 1 : 0 },
     ]);
@@ -180,42 +188,46 @@ export class NodeMetrics {
 
   #clock(): void {
     const skew =
-      "How far the machine's clock is ahead of the time by which the node has days, which is the database's; below 0: behind.";
+      "How far the machine's clock is ahead of the database's clock, which decides days and budgets; negative: behind.";
     this.#gauge("tollgate_clock_skew_seconds", skew, [], () => [
       { labels: {}, value: this.#readings.clock().skewMs / 1_000 },
     ]);
-    const age = "How long ago the node asked the database for the time; it asks every ten seconds.";
+    const age = "Time since the node last read the database's clock, which it does every ten seconds.";
     this.#gauge("tollgate_clock_look_age_seconds", age, [], () => [
       { labels: {}, value: this.#readings.clock().lookAgeMs / 1_000 },
     ]);
   }
 
   #upstreams(): void {
-    const help = "1 where requests go to the upstream; 0 where it, or each of its models in use, is set aside.";
+    const help = "1 if requests are sent to the upstream; 0 if it, or every model in use there, is ejected.";
     this.#gauge("tollgate_upstream_up", help, ["upstream"], () =>
       this.#readings.upstreams().map(({ upstream, isUp }) => ({ labels: { upstream }, value: isUp ? 1 : 0 })),
     );
-    this.#gauge("tollgate_upstream_running", "Requests that run at the upstream now.", ["upstream"], () =>
+    this.#gauge("tollgate_upstream_running", "Requests running at the upstream now.", ["upstream"], () =>
       this.#readings.upstreams().map(({ upstream, running }) => ({ labels: { upstream }, value: running })),
     );
   }
 
   /** Read once for the three, which Prometheus asks for together. */
   #accounts(): void {
-    const ofMetrics = "of an account that the settings name under `metrics.accounts`";
+    const ofMetrics = "of an account listed in `metrics.accounts`";
     let reading: Promise<readonly AccountGauges[]> = Promise.resolve([]);
     // Metrics are collected in the order of their registration.
     const read = (): Promise<readonly AccountGauges[]> => (reading = this.#readings.accounts());
-    this.#gauge("tollgate_account_available_usd", `Money ${ofMetrics} that nothing holds.`, ["account"], async () =>
+    this.#gauge("tollgate_account_available_usd", `Available money ${ofMetrics}, in USD.`, ["account"], async () =>
       (await read()).map(({ account, availableNanos }) => ({
         labels: { account },
         value: approximateUsd(availableNanos),
       })),
     );
-    this.#gauge("tollgate_account_held_usd", `Money ${ofMetrics} that running requests hold.`, ["account"], async () =>
-      (await reading).map(({ account, heldNanos }) => ({ labels: { account }, value: approximateUsd(heldNanos) })),
+    this.#gauge(
+      "tollgate_account_held_usd",
+      `Money ${ofMetrics} that running requests hold, in USD.`,
+      ["account"],
+      async () =>
+        (await reading).map(({ account, heldNanos }) => ({ labels: { account }, value: approximateUsd(heldNanos) })),
     );
-    const shares = `How much of a budget ${ofMetrics} is used, from 0 to 1.`;
+    const shares = `Used share of a budget ${ofMetrics}, from 0 to 1.`;
     this.#gauge("tollgate_account_budget_used_ratio", shares, ["account", "period"], async () =>
       (await reading).flatMap(({ account, budgets }) =>
         budgets.map(({ period, limitNanos, usedNanos }) => ({

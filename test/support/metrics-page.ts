@@ -31,7 +31,7 @@ export async function metricsPage(text: string): Promise<string> {
   const all = await documentedMetrics();
   const own = all.filter(({ name }) => name.startsWith("tollgate_"));
   const others = all.filter(({ name }) => !name.startsWith("tollgate_"));
-  return `${head}${START}\n\n## Of the gateway\n\n${table(own)}\n## Of the process\n\n${table(others)}`;
+  return `${head}${START}\n\n## Metrics of the gateway\n\n${table(own)}\n## Metrics of the process\n\n${table(others)}`;
 }
 
 function labelsOf(metric: object): readonly string[] {
@@ -44,5 +44,5 @@ function table(metrics: readonly DocumentedMetric[]): string {
     const named = labels.map((label) => `\`${label}\``).join(", ");
     return `| \`${name}\` | ${type} | ${named} | ${help.replaceAll("|", "\\|")} |`;
   });
-  return ["| name | type | labels | what it tells |", "|---|---|---|---|", ...lines, ""].join("\n");
+  return ["| name | type | labels | meaning |", "|---|---|---|---|", ...lines, ""].join("\n");
 }

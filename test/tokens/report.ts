@@ -33,12 +33,12 @@ export function boundOf(text: string, model: string): number {
 const COLUMNS = [
   "family",
   "tokenizer",
-  "its tokens",
-  "ours",
-  "sum",
-  "median text",
-  "worst of 20",
-  "under the bound",
+  "own tokens",
+  "counted",
+  "error of the sum",
+  "error p50",
+  "error p95",
+  "within the bound",
 ] as const;
 
 /** The line of one tokenizer: errors as shares of its own count, and the texts whose bound holds. */
