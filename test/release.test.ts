@@ -170,7 +170,7 @@ test("an image gets what .dockerignore leaves, among it all that its build reads
   for (const input of inputs) expect(copied.some((path) => input === path || input.startsWith(`${path}/`))).toBe(true);
 });
 
-test("the changelog has a heading for each version, newest first, under the kinds of Keep a Changelog", () => {
+test("the changelog has versions, newest first, each with Upgrading and the kinds of Keep a Changelog", () => {
   const headings = read("CHANGELOG.md").match(/^##? .*$/gm) ?? [];
   expect(headings.slice(0, 2)).toEqual(["# Changelog", "## [Unreleased]"]);
   const versions = headings.slice(2);
@@ -184,7 +184,7 @@ test("the changelog has a heading for each version, newest first, under the kind
   expect(versions[0]).toContain(`[${JSON.parse(read("package.json")).version}]`);
   const kinds = read("CHANGELOG.md").match(/^### .*$/gm) ?? [];
   expect(kinds.length).toBeGreaterThan(0);
-  for (const kind of kinds) expect(kind).toMatch(/^### (Added|Changed|Deprecated|Removed|Fixed|Security)$/);
+  for (const kind of kinds) expect(kind).toMatch(/^### (Upgrading|Added|Changed|Deprecated|Removed|Fixed|Security)$/);
 });
 
 test("what an image copies from its context is read from the Dockerfile, and is there", () => {

@@ -1,6 +1,6 @@
 /**
- * The steps before a request runs: its model, its limits and its hold. Its plan by bytes is tried first; only where
- * that is refused, its input is counted.
+ * The steps before a request runs: its model, its limits and its hold. The cost is first bounded by the request's
+ * bytes. Only if that bound is refused are the input tokens counted.
  */
 import { GatewayError, type ReasonName } from "../errors.js";
 import { failpoint } from "../failpoint.js";
@@ -17,19 +17,19 @@ import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
 import type { Steps } from "./steps.js";
 
-/** What a lower bound of the input may mend. */
+/** The refusals that a smaller bound of the input may avoid. */
 const NO_MONEY: ReadonlySet<ReasonName> = new Set([
   "ERROR_REASON_BALANCE_TOO_LOW",
   "ERROR_REASON_BUDGET_EXCEEDED",
   "ERROR_REASON_BALANCE_HELD",
 ]);
 
-/** Who sets money aside. A question about a request asks one who says the same and takes nothing. */
+/** Something that can hold money. An estimate uses one that decides in the same way and holds nothing. */
 export interface Holder<Held extends object> {
   readonly ledger: { hold(request: HoldRequest): Held | Promise<Held> };
 }
 
-/** The model that the request names. Throws MODEL_UNKNOWN, then MODEL_NOT_ALLOWED. */
+/** Finds the model that the request names. Throws MODEL_UNKNOWN, then MODEL_NOT_ALLOWED. */
 export function findModel(id: string, caller: Caller, steps: Steps): ServedModel {
   const model = steps.routing.find(id);
   // A permission is for the model, however its name was spelled.
@@ -37,7 +37,7 @@ export function findModel(id: string, caller: Caller, steps: Steps): ServedModel
   return model;
 }
 
-/** What the request may cost, by its bytes. */
+/** The most that the request may cost, bounded by its bytes. */
 export function planOf(
   { request, generation }: Pick<Asked, "request" | "generation">,
   model: ServedModel,
@@ -56,7 +56,7 @@ export function planOf(
 }
 
 /**
- * Takes the tokens that the request may use, and its model, into its limits, at once where they are at hand. Throws or
+ * Takes the request's possible tokens and its model into the limits; synchronously if the limits are local. Throws or
  * rejects with RATE_LIMITED.
  */
 export function reserve(plan: Plan, model: ServedModel, admission: Admission): Plan | Promise<Plan> {
@@ -69,7 +69,7 @@ export function reserve(plan: Plan, model: ServedModel, admission: Admission): P
   }
 }
 
-/** Once more with the input counted, where its bound by bytes was refused for its tokens. */
+/** Tries again with counted input tokens, if the bound by bytes was refused for its tokens. */
 async function reserveByCount(
   refusal: unknown,
   byBytes: Plan,
@@ -83,15 +83,15 @@ async function reserveByCount(
   return plan;
 }
 
-/** The money that was set aside, and the plan that it covers. */
+/** The money that is held, and the plan that it covers. */
 export interface Opened<Held> {
   readonly hold: Held;
   readonly plan: Plan;
 }
 
 /**
- * Sets money aside, at once where that needs no wait. Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED, BALANCE_HELD or
- * LEDGER_UNAVAILABLE.
+ * Holds money for the request; synchronously if no wait is needed. Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED,
+ * BALANCE_HELD or LEDGER_UNAVAILABLE.
  */
 export function openHold<Held extends object>(
   plan: Plan,
@@ -121,7 +121,7 @@ function openNow<Held extends object>(
   }
 }
 
-/** Once more with the input counted, where its bound by bytes was refused for its money. */
+/** Tries again with counted input tokens, if the bound by bytes was refused for its money. */
 async function openByCount<Held extends object>(
   refusal: unknown,
   byBytes: Plan,
@@ -168,7 +168,7 @@ function holdFor<Held extends object>(
   });
 }
 
-/** The budgets of a key and of those that made it, as the ledger checks them. */
+/** The budgets of a key and of the keys that created it, as the ledger checks them. */
 function budgetsOf(caller: Caller): KeyBudget[] {
   const budgets: KeyBudget[] = [];
   addBudgets(budgets, caller, undefined);

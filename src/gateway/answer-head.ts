@@ -1,37 +1,39 @@
-/** The head of an answer: which upstream answers, after which wait, and what it told beside the answer. */
+/**
+ * The head of an answer: which upstream answers, how long the request waited, and what else the upstream's headers say.
+ */
 import { type CallMetadata, FORM_HEADER } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import type { UnifiedLimits } from "./unified-limits.js";
 
 const DROPPED_HEADER = "x-tollgate-dropped";
 const DROPPED_CHARACTERS_MAX = 1_000;
-/** Names of models come from settings and from upstreams' lists, and may be any text. */
+/** Model names come from settings and from upstreams' lists, and may be any text. */
 const HEADER_TEXT = /^[\x21-\x7e]{1,256}$/;
 
-/** Who answers, and how. */
+/** Which target answers, and in which form. */
 export interface Answering {
   readonly form: "stream" | "whole";
   readonly upstream: string;
-  /** As the upstream names it. */
+  /** The model name that the upstream uses. */
   readonly model: string;
   readonly attempts: number;
   readonly queueMs: number;
 }
 
-/** Of one attempt. */
+/** The head of one attempt. */
 export class AnswerHead {
-  /** Names of parameters that the upstream's wire has no place for. */
+  /** Names of parameters that the upstream's wire does not have. */
   dropped: readonly string[] = [];
   limits: UnifiedLimits | undefined;
 
-  /** Those of a stream that begins before its answer: it names no target, since another one may answer. */
+  /** The head of a stream that begins before its answer. It names no target, since another target may still answer. */
   early(known: CallMetadata): Record<string, string> {
     const headers: Record<string, string> = { ...known, [FORM_HEADER]: "stream" };
     if (this.dropped.length > 0) headers[DROPPED_HEADER] = droppedText(this.dropped);
     return headers;
   }
 
-  /** The headers of the answer, over what is `known` before there is one. */
+  /** The headers of the answer: `known` headers, and those of the target that answers. */
   headers(known: CallMetadata, { form, upstream, model, attempts, queueMs }: Answering): Record<string, string> {
     const headers: Record<string, string> = {};
     // Copied by hand, here and where headers become an answer: a spread of objects that differ costs a microsecond.
@@ -46,14 +48,14 @@ export class AnswerHead {
     return headers;
   }
 
-  /** What the attempt failed with, and for how long the operator's account is used up. */
+  /** Adds to the attempt's error how long the operator's account at the upstream is exhausted. */
   failed(error: GatewayError): GatewayError {
     if (this.limits === undefined) return error;
     return new GatewayError(error.reason, { ...error.metadata, ...this.limits }, { cause: error.cause });
   }
 }
 
-/** The names of parameters as a header: each once, as far as they fit. Some are the client's own. */
+/** The names of parameters as a header value: each once, as many as fit. Some names come from the client. */
 function droppedText(params: readonly string[]): string {
   return [...new Set(params)]
     .join(", ")

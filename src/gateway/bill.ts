@@ -1,4 +1,6 @@
-/** What an answer costs by what it tells of itself: the model, the service tier and the tools that were really used. */
+/**
+ * Computes what an answer costs from what the answer reports: the model, the service tier and the tools that were used.
+ */
 import type { Price, ToolUse, Usage } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { endpointFor } from "../families/family.js";
@@ -13,33 +15,36 @@ import { greater, lesser } from "../money.js";
 import type { MeterOptions } from "./meter-types.js";
 
 /**
- * What an answer tells that was not asked: another model, another service tier, or calls of the upstream's tools. A
- * model or a tier is charged at its own price where that is known, else at the dearest that the hold covered, and never
- * above the hold; calls that the request did not allow are not charged.
+ * What an answer reports that was not requested: another model, another service tier, or tool calls. A model or tier is
+ * charged at its own price if that is known, else at the highest price that the hold covers, and never above the hold.
+ * Calls that the request did not allow are not charged.
  */
 export type ServedDoubt = "other_model" | "other_tier" | "other_tool";
 
 export interface Bill {
   readonly costNanos: bigint;
-  /** What the operator pays for it; undefined where nobody knows. */
+  /** What the operator pays for it; undefined if unknown. */
   readonly operatorCostNanos: bigint | undefined;
   readonly doubt: ServedDoubt | undefined;
 }
 
-/** What a bill is made of beside the usage. */
+/** What a bill needs beside the usage. */
 export interface BillTerms {
-  /** The price that the request was admitted at. */
+  /** The price at admission. */
   readonly price: Price;
-  /** What the operator pays for the target that answered; undefined where nobody knows. */
+  /** What the operator pays for the target that answered; undefined if unknown. */
   readonly cost: Price | undefined;
   readonly plan: Pick<Plan, "serviceTier" | "toolCallsMax">;
-  /** What was set aside: what was not asked costs no more. */
+  /** The amount of the hold. What was not requested costs no more than this. */
   readonly heldNanos: bigint;
-  /** Undefined where the answer came from the model that was asked. */
+  /** Undefined if the requested model answered. */
   readonly answered: Answered | undefined;
 }
 
-/** `usage` is one that the plan allows. Nothing else that an answer tells costs more than the plan allows either. */
+/**
+ * Computes the bill of a usage that the plan allows. Nothing else that the answer reports costs more than the plan
+ * allows either.
+ */
 export function billOf(usage: Usage, report: AnswerReport | undefined, terms: BillTerms): Bill {
   const { plan, answered, heldNanos } = terms;
   const price = answered?.price ?? terms.price;
@@ -64,7 +69,7 @@ export function billOf(usage: Usage, report: AnswerReport | undefined, terms: Bi
   };
 }
 
-/** What of the plan a target was asked: tools of another wire than its own never reach it. */
+/** The part of the plan that was sent to this target: tools of other wires never reach it. */
 export function askedOf(
   target: Target | undefined,
   { plan, request, kind }: Pick<MeterOptions, "plan" | "request" | "kind">,
@@ -78,7 +83,10 @@ export function askedOf(
   return { serviceTier: plan.serviceTier, toolCallsMax: callsMaxOf(asked) ?? [] };
 }
 
-/** As an answer tells them. One that cannot, and brought anything, is taken to have called each tool once. */
+/**
+ * The tool calls that the answer reports. If its wire cannot report them and anything was delivered, each tool counts
+ * as called once.
+ */
 export function toolUsesOf(
   report: AnswerReport | undefined,
   { toolCallsMax }: Pick<Plan, "toolCallsMax">,
@@ -88,7 +96,7 @@ export function toolUsesOf(
   return [...new Set(toolCallsMax.map(({ name }) => name))].map((name) => ({ name, calls: 1n }));
 }
 
-/** The dearer of the two tiers that the hold covered: the ordinary one, and the one that was asked. */
+/** The higher cost of the two tiers that the hold covers: the standard tier and the requested tier. */
 function dearest(usage: Usage, price: Price, { toolUses, rounds }: Served, { serviceTier }: BillTerms["plan"]): bigint {
   const ordinary = costNanos(usage, price, { serviceTier: "", toolUses, rounds });
   const asked = costNanos(usage, price, { serviceTier, toolUses, rounds });
@@ -96,8 +104,8 @@ function dearest(usage: Usage, price: Price, { toolUses, rounds }: Served, { ser
 }
 
 /**
- * The calls that the request allowed. What an answer calls by a name that was not asked, or that has no price, counts
- * as calls of the dearest tool that was, as far as calls of that are left.
+ * The calls that the request allowed. Calls of tools that were not requested, or that have no price, count as calls of
+ * the most expensive requested tool, as far as the request allowed more of those.
  */
 function allowedUses(told: readonly ToolUse[], price: Price, { toolCallsMax }: BillTerms["plan"]): readonly ToolUse[] {
   const allowed: ToolUse[] = [];
@@ -116,7 +124,7 @@ function allowedUses(told: readonly ToolUse[], price: Price, { toolCallsMax }: B
   return [...allowed, { name: dearest, calls: lesser(others, left) }];
 }
 
-/** A request may ask for a tool more than once. */
+/** Sums over all entries: a request may list a tool more than once. */
 function callsAsked(tool: string, toolCallsMax: readonly ToolUse[]): bigint {
   let callsMax = 0n;
   for (const { name, calls } of toolCallsMax) if (name === tool) callsMax += calls;

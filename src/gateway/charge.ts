@@ -1,7 +1,7 @@
 /**
- * What an answer is charged by. A plausible report is charged, whatever the answer's shape. Free are only a failed
- * attempt, and an answer that reports no output and delivered nothing. A caller that leaves pays for the input and for
- * what came, from the first event of generation on.
+ * Decides what an answer is charged by. A plausible report is charged, whatever the form of the answer. Only two things
+ * are free: a failed attempt, and an answer that reports no output and delivered nothing. A caller that disconnects
+ * pays for the input and for what was delivered, from the first generated event on.
  */
 import { type Usage, UsageSource } from "../api/index.js";
 import { generatedTokens, NO_USAGE, readTokens, totalTokens } from "../api/usage.js";
@@ -21,46 +21,48 @@ import {
   withCountedOutput,
 } from "./usage-doubt.js";
 
-/** How an answer ended: well, because its caller left, or because its upstream failed. */
+/** How an answer ended: completely, because its caller disconnected (`left`), or because its upstream failed. */
 export type Ending = "finished" | "left" | "failed";
 
 /** What must be known of a request to charge its answer. */
 export interface ChargeTerms {
   readonly request: WireRequest;
-  /** The model that answered, as its upstream names it: its name tells its tokenizer. */
+  /** The model that answered, by the upstream's name, which determines the tokenizer. */
   readonly modelId: string;
-  /** The model's context; zero where that is not known. */
+  /** The model's context; zero if unknown. */
   readonly contextTokens: number;
   readonly inputTokensMax: number;
-  /** Whose request it is: counting takes turns by account. */
+  /** The request's account: counting takes turns by account. */
   readonly accountId: string;
-  /** The limit of output that the hold covers, of all candidates. Absent: there is none. */
+  /** The output limit that the hold covers, for all candidates together. Absent: no limit. */
   readonly outputTokensMax?: number | undefined;
-  /** Counts what an answer said that was forgotten while it grew. Absent: the report holds all of it. */
+  /** Counts the tokens of text that was dropped while the answer grew. Absent: the report holds the whole text. */
   readonly countOutput?: (() => Promise<TextCount>) | undefined;
-  /** About how many tokens that has, and how many at least, whosever the tokenizer is. */
+  /** An estimate of these tokens, and the least that any tokenizer makes of them. */
   readonly estimateOutput?: (() => number) | undefined;
   readonly leastOutput?: (() => number) | undefined;
-  /** Whether the upstream bills what it was sent where nothing came. Absent: it cannot have read the request. */
+  /**
+   * Whether the upstream bills the input of a request that delivered nothing. Absent: the upstream cannot have read it.
+   */
   readonly cutInput?: "billed" | "unbilled" | undefined;
 }
 
-/** The usage that is charged, how it is known, and what is wrong with what the upstream reported. */
+/** The usage that is charged, its source, and what is wrong with the upstream's report. */
 export interface Charge {
   readonly usage: Usage;
   /** With NONE nothing is charged. */
   readonly usageSource: UsageSource;
   readonly doubt: UsageDoubt | undefined;
-  /** What was sent and is charged to nobody: it counts in limits, and is the operator's cost. */
+  /** Usage that was sent and is charged to no account. It counts in limits, and the operator pays it. */
   readonly unbilled?: Usage;
 }
 
-/** `compare`: by the report, unless what came is more than it can be. */
+/** `compare`: by the report, unless the delivered content cannot fit it. */
 export type Basis = "free" | "report" | "count" | "compare";
 
 /**
- * What the upstream reported: nothing, what cannot be true, no output, a count that may be older than the answer, or a
- * final one.
+ * What the upstream reported: nothing, impossible values, no output, a count that may be older than the answer, or a
+ * final count.
  */
 export type ReportKind = "none" | "doubtful" | "zero" | "early" | "final";
 
@@ -70,7 +72,10 @@ function row(nothing: Basis, begun: Basis, content: Basis): Readonly<Record<Made
 
 type ByReport = Readonly<Record<ReportKind, Readonly<Record<Made, Basis>>>>;
 
-/** The whole rule. A caller that leaves after all was told pays as one that stays: that answer has finished. */
+/**
+ * The complete rule. A caller that disconnects after a complete answer pays like one that stays: that answer is
+ * `finished`.
+ */
 const BASES: Readonly<Record<Ending, ByReport>> = {
   finished: {
     none: row("free", "free", "count"),
@@ -95,12 +100,12 @@ const BASES: Readonly<Record<Ending, ByReport>> = {
   },
 };
 
-/** What an answer is charged by, of which so much came, and which ended so. */
+/** What an answer is charged by, from its report, from how much was delivered (`made`), and from how it ended. */
 export function basisOf(report: ReportKind, made: Made, ending: Ending): Basis {
   return BASES[ending][report][made];
 }
 
-/** What to charge for an answer, however it ended. Never rejects, since a settlement depends on it. */
+/** The charge of an answer, however it ended. Never rejects, since a settlement depends on it. */
 export function chargeOf(
   report: AnswerReport | undefined,
   ending: Ending,
@@ -115,7 +120,7 @@ function isFree({ usageSource }: Charge): boolean {
   return usageSource === UsageSource.USAGE_SOURCE_NONE;
 }
 
-/** Whoever hangs up before anything came has sent its prompt all the same. */
+/** The charge of a caller that disconnected before anything was delivered: its prompt was sent all the same. */
 async function cutCharge(charge: Charge, terms: ChargeTerms): Promise<Charge> {
   const sent = await counted(NOTHING, charge.doubt, terms);
   return terms.cutInput === "billed" ? sent : { ...charge, unbilled: sent.usage };
@@ -151,12 +156,12 @@ function hasSeveralPrompts({ request }: ChargeTerms): boolean {
   return (request.facts.inputCount ?? 1) > 1;
 }
 
-/** What the prompts have by count; undefined of a single one, which its upstream may cut. */
+/** The counted tokens of all prompts; undefined for a single prompt, which the upstream may truncate. */
 async function promptsOf(terms: ChargeTerms): Promise<TextCount | undefined> {
   return hasSeveralPrompts(terms) ? countPrompts(terms.request, terms.modelId, terms.accountId) : undefined;
 }
 
-/** Asked of every answer, so it looks at a piece of the text at most. */
+/** Runs for every answer, so it reads only a part of the text. */
 function looksTooLow(usage: Usage, report: AnswerReport, { request, estimateOutput }: ChargeTerms): boolean {
   if (!hasText(report)) return false;
   // How much of it was generated only a count tells.
@@ -182,8 +187,8 @@ function reported(usage: Usage): Charge {
 }
 
 /**
- * An upstream that ignores the limit is charged as one that keeps it, and one that tells more input than the request
- * can have been as one that read all of it, so that no hold is too small for its answer.
+ * An upstream that ignores the output limit is charged as if it kept it. One that reports more input than the request
+ * can have is charged as if it read all of the request. So the hold covers every answer.
  */
 function withinPlan(charge: Charge, terms: ChargeTerms): Charge {
   const usage = usageWithin(charge.usage, terms);
@@ -193,7 +198,7 @@ function withinPlan(charge: Charge, terms: ChargeTerms): Charge {
   return { usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt };
 }
 
-/** As much of a usage as the request's plan allows. */
+/** The usage, reduced to what the request's plan allows. */
 export function usageWithin(
   usage: Usage,
   { request, inputTokensMax, outputTokensMax }: Pick<ChargeTerms, "request" | "inputTokensMax" | "outputTokensMax">,
@@ -220,7 +225,7 @@ function repeatsInput({ request }: ChargeTerms): boolean {
   return request.facts.repeatsInput === true;
 }
 
-/** What came, in tokens of each price. */
+/** What was delivered, in tokens of each price. */
 interface Delivered {
   readonly tokens: number;
   readonly audioTokens: number;
@@ -230,7 +235,9 @@ function totalOf({ tokens, audioTokens }: Delivered): number {
   return tokens + audioTokens;
 }
 
-/** What came in all. What is no text is an estimate, so it never takes an answer past its limit. */
+/**
+ * Everything that was delivered. The part that is not text is an estimate, so it never takes an answer above its limit.
+ */
 function deliveredOf(textTokens: number, report: AnswerReport, { outputTokensMax = Infinity }: ChargeTerms): Delivered {
   const { wordlessTokens = 0, unknownTokens = 0, audioTokens: heard = 0 } = report;
   const room = Math.max(0, outputTokensMax - textTokens);
@@ -251,7 +258,7 @@ async function counted(
   return withinPlan({ usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt }, terms);
 }
 
-/** The same usage, but for a side of it that is too low beside its count; a side without a count stays. */
+/** Replaces each side of the usage that is too low beside its count. A side without a count stays as reported. */
 function corrected(
   usage: Usage,
   input: TextCount | undefined,
@@ -264,7 +271,7 @@ function corrected(
   return isOutputTooLow ? withCountedOutput(read, delivered) : read;
 }
 
-/** The report, or the count of the output where the report is too low to be true. */
+/** The report, or the counted output if the report is too low to be true. */
 async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
   const [{ tokens: said, certainTokens }, input] = await Promise.all([outputOf(report, terms), promptsOf(terms)]);
   const delivered = deliveredOf(said, report, terms);
@@ -276,19 +283,21 @@ async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean
   return withinPlan({ usage: comparedUsage, usageSource, doubt }, terms);
 }
 
-/** The share of its text that is no thought: one that is shown may be a summary, which its upstream does not bill. */
+/**
+ * The share of the text that is not reasoning. Displayed reasoning may be a summary, which the upstream does not bill.
+ */
 function saidShare({ thoughtLength = 0, grown, text }: AnswerReport): number {
   const length = grown?.length ?? text.length;
   return length === 0 ? 1 : Math.max(0, 1 - thoughtLength / length);
 }
 
-/** The tokens of what is no thought. Where there are thoughts that is an estimate, so none of them is certain. */
+/** The tokens of the text without reasoning. With reasoning this is an estimate, so none of them is certain. */
 function saidOf({ tokens, certainTokens }: TextCount, leastTokens: number, report: AnswerReport): TextCount {
   const share = saidShare(report);
   return { tokens: tokens * share, certainTokens: share === 1 ? Math.max(certainTokens, leastTokens) : 0 };
 }
 
-/** How much of a text is looked at for its words. */
+/** How much of a text is inspected for its words. */
 const WORDS_CHARACTERS_MAX = 65_536;
 
 function wordsOf(text: string): number {
@@ -296,8 +305,8 @@ function wordsOf(text: string): number {
 }
 
 /**
- * A final report, or a count of that side of it which is too low for all choices or for all prompts. Estimates of what
- * is no text never stand against it.
+ * A final report, or a count of each side that is too low for all choices or all prompts. Estimates of content that is
+ * not text never override a report.
  */
 async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): Promise<Charge> {
   const isOutputJudged = looksTooLow(usage, report, terms);
@@ -311,7 +320,7 @@ async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): P
   return withinPlan({ usage: judgedUsage, usageSource, doubt: "below_count" }, terms);
 }
 
-/** A report of vectors that is missing is made good by a count. */
+/** Replaces a missing report of an embedding by a count. */
 function chargeVectors(
   { usage }: AnswerReport,
   doubt: UsageDoubt | undefined,

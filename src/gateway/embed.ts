@@ -1,4 +1,4 @@
-/** Vectors for texts: read as a client's own body or in the typed form, and run through one pipeline. */
+/** Embeddings: reads the client's own body or the typed form, and runs both through one pipeline. */
 import { asBuffer } from "../api/bytes.js";
 import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/index.js";
 import type { CallMetadata } from "../api/channel.js";
@@ -15,7 +15,7 @@ import { typedEmbedding } from "./typed-embedding.js";
 
 const NOTHING_SAID: Generation = { model: "", input: undefined, outputTokensMax: undefined, clamp: undefined };
 
-/** Runs one request for vectors. Admission, hold and settlement are those of any request. */
+/** Runs one embedding request. Admission, hold and settlement are those of any request. */
 export async function embed(
   asked: EmbedRequest,
   call: GatewayCall,
@@ -51,7 +51,7 @@ export async function embed(
   return { embeddings: [...embeddings], model: model || asksFor, usage, costNanos, source };
 }
 
-/** What is asked, from a client's own body or from the typed form. Throws BODY_INVALID or PARAMETER_*. */
+/** Reads the request from a client's own body or from the typed form. Throws BODY_INVALID or PARAMETER_*. */
 export function readEmbedding(
   asked: EmbedRequest,
   acceptWire: string,

@@ -1,6 +1,6 @@
 /**
- * What a request may cost and whether it would be admitted, without running it: no hold, and no limit is touched, but
- * for one request where an upstream is asked to count.
+ * Estimates what a request may cost and whether it would be admitted, without running it. It holds no money and uses no
+ * limits, except for one request if an upstream is asked to count tokens.
  */
 import { DAY_MS, dayOf } from "../api/day.js";
 import { ErrorReason, EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
@@ -26,10 +26,10 @@ import type { Admission } from "../limits/admission.js";
 import { canCount } from "../routing/counting.js";
 import type { WireRequest } from "../wire/wire.js";
 
-/** How far back the answers of an account say how long its next one will be. */
+/** How many days of the account's answers are used to predict the length of the next one. */
 const HISTORY_DAYS = 30;
 
-/** Rejects where the request itself is wrong; what else would refuse it stands in the answer. */
+/** Rejects if the request itself is invalid. Every other refusal is part of the result. */
 export async function estimate(came: Asked, call: GatewayCall, steps: Steps): Promise<EstimateCostResponse> {
   const { facts } = came.request;
   let model: ServedModel;
@@ -84,8 +84,8 @@ export async function estimate(came: Asked, call: GatewayCall, steps: Steps): Pr
 }
 
 /**
- * What the upstream counts. It is asked as often as the limits of the key let requests through: what nobody pays for
- * must not be without end. Undefined where there is no room now, or nobody counts.
+ * The upstream's token count. The key's request limits bound how often an upstream is called, because the call costs
+ * the client nothing. Undefined if the limits allow no call now, or the upstream cannot count.
  */
 async function askedInput(
   request: WireRequest,
@@ -103,7 +103,7 @@ async function askedInput(
   }
 }
 
-/** Undefined where others took the last of the limits meanwhile. */
+/** Undefined if other requests used up the limits meanwhile. */
 async function admitted({ limits }: Steps, { caller, requestId }: GatewayCall): Promise<Admission | undefined> {
   try {
     const admission = await limits.admit(caller, requestId);
@@ -128,7 +128,7 @@ interface Outcome {
   readonly refusal: GatewayError | undefined;
 }
 
-/** The admission of the request itself, at gates that take nothing. */
+/** Runs the same admission as a request, against limits and a ledger that take nothing. */
 async function tryAdmission(
   byBytes: Plan,
   model: ServedModel,
@@ -169,7 +169,7 @@ function refusedBy({ reason, message, metadata, http }: GatewayError): Admittanc
   return { admitted: false, ...told, httpStatus: http };
 }
 
-/** As many tokens as the account's answers from this model had in the mean; without any, as many as there may be. */
+/** The mean output tokens of the account's answers from this model; without any, the highest possible number. */
 async function expectedOutput(
   kind: ModelKind,
   model: ServedModel,

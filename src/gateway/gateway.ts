@@ -17,27 +17,27 @@ import type { Caller } from "../keys/caller.js";
 import type { Admission } from "../limits/admission.js";
 import type { RequestRecord } from "../records/request-record.js";
 
-/** One call by an authenticated and authorized caller. */
+/** One call of an authenticated and authorized caller. */
 export interface GatewayCall {
   readonly caller: Caller;
-  /** Made by the edge that took the call; it names the hold, the log line and the usage. */
+  /** Created by the edge that received the call. It identifies the hold, the log line and the usage. */
   readonly requestId: string;
-  /** Aborts when the caller goes away or its deadline passes. */
+  /** Aborts when the caller disconnects or its deadline passes. */
   readonly signal: CancelSignal;
-  /** When its own deadline passes, on the monotonic clock; absent where the caller set none. */
+  /** When the caller's own deadline passes, on the monotonic clock; absent if the caller set none. */
   readonly callerEndMs?: number | undefined;
-  /** The admission of a caller who was compared with what nodes share while its message came. */
+  /** The admission of a caller without limits whose cached data was checked while its request arrived. */
   readonly compared?: Admission | undefined;
-  /** Awaited once the request is admitted and before money is set aside for it. */
+  /** Awaited after the request is admitted and before money is held for it. */
   readonly beforeHold?: (() => Promise<void>) | undefined;
-  /** Where what is learned of the request is written. Absent: nobody keeps records. */
+  /** The record into which facts of the request are written. Absent: no records are kept. */
   readonly record?: RequestRecord | undefined;
 }
 
 export interface Gateway {
-  /** Pushes the answer as batches. Rejects with a GatewayError; after the first batch that means the answer is cut. */
+  /** Streams the answer as batches. Rejects with a GatewayError; after the first batch that means the answer is cut. */
   streamGenerate(request: StreamGenerateRequest, call: GatewayCall, sink: Sink<StreamGenerateResponse>): Promise<void>;
-  /** The fold of the stream. `head` receives the headers of the answer, at most once. */
+  /** The complete answer, folded from the stream. `head` receives the headers of the answer, at most once. */
   generate(
     request: GenerateRequest,
     call: GatewayCall,

@@ -28,7 +28,7 @@ import type { Steps } from "./steps.js";
 // An answer longer than what a crash may lose is settled before its last byte goes out.
 const SETTLE_FIRST_TOKENS = 1_000n;
 
-/** A request that was read, and how its caller takes the answer. */
+/** A parsed request, and how its caller receives the answer. */
 export interface Asked {
   readonly request: WireRequest;
   readonly generation: Generation;
@@ -36,8 +36,8 @@ export interface Asked {
 }
 
 /**
- * Runs one request. `read` reads it, once its key's limits of requests and concurrency took it. Every hold that is
- * opened is settled exactly once, on every way out.
+ * Runs one request. `read` parses it after the key's limits of requests and concurrency admitted it. Every hold is
+ * settled exactly once, however the request ends.
  */
 export async function generate(
   read: () => Asked | Promise<Asked>,
@@ -112,12 +112,12 @@ export async function generate(
   }
 }
 
-/** The head, which tells where the output limit was lowered. */
+/** The head, with the output limit if that was lowered. */
 function headOf(head: Admission["head"], clampedTo: number | undefined): Admission["head"] {
   return clampedTo === undefined ? head : { ...head, "x-tollgate-clamped": String(clampedTo) };
 }
 
-/** What its record says of a request, refused or not. */
+/** Writes what the request asks for into its record, whether the request is refused or not. */
 function noteRequest(request: WireRequest, record: RequestRecord, { content }: Caller): void {
   const { facts, source, members } = request.outline ?? request;
   record.model = request.facts.model;
@@ -127,8 +127,8 @@ function noteRequest(request: WireRequest, record: RequestRecord, { content }: C
 }
 
 /**
- * Whatever went wrong: no way out leaves the money held or a slot taken. None of the three hinders another, or changes
- * how the request ended.
+ * Cleans up after an error, so that no money stays held and no slot stays taken. The three steps are independent, and
+ * none changes how the request ended.
  */
 function giveBack(
   hold: Hold | undefined,
@@ -151,7 +151,7 @@ function giveBack(
   admission.release();
 }
 
-/** Pushes the answer into the meter. Resolves with what it failed with. */
+/** Streams the answer into the meter. Resolves with the error that the answer failed with, if any. */
 async function answer(
   request: WireRequest,
   model: ServedModel,
@@ -175,7 +175,7 @@ async function answer(
   }
 }
 
-/** What operators are told changes nothing of what the caller was told, not even where it cannot be told. */
+/** Writes record, log and metrics. A failure here never changes what the caller receives. */
 function record(ended: Ended, steps: Steps): void {
   try {
     recordOutcome(ended, steps);
@@ -187,11 +187,11 @@ function record(ended: Ended, steps: Steps): void {
 interface Concluded {
   readonly outcome: Outcome;
   readonly chargedNanos: bigint;
-  /** What the request failed with, its last bytes among it: it is charged all the same. */
+  /** The error of the request, including a failure to deliver its last bytes: it is charged all the same. */
   readonly failure: GatewayError | undefined;
 }
 
-/** Settles, and ends a good answer. Nothing that goes wrong here hides the error that ended a bad one. */
+/** Settles, and ends a complete answer. A failure here never hides the error that ended a failed one. */
 async function conclude(
   meter: Meter,
   hold: Hold,
@@ -219,7 +219,10 @@ async function conclude(
   }
 }
 
-/** Ends a good answer that is settled. Returns what that failed with: the record must tell the charge all the same. */
+/**
+ * Sends the end of a complete answer that is settled. Returns the error if that fails; the record shows the charge all
+ * the same.
+ */
 function tellEnd(
   meter: Meter,
   outcome: Outcome,

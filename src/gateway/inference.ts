@@ -1,4 +1,4 @@
-/** The gateway's methods: each reads its request, and all generate through one pipeline. */
+/** The methods of the gateway: each parses its request, and all generate through one pipeline. */
 import { asBuffer } from "../api/bytes.js";
 import {
   type CountTokensRequest,
@@ -43,7 +43,9 @@ export function createGateway(steps: Steps): Gateway {
   };
 }
 
-/** The fold of the stream: the upstream is asked for a whole answer, and its one batch is unfolded and folded again. */
+/**
+ * A whole answer: the upstream is asked for a whole answer, whose one batch is unfolded into events and folded again.
+ */
 async function generateWhole(
   asked: GenerateRequest,
   call: GatewayCall,
@@ -93,7 +95,7 @@ function asWhole(request: WireRequest): WireRequest {
   };
 }
 
-/** It costs nothing, and may ask an upstream all the same: it takes of the limits what a request takes of them. */
+/** Token counting costs nothing, but may call an upstream, so it uses the limits of a request. */
 async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
   requireBodySize(sourceOf(asked.generation));
   requireUnfrozen(call.caller);
@@ -167,7 +169,7 @@ function readGeneration(
   return { request, generation, acceptWire };
 }
 
-/** A long request in the typed form, which came as bytes. */
+/** Parses a long request of the typed form, which arrived as bytes. */
 async function readTyped(
   generation: Generation,
   { wire, body, headers }: Source,

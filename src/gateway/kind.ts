@@ -1,18 +1,18 @@
-/** What a model is asked for, and whether it can be. */
+/** Which kind of request it is (chat, completion or embedding), and whether the model supports that kind. */
 import { GatewayError } from "../errors.js";
 import type { ModelKind } from "../families/family.js";
 import type { ServedModel } from "../routing/model.js";
 import { targetsFor } from "../routing/pick.js";
 import type { WireRequest } from "../wire/wire.js";
 
-/** How a refusal names what was asked. */
+/** The words for each kind in a refusal. */
 const ASKED: Readonly<Record<ModelKind, string>> = {
   chat: "chats",
   completion: "completions of a text",
   embedding: "embeddings",
 };
 
-/** What the request asks of the model. Throws PARAMETER_INVALID where the model is not made for it. */
+/** The kind of the request. Throws PARAMETER_INVALID if the model does not support it. */
 export function kindOf(request: WireRequest, model: ServedModel): ModelKind {
   const isPlainChat = request.embedding === undefined && (model.kind === undefined || model.kind === "chat");
   if (isPlainChat) return "chat";
@@ -24,7 +24,7 @@ export function kindOf(request: WireRequest, model: ServedModel): ModelKind {
   throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "model", problem });
 }
 
-/** A text to go on with is one only in the wire of those that do; anything else that generates is a chat. */
+/** Only the completions wire makes a completion; everything else that generates is a chat. */
 function askedOf({ source }: WireRequest, model: ServedModel): ModelKind {
   const isText = model.targets.some((target) => {
     const endpoint = target.served.family.endpoints?.completion;

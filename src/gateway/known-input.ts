@@ -1,4 +1,4 @@
-/** How many tokens the input of a request has, as well as anyone can tell before it runs. */
+/** How many tokens the input of a request has, as precisely as possible before it runs. */
 import { TokenSource } from "../api/index.js";
 import { countInput, countReadable, estimateInput, isCountExact } from "../pricing/request-tokens.js";
 import type { CountFor } from "../pricing/tokens.js";
@@ -13,8 +13,7 @@ export interface KnownInput {
 }
 
 /**
- * By the model's own upstream where that counts, else by ours. Rejects where the upstream or our typed form refuses the
- * request.
+ * The upstream's count if it can count, else our own. Rejects if the upstream or the typed form refuses the request.
  */
 export async function knownInput(
   request: WireRequest,
@@ -31,7 +30,7 @@ export async function knownInput(
   );
 }
 
-/** By the model's own upstream; undefined where that does not count. Rejects where it refuses the request. */
+/** The upstream's count; undefined if it cannot count. Rejects if it refuses the request. */
 export async function toldInput(
   request: WireRequest,
   model: ServedModel,
@@ -42,7 +41,7 @@ export async function toldInput(
   return tokens === undefined ? undefined : { tokens, source: TokenSource.TOKEN_SOURCE_UPSTREAM };
 }
 
-/** By ours alone, and never above the bound that is held for. Never rejects. */
+/** Our own count, never above the bound that the hold uses. Never rejects. */
 export async function ownInput(
   request: WireRequest,
   model: ServedModel,

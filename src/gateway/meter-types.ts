@@ -1,4 +1,4 @@
-/** What a meter is told of the request whose answer it sees, and what it tells of that. */
+/** What a meter needs of the request whose answer it sees, and what it reports of that answer. */
 import type { CallMetadata, Sink } from "../api/channel.js";
 import type { Embedding, StreamGenerateResponse, Usage, UsageSource } from "../api/index.js";
 import type { ModelKind } from "../families/family.js";
@@ -11,7 +11,7 @@ import type { WireRequest } from "../wire/wire.js";
 
 /** A batch on its way to the caller. */
 export interface AnswerBatch extends StreamGenerateResponse {
-  /** The vectors of an answer that is nothing else. */
+  /** The embeddings of an answer that consists of nothing else. */
   readonly embeddings?: readonly Embedding[] | undefined;
 }
 
@@ -20,42 +20,42 @@ export interface MeterOptions {
   readonly model: ServedModel;
   readonly plan: Plan;
   readonly hold: Hold;
-  /** The limit of output that is sent upstream and that the hold covers, of all candidates; undefined without one. */
+  /** The output limit that is sent upstream and covered by the hold, for all candidates; undefined without one. */
   readonly outputTokensMax: number | undefined;
   readonly sink: Sink<AnswerBatch>;
   readonly stream: boolean;
-  /** The wire whose bytes the caller takes; empty where it takes events. */
+  /** The wire whose bytes the caller takes; empty if it takes events. */
   readonly acceptWire: string;
-  /** Headers of the answer that are known before it. */
+  /** Headers of the answer that are known before the answer. */
   readonly head: CallMetadata;
   readonly startMs: number;
-  /** When the answer was made, for an upstream that does not tell. */
+  /** When the answer was created, for an upstream that does not report it. */
   readonly createTime: Date;
-  /** Whose request it is: counting takes turns by account. */
+  /** The request's account: counting takes turns by account. */
   readonly accountId: string;
-  /** What it asks of the model. */
+  /** The kind of the request. */
   readonly kind: ModelKind;
-  /** Its trace, and the tap of its content, where it has them. Undefined: nobody keeps records. */
+  /** Its trace and its content recorder, if it has them. Undefined: no records are kept. */
   readonly record: RequestRecord | undefined;
   /** Finds the other model that an answer names. */
   readonly routing: Pick<Routing, "answeredAs">;
 }
 
-/** What an upstream read and wrote by what it told, or was sent, that nobody is charged for. */
+/** Tokens that an upstream read and wrote, and that no account is charged for. */
 export interface Uncharged {
   readonly upstream: string;
   readonly tokens: number;
 }
 
-/** What an answer used and costs, and how that is known. */
+/** What an answer used and costs, and the source of that. */
 export interface Outcome {
   readonly usage: Usage;
   readonly usageSource: UsageSource;
   readonly costNanos: bigint;
-  /** What the operator pays for it; undefined where nobody knows. */
+  /** What the operator pays for it; undefined if unknown. */
   readonly operatorCostNanos: bigint | undefined;
-  /** What was sent of a request whose client hung up before anything came, where nobody is charged for it. */
+  /** The input of a request whose client disconnected before any output, if no account is charged for it. */
   readonly unbilled?: Usage | undefined;
-  /** Of this answer where it is free, and of the attempts before it. The operator pays it. */
+  /** The usage of this answer if it is free, and of the attempts before it. The operator pays it. */
   readonly uncharged: readonly Uncharged[];
 }

@@ -1,4 +1,4 @@
-/** Sees everything that a model answers on its way to the caller, and knows at any moment what to charge for it. */
+/** Sees everything that a model answers on its way to the caller, and always knows what to charge for it. */
 import { type Finish, type Usage, UsageSource } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { NO_USAGE } from "../api/usage.js";
@@ -31,7 +31,7 @@ export class Meter implements AnswerReceiver {
   /** True once the target may have read the request. */
   #isSent = false;
   #attemptStartMs = 0;
-  /** The attempts that are over. */
+  /** The attempts that have ended. */
   readonly #ended: Attempt[] = [];
   #report: AnswerReport | undefined;
   #overheadMs = 0;
@@ -43,7 +43,7 @@ export class Meter implements AnswerReceiver {
   #doubt: UsageDoubt | ServedDoubt | undefined;
   readonly #left = new LeftAttempts();
 
-  /** Of a stream: its head, which leaves without an answer where that is late. */
+  /** The head of a stream, which is sent before the answer if the answer is late. */
   readonly waiting: StreamHead | undefined;
 
   constructor(private readonly options: MeterOptions) {
@@ -51,7 +51,7 @@ export class Meter implements AnswerReceiver {
     if (stream) this.waiting = new StreamHead(sink, () => this.#head.early(head), model.streamHeadMs);
   }
 
-  /** The upstream that answered or was tried last; empty where none was. */
+  /** The upstream that answered or was tried last; empty if there was none. */
   get upstream(): string {
     return this.#target?.served.id ?? "";
   }
@@ -60,12 +60,12 @@ export class Meter implements AnswerReceiver {
     return this.#attempts;
   }
 
-  /** When the first batch came, in milliseconds after the request; undefined where none did. */
+  /** When the first batch arrived, in milliseconds after the request; undefined if none did. */
   get firstBatchMs(): number | undefined {
     return this.#firstBatchMs;
   }
 
-  /** The model as the upstream that was tried last was asked for it; empty where none was. */
+  /** The upstream's name of the model that was tried last; empty if there was none. */
   get upstreamModel(): string {
     return this.#target?.model ?? "";
   }
@@ -75,7 +75,7 @@ export class Meter implements AnswerReceiver {
     return this.#overheadMs;
   }
 
-  /** How long the attempts took together, once all are over. */
+  /** How long all attempts took together, once they have ended. */
   get upstreamMs(): number {
     let sumMs = 0;
     for (const { durationMs } of this.#ended) sumMs += durationMs;
@@ -102,14 +102,14 @@ export class Meter implements AnswerReceiver {
     if (trace !== undefined) this.#attemptTrace = beginAttempt(trace, target, kind, attempts);
   }
 
-  /** Nobody is told of the attempt, if there is any: what it told of its usage is the operator's. */
+  /** Ends the current attempt, if there is one, without an answer for the caller: the operator pays its usage. */
   #leave(): void {
     if (this.#report?.usage === undefined) return;
     const usage = this.#allowed(this.#report.usage);
     this.#left.add(this.upstream, usage, this.#bill(usage).operatorCostNanos);
   }
 
-  /** What tells the upstream of the attempt that runs which trace it belongs to; undefined where nothing is traced. */
+  /** Headers that tell the upstream which trace the attempt belongs to; undefined if nothing is traced. */
   attemptHeaders(): Readonly<Record<string, string>> | undefined {
     return this.#attemptTrace?.headers;
   }
@@ -145,12 +145,12 @@ export class Meter implements AnswerReceiver {
     });
   }
 
-  /** What the ledger keeps of the attempts, once all are over. */
+  /** The attempt log for the ledger, once all attempts have ended. */
   get attemptLog(): string {
     return encodeAttempts(this.#ended, { upstream: this.upstream, model: this.options.model.id }, this.#servedAs);
   }
 
-  /** As the answer tells it, and as the bill took what it does not tell. */
+  /** How the answer was served: as it reports, and as the bill assumed for what it does not report. */
   get #servedAs(): ServedAs | undefined {
     const report = this.#report;
     if (report === undefined || report.made === "nothing") return undefined;
@@ -171,7 +171,7 @@ export class Meter implements AnswerReceiver {
     this.#head.limits = unifiedLimits(headers);
   }
 
-  /** What the request failed with, for its client. */
+  /** The error of the request, for its client. */
   failed(error: GatewayError): GatewayError {
     return this.#head.failed(error);
   }
@@ -224,14 +224,14 @@ export class Meter implements AnswerReceiver {
     return this.#limitTokens - this.#certainTokens;
   }
 
-  /** How much may come: an answer that repeats its input may have that of each choice, too. */
+  /** The most tokens that may be delivered; an answer that repeats its input may repeat it for each choice. */
   get #limitTokens(): number {
     const { request, plan, outputTokensMax = Infinity } = this.options;
     const { repeatsInput = false, candidateCount } = request.facts;
     return repeatsInput ? outputTokensMax + plan.inputTokensMax * candidateCount : outputTokensMax;
   }
 
-  /** So many tokens came at least: of text, and of sound, whose length is known. */
+  /** The least tokens that were delivered: of text, and of audio whose length is known. */
   get #certainTokens(): number {
     return (this.#notes?.certainTokens ?? 0) + (this.#report?.audioTokens ?? 0);
   }
@@ -268,17 +268,17 @@ export class Meter implements AnswerReceiver {
     return billsCutRequests(family) ? "billed" : "unbilled";
   }
 
-  /** What is wrong with what the upstream reported; undefined where nothing is. Known with the outcome. */
+  /** What is wrong with the upstream's report; undefined if nothing is. Known together with the outcome. */
   get doubt(): UsageDoubt | ServedDoubt | undefined {
     return this.#doubt;
   }
 
-  /** True where the answer is written for its client only now that it can be settled. */
+  /** True if the answer is written for its client only after it can be settled. */
   get isUnwritten(): boolean {
     return this.#whole?.long !== undefined;
   }
 
-  /** Writes such an answer. Rejects with UPSTREAM_FAILED, or OVERLOADED. */
+  /** Writes such an answer. Rejects with UPSTREAM_FAILED or OVERLOADED. */
   async write(outcome: Outcome): Promise<void> {
     const long = this.#whole?.long;
     if (long === undefined || this.#whole === undefined) return;
@@ -287,7 +287,7 @@ export class Meter implements AnswerReceiver {
     this.#whole = { ...this.#whole, source, long: undefined };
   }
 
-  /** Nothing of the answer can be told: it is as if none had come, but that its upstream bills it. */
+  /** Discards the answer, as if nothing had been delivered; the upstream bills it all the same. */
   forget(): void {
     this.#leave();
     this.#whole = undefined;
@@ -295,7 +295,7 @@ export class Meter implements AnswerReceiver {
     this.#firstBatchMs = undefined;
   }
 
-  /** Ends a good answer: the last batch, with the finish. `chargedNanos` is what the account pays for it. */
+  /** Ends a complete answer with its last batch and the finish. `chargedNanos` is what the account pays for it. */
   end(outcome: Outcome, chargedNanos: bigint): void {
     const { sink, stream } = this.options;
     if (!stream) {
@@ -308,13 +308,13 @@ export class Meter implements AnswerReceiver {
     sink.data({ events: [...events, last], source, embeddings });
   }
 
-  /** What the caller is told: an answer without content is free, but its upstream's report is told as it is. */
+  /** What the caller receives: an answer without content is free, but its upstream's report is passed on. */
   #told({ usage, usageSource }: Outcome, chargedNanos: bigint): Finish {
     const isFree = usageSource === UsageSource.USAGE_SOURCE_NONE;
     return { usage: isFree ? (this.#report?.usage ?? usage) : usage, usageSource, costNanos: chargedNanos };
   }
 
-  /** The model that answers, as its upstream names it: its name tells its tokenizer. */
+  /** The model that answers, by the upstream's name, which determines the tokenizer. */
   get #modelId(): string {
     return this.#target?.model ?? this.options.model.id;
   }
@@ -339,13 +339,13 @@ export class Meter implements AnswerReceiver {
     return { usage, usageSource, costNanos: bill.costNanos, operatorCostNanos, uncharged };
   }
 
-  /** As much of a usage as the plan allows. */
+  /** The usage, reduced to what the plan allows. */
   #allowed(usage: Usage): Usage {
     const { request, plan, outputTokensMax } = this.options;
     return usageWithin(usage, { request, inputTokensMax: plan.inputTokensMax, outputTokensMax });
   }
 
-  /** What a usage costs by what the answer tells of itself so far. */
+  /** What a usage costs, by what the answer reported so far. */
   #bill(usage: Usage): Bill {
     const { model, routing, hold } = this.options;
     const [report, target] = [this.#report, this.#target];
@@ -356,7 +356,7 @@ export class Meter implements AnswerReceiver {
     return billOf(usage, report, { price: model.price, cost: target?.cost, plan, heldNanos, answered });
   }
 
-  /** Before anything of it is forgotten, what the answer says goes where it is kept. */
+  /** Stores the content of the answer, before any of it is dropped. */
   #gather(): void {
     const content = this.options.record?.content;
     if (content === undefined) return;

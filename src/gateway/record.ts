@@ -1,4 +1,4 @@
-/** What is told of a request when it is over: its record, one log line and the metrics. */
+/** What is written when a request has ended: its record, one log line and the metrics. */
 import { UsageSource } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { Hold } from "../ledger/ledger.js";
@@ -16,11 +16,11 @@ export interface Ended {
   readonly meter: Meter;
   readonly outcome: Outcome;
   readonly hold: Pick<Hold, "createTimeMs">;
-  /** What of the cost the account paid. */
+  /** The part of the cost that the account paid. */
   readonly chargedNanos: bigint;
   readonly failure: GatewayError | undefined;
   readonly startMs: number;
-  /** The limit of output that the request was lowered to; undefined where it was not. */
+  /** The output limit to which the request was lowered; undefined if it was not. */
   readonly clampedTo: number | undefined;
 }
 
@@ -84,7 +84,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   }
 }
 
-/** Tells those who listen to ended requests. */
+/** Publishes the request to the listeners for ended requests. */
 function publish(ended: Ended): void {
   const { model, meter, hold, outcome, chargedNanos, failure, clampedTo } = ended;
   const { record } = ended.call;

@@ -1,4 +1,4 @@
-/** What a traced request tells, by OpenTelemetry's names for generative AI. Nothing of what was said is among it. */
+/** The attributes of a traced request, by OpenTelemetry's names for generative AI. They contain no content. */
 import type { Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { ModelKind } from "../families/family.js";
@@ -14,7 +14,7 @@ const OPERATIONS: Readonly<Record<ModelKind, string>> = {
   embedding: "embeddings",
 };
 
-/** Says what a request asks for and who asks, once it was admitted. */
+/** Sets what a request asks for and who asks, once it is admitted. */
 export function describeRequest(
   { requestId, caller, record }: GatewayCall,
   { facts }: WireRequest,
@@ -39,7 +39,7 @@ export function describeRequest(
   });
 }
 
-/** An attempt begins. Where another one failed before it, that is told too. */
+/** Starts the span of an attempt, and records the failure of the attempt before it, if any. */
 export function beginAttempt(
   trace: RequestTrace,
   { model, served }: Target,
@@ -66,7 +66,9 @@ function portOf({ port, protocol }: URL): number {
   return protocol === "http:" ? 80 : 443;
 }
 
-/** The attempt is over. `servedModel` is empty where its answer does not tell, `status` 0 where none came. */
+/**
+ * Ends the span of an attempt. `servedModel` is empty if the answer does not name it, `status` is 0 if none arrived.
+ */
 export function endAttempt(
   trace: AttemptTrace,
   error: GatewayError | undefined,
@@ -80,7 +82,7 @@ export function endAttempt(
   trace.end(attributes, error?.reasonWord);
 }
 
-/** What an answer used and cost, once its settlement is on its way. */
+/** Sets what an answer used and cost, when its settlement has been sent. */
 export function traceOutcome(
   trace: RequestTrace,
   { upstream, attempts }: { readonly upstream: string; readonly attempts: number },

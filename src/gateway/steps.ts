@@ -1,4 +1,4 @@
-/** What the pipeline of a generation calls, each step a part of its own. */
+/** The parts that the pipeline of a generation calls. */
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Limits } from "../limits/limits.js";
@@ -10,10 +10,10 @@ import type { ClientWire, EmbeddingWire, LongAnswers, LongBodies } from "../wire
 export interface Steps {
   readonly wires: ReadonlyMap<string, ClientWire>;
   readonly embeddingWires: ReadonlyMap<string, EmbeddingWire>;
-  /** Reads what is too long for the event loop. */
+  /** Reads bodies that are too long for the event loop. */
   readonly longBodies: LongBodies;
   readonly longAnswers: LongAnswers;
-  /** The memory for answers that are not streamed. */
+  /** The memory budget of answers that are not streamed. */
   readonly answerMemory: ByteBudget;
   readonly routing: Routing;
   readonly limits: Limits;

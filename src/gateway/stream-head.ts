@@ -1,15 +1,18 @@
-/** When the head of a streamed answer leaves though nothing of the answer is there: its client sees that it waits. */
+/** Decides when the head of a stream is sent before any of its answer, so that the client sees that it waits. */
 import type { CallMetadata, Sink } from "../api/channel.js";
 import type { StreamGenerateResponse } from "../api/index.js";
 
-/** An upstream's error comes right behind its head, and until then a client can be told it by a status. */
+/**
+ * An upstream's error follows right after its head; until this time has passed, the client can still get it as a
+ * status.
+ */
 const GRACE_MS = 1_000;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * One for each streamed request. The head leaves after `afterMs` without a word; sooner, once the only target that is
- * left has begun its answer. It names no target, since another one may answer, and says what is left out for the one
- * that is asked.
+ * One for each streamed request. The head is sent after `afterMs` without output, or sooner once the only remaining
+ * target has begun its answer. It names no target, since another one may answer, and lists the parameters that the
+ * current one does not take.
  */
 export class StreamHead {
   #hasLeft = false;
@@ -22,29 +25,29 @@ export class StreamHead {
     private readonly afterMs: number,
   ) {}
 
-  /** The first target is asked. */
+  /** Call when the first target is called. */
   start(): void {
     this.#timer ??= setTimeout(() => this.#leave(), this.afterMs);
   }
 
-  /** The last target that may answer has begun to. */
+  /** Call when the last target that may answer has sent its head. */
   begun(): void {
     if (this.#timer !== undefined) this.#graceTimer ??= setTimeout(() => this.#leave(), GRACE_MS);
   }
 
-  /** It is over; another attempt may follow. */
+  /** Call when that attempt has ended; another attempt may follow. */
   again(): void {
     clearTimeout(this.#graceTimer);
     this.#graceTimer = undefined;
   }
 
-  /** The answer takes its head along: false where one has left already. */
+  /** Call when the answer brings its own head. False if a head was sent already. */
   take(): boolean {
     this.end();
     return !this.#hasLeft;
   }
 
-  /** No head is needed any more. */
+  /** Call when no head is needed any more. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

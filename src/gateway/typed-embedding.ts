@@ -1,4 +1,4 @@
-/** A request for vectors in the typed form, as services send it over gRPC. */
+/** An embedding request in the typed form, as services send it over gRPC. */
 import { invalid } from "../api/check.js";
 import type { EmbedRequest } from "../api/index.js";
 import { GatewayError } from "../errors.js";
@@ -7,7 +7,7 @@ import type { WireRequest } from "../wire/wire.js";
 
 const MODEL_LENGTH_MAX = 256;
 
-/** Checks what a wire would have checked, and takes the facts. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
+/** Makes the checks that a wire would make, and extracts the facts. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
 export function typedEmbedding({
   model,
   texts,

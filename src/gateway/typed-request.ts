@@ -13,19 +13,19 @@ import type { ClientWire, RequestFacts, WireRequest } from "../wire/wire.js";
 
 const MODEL_LENGTH_MAX = 256;
 const MESSAGES_MAX = 100_000;
-/** As in a body. */
+/** The same limit as in a body. */
 const TOOLS_MAX = 2_000;
 const LABELS_MAX = 16;
 const BIASES_MAX = 2_000;
 const STOP_STRINGS_MAX = 16;
 const CANDIDATES_MAX = 128;
 const PROMPT = "generation.prompt";
-/** Of what a prompt holds: parts stand in results, which stand in messages. */
+/** How deep a prompt may nest: parts are in results, which are in messages. */
 const DEPTH_MAX = 32;
 
 /**
- * Checks what a wire would have checked, and takes the facts. `leftOut` names the tools that the prompt had. Throws
- * PARAMETER_MISSING or PARAMETER_INVALID.
+ * Makes the checks that a wire would make, and extracts the facts. `leftOut` names the tools that were removed from the
+ * prompt. Throws PARAMETER_MISSING or PARAMETER_INVALID.
  */
 export function typedRequest(
   generation: Generation,
@@ -75,7 +75,7 @@ export function typedRequest(
   };
 }
 
-/** Tools that only their own wire knows, as far as the upstream would run them. */
+/** The tools that only one wire has and that the upstream itself would run. */
 function hostedTools(prompt: Prompt, wires: ReadonlyMap<string, ClientWire>): HostedTool[] {
   return prompt.tools.flatMap(({ kind }, place) => {
     if (kind?.$case !== "opaque") return [];
@@ -89,9 +89,11 @@ function hostedTools(prompt: Prompt, wires: ReadonlyMap<string, ClientWire>): Ho
   });
 }
 
-/** Bytes for the marks and separators by which upstreams and their templates tell messages, calls and results apart. */
+/**
+ * Bytes for the markers and separators with which upstreams and their templates delimit messages, calls and results.
+ */
 const FRAME_BYTES = 16;
-/** A result of a call that is not in the prompt is told to some upstreams in words. */
+/** Bytes for a result whose call is not in the prompt: some upstreams get it as text. */
 const RESULT_FRAME_BYTES = 48;
 
 function framesOf({ messages }: Prompt): number {
@@ -106,8 +108,8 @@ function framesOf({ messages }: Prompt): number {
 }
 
 /**
- * Bytes of all text that a value of a message holds, whichever field it stands in: what is not listed cannot be
- * forgotten. Media are counted apart, and numbers are no text. Throws PARAMETER_INVALID where it is nested too deep.
+ * The bytes of all text in a message, in whichever field: so no new field can be forgotten. Media are counted
+ * elsewhere, and numbers are not text. Throws PARAMETER_INVALID if it is nested too deep.
  */
 function textBytesIn(value: unknown, depth: number): number {
   if (typeof value === "string") return Buffer.byteLength(value);
@@ -119,14 +121,14 @@ function textBytesIn(value: unknown, depth: number): number {
   return bytes;
 }
 
-/** True where a field without a typed home lets an upstream sum up what it read, and then read the sum. */
+/** True if an untyped field lets the upstream summarise its input and then read the summary. */
 function mayBeSummedUp({ extra }: Prompt): boolean {
   if (extra === undefined || extra.json === "") return false;
   const members = objectOf(parsed(checkedJson(extra.json, `${PROMPT}.extra.json`) ?? ""));
   return Object.keys(members ?? {}).some((name) => SUMMING_UP.has(name));
 }
 
-/** True where nothing of a prompt but its parts could ask an upstream for more than is counted here. */
+/** True if nothing in the prompt except its parts could make an upstream read more than is counted here. */
 function isPlain({ extra, messages, tools }: Prompt): boolean {
   const isSaidPlainly = messages.every(({ extraJson }) => extraJson === undefined);
   return extra === undefined && isSaidPlainly && tools.every(({ kind }) => kind?.$case !== "opaque");
@@ -136,10 +138,10 @@ class PartCounts {
   imageCount = 0;
   fileCount = 0;
   audioCount = 0;
-  /** True while every part was text, or a call with what came of it. */
+  /** True while every part was text, or a call with its result. */
   isPlain = true;
 
-  /** Throws PARAMETER_INVALID for a part that names what the upstream keeps; `path` is its message's. */
+  /** Throws PARAMETER_INVALID for a part that names an object stored at the upstream; `path` is that of its message. */
   add({ kind }: Part, path: string): void {
     switch (kind?.$case) {
       case "text":

@@ -1,4 +1,4 @@
-/** What an answer may have read and generated, by its plan and the limit of output that was sent upstream. */
+/** Caps the usage of an answer by its plan and by the output limit that was sent upstream. */
 import type { Usage } from "../api/index.js";
 import { generatedTokens, readTokens } from "../api/usage.js";
 import { lesser } from "../money.js";
@@ -7,25 +7,25 @@ import { lesser } from "../money.js";
 const MORE_MAX = 1.1;
 const MORE_TOKENS_MAX = 64;
 
-/** True where so many tokens, which came for certain, are more than the limit can be said to allow. */
+/** True if the tokens that were certainly delivered are more than the limit can allow. */
 export function isPastLimit(certainTokens: number, limitTokens: number): boolean {
   return certainTokens > limitTokens * MORE_MAX + MORE_TOKENS_MAX;
 }
 
-/** What no table knows is not sure to be output, so it ends an answer only far beyond its limit. */
+/** Content of an unknown kind is not certain to be output, so it ends an answer only at this multiple of the limit. */
 const UNKNOWN_LIMITS = 2;
 
-/** True where so many tokens, with those that came for certain, are far more than the limit. */
+/** True if these tokens, including the certain ones, are far above the limit. */
 export function isFarPastLimit(tokens: number, limitTokens: number): boolean {
   return isPastLimit(tokens, limitTokens * UNKNOWN_LIMITS);
 }
 
-/** The usage with no more generated than `tokensMax`. */
+/** The usage with at most `tokensMax` generated tokens. */
 export function withOutputWithin(usage: Usage, tokensMax: number): Usage {
   return without(usage, generatedTokens(usage) - BigInt(tokensMax), GENERATED);
 }
 
-/** The usage with no more read than `tokensMax`. What goes first is what nobody pays less for. */
+/** The usage with at most `tokensMax` input tokens. The most expensive kinds are removed first. */
 export function withInputWithin(usage: Usage, tokensMax: bigint): Usage {
   return without(usage, readTokens(usage) - tokensMax, READ);
 }

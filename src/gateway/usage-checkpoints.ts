@@ -1,4 +1,4 @@
-/** What a live stream notes in the ledger of what it delivered, so that a crash charges that. */
+/** Checkpoints of a running stream: they write to the ledger what was delivered, so that a crash charges that. */
 import type { Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { countUsage, readAtLeast } from "../pricing/request-tokens.js";
@@ -20,45 +20,47 @@ const KEPT_CHARACTERS_MAX = 16_384;
 
 export interface NotesOptions {
   readonly request: WireRequest;
-  /** The model that answers, as its upstream names it. */
+  /** The model that answers, by the upstream's name. */
   readonly modelId: string;
   readonly inputTokensMax: number;
-  /** Whose request it is: counting takes turns by account. */
+  /** The request's account: counting takes turns by account. */
   readonly accountId: string;
-  /** Of the request, on the clock of `performance.now`. */
+  /** The start of the request, on the clock of `performance.now`. */
   readonly startMs: number;
-  /** Takes all that was delivered so far. */
+  /** Writes a checkpoint of all that was delivered so far. */
   readonly note: (usage: Usage) => void;
 }
 
 /**
- * Notes an answer piece by piece while it grows: by the fewest tokens that it can be, which costs next to nothing, and
- * by count once that leaves too much open. The count is what a cut would be charged by, so a crash charges no more than
- * that. A text that was counted is forgotten, so that an answer takes no more memory the longer it is.
+ * Writes checkpoints of an answer while it grows. At first they hold the least tokens that the text can have, which
+ * costs next to nothing. Once that leaves too much open, the text is counted. A cut answer is charged by the same
+ * count, so a crash charges no more than that. Counted text is dropped, so that a longer answer takes no more memory.
  */
 export class Notes {
   #tokens = 0;
-  /** The fewest tokens of what was noted, whatever was estimated and whichever tokenizer is the model's. */
+  /** The least tokens in the checkpoint, independent of estimates and of the model's tokenizer. */
   #certain = 0;
   /** Settles once every piece so far is counted. */
   #counting: Promise<void> = Promise.resolve();
-  /** Where the text ends that is counted, and so is not kept any more; and that is noted at all. */
+  /** The end of the text that is counted, and so no longer kept; below, the end of what is in a checkpoint. */
   #counted = 0;
   #noted = 0;
-  /** The fewest tokens of what is noted and not counted. */
+  /** The least tokens of the text that is in a checkpoint and not counted. */
   #least = 0;
   #noteMs: number;
-  /** Estimates of what came and is no text, and of sounds, which have a price of their own. */
+  /** Estimates of delivered content that is not text, and of audio, which has its own price. */
   #wordless = 0;
   #audio = 0;
-  /** What was read, once it is known. */
+  /** The input usage, once it is known. */
   #input: Usage | undefined;
 
   constructor(private readonly options: NotesOptions) {
     this.#noteMs = options.startMs;
   }
 
-  /** Called as the answer grows, and now and then while it does not; notes it where enough came, or time passed. */
+  /**
+   * Called while the answer grows, and periodically while it does not. Writes a checkpoint after enough output or time.
+   */
   see(report: AnswerReport | undefined, nowMs: number): void {
     const text = report?.grown;
     if (report === undefined || text === undefined) return;
@@ -73,7 +75,9 @@ export class Notes {
     this.#take(text);
   }
 
-  /** No text came since: it thinks in secret, or makes what is no text. A crash charges its input, and that. */
+  /**
+   * Handles output without new text: hidden reasoning, or content that is not text. A crash charges the input and that.
+   */
   #seeWordless(report: AnswerReport, nowMs: number): void {
     this.#noteMs = nowMs;
     const { made, audioTokens = 0 } = report;
@@ -87,12 +91,12 @@ export class Notes {
     if (this.#input !== NO_USAGE) this.#note();
   }
 
-  /** So many tokens came at least. */
+  /** The least tokens that were delivered so far. */
   get certainTokens(): number {
     return this.#certain;
   }
 
-  /** The tokens of all that came, by count. Nothing is noted any more once this is asked. */
+  /** The counted tokens of everything delivered. No checkpoint is written after this call. */
   async output(text: GrownText): Promise<TextCount> {
     const { modelId, accountId } = this.options;
     const counting = countOrEstimate(text.from(this.#counted), modelId, { account: accountId, lane: "settlement" });
@@ -104,22 +108,22 @@ export class Notes {
     };
   }
 
-  /** About how many tokens came: as they were counted so far, and an estimate of the rest. */
+  /** An estimate of the delivered tokens: the count so far, and an estimate of the rest. */
   estimate(text: GrownText): number {
     return this.#tokens + roughTokens(text.from(this.#noted));
   }
 
-  /** How many came at least. */
+  /** The least tokens that were delivered. */
   least(text: GrownText): number {
     return this.#certain + tokensAtLeast(text.from(this.#noted));
   }
 
-  /** The most tokens that may have come and are not noted. */
+  /** The most tokens that may have been delivered and are in no checkpoint. */
   #open(text: GrownText): number {
     return text.keptBytes - this.#least;
   }
 
-  /** Notes what came, up to a place that no token crosses. */
+  /** Adds the text so far to the checkpoint, up to a position that no token crosses. */
   #take(text: GrownText): void {
     const fresh = text.from(this.#noted);
     const end = wordEnd(fresh, 0);
@@ -143,8 +147,8 @@ export class Notes {
   }
 
   /**
-   * Counts a piece, of which `least` tokens are not noted yet and `all` of its least will be. Pieces may overtake each
-   * other: what is noted is never more than was generated.
+   * Counts a piece. `least` of its tokens are in no checkpoint yet; `all` is the least of the whole piece. Pieces may
+   * finish out of order: a checkpoint never holds more than was generated.
    */
   async #count(piece: string, crossed: number, least: number, all: number, before: Promise<void>): Promise<void> {
     this.#tokens += least;
@@ -183,12 +187,12 @@ export class Notes {
   }
 }
 
-/** An estimate of what is no text and no sound. */
+/** An estimate of content that is neither text nor audio. */
 function wordlessOf({ wordlessTokens = 0, unknownTokens = 0 }: AnswerReport): number {
   return wordlessTokens + unknownTokens;
 }
 
-/** Resolves with nothing. Keeps no process alive. */
+/** Resolves after the time. Keeps no process alive. */
 function pause(durationMs: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), durationMs).unref());
 }

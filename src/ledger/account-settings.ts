@@ -1,4 +1,4 @@
-/** What an account's budgets and limits may be. */
+/** The valid ranges of an account's budgets and limits. */
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { AccountBudgets, AccountLimits } from "../store/store.js";
@@ -13,7 +13,7 @@ const REDACTIONS_MAX = 50;
 const REDACTION_CHARACTERS_MIN = 3;
 const REDACTION_CHARACTERS_MAX = 128;
 
-/** Refuses with PARAMETER_INVALID the first setting that is out of its range. */
+/** Throws PARAMETER_INVALID for the first setting that is out of range. */
 export function checkSettings(settings: Partial<AccountBudgets & AccountLimits>): void {
   checkRange(AMOUNT_NANOS_MAX, {
     budget_day_nanos: settings.budgetDayNanos,

@@ -1,4 +1,4 @@
-/** The accounts as an operator opens, limits and freezes them. */
+/** How an operator opens, limits and freezes accounts. */
 import { invalid, stale } from "../api/check.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
@@ -19,7 +19,7 @@ import { unknownAccount } from "./hold-refusal.js";
 const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
 const NAME_CHARACTERS_MAX = 200;
 
-/** An account to open; without budgets or limits it has none. */
+/** A new account; without budgets or limits it has none. */
 export interface NewAccount {
   readonly id: string;
   readonly name: string;
@@ -27,14 +27,14 @@ export interface NewAccount {
   readonly limits?: AccountLimits | undefined;
 }
 
-/** An account of a settings file; a credit of zero is none. */
+/** An account of a settings file; a credit of zero means no credit. */
 export interface SeededAccount extends NewAccount {
   readonly creditNanos: bigint;
 }
 
-/** What is there after seeds were applied, in the order of the file. */
+/** What exists after the settings file was applied, in the order of the file. */
 export interface Seeded extends Pick<SeedOutcome, "accounts" | "keys"> {
-  /** The accounts that were given another credit before. */
+  /** Accounts that were credited with another amount before. */
   readonly creditedOtherwise: readonly string[];
 }
 

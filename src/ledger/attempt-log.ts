@@ -1,38 +1,38 @@
-/** How each attempt of a request went, and the short text that is kept of it with the request's usage. */
+/** How each attempt of a request went, and the short text in which that is stored with the request's usage. */
 import { z } from "zod";
 
-/** One try of one upstream. */
+/** One attempt at one upstream. */
 export interface Attempt {
   readonly upstream: string;
-  /** The model as the upstream was asked for it. */
+  /** The model name that was sent to the upstream. */
   readonly model: string;
-  /** The name of the ErrorReason that it failed with; empty where it answered. */
+  /** The name of the ErrorReason that it failed with; empty if it answered. */
   readonly reason: string;
-  /** The HTTP status that the upstream sent; 0 where none came. */
+  /** The HTTP status of the upstream; 0 if none arrived. */
   readonly status: number;
-  /** When it began, after the request. */
+  /** When it began, in milliseconds after the request. */
   readonly startMs: number;
   readonly durationMs: number;
-  /** When the first batch for the caller came, after the attempt began; null where none did. */
+  /** When the first batch for the caller arrived, in milliseconds after the attempt began; null if none did. */
   readonly firstBatchMs: number | null;
-  /** Why it failed, in words for operators; empty where it did not, or nothing is known. */
+  /** Why it failed, for operators; empty if it did not fail or the reason is unknown. */
   readonly failureMessage: string;
 }
 
-/** What the record of a request says beside its log: a name that stands there is empty in the log. */
+/** What the request's record already says: the same name is left empty in the log. */
 export type Recorded = Pick<Attempt, "upstream" | "model">;
 
-/** How the answer was served, as it tells itself: what its price went by. */
+/** How the answer was served, as it reports: its price depends on this. */
 export interface ServedAs {
-  /** The model as the upstream names it; empty where it did not tell, or told the one it was asked for. */
+  /** The model by the upstream's name; empty if the answer did not say, or named the requested one. */
   readonly model: string;
-  /** As `serviceTierOf` says it: empty for the ordinary tier. */
+  /** As `serviceTierOf` returns it: empty for the standard tier. */
   readonly serviceTier: string;
   /** Calls of tools that the upstream ran. */
   readonly toolUses: readonly { readonly name: string; readonly calls: bigint }[];
 }
 
-/** What one log keeps at most: far more attempts than a request may make, and the names that settings may give. */
+/** Bounds of one log: far above the attempts of a request and the names that settings allow. */
 const ATTEMPTS_MAX = 16;
 const CHARACTERS_MAX = 256;
 const TOOLS_MAX = 16;
@@ -43,7 +43,7 @@ const text = z.string().max(CHARACTERS_MAX);
 const whole = z.int().min(0);
 const served = z.tuple([text, text, z.array(z.tuple([text, whole])).max(TOOLS_MAX)]);
 const tried = [text, text, text, whole, whole, whole, whole.nullable()] as const;
-/** Behind an attempt stands what is told of its answer, and behind that its failure message. */
+/** The row of an attempt is followed by how its answer was served, and that by its failure message. */
 const LOG = z
   .array(
     z.union([
@@ -54,7 +54,9 @@ const LOG = z
   )
   .max(ATTEMPTS_MAX);
 
-/** The attempts as a list of lists, in JSON; empty where there are none. Nearly all logs are of one that answered. */
+/**
+ * Encodes the attempts as a JSON list of lists; empty if there are none. Nearly all logs have one successful attempt.
+ */
 export function encodeAttempts(attempts: readonly Attempt[], recorded: Recorded, as?: ServedAs): string {
   const first = Math.max(0, attempts.length - ATTEMPTS_MAX);
   let rows = "";
@@ -66,7 +68,7 @@ export function encodeAttempts(attempts: readonly Attempt[], recorded: Recorded,
   return rows === "" ? "" : `[${rows.slice(1)}]`;
 }
 
-/** A list behind a comma, put together by hand: most of it is numbers and empty names, and every request has one. */
+/** A list after a comma, built by hand: most of it is numbers and empty names, and every request has one. */
 function rowOf(attempt: Attempt, recorded: Recorded, served: string): string {
   const { upstream, model, reason, status, startMs, durationMs, firstBatchMs, failureMessage } = attempt;
   const asked = upstream === recorded.upstream ? EMPTY : quoted(upstream);
@@ -84,7 +86,7 @@ function servedText(as: ServedAs | undefined): string {
   return `,${JSON.stringify([cut(as.model), cut(as.serviceTier), uses])}`;
 }
 
-/** How the answer of a log was served; undefined where the log tells of none. */
+/** How the answer of a log was served; undefined if the log does not say. */
 export function decodeServed(log: string, recorded: Recorded): ServedAs | undefined {
   const last = log === "" ? undefined : LOG.safeParse(parsed(log)).data?.at(-1);
   // Where an attempt failed, what it began is told all the same: somebody may have paid for it.
@@ -97,7 +99,7 @@ export function decodeServed(log: string, recorded: Recorded): ServedAs | undefi
   return { model: model || asked || recorded.model, serviceTier, toolUses };
 }
 
-/** The attempts of a log; undefined where it is none of ours, as in a database that was changed. */
+/** The attempts of a log; undefined if it is not valid, as in a database that was modified. */
 export function decodeAttempts(log: string, recorded: Recorded): readonly Attempt[] | undefined {
   if (log === "") return [];
   const rows = LOG.safeParse(parsed(log));

@@ -1,4 +1,4 @@
-/** The rows of one batch in memory, with what changed in them, and the rules that no change may break. */
+/** The rows of one batch in memory, what changed in them, and the rules that no change may break. */
 import { dayNumber } from "../api/day.js";
 import assert from "node:assert";
 import { NO_USAGE } from "../api/usage.js";
@@ -21,34 +21,34 @@ import {
 } from "./transfer.js";
 import { addTokens } from "./usage.js";
 
-/** The most that all credits may come to, and all overage. Their sum bounds every account, and fits in int64. */
+/** The highest sum of all credits, and of all overage. Their sum bounds every account, and fits in int64. */
 export const TOTAL_NANOS_MAX = 4n * AMOUNT_NANOS_MAX;
 
 /**
- * What a batch needs and does. A driver puts the rows in, the operations are decided over it in order, and the driver
- * writes the changes, all in one transaction. A row that was not put in does not exist. A driver that is the only
- * writer of its database may keep the book for the next batch: `forgetChanges` after each one that was written, and a
- * new book after each that was not.
+ * What a batch needs and does. A driver loads the rows, the operations are decided over them in order, and the driver
+ * writes the changes, all in one transaction. A row that was not loaded does not exist. A driver that is the only
+ * writer of its database may keep the book for the next batch: it calls `forgetChanges` after a batch that was written,
+ * and makes a new book after one that was not.
  */
 export class Book {
   readonly accounts = new Map<string, Account>();
   readonly holds = new HoldTable<HoldRow>();
-  /** How often each node beat; a node that ended is none. */
+  /** The number of heartbeats of each node; a node that ended has none. */
   readonly beats = new Map<string, number>();
   /** Credits by credit id. */
   readonly credits = new Map<string, Transfer>();
   /** Refunds, debits and their receivables, by kind and id. */
   readonly #corrections = new Map<string, Transfer>();
-  /** The last transfer of all. Where others write too, only its sequence counts: the driver says where to go on. */
+  /** The last transfer of all. If other processes write too, only its sequence counts: the driver sets the next one. */
   head: ChainHead = CHAIN_START;
-  /** The greatest id of any request that ever had a hold. Ids grow with time: nearly every new one is greater. */
+  /** The highest id of any request that ever had a hold. Ids grow with time: nearly every new one is higher. */
   newestRequestId = "";
-  /** What was admitted before is archived: what the book lacks of it is no lost hold. */
+  /** What was admitted before this time is archived: if the book lacks a hold of it, that hold is not lost. */
   archivedUntilMs = 0;
   #blockEnd = Infinity;
   #furtherBlocks: { readonly start: number; readonly end: number }[] = [];
   readonly #budgets = new Map<string, BudgetRow>();
-  /** The counters of each key's last hold, which are nearly always those of its next. */
+  /** The counters of each key's last hold, which are nearly always those of its next one. */
   readonly #counters = new Map<string, LastCounters>();
 
   readonly totals: Readonly<Record<TotalKind, OperatorTotal>> = {
@@ -57,32 +57,32 @@ export class Book {
     receivable: { kind: "receivable", nanos: 0n, addedNanos: 0n },
   };
 
-  /** By id: those that operations name, and all of the accounts whose money is held exactly, or asked back. */
+  /** By id: the leases that operations name, and all leases of accounts that need an exact hold or a recall. */
   readonly leases = new Map<string, LeaseRow>();
 
   readonly changedAccounts = new ChangedRows<Account>();
   readonly changedBudgets = new ChangedRows<BudgetRow>();
-  /** Of nodes whose beats changed; undefined of those that ended. */
+  /** Nodes whose heartbeats changed; undefined for those that ended. */
   readonly changedBeats = new Map<string, number | undefined>();
   readonly transfers: Transfer[] = [];
-  /** New leases too; one that ended as well is in both lists. */
+  /** New leases too; one that was also ended is in both lists. */
   readonly changedLeases = new ChangedRows<LeaseRow>();
   readonly endedLeases: LeaseRow[] = [];
-  /** Whose lease each grant and each return of the batch was, in the order of their transfers. */
+  /** The lease of each grant and return in the batch, in the order of their transfers. */
   readonly leaseMoves: { readonly sequence: number; readonly lease: LeaseRow }[] = [];
   readonly createdHolds: HoldRow[] = [];
-  /** Holds of earlier batches that a checkpoint noted. */
+  /** Holds of earlier batches that got a checkpoint. */
   readonly notedHolds = new ChangedRows<HoldRow>();
-  /** Holds that were open and are no more. */
+  /** Holds that were open and are no longer. */
   readonly closedHolds: HoldRow[] = [];
   /** Holds that had ended before the batch asked for them. */
   readonly pastHolds: HoldRow[] = [];
   readonly usages: UsageRow[] = [];
-  /** Holds that recovery freed, without a usage. */
+  /** Holds that recovery released, without a usage. */
   readonly releases: Release[] = [];
-  /** Why and by whom each correction of the batch was made, in the order of their transfers. */
+  /** The reason and the actor of each correction in the batch, in the order of their transfers. */
   readonly notes: (Note & { readonly sequence: number })[] = [];
-  /** The records of what people did to money in the batch. */
+  /** The audit records of changes to money in the batch. */
   readonly events: AuditEvent[] = [];
   /** What the batch adds to the sums of each day. */
   readonly usageDays: UsageDay[] = [];
@@ -93,15 +93,15 @@ export class Book {
     return account;
   }
 
-  /** How many counters are in the book. */
+  /** The number of counters in the book. */
   get budgetCount(): number {
     return this.#budgets.size;
   }
 
   /**
-   * What counts a hold of this key, account and moment: day, month and total of the key and of each key in the line
-   * that made it, day and month of the account. `source` brings what is not in the book; before an owner's first hold
-   * there is none, and it stands at zero.
+   * The counters for a hold of this key, account and time: day, month and total of the key and of each key that created
+   * it, directly or not, and day and month of the account. `source` loads what is not in the book. Before an owner's
+   * first hold there is no counter, and it starts at zero.
    */
   counters(keyId: string, accountId: string, timeMs: number, source?: CounterSource): readonly BudgetRow[] {
     const day = dayNumber(timeMs);
@@ -130,25 +130,28 @@ export class Book {
     return row;
   }
 
-  /** The place of the next transfer. */
+  /** The sequence of the next transfer. */
   get nextSequence(): number {
     assert(this.head.sequence < this.#blockEnd, "a batch has more transfers than places");
     return this.head.sequence + 1;
   }
 
-  /** Where others write too, a batch has blocks of places: `starts` are those before the first of each, and rise. */
+  /**
+   * If other processes write too, a batch reserves blocks of sequences: `starts` precede the first of each block, and
+   * rise.
+   */
   takePlaces([start = 0, ...further]: readonly number[], count: number): void {
     this.head = { sequence: start, hash: CHAIN_START.hash };
     this.#blockEnd = start + count;
     this.#furtherBlocks = further.map((next) => ({ start: next, end: next + count }));
   }
 
-  /** What all credits, all overage, or all receivables may still come to. */
+  /** How much may still be added to all credits, all overage, or all receivables. */
   roomFor(kind: TotalKind): bigint {
     return TOTAL_NANOS_MAX - this.totals[kind].nanos;
   }
 
-  /** Appends a transfer and moves its money. `record` is what else its hash proves. */
+  /** Appends a transfer and moves its money. `record` is what else its hash covers. */
   transfer(content: TransferContent, record: string): Transfer {
     const account = this.account(content.accountId);
     const transfer = linkTransfer(account, this.nextSequence, content, record);
@@ -208,7 +211,7 @@ export class Book {
     if (hold.requestId > this.newestRequestId) this.newestRequestId = hold.requestId;
   }
 
-  /** Counts a change of a hold's money in every period, whether anybody has such a budget today or not. */
+  /** Adds a change of a hold's money to the counters of every period, whether or not such a budget exists today. */
   count(hold: Pick<HoldRow, "counters">, pendingNanos: bigint, spentNanos: bigint): void {
     for (const row of hold.counters) {
       if (pendingNanos !== 0n) row.pendingNanos += pendingNanos;
@@ -218,13 +221,15 @@ export class Book {
     }
   }
 
-  /** The leases of an account. All of them are in the book where a hold may recall them. */
+  /** The leases of an account. All of them are in the book if a hold may recall them. */
   leasesOf(accountId: string): readonly LeaseRow[] {
     if (this.leases.size === 0) return [];
     return [...this.leases.values()].filter((lease) => lease.accountId === accountId);
   }
 
-  /** What callers are told: with what leases of the account have left, which comes back as soon as anybody lacks it. */
+  /**
+   * The available balance for callers, including the rest of the account's leases, which is recalled if it is needed.
+   */
   toldAvailable(account: Account): bigint {
     let nanos = available(account);
     for (const lease of this.leasesOf(account.id)) nanos += lease.restNanos;
@@ -237,7 +242,7 @@ export class Book {
     this.changedLeases.add(lease);
   }
 
-  /** Gives a part of a lease to a hold that takes it over. */
+  /** Moves a part of a lease to a hold. */
   drawLease(lease: LeaseRow, amountNanos: bigint): void {
     assert(lease.restNanos >= amountNanos, "a lease is below zero");
     lease.restNanos -= amountNanos;
@@ -261,7 +266,7 @@ export class Book {
     this.changedAccounts.add(account);
   }
 
-  /** Keeps the record of a request that ended, and adds it to its day; of a free one, only the cost. */
+  /** Stores the usage of a request that ended, and adds it to its day; of a free request, only the operator's cost. */
   addUsage(row: UsageRow): void {
     this.usages.push(row);
     const { operatorCostNanos } = row;
@@ -278,7 +283,7 @@ export class Book {
     addTokens(sums.usage, row.usage);
   }
 
-  /** The refund, debit or receivable of this id, where there is one. */
+  /** The refund, debit or receivable with this id, if there is one. */
   correction(kind: TransferKind, id: string): Transfer | undefined {
     return this.#corrections.get(`${kind} ${id}`);
   }
@@ -287,13 +292,13 @@ export class Book {
     this.#corrections.set(`${transfer.kind} ${transfer.causeId}`, transfer);
   }
 
-  /** Keeps why a transfer was made, and finds it again by its id. */
+  /** Stores why a transfer was made, and finds it again by its id. */
   addNote(transfer: Transfer, { reason, actor }: Note): void {
     this.notes.push({ reason, actor, sequence: transfer.sequence });
     if (transfer.kind !== "credit") this.addCorrection(transfer);
   }
 
-  /** Records who made a transfer, on what, and what the account had available before and has since. */
+  /** Records who made a transfer, on what, and the account's available balance before and after. */
   record(
     act: Act,
     transfer: Transfer,
@@ -330,7 +335,7 @@ export class Book {
     return sums;
   }
 
-  /** After the changes were written: the next batch has its own. Of the holds, at most so many open ones stay. */
+  /** Call after the changes were written: the next batch starts without changes. At most `holdsMax` open holds stay. */
   forgetChanges(holdsMax: number): void {
     this.changedAccounts.clear();
     this.totals.granted.addedNanos = this.totals.overage.addedNanos = this.totals.receivable.addedNanos = 0n;
@@ -359,9 +364,9 @@ export class Book {
 
 /** Where a driver's counters come from. */
 export interface CounterSource {
-  /** The key that made a key, the one that made that, and so on; never another one later. */
+  /** The key that created a key, the key that created that one, and so on. This never changes. */
   makersOf(keyId: string): readonly string[];
-  /** Gives a new row the sums that are kept of it. */
+  /** Loads the stored sums into a new row. */
   load(row: BudgetRow): void;
 }
 

@@ -1,11 +1,11 @@
-/** The rows that a batch has changed, each once, in a list that leaves nothing behind when it is emptied. */
+/** The rows that a batch has changed, each once, in a list that leaves no garbage when it is emptied. */
 
-/** A row knows whether it is in the list; only the list changes it. */
+/** A row knows whether it is in the list; only the list changes that. */
 export interface ChangeableRow {
   changed?: boolean | undefined;
 }
 
-/** A Set would do, but the tables of one that is filled and emptied with each commit keep each other alive. */
+/** Not a Set: the tables of a Set that is filled and emptied with each commit keep each other alive. */
 export class ChangedRows<Row extends ChangeableRow> implements Iterable<Row> {
   readonly #rows: Row[] = [];
 

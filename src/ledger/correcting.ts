@@ -6,7 +6,7 @@ import { recallAll } from "./lease-rules.js";
 import { type Account, available } from "./rows.js";
 import { type Transfer, type TransferContent, noteRecord } from "./transfer.js";
 
-/** Gives back what a request was charged, or a part of it: in all never more. No budget gets anything back. */
+/** Refunds a request, in whole or in part, never more than its charge in total. Budgets get nothing back. */
 export function refund(book: Book, operation: RefundOperation): LedgerResult {
   const { requestId, amountNanos: wantedNanos, refundId } = operation;
   const hold = book.holds.get(requestId);
@@ -41,7 +41,7 @@ export function refund(book: Book, operation: RefundOperation): LedgerResult {
   return { kind: "refunded", amountNanos, availableNanos: book.toldAvailable(account), repeated: false };
 }
 
-/** Takes an amount from what an account has available; what is missing is the operator's to receive from elsewhere. */
+/** Takes an amount from what an account has available; what is missing is booked as a receivable of the operator. */
 export function debit(book: Book, operation: DebitOperation): LedgerResult {
   const { debitId, accountId, amountNanos } = operation;
   const account = book.accounts.get(accountId);
@@ -86,7 +86,7 @@ export function debit(book: Book, operation: DebitOperation): LedgerResult {
   };
 }
 
-/** What leases hold is asked back before anything is booked as missing. */
+/** Recalls what leases hold before anything is booked as missing. */
 function recallFor(book: Book, account: Account, neededNanos: bigint): LedgerResult | undefined {
   const leases = book.leasesOf(account.id).filter(({ restNanos }) => restNanos > 0n);
   if (leases.length === 0) return undefined;

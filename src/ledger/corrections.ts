@@ -1,4 +1,4 @@
-/** Credits, refunds and debits as an operator asks for them: each once for its id, each with its reason. */
+/** Credits, refunds and debits as an operator requests them: each once for its id, corrections with a reason. */
 import { invalid } from "../api/check.js";
 import { dayOf } from "../api/day.js";
 import { requestTime } from "../api/request-time.js";
@@ -18,14 +18,14 @@ export interface CreditRequest {
   readonly creditId: string;
   readonly accountId: string;
   readonly amountNanos: bigint;
-  /** Why and by whom, where it is a correction rather than money that was paid in. */
+  /** The reason and the actor, if it is a correction and not money that was paid in. */
   readonly note?: Note | undefined;
   readonly act: Act;
 }
 
 export interface CreditOutcome {
   readonly availableNanos: bigint;
-  /** True where this credit id had been credited before, so that nothing changed. */
+  /** True if this credit id was credited before, so that nothing changed. */
   readonly repeated: boolean;
 }
 
@@ -71,8 +71,8 @@ export class Corrections {
   }
 
   /**
-   * Gives back what a request was charged, or a part of it. Rejects with ALREADY_EXISTS, with RESOURCE_UNKNOWN, which
-   * says where the request is archived, or with PARAMETER_INVALID where less is left of the charge.
+   * Refunds what a request was charged, in whole or in part. Rejects with ALREADY_EXISTS, with RESOURCE_UNKNOWN, which
+   * says where the request is archived, or with PARAMETER_INVALID if less is left of the charge.
    */
   async refund({ refundId, requestId, amountNanos, reason, actor, act }: RefundRequest): Promise<RefundOutcome> {
     checkId("refund_id", refundId);
@@ -89,8 +89,8 @@ export class Corrections {
   }
 
   /**
-   * Takes an amount from what the account has available; the rest is booked as the operator's to receive. Rejects with
-   * ALREADY_EXISTS, RESOURCE_UNKNOWN or PARAMETER_INVALID.
+   * Takes an amount from what the account has available; the rest is booked as a receivable of the operator. Rejects
+   * with ALREADY_EXISTS, RESOURCE_UNKNOWN or PARAMETER_INVALID.
    */
   async debit({ debitId, accountId, amountNanos, reason, actor, act }: DebitRequest): Promise<DebitOutcome> {
     checkId("debit_id", debitId);
@@ -106,20 +106,20 @@ export class Corrections {
   }
 }
 
-/** What was done before was recorded then; this call is one that changed nothing. */
+/** A repeated change was recorded the first time; this call is recorded as one that changed nothing. */
 function done<Outcome extends { readonly repeated: boolean }>(act: Act, outcome: Outcome): Outcome {
   if (!outcome.repeated) markWritten(act);
   return outcome;
 }
 
-/** Throws PARAMETER_MISSING or PARAMETER_INVALID where a text does not say why. */
+/** Throws PARAMETER_MISSING or PARAMETER_INVALID if the reason is missing or invalid. */
 export function checkReason(reason: string): void {
   if (reason.trim() === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "reason" });
   if (!isText(reason, 1, REASON_CHARACTERS_MAX) || /\p{Cc}/u.test(reason))
     throw invalid("reason", `must be 1 to ${REASON_CHARACTERS_MAX} characters, without control characters`);
 }
 
-/** Half a surrogate pair would not come back from the database as it went in, and the hash over it would not fit. */
+/** Half a surrogate pair would return from the database changed, so that the hash over it would not match. */
 export function isText(text: string, shortest: number, longest: number): boolean {
   return text.length >= shortest && text.length <= longest && !/\p{Surrogate}/u.test(text);
 }
@@ -133,7 +133,7 @@ function checkAmount(nanos: bigint, leastNanos: bigint): void {
     throw invalid("amount_nanos", `must be from ${leastNanos} to ${AMOUNT_NANOS_MAX}`);
 }
 
-/** The refusal of a request that is not in the ledger, where what is older than a time may be in an archive. */
+/** The refusal for a request that is not in the ledger; older ones may be in an archive. */
 export function unknownRequest(id: string, archivedUntilMs = 0): GatewayError {
   const isArchived = (requestTime(id) ?? Infinity) < archivedUntilMs;
   const archived = isArchived ? { archived_before: dayOf(archivedUntilMs) } : {};

@@ -1,4 +1,4 @@
-/** What a hold or a lease may be granted: what the balance and the budgets leave. */
+/** How much a hold or a lease may be granted: what the balance and the budgets leave. */
 import assert from "node:assert";
 import { type HoldOperation, isHeldByOthers, type LeaseOperation, type Shortage } from "./operation.js";
 import { available } from "./rows.js";
@@ -6,8 +6,8 @@ import type { Account, BudgetOwner, BudgetRow, Period } from "./rows.js";
 import { lesser } from "../money.js";
 
 /**
- * What the balance and the budgets leave of an amount, or what leaves too little: first of all what running calls alone
- * would not mend by ending, else the first that they would.
+ * What the balance and the budgets leave of an amount, or the shortage. A shortage that remains when all running calls
+ * end is reported before one that does not.
  */
 export function grantOf(account: Account, operation: HoldOperation, counters: readonly BudgetRow[]): bigint | Shortage {
   const { leastNanos: neededNanos, amountNanos: wantedNanos, budgets } = operation;
@@ -74,7 +74,7 @@ function left(limitNanos: bigint, { pendingNanos, spentNanos }: Used): bigint {
   return freeNanos > 0n ? freeNanos : 0n;
 }
 
-/** What is free of the balance and of all budgets, whatever one request may cost. */
+/** What is free of the balance and of all budgets, without the limit for one request. */
 export function freeOf(
   account: Account,
   { keyId, budgets }: Pick<LeaseOperation, "keyId" | "budgets">,
@@ -88,7 +88,7 @@ export function freeOf(
   return freeNanos;
 }
 
-/** What an account holds and has spent in a period: of its total its sums tell, of others a counter. */
+/** What an account holds and has spent in a period: its total from its sums, other periods from a counter. */
 function usedByAccount(account: Account, counters: readonly BudgetRow[], period: Period): Used {
   if (period !== "total") return counterOf(counters, "account", account.id, period);
   return { pendingNanos: account.debitsPending, spentNanos: account.debitsPosted - account.debitedNanos };

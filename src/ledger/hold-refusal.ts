@@ -1,12 +1,12 @@
-/** Why a hold is refused, as its caller is told. */
+/** Why a hold is refused, as an error for its caller. */
 import { GatewayError } from "../errors.js";
 import { type HoldOperation, isHeldByOthers, type LedgerResult, type Shortage } from "./operation.js";
 import { type BudgetOwner, type Period, resetTimeMs } from "./rows.js";
 
-/** When to ask again for money that running calls hold: nobody knows when they end, and many end within seconds. */
+/** The `retry-after` for money that running calls hold: their end is unknown, and many end within seconds. */
 const HELD_RETRY_AFTER_MS = 1_000;
 
-/** The refusal that a result other than a grant means. */
+/** The refusal for a result that is not a grant. */
 export function holdRefusal(result: LedgerResult, operation: HoldOperation): GatewayError {
   const { requestId, accountId } = operation;
   switch (result.kind) {
@@ -45,7 +45,7 @@ function holderOf(shortage: Shortage, operation: HoldOperation): string {
   return shortage.kind === "balance_too_low" ? `account ${operation.accountId}` : ownerOf(shortage, operation);
 }
 
-/** Only running calls, or leases, hold what is missing: the refusal passes by itself. */
+/** Only running calls, or leases, hold what is missing, so a retry can succeed. */
 export function balanceHeld(shortage: Shortage, owner: string): GatewayError {
   const isBalance = shortage.kind === "balance_too_low";
   return new GatewayError("ERROR_REASON_BALANCE_HELD", {
@@ -65,7 +65,7 @@ function ownerOf(
   return owner === "key" ? `key ${makerId ?? keyId}` : `account ${accountId}`;
 }
 
-/** When the budget starts anew, where it ever does. */
+/** When the budget starts again, if it ever does. */
 function resetOf(period: Period | "request", nowMs: number): { readonly reset_time?: string } {
   const resetMs = period === "request" ? undefined : resetTimeMs(period, nowMs);
   return resetMs === undefined ? {} : { reset_time: new Date(resetMs).toISOString() };

@@ -1,7 +1,7 @@
-/** Holds by the id of their request: thousands come and go each second, and none leaves anything behind. */
+/** Holds by request id. Thousands are added and removed each second, and none leaves garbage behind. */
 import assert from "node:assert";
 
-/** A row knows its place in the table; only the table changes it. */
+/** A row knows its position in the table; only the table changes it. */
 export interface TableRow<Row> {
   readonly requestId: string;
   /** The next in its bucket, and its neighbours by age. */
@@ -13,9 +13,9 @@ export interface TableRow<Row> {
 const BUCKETS = 4096;
 
 /**
- * A map in the order of arrival. One of JavaScript's own makes a new table every few entries, and each old table points
- * to the next: the first that grows old keeps all later ones alive, with every hold that was in them, until the next
- * full collection.
+ * A map in insertion order. A JavaScript Map makes a new table every few entries, and each old table points to the
+ * next: the first one in the old generation keeps all later ones alive, with every hold in them, until the next full
+ * collection.
  */
 export class HoldTable<Row extends TableRow<Row>> {
   readonly #buckets: (Row | undefined)[] = Array.from({ length: BUCKETS });
@@ -41,7 +41,7 @@ export class HoldTable<Row extends TableRow<Row>> {
     return row;
   }
 
-  /** False where its request has a row already, which stays. */
+  /** False if the request has a row already, which stays. */
   add(row: Row): boolean {
     const bucket = bucketOf(row.requestId);
     if (this.#find(row.requestId, bucket) !== undefined) return false;
@@ -55,7 +55,7 @@ export class HoldTable<Row extends TableRow<Row>> {
     return true;
   }
 
-  /** The row must be in the table. It points to no other afterwards. */
+  /** The row must be in the table. It points to no other row afterwards. */
   remove(row: Row): void {
     const { chained, older, newer } = row;
     const bucket = bucketOf(row.requestId);

@@ -1,11 +1,11 @@
-/** The requests that wait for their hold: none waits for long, and one timer looks after all of them. */
+/** The requests that wait for their hold. Each wait is bounded, and one timer serves all of them. */
 import { Roster, type RosterEntry } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 import type { LiveHold, LiveHolds } from "./live-holds.js";
 import type { HoldOperation, LedgerResult } from "./operation.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
 
-/** How long a request waits for its hold: so many looks, and less than one before the first. */
+/** How long a request waits for its hold, in ticks of the timer; the first tick comes in less than one period. */
 const LOOKS_MAX = 10;
 const LOOK_MS = 1_000;
 
@@ -16,14 +16,17 @@ export class HoldWaits {
   readonly #waits = new Roster<HoldWait>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onLateGrant` is told of a grant whose request has given up, so that its money is freed again. */
+  /** `onLateGrant` is called for a grant whose request has given up, so that its money is freed again. */
   constructor(writer: LedgerWriter, live: LiveHolds, onLateGrant: (requestId: string) => void) {
     this.#writer = writer;
     this.#live = live;
     this.#onLateGrant = onLateGrant;
   }
 
-  /** As the writer's, but rejects with LEDGER_UNAVAILABLE where it takes long. The hold is live until it is refused. */
+  /**
+   * Submits to the writer, but rejects with LEDGER_UNAVAILABLE if that takes too long. The hold is live until it is
+   * refused.
+   */
   submit(operation: HoldOperation, hold: LiveHold): Promise<LedgerResult> {
     return new Promise((resolve, reject) => {
       const isOwn = this.#live.add(hold);
@@ -66,14 +69,14 @@ class HoldWait implements Waiting, RosterEntry {
 
   constructor(
     readonly requestId: string,
-    /** True where no earlier hold answers for the request. */
+    /** True if no earlier hold exists for the request. */
     readonly isOwn: boolean,
     private readonly resolve: (result: LedgerResult) => void,
     private readonly reject: (error: GatewayError) => void,
     private readonly end: (wait: HoldWait, end: "granted" | "refused" | GatewayError) => void,
   ) {}
 
-  /** Resolving what was rejected before changes nothing. */
+  /** Resolving a promise that was rejected before changes nothing. */
   committed(result: LedgerResult): void {
     this.end(this, result.kind === "held" ? "granted" : "refused");
     this.resolve(result);
@@ -84,7 +87,7 @@ class HoldWait implements Waiting, RosterEntry {
     this.reject(error);
   }
 
-  /** The request waits no longer; the answer may still come. */
+  /** The request no longer waits; the result may still arrive. */
   giveUp(): void {
     this.reject(new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE"));
   }

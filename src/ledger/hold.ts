@@ -1,4 +1,4 @@
-/** Money set aside for one request, from its grant to its settlement. */
+/** Money held for one request, from its grant to its settlement. */
 import { type Failpoint, failpoint } from "../failpoint.js";
 import { AMOUNT_NANOS_MAX, lesser, NANOS_PER_USD } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
@@ -13,10 +13,10 @@ import type { Settlements } from "./settlement-queue.js";
 import { boundedUsage, within } from "./usage.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
 
-/** What no request costs its operator: so many of a day that their sum has room in a column of 64 bits. */
+/** The highest operator cost of one request. The bound lets the sum of a day fit in a column of 64 bits. */
 export const OPERATOR_COST_NANOS_MAX = 10_000n * NANOS_PER_USD;
 
-/** What no request costs above its hold, for the same reason: the total of all of it is one figure. */
+/** The highest cost of a request above its hold, for the same reason: the total of all overage is one figure. */
 export const OVERAGE_NANOS_MAX = OPERATOR_COST_NANOS_MAX;
 
 const NOTHING: Checkpoint = { usage: NO_USAGE, costNanos: 0n, upstream: "", attempts: 0 };
@@ -25,9 +25,9 @@ const NOTHING: Checkpoint = { usage: NO_USAGE, costNanos: 0n, upstream: "", atte
 export interface Checkpoint {
   readonly usage: Usage;
   readonly costNanos: bigint;
-  /** What the operator pays for it; undefined where nobody knows. */
+  /** What the operator pays for it; undefined if unknown. */
   readonly operatorCostNanos?: bigint | undefined;
-  /** The upstream that answers; empty where none does. */
+  /** The upstream that answers; empty if none does. */
   readonly upstream: string;
   readonly attempts: number;
 }
@@ -46,29 +46,30 @@ export interface SettleOutcome {
   readonly overageNanos: bigint;
 }
 
-/** Money set aside for one request. Settle it once, on every way out. */
+/** Money held for one request. Settle it once, however the request ends. */
 export interface Hold {
   /** What was granted: at least the request's `leastNanos`, at most its `amountNanos`. */
   readonly amountNanos: bigint;
-  /** When it was asked for: the request counts on that day. */
+  /** When the hold was requested: the request counts on that day. */
   readonly createTimeMs: number;
   /**
-   * Notes what was delivered so far, so that a crash charges that. Never throws; a later note replaces a waiting one.
+   * Stores what was delivered so far, so that a crash charges that. Never throws; a later checkpoint replaces a waiting
+   * one.
    */
   checkpoint(checkpoint: Checkpoint): void;
   /**
-   * Charges the request and frees the rest of the hold. Never rejects: undefined means that the database did not take
-   * it yet and the ledger retries. A second call changes nothing and answers as the first. Without `isAwaited` it waits
-   * for company, and so does its answer.
+   * Charges the request and frees the rest of the hold. Never rejects: undefined means that the database has not taken
+   * it yet and the ledger retries. A second call changes nothing and returns the first result. Without `isAwaited` the
+   * settlement, and its result, may wait for a larger commit.
    */
   settle(settlement: Settlement, isAwaited?: boolean): Promise<SettleOutcome | undefined>;
   /**
-   * Resolves once a settlement without `isAwaited` outlives this process, which is long before the database has it.
-   * Undefined where it does already, or where no file keeps it. Never rejects.
+   * Resolves once a settlement without `isAwaited` survives the end of this process, which is long before the database
+   * has it. Undefined if it already does, or if no file stores it. Never rejects.
    */
   readonly noted: Promise<void> | undefined;
   /**
-   * For the `finally` of whoever opened it: settles what was never settled, by its last checkpoint, else as nothing
+   * For the `finally` block of the caller: settles a hold that was not settled, by its last checkpoint, else as nothing
    * generated. Changes nothing after `settle`. Never throws.
    */
   close(): void;
@@ -79,13 +80,13 @@ export interface HoldSteps {
   readonly writer: LedgerWriter;
   readonly settlements: Settlements;
   readonly leases: Pick<LeaseKeeper, "keep" | "giveBackOf">;
-  /** Absent where the database is on this machine's own disk. */
+  /** Absent if the database is on this machine's own disk. */
   readonly journal: Journal | undefined;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
 }
 
-/** A hold that this node asked for, or that it admitted against a lease and sends behind its request. */
+/** A hold that this node requested, or that it admitted against a lease and sends to the database later. */
 export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
   readonly requestId: string;
   readonly endMs: number;
@@ -95,18 +96,18 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
   #amountNanos = 0n;
   readonly #accountId: string;
   readonly #steps: HoldSteps;
-  /** The newest checkpoint that is not on its way yet. */
+  /** The newest checkpoint that was not sent yet. */
   #waiting: Checkpoint | undefined;
-  /** The newest of all. */
+  /** The newest checkpoint of all. */
   #newest: Checkpoint | undefined;
   #noting = false;
-  /** What it was admitted on, until that is durable. */
+  /** The operation under which the request was admitted, until that is durable. */
   #admitted: HoldOperation | undefined;
-  /** True where the database did not take what it was admitted on, as far as it is known. */
+  /** True if, as far as known, the database has not taken the hold of an admitted request. */
   #isLate = false;
   #settled: Promise<SettleOutcome | undefined> | undefined;
 
-  /** Asked for, and not granted yet. Its request must be over at `endMs`, on the monotonic clock. */
+  /** Requested, and not granted yet. Its request must end by `endMs`, on the monotonic clock. */
   constructor(
     requestId: string,
     accountId: string,
@@ -125,7 +126,7 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
     return this;
   }
 
-  /** Admits the request against a lease, for all that it wants: nothing waits for the hold any more. */
+  /** Admits the request against a lease, for the full amount: the request does not wait for the hold any more. */
   admit(operation: HoldOperation, monotonicMs: number): this {
     this.#amountNanos = operation.amountNanos;
     this.#admitted = operation;
@@ -152,7 +153,7 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
     this.#steps.writer.enqueueRelied(this.#admitted, this, this.#steps.monotonicMs());
   }
 
-  /** What the request was admitted on, where that may not be durable. */
+  /** The terms under which the request was admitted, if they may not be durable. */
   get lateTerms(): LateTerms | undefined {
     return this.#admitted && termsOf(this.#admitted);
   }
@@ -210,7 +211,7 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
     void this.settle(settlement);
   }
 
-  /** One at a time: a slow database gets the newest, not all. */
+  /** Sends one at a time: a slow database gets the newest checkpoint, not all. */
   async #note(): Promise<void> {
     const { requestId } = this;
     const { writer, nowMs, journal } = this.#steps;
@@ -233,7 +234,8 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
 }
 
 /**
- * What the ledger takes of a charge: an upstream's report may say anything, and a settlement must never fail for it.
+ * Bounds a charge to what the ledger accepts: an upstream's report may say anything, and must never make a settlement
+ * fail.
  */
 function bounded(charge: Checkpoint, heldNanos: bigint): Checkpoint {
   const { operatorCostNanos, upstream, attempts } = charge;
@@ -247,7 +249,7 @@ function bounded(charge: Checkpoint, heldNanos: bigint): Checkpoint {
   };
 }
 
-/** Undefined where nothing is tested at that place. */
+/** Undefined if no test sets a failpoint there. */
 export function passed(name: Failpoint, hold: Hold): Promise<never> | undefined {
   try {
     failpoint(name);

@@ -1,4 +1,4 @@
-/** How money is set aside for a request: exactly, of what is free, or of a lease of the node that asks. */
+/** How money is held for a request: exactly, from the free balance, or from a lease of the requesting node. */
 import type { Book } from "./book.js";
 import { grantOf } from "./grant.js";
 import { leaseFor, recallAll, withoutLeases } from "./lease-rules.js";
@@ -41,15 +41,16 @@ export function hold(book: Book, operation: HoldOperation): LedgerResult {
 }
 
 interface Leased {
-  /** What is free without what is leased. */
+  /** What is free without the leased money. */
   readonly grant: bigint | Shortage;
   readonly counters: readonly BudgetRow[];
   readonly leases: readonly LeaseRow[];
 }
 
 /**
- * Nobody is refused, or given less, for money that lies in a lease: the leases are asked for first, and the account is
- * in shortage from now on. What is refused whatever the leases hold is refused at once. Undefined: the grant stands.
+ * No request is refused, or granted less, for money that is in leases: the leases are recalled first, and the account
+ * is in shortage from then on. What would be refused even with that money is refused at once. Undefined: the grant
+ * stands.
  */
 function whileLeased(book: Book, operation: HoldOperation, leased: Leased): LedgerResult | undefined {
   const { grant, counters, leases } = leased;
@@ -70,7 +71,7 @@ function shortageOf(grant: bigint | Shortage, { leastNanos }: HoldOperation, hel
   return { kind: "balance_too_low", availableNanos: grant, heldNanos, neededNanos: leastNanos };
 }
 
-/** Sets money aside for a request: of what is free, or of a lease, which has less for the next one then. */
+/** Holds money for a request, from the free balance or from a lease, whose rest becomes smaller. */
 export function openHold(
   book: Book,
   operation: HoldOperation,

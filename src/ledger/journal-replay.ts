@@ -1,6 +1,6 @@
 /**
- * What a journal that was left behind tells the database. Each operation changes something once, by the id of its
- * request, so that a journal may be told again, also beside what the database knew already.
+ * Replays a journal of an earlier process into the database. Each operation takes effect once, by its request id, so a
+ * journal may be replayed again, also if the database already has a part of it.
  */
 import { type JournalOperation, journalOperation } from "./journal-text.js";
 import type { LedgerIntents, Replayed } from "./ledger-options.js";
@@ -9,10 +9,10 @@ import { termsOf } from "./late-terms.js";
 import { SOURCE_RECOVERED } from "./rows.js";
 import type { LedgerWriter } from "./writer.js";
 
-/** How many requests are told at once. */
+/** How many requests are sent at once. */
 const REQUESTS_MAX = 256;
 
-/** All that a journal knows of one request: the newest of each. */
+/** All that a journal has of one request: the newest of each kind. */
 interface Known {
   hold?: HoldOperation;
   checkpoint?: CheckpointOperation;
@@ -21,7 +21,7 @@ interface Known {
 
 type End = "settled" | "unfinished" | "refused";
 
-/** Rejects with LEDGER_UNAVAILABLE where the database does not take it now. */
+/** Rejects with LEDGER_UNAVAILABLE if the database does not take it now. */
 export async function replay(writer: LedgerWriter, texts: readonly string[]): Promise<Replayed> {
   const counts = { settled: 0, unfinished: 0, refused: 0 };
   const requests = new Map<string, Known>();
@@ -38,7 +38,7 @@ export async function replay(writer: LedgerWriter, texts: readonly string[]): Pr
   return counts;
 }
 
-/** The same of what clients may have been told before their process was killed. True where there was any. */
+/** Replays what clients may have received before their process was killed. True if there was any. */
 export async function replayIntents(writer: LedgerWriter, intents: LedgerIntents | undefined): Promise<boolean> {
   const found = intents?.found ?? [];
   if (found.length > 0) await replay(writer, found);
@@ -55,8 +55,8 @@ function add(requests: Map<string, Known>, operation: JournalOperation): void {
 }
 
 /**
- * The hold first: where its lease is still there, the request is charged of that. Where it is not, the end goes with
- * what the request was admitted on, as a late record.
+ * Sends the hold first: if its lease still exists, the request is charged from it. If not, the end is sent with the
+ * terms of the admission, as a late record.
  */
 async function tell(writer: LedgerWriter, { hold, checkpoint, settle }: Known): Promise<End> {
   const holding = hold === undefined ? undefined : writer.submit(hold);

@@ -1,4 +1,4 @@
-/** The operations of a request as texts of a journal, and back. Amounts are decimal, bytes are base64. */
+/** The operations of a request as lines of a journal, and back. Amounts are decimal, bytes are base64. */
 import { z } from "zod";
 import { UsageSource } from "../api/index.js";
 import { asBuffer } from "../api/bytes.js";
@@ -20,7 +20,7 @@ const budgets = z.array(
     makerId: z.string().optional(),
   }),
 );
-/** Left out where it is zero. */
+/** Left out if it is zero. */
 const figure = whole.default(0n);
 const usage = z.object(
   Object.fromEntries(USAGE_FIELDS.map((field) => [field, figure])) as Record<UsageField, typeof figure>,
@@ -63,14 +63,14 @@ const OPERATION = z.discriminatedUnion("kind", [
   }),
 ]) satisfies z.ZodType<LedgerOperation>;
 
-/** `epoch`: the id under which the node lived when it wrote this. */
+/** `epoch`: the id of the node when it wrote this. */
 export function journalText(operation: JournalOperation, epoch: string): string {
   return operation.kind === "settle"
     ? settlementText(operation, epoch)
     : JSON.stringify({ epoch, ...operation }, spelled);
 }
 
-/** Undefined where the text is none, as of another version of the program. */
+/** Undefined if the line is invalid, as one of another version of the program may be. */
 export function journalOperation(text: string): JournalOperation | undefined {
   let parsed: unknown;
   try {
@@ -86,7 +86,7 @@ function spelled(_name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? base64Of(value) : value;
 }
 
-/** The same, by hand: one is written for each answer, and a replacer takes three times as long. */
+/** The same, written by hand: there is one for each answer, and a JSON replacer takes three times as long. */
 function settlementText(settlement: SettleOperation, epoch: string): string {
   const { requestId, usage: used, usageSource, costNanos, operatorCostNanos, terms } = settlement;
   const { upstream, attempts, attemptLog, nowMs } = settlement;
@@ -114,7 +114,7 @@ const budgetsText = (budgets: LateTerms["budgets"]): string =>
   budgets.length === 0 ? "[]" : JSON.stringify(budgets, spelled);
 const quoted: (text: string) => string = JSON.stringify;
 
-/** A price is the same bytes for all the requests that are admitted at it. */
+/** A price is the same bytes for all requests that are admitted at it. */
 const base64 = new WeakMap<Uint8Array, string>();
 
 function base64Of(value: Uint8Array): string {

@@ -1,6 +1,6 @@
 /**
  * What a node writes to its own disk while the database is away: the requests that it admits within its leases, and
- * what they cost in the end. The database is told all of it once it is back, from memory; after a crash, from the disk.
+ * what they cost in the end. Once the database is back it gets all of this, from memory; after a crash, from the disk.
  */
 import { GatewayError } from "../errors.js";
 import { type JournalOperation, journalText } from "./journal-text.js";
@@ -9,51 +9,51 @@ import type { HoldOperation } from "./operation.js";
 
 /** Lines on a disk beside the database, each durable once it is appended. */
 export interface JournalLines {
-  /** False where nothing would be taken. */
+  /** False if the journal has no room. */
   readonly hasRoom: boolean;
   readonly lines: number;
   append(text: string): Promise<void>;
-  /** Nothing of what was appended is needed any more. */
+  /** Removes everything: nothing that was appended is needed any more. */
   clear(): void;
 }
 
 export interface JournalOptions {
   readonly file: JournalLines;
-  /** Under which id this node lives. */
+  /** The current id of this node. */
   readonly epoch: () => string;
-  /** True where the database has not taken for a while what it was sent. */
+  /** True if the database has not taken operations for a while. */
   readonly isAway: () => boolean;
-  /** Called where the disk did not take a line. */
+  /** Called if the disk did not take a line. */
   readonly onError: (error: unknown) => void;
-  /** Called when the number of requests whose end is only here changes between none and some. */
+  /** Called when the number of requests whose end is only in the journal changes between none and some. */
   readonly onUse: (isUsed: boolean) => void;
 }
 
 export class Journal {
   readonly #options: JournalOptions;
-  /** The requests that the journal is needed for: true where the end of one is in it. */
+  /** The requests that need the journal: true if their end is in it. */
   readonly #needed = new Map<string, boolean>();
 
   constructor(options: JournalOptions) {
     this.#options = options;
   }
 
-  /** False where a request is better refused than admitted. */
+  /** False if a request should be refused rather than admitted. */
   get hasRoom(): boolean {
     return this.#options.file.hasRoom;
   }
 
-  /** True where the database is away, and so what comes to be is kept here too. */
+  /** True if the database is away, so that changes are written here too. */
   get isWanted(): boolean {
     return this.#options.isAway();
   }
 
-  /** How many requests would be lost with this process without it. */
+  /** How many requests would be lost without the journal if this process ended. */
   get size(): number {
     return this.#needed.size;
   }
 
-  /** Resolves once the hold is on the disk: then its request may begin. Rejects with LEDGER_UNAVAILABLE. */
+  /** Resolves once the hold is on the disk; then its request may begin. Rejects with LEDGER_UNAVAILABLE. */
   async admit(operation: HoldOperation): Promise<void> {
     try {
       await this.#append(operation);
@@ -62,7 +62,7 @@ export class Journal {
     }
   }
 
-  /** Keeps what a request has come to. Never rejects: true once it is on the disk. */
+  /** Writes a checkpoint or the end of a request. Never rejects: true once it is on the disk. */
   async note(operation: Exclude<JournalOperation, HoldOperation>): Promise<boolean> {
     if (this.#needed.get(operation.requestId) === true) return true;
     try {
@@ -73,7 +73,7 @@ export class Journal {
     }
   }
 
-  /** The database has the hold of a request. What it comes to may still be here alone. */
+  /** The database has the hold of a request. Its end may still be only in the journal. */
   held(requestId: string): void {
     if (this.#needed.get(requestId) === false) this.ended(requestId);
   }
@@ -102,7 +102,7 @@ export class Journal {
   }
 }
 
-/** The journal of a ledger, which says in the log what becomes of it; undefined where there is no file. */
+/** The journal of a ledger, which logs its use; undefined if there is no file. */
 export function journalOf(
   file: JournalLines | undefined,
   node: Pick<JournalOptions, "epoch" | "isAway">,

@@ -1,7 +1,7 @@
-/** What a settlement says of a request whose hold may be lost. */
+/** What a settlement carries for a request whose hold may be lost. */
 import type { HoldOperation, LateTerms } from "./operation.js";
 
-/** What the request was admitted on. */
+/** The terms under which the request was admitted. */
 export function termsOf(hold: HoldOperation): LateTerms {
   const { accountId, keyId, model, nodeId, amountNanos, price, budgets, nowMs, expireTimeMs } = hold;
   return { accountId, keyId, model, nodeId, amountNanos, price, budgets, createTimeMs: nowMs, expireTimeMs };

@@ -1,6 +1,6 @@
 /**
- * What a node does with its leases of money: asks for them ahead of need, admits against them, and gives them back when
- * they are idle or asked for.
+ * Manages a node's leases of money: requests them before they are needed, admits requests against them, and returns
+ * them when they are idle or recalled.
  */
 import { dayNumber } from "../api/day.js";
 import type { LeaseName, LeaseOperation, LedgerResult } from "./operation.js";
@@ -8,23 +8,23 @@ import { type Draw, type Moment, type NodeLease, NodeLeases, SILENCE_MS } from "
 import type { LedgerWriter, Waiting } from "./writer.js";
 import { lesser, greater } from "../money.js";
 
-/** How often idle leases, operations that failed, and recalls are looked for. */
+/** How often to look for idle leases, failed operations and recalls. */
 const LOOK_MS = 200;
-/** What nobody drew on for so long is given back. */
+/** A lease that was not drawn on for this long is returned. */
 const IDLE_MS = 4_000;
-/** How long no lease is asked for after a refusal. */
+/** After a refusal, no lease is requested for this long. */
 const REFUSED_MS = 1_000;
-/** How many requests the first lease of a key is for. It is asked for at the second request of a key. */
+/** How many requests the first lease of a key covers. It is requested at the key's second request. */
 const REQUESTS_FIRST = 8n;
-/** A lease that is used up sooner is followed by one of twice its size, and one that lasts longer by one of half. */
+/** After a lease that is used up sooner than this, the next is twice its size; after a longer one, half. */
 const BRIEF_MS = 500;
 const LONG_MS = 2_000;
 
-/** Seven 200 ms looks of the others: after that nobody who holds a lease can be reached. */
+/** Seven 200 ms looks of the other nodes: after that, no node with a lease can be reached. */
 const RECALL_WAITS_MS = [0, 50, 100, 200, 300, 400, 400] as const;
-/** By then a lease that nobody gave back has lapsed: its node is silent, and another has found it so at a beat. */
+/** By then an unreturned lease has lapsed: its node is silent, and another node has found that at a heartbeat. */
 const LAPSED_MS = SILENCE_MS + 15_000;
-/** Of how many accounts it is remembered that a change of them is pending. */
+/** For how many accounts a pending change is remembered. */
 const PENDING_MAX = 10_000;
 
 export interface LeaseKeeperOptions {
@@ -34,31 +34,28 @@ export interface LeaseKeeperOptions {
   /** The machine's time of day. */
   readonly machineMs: () => number;
   readonly monotonicMs: () => number;
-  /** The most that one lease may have: what a node that is cut off can cost the operator. */
+  /** The highest amount of one lease: what a node that is cut off can cost the operator. */
   readonly leaseNanosMax: bigint;
-  /**
-   * The leases of a node that are asked back. Absent where no other process can ask: then they are named in answers
-   * alone.
-   */
+  /** The recalled leases of a node. Absent if no other process can recall any: then only results name them. */
   readonly recalled?: ((nodeId: string) => Promise<readonly string[]>) | undefined;
 }
 
-/** A hold that its node admitted, and that the database did not take yet. */
+/** A hold that its node admitted, and that the database has not taken yet. */
 export interface Unwritten {
-  /** Sends it once more where that is of use. */
+  /** Sends it once more if that is useful. */
   sendAgain(): void;
 }
 
-/** How much of what a key asks for is leased. */
+/** How much of a key's demand is leased. */
 interface Demand {
   lastMs: number;
   /** When its last lease was granted. */
   grantMs: number;
   sizeNanos: bigint;
-  /** Below this the next lease is asked for. */
+  /** Below this rest the next lease is requested. */
   refillNanos: bigint;
   isAsking: boolean;
-  /** No lease is asked for until then. */
+  /** No lease is requested before this time. */
   waitUntilMs: number;
 }
 
@@ -67,9 +64,9 @@ export class LeaseKeeper {
   readonly #leases = new NodeLeases();
   readonly #demands = new Map<string, Demand>();
   #unwritten: Unwritten[] = [];
-  /** Leases whose return the database did not take yet. */
+  /** Leases whose return the database has not taken yet. */
   #unreturned: string[] = [];
-  /** Accounts that were changed while nodes that could not be reached had leases of them, and until when at most. */
+  /** Accounts that were changed while unreachable nodes had leases of them, and until when at most. */
   readonly #pending = new Map<string, number>();
   #asks = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -80,7 +77,7 @@ export class LeaseKeeper {
     this.#options = options;
   }
 
-  /** How many leases the node has, and what is left of them together. */
+  /** How many leases the node has, and their rest in total. */
   get held(): { readonly count: number; readonly restNanos: bigint } {
     let [count, restNanos] = [0, 0n];
     for (const lease of this.#leases.values()) {
@@ -91,8 +88,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * The lease that a request is admitted against; undefined where its hold must be waited for, as each must that may
-   * not run ahead.
+   * The lease that a request is admitted against; undefined if the request must wait for its own hold, as it must if it
+   * may not run ahead of the database.
    */
   draw(request: Draw, nowMs: number, monotonicMs: number, mayRunAhead: boolean): NodeLease | undefined {
     const { keyId } = request;
@@ -110,7 +107,7 @@ export class LeaseKeeper {
     return lease;
   }
 
-  /** True of a request that can cost nothing, and so needs no lease, of its key's second on. */
+  /** True for a request that can cost nothing, from the key's second request on: it needs no lease. */
   admitsFree({ keyId, amountNanos }: Draw, monotonicMs: number): boolean {
     const demand = amountNanos === 0n ? this.#demands.get(keyId) : undefined;
     if (demand === undefined || !this.isAlive(monotonicMs)) return false;
@@ -118,17 +115,17 @@ export class LeaseKeeper {
     return true;
   }
 
-  /** True where the key's leases have as much as a request wants, so that it need not wait for a hold of its own. */
+  /** True if the key's leases cover the request, so that it need not wait for its own hold. */
   mayCover({ keyId, amountNanos }: Draw): boolean {
     return this.#leases.restOf(keyId) >= amountNanos;
   }
 
-  /** False where others may take this node for dead by now. */
+  /** False if other nodes may consider this node dead by now. */
   isAlive(monotonicMs: number): boolean {
     return this.#leases.isAlive(this.#options.machineMs(), monotonicMs);
   }
 
-  /** A key that asks once gets no lease yet: most that come once do not come again soon. */
+  /** The first request of a key gets no lease: most keys that come once do not come again soon. */
   #notice({ keyId, amountNanos }: Draw, lastMs: number): void {
     const sizeNanos = amountNanos * REQUESTS_FIRST;
     const times = { lastMs, grantMs: lastMs, waitUntilMs: lastMs };
@@ -183,7 +180,7 @@ export class LeaseKeeper {
     this.#lookLater();
   }
 
-  /** Gives back what is asked for, where this node has it: behind all that it admitted against it. */
+  /** Returns recalled leases that this node has, after everything that it admitted against them. */
   giveBack(asked: readonly LeaseName[]): void {
     if (asked.length === 0) return;
     const ids = new Set(asked.map(({ leaseId }) => leaseId));
@@ -213,8 +210,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * Asks the database for what leases may hold, until they are back: this node's own at once, those of others within
-   * their looks. What cannot be reached is answered with `recalling` in the end.
+   * Repeats a request for money that leases may hold until they are returned: this node's own at once, those of others
+   * within their looks. Returns `recalling` in the end if some cannot be reached.
    */
   async untilBack(submit: () => Promise<LedgerResult>): Promise<LedgerResult> {
     for (const waitMs of RECALL_WAITS_MS) {
@@ -227,9 +224,9 @@ export class LeaseKeeper {
   }
 
   /**
-   * After a change of an account, which asked all nodes for the leases that were granted before it: ends those of this
-   * node, and waits for those of others, as `untilBack` does. What is not back then is pending. Never rejects: the
-   * change is durable, and so is what it asked for.
+   * Call after a change of an account, which recalled all leases that were granted before it. Ends those of this node,
+   * and waits for those of others, as `untilBack` does. What is not returned then is pending. Never rejects: the change
+   * and its recall are durable.
    */
   async recall(accountId: string): Promise<void> {
     this.giveBackOf(accountId);
@@ -242,7 +239,7 @@ export class LeaseKeeper {
     this.#expectLapse(accountId);
   }
 
-  /** False where leases of other nodes are still out that were when it was first asked. */
+  /** False if leases of other nodes are still out that were out at the first call. */
   async #areBack(accountId: string): Promise<boolean> {
     const { writer, nowMs, nodeId } = this.#options;
     let awaited: ReadonlySet<string> | undefined;
@@ -269,23 +266,23 @@ export class LeaseKeeper {
     }
   }
 
-  /** True where leases that were granted before the last change of the account may still be out. */
+  /** True if leases that were granted before the last change of the account may still be out. */
   isPending(accountId: string): boolean {
     return (this.#pending.get(accountId) ?? -Infinity) > this.#options.monotonicMs();
   }
 
-  /** A beat was acknowledged that was sent at that moment. */
+  /** A heartbeat that was sent at that moment was acknowledged. */
   beaten(moment: Moment): void {
     this.#leases.beaten(moment);
   }
 
-  /** The database did not take a hold that was admitted. */
+  /** Call if the database did not take a hold of an admitted request. */
   keep(hold: Unwritten): void {
     this.#unwritten.push(hold);
     this.#lookLater();
   }
 
-  /** Gives everything back and asks for nothing more. */
+  /** Returns all leases and requests no more. */
   close(): void {
     this.#closed = true;
     this.endWhere(() => true);

@@ -1,6 +1,7 @@
 /**
- * Leases of money: a part of what an account has available, set aside for one node, which admits requests against it by
- * itself. What a lease may do is decided here, over a book; who holds it in memory is `node-leases.ts`.
+ * Rules for leases of money. A lease is a part of an account's available balance that is set aside for one node, which
+ * admits requests against it alone. The rules are decided here, over a book; `node-leases.ts` keeps the leases in
+ * memory.
  */
 import { dayNumber } from "../api/day.js";
 import type { Book } from "./book.js";
@@ -11,15 +12,17 @@ import { leaseRecord } from "./transfer.js";
 import { lesser } from "../money.js";
 
 /**
- * An account is in shortage where what is free is less than so many requests ask for, and stays so until it is twice as
- * much: there are no leases then, and every hold waits for the database.
+ * An account is in shortage if less is free than this many requests ask for, until twice as much is free. In a shortage
+ * there are no leases, and every hold waits for the database.
  */
 const SHORTAGE_REQUESTS = 8n;
 const RELIEF_REQUESTS = 2n * SHORTAGE_REQUESTS;
-/** A lease takes at most one part in so many of what is free: the rest is for other nodes, and for exact holds. */
+/** A lease takes at most one part in this many of the free balance: the rest is for other nodes and exact holds. */
 const SHARE = 2n;
 
-/** Grants a lease of what is free, or of less; none in a shortage, of a frozen account, or to a node that is gone. */
+/**
+ * Grants a lease of the free balance, or less; none in a shortage, for a frozen account, or for a node that is gone.
+ */
 export function lease(book: Book, operation: LeaseOperation): LedgerResult {
   const { leaseId, nodeId, accountId, keyId, nowMs } = operation;
   const known = book.leases.get(leaseId);
@@ -63,8 +66,8 @@ function isShort(account: Account, freeNanos: bigint, requestNanos: bigint): boo
 }
 
 /**
- * The lease that a hold names, where it may be drawn from it: it is there, of this node, key and day, and has as much.
- * The node looked at all that before; what it could not see is that another took it for dead.
+ * The lease that a hold names, if the hold may draw on it: it exists, is of this node, key and day, and has enough
+ * left. The node checked that before; it could only miss that another node considered it dead.
  */
 export function leaseFor(book: Book, operation: HoldOperation, leaseId: string): LeaseRow | undefined {
   const row = book.leases.get(leaseId);
@@ -74,7 +77,7 @@ export function leaseFor(book: Book, operation: HoldOperation, leaseId: string):
   return row.restNanos < operation.amountNanos ? undefined : row;
 }
 
-/** Ends a lease: its rest is free again. One that is not there has ended before. */
+/** Ends a lease and frees its rest. A lease that does not exist has ended before. */
 export function returnLease(book: Book, leaseId: string, nowMs: number): bigint {
   const row = book.leases.get(leaseId);
   if (row === undefined) return 0n;
@@ -84,19 +87,19 @@ export function returnLease(book: Book, leaseId: string, nowMs: number): bigint 
   return restNanos;
 }
 
-/** Ends all leases of a node that is gone, or that says good-bye. */
+/** Ends all leases of a node that is gone or that shuts down. */
 export function endLeasesOf(book: Book, nodeId: string, nowMs: number): void {
   for (const row of book.leases.values()) if (row.nodeId === nodeId) returnLease(book, row.id, nowMs);
 }
 
-/** Asks for all leases of an account, before something changes that they were granted under. Says which are out. */
+/** Recalls all leases of an account, before a change of what they were granted under. Returns which are out. */
 export function recall(book: Book, { accountId }: RecallOperation): LedgerResult {
   return { kind: "recalled", leases: recallAll(book, book.leasesOf(accountId)) };
 }
 
 /**
- * Marks leases, so that the nodes that have them give them back, and names them by their ids: their order in the book
- * is that of their grants, or where the book was read anew that of the database.
+ * Marks leases as recalled, so that their nodes return them, and returns them by id: their order in the book is that of
+ * their grants, or after the book was read anew, that of the database.
  */
 export function recallAll(book: Book, leases: readonly LeaseRow[]): readonly LeaseName[] {
   for (const row of leases) book.recallLease(row);
@@ -104,7 +107,7 @@ export function recallAll(book: Book, leases: readonly LeaseRow[]): readonly Lea
   return names.sort((one, other) => (one.leaseId < other.leaseId ? -1 : 1));
 }
 
-/** An account and counters as they would stand if every lease of the account had been given back. */
+/** An account and counters as they would be if every lease of the account had been returned. */
 export function withoutLeases(
   account: Account,
   counters: readonly BudgetRow[],

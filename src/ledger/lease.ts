@@ -1,5 +1,6 @@
 /**
- * A node's lease: while it beats, no other node takes this node's holds for orphans. Each beat also looks for some.
+ * A node's lease: while the node sends heartbeats, no other node treats its holds as orphans. Each heartbeat also looks
+ * for orphans.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { GatewayError } from "../errors.js";
@@ -12,12 +13,12 @@ import { SILENCE_MS } from "./node-leases.js";
 import { RECOVER_HOLDS_MAX } from "./recovery.js";
 import type { LedgerWriter } from "./writer.js";
 
-/** A last beat is seen by the others one beat late at most, so what a dead node held is theirs within 18 s. */
+/** Other nodes see the last heartbeat at most one heartbeat late, so they take over a dead node's holds within 18 s. */
 const BEAT_EVERY_MS = 3_000;
-/** Another node that lives beats within this, even where one beat of it is lost. */
+/** Another live node sends a heartbeat within this time, even if one is lost. */
 const LIVE_WAIT_MS = 7_000;
 const LIVE_LOOK_MS = 500;
-/** How many rounds of recovery one beat does at most: the rest waits for the next. */
+/** How many rounds of recovery follow one heartbeat at most: the rest waits for the next. */
 const ROUNDS_MAX = 100;
 
 export interface LeaseOptions {
@@ -27,17 +28,17 @@ export interface LeaseOptions {
   readonly nowMs: () => number;
   /** The machine's time of day. */
   readonly machineMs: () => number;
-  /** The clock of durations, which no setting of the time changes. */
+  /** The monotonic clock, which no change of the time of day affects. */
   readonly monotonicMs: () => number;
   readonly log: LedgerLog;
   readonly onRecovered: (settled: number, voided: number) => void;
-  /** What the node may admit against lives by its beats. */
+  /** The leases of money: their validity depends on the heartbeats. */
   readonly leases: Pick<LeaseKeeper, "beaten" | "endWhere">;
-  /** Default: 3 s. */
+  /** The interval of heartbeats. Default: 3 s. */
   readonly beatEveryMs?: number | undefined;
 }
 
-/** What was seen of another node, and since when it looks so. */
+/** What was last seen of another node, and since when it has not changed. */
 interface Sight {
   readonly beats: number;
   readonly sinceMs: number;
@@ -45,11 +46,11 @@ interface Sight {
 
 export class Lease {
   readonly #options: LeaseOptions;
-  /** The other nodes, as this one saw them: their clocks are compared with none. */
+  /** The other nodes, as this one saw them: clocks of different nodes are never compared. */
   #others = new Map<string, Sight>();
-  /** When this node's last beat was acknowledged. */
+  /** When this node's last heartbeat was acknowledged. */
   #beatMs: number | undefined;
-  /** Another after each time that others took this node for dead. */
+  /** A new id each time that other nodes considered this node dead. */
   #nodeId: string;
   #deaths = 0;
   #isFirst = true;
@@ -64,14 +65,14 @@ export class Lease {
     this.#nodeId = options.nodeId;
   }
 
-  /** Under which id this node lives now. */
+  /** The current id of this node. */
   get nodeId(): string {
     return this.#nodeId;
   }
 
   /**
-   * Resolves when the lease is taken and the orphans of before are resolved. Rejects where the database is away.
-   * `hasReplayed`: requests of before were settled just now, which is told as a recovery is.
+   * Resolves when the lease is taken and earlier orphans are resolved. Rejects if the database is away. `hasReplayed`:
+   * requests of an earlier process were just settled, which is reported like a recovery.
    */
   async start(hasReplayed = false): Promise<void> {
     this.#started = true;
@@ -81,8 +82,8 @@ export class Lease {
   }
 
   /**
-   * The id of another node that is seen to beat. Undefined at once where the database knows none, else after the time
-   * in which one that lives would have beaten. Rejects where the database is away.
+   * The id of another node that sends heartbeats. Returns undefined at once if the database knows no other node, else
+   * after the time in which a live one would have sent a heartbeat. Rejects if the database is away.
    */
   async liveOther(): Promise<string | undefined> {
     const { monotonicMs } = this.#options;
@@ -96,30 +97,30 @@ export class Lease {
     return undefined;
   }
 
-  /** Calls after each recovery that resolved holds, and at once where one did before. */
+  /** Calls `act` after each recovery that resolved holds, and at once if one did before. */
   afterRecovery(act: () => void): void {
     this.#afterRecovery = act;
     if (this.#hasRecovered) act();
   }
 
-  /** Holds that this node answers for: of requests that run, and of settlements on their way. */
+  /** The number of holds that this node is responsible for: of running requests, and of settlements on their way. */
   get openHoldCount(): number {
     return this.#options.live.size;
   }
 
-  /** Operations that are not durable yet. */
+  /** The number of operations that are not durable yet. */
   get waitingOperations(): number {
     return this.#options.writer.waiting;
   }
 
-  /** How long ago each node, this one too, was seen to beat. */
+  /** For each node, this one included, how long ago its last heartbeat was seen. */
   beatAges(): ReadonlyMap<string, number> {
     const nowMs = this.#options.monotonicMs();
     const ages = new Map([...this.#others].map(([nodeId, { sinceMs }]) => [nodeId, nowMs - sinceMs]));
     return ages.set(this.#nodeId, nowMs - (this.#beatMs ?? nowMs));
   }
 
-  /** Gives the lease up, so that another node need not wait for it to lapse. */
+  /** Ends the lease, so that another node need not wait for it to lapse. */
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
@@ -158,7 +159,10 @@ export class Lease {
     await this.#recover();
   }
 
-  /** Others took this node for dead: its leases are theirs again, and nothing that it sends under its id finds one. */
+  /**
+   * Other nodes considered this node dead: they own its leases, and operations under its old id find none. Takes a new
+   * id.
+   */
   #beginAnew(): void {
     const { nodeId, leases, live, log } = this.#options;
     this.#deaths += 1;
@@ -210,7 +214,10 @@ export class Lease {
     }
   }
 
-  /** What one of them has no room for in the sums of its day must not keep the money of all. */
+  /**
+   * Recovers without figures: a usage that does not fit into the sums of its day must not block the money of all
+   * others.
+   */
   #recoverPlainly(recover: RecoverOperation, error: unknown): Promise<LedgerResult> {
     if (GatewayError.from(error).reason !== "ERROR_REASON_INTERNAL") throw error;
     const { writer, log } = this.#options;
@@ -218,7 +225,7 @@ export class Lease {
     return writer.submit({ ...recover, isPlain: true });
   }
 
-  /** Until the next beat: it comes early where another node's silence is long enough before it. */
+  /** The time until the next heartbeat, which comes early if another node's silence is long enough before that. */
   #waitMs(): number {
     const nowMs = this.#options.monotonicMs();
     let waitMs = this.#options.beatEveryMs ?? BEAT_EVERY_MS;

@@ -45,9 +45,9 @@ export type { HoldRequest, LedgerOptions, LostSettlement, Replayed } from "./led
 
 /** How much longer than its request a hold lives, so that a late settlement still finds it. */
 const HOLD_GRACE_MS = 60_000;
-/** How often a request that its lease covers looks whether the node may go on, or must by its journal. */
+/** How often a request that its lease covers checks whether the node may run ahead again, or must use its journal. */
 const AHEAD_LOOK_MS = 10;
-/** How long closing waits for settlements. */
+/** How long `close` waits for settlements. */
 const DRAIN_WAIT_MS_MAX = 10_000;
 
 const LEASE_NANOS_MAX = 10_000_000_000n;
@@ -68,15 +68,15 @@ export class Ledger {
   readonly #holdWaits: HoldWaits;
   /** What every open hold needs. */
   readonly #steps: HoldSteps;
-  /** This node among the others. */
+  /** This node's lease among the nodes. */
   readonly lease: Lease;
   /** This node's leases of money. */
   readonly leases: LeaseKeeper;
   readonly #log: LedgerLog;
-  /** What is kept on this machine's disk while the database is away. */
+  /** What is written to this machine's disk while the database is away. */
   readonly #journal: Journal | undefined;
   readonly #options: Pick<LedgerOptions, "journal" | "intents" | "onReplayed">;
-  /** Prices as bytes: a price is one object for all the requests that are admitted at it. */
+  /** Prices as bytes: a price is one object for all requests that are admitted at it. */
   readonly #priceBytes = new WeakMap<Price, Uint8Array>();
   #closing: Promise<void> | undefined;
 
@@ -145,8 +145,8 @@ export class Ledger {
   }
 
   /**
-   * Takes the node's lease, resolves the holds of nodes that are gone, and goes on doing so every 3 s. What journals
-   * were left behind is in the database when this resolves. What clients were told is charged before it is recovered.
+   * Takes the node's lease and resolves the holds of dead nodes, and repeats that every 3 s. When this resolves, the
+   * database has all earlier journals. What clients received is charged before its hold is recovered.
    */
   async start(): Promise<void> {
     const { intents, journal, onReplayed } = this.#options;
@@ -158,20 +158,20 @@ export class Ledger {
     if (replayed !== undefined) onReplayed?.(replayed);
   }
 
-  /** How many requests would be lost with this process without its journal. */
+  /** How many requests would be lost without the journal if this process ended. */
   get journaled(): number {
     return this.#journal?.size ?? 0;
   }
 
   /**
-   * True where calls within leases are served while the database is away: the journal takes them, until the leases end.
+   * True if calls within leases are served while the database is away: the journal takes them, until the leases end.
    */
   get servesByJournal(): boolean {
     return this.#journal?.hasRoom === true && this.leases.held.count > 0 && this.leases.isAlive(this.#monotonicMs());
   }
 
   /**
-   * Sets money aside, at once where a lease of this node covers it. Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED,
+   * Holds money; synchronously if a lease of this node covers it. Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED,
    * BALANCE_HELD, RESOURCE_UNKNOWN, ALREADY_EXISTS, OVERLOADED or LEDGER_UNAVAILABLE. Never throws.
    */
   hold(request: HoldRequest): Hold | Promise<Hold> {
@@ -195,13 +195,13 @@ export class Ledger {
     return passed("after_admission", hold) ?? hold;
   }
 
-  /** Soon the database either has what was relied on, or counts as away. */
+  /** Waits until the database has the earlier holds, or counts as away. */
   async #holdLater(request: HoldRequest): Promise<Hold> {
     await sleep(AHEAD_LOOK_MS);
     return this.hold(request);
   }
 
-  /** The database is away: the request begins once the disk has its hold, if the lease lives on until then. */
+  /** The database is away: the request begins once the hold is on the disk, if the lease is still valid then. */
   async #holdJournaled(journal: Journal, operation: HoldOperation, hold: OpenHold): Promise<Hold> {
     try {
       await journal.admit(operation);
@@ -221,7 +221,7 @@ export class Ledger {
     return granted;
   }
 
-  /** What `hold` would grant now. Rejects exactly where it would, and holds nothing. */
+  /** What `hold` would grant now. Rejects exactly if it would, and holds nothing. */
   async tryHold(request: HoldRequest): Promise<Pick<Hold, "amountNanos">> {
     await this.#writer.flush();
     const operation = this.#holdOperation(request, this.#nowMs(), undefined);
@@ -236,14 +236,14 @@ export class Ledger {
     return this.corrections.credit(request);
   }
 
-  /** Opens an account with nothing on it. Rejects with ALREADY_EXISTS or PARAMETER_INVALID. */
+  /** Opens an empty account. Rejects with ALREADY_EXISTS or PARAMETER_INVALID. */
   createAccount(account: NewAccount, act: Act): Promise<AccountRow> {
     return this.#accounts.create(account, act);
   }
 
   /**
-   * Opens accounts, gives each its credit and makes keys, where they are not there yet: all of it or nothing. Rejects
-   * with PARAMETER_INVALID.
+   * Opens accounts with their credit and creates keys, unless they exist: all of it or nothing. Rejects with
+   * PARAMETER_INVALID.
    */
   seed(accounts: readonly SeededAccount[], keys: SeedRows["keys"], act: Act): Promise<Seeded> {
     return this.#accounts.seed(accounts, keys, act);
@@ -255,8 +255,8 @@ export class Ledger {
   }
 
   /**
-   * Changes the budgets and limits that are given. Rejects with RESOURCE_UNKNOWN, PARAMETER_INVALID, or ETAG_STALE
-   * where the account has another etag; an empty one takes whatever is there.
+   * Changes the given budgets and limits. Rejects with RESOURCE_UNKNOWN, PARAMETER_INVALID, or ETAG_STALE if the
+   * account has another etag; an empty etag is not checked.
    */
   async setSettings(
     id: string,
@@ -270,7 +270,7 @@ export class Ledger {
   }
 
   /**
-   * Freezes the account: nothing new is held of it from now on. Repeating it changes why, by whom, and whether streams
+   * Freezes the account: no new holds from now on. A second call changes the reason, the actor, and whether streams
    * end. Rejects with RESOURCE_UNKNOWN, PARAMETER_MISSING or PARAMETER_INVALID.
    */
   async freeze(id: string, freeze: Omit<Freeze, "timeMs">, act: Act): Promise<AccountRow> {
@@ -284,7 +284,7 @@ export class Ledger {
     return this.#accounts.unfreeze(id, act);
   }
 
-  /** By id, or as the filter says. Rejects with PARAMETER_INVALID where the page is none. */
+  /** By id, or by the filter. Rejects with PARAMETER_INVALID if the page is invalid. */
   accounts(page: PageRequest, filter?: AccountFilter): Promise<Page<AccountRow>> {
     return this.#store.accounts.list(page, filter);
   }
@@ -297,7 +297,7 @@ export class Ledger {
     return balance;
   }
 
-  /** Before when transfers are archived; undefined where none are. */
+  /** Transfers before this time are archived; undefined if none are. */
   archivedUntil(): Promise<number | undefined> {
     return this.#store.ledger.archivedUntil();
   }
@@ -317,16 +317,16 @@ export class Ledger {
     return statement;
   }
 
-  /** Proves the ledger beside its writer, from the first transfer to the last. */
+  /** Verifies the ledger from the first transfer to the last, while the writer continues. */
   async verify(): Promise<VerifyReport> {
     await this.#writer.flush();
     return this.#store.ledger.verify();
   }
 
-  /** Resolves once the database has all that was settled before, or refused it for now. */
+  /** Resolves once the database has all earlier settlements, or refused them for now. */
   readonly settled = (): Promise<void> => this.#writer.flush();
 
-  /** The requests, with everything in them that was settled before the question. */
+  /** The requests, including everything that was settled before the call. */
   get requests(): RequestStore {
     const { requests } = this.#store;
     const flushed =
@@ -346,7 +346,7 @@ export class Ledger {
     };
   }
 
-  /** Waits, bounded, for settlements on their way, and ends the node's lease. The store stays open. */
+  /** Waits for settlements on their way, for a bounded time, and ends the node's lease. The store stays open. */
   close(): Promise<void> {
     this.#closing ??= this.#drain();
     return this.#closing;

@@ -1,37 +1,40 @@
 /**
- * The leases of this node, in memory: what it may admit against them, and which of them it must give back. It knows no
- * clock and sends nothing: times come in, and what is to be given back is left in `ending`.
+ * The leases of this node, in memory: what it may admit against them, and which it must return. It reads no clock and
+ * sends nothing: times are arguments, and leases to return are in `ending`.
  */
 import { dayNumber } from "../api/day.js";
 import { type KeyBudget } from "./rows.js";
 
 /**
- * A node is dead to the others once they saw no beat of it for so long, each by its own clock of durations. It is
- * five beats: one lost beat costs nothing.
+ * Other nodes consider a node dead once they saw no heartbeat of it for this long, each by its own monotonic clock. It
+ * is five heartbeats: one lost heartbeat has no effect.
  */
 export const SILENCE_MS = 15_000;
-/** How much earlier it stops by itself. It counts from when it sent its last beat, the others from when they saw it. */
+/**
+ * How much earlier the node stops by itself. It counts from when it sent its last heartbeat, others from when they saw
+ * it.
+ */
 const MARGIN_MS = 2_000;
-/** The clock of durations stands while a machine is suspended, and the time of day does not. */
+/** The monotonic clock stops while a machine is suspended, and the time of day does not. */
 const SUSPENDED_MS = 1_000;
 
-/** A lease that was granted, and what is left of it for requests that are not admitted yet. */
+/** A granted lease, and what is left of it for requests that are not admitted yet. */
 export interface NodeLease {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string;
-  /** What it was granted under. A request that brings other budgets is not admitted against it. */
+  /** The budgets under which it was granted. A request with other budgets is not admitted against it. */
   readonly budgets: readonly KeyBudget[];
-  /** The most that one request may cost; zero where there is no such limit. */
+  /** The most that one request may cost; zero if there is no such limit. */
   readonly requestCostMaxNanos: bigint;
   readonly day: number;
   readonly grantedNanos: bigint;
   restNanos: bigint;
-  /** When it was drawn on last, on the clock of durations. */
+  /** When it was last drawn on, on the monotonic clock. */
   drawnMs: number;
 }
 
-/** A request as far as its admission needs it. */
+/** What the admission needs of a request. */
 export interface Draw {
   readonly accountId: string;
   readonly keyId: string;
@@ -39,19 +42,19 @@ export interface Draw {
   readonly budgets: readonly KeyBudget[];
 }
 
-/** The machine's time of day, and the clock of durations. */
+/** The machine's time of day, and the monotonic clock. */
 export interface Moment {
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
 
 export class NodeLeases {
-  /** Those that nothing is admitted against any more, and that are to be given back. */
+  /** Leases that are closed for admissions and are to be returned. */
   readonly ending: NodeLease[] = [];
-  /** By key, the one that is drawn on first. */
+  /** By key, the one to draw on first. */
   readonly #leases = new Map<string, NodeLease[]>();
   #untilMs = -Infinity;
-  /** How far the time of day was ahead of the clock of durations, at the last beat. */
+  /** How far the time of day was ahead of the monotonic clock at the last heartbeat. */
   #aheadMs = 0;
 
   get size(): number {
@@ -62,13 +65,16 @@ export class NodeLeases {
     for (const leases of this.#leases.values()) yield* leases;
   }
 
-  /** A beat was acknowledged that was sent at that moment: nobody takes this node for dead for a while from then on. */
+  /**
+   * A heartbeat that was sent at that moment was acknowledged: from then on no node considers this node dead for a
+   * while.
+   */
   beaten({ wallMs, monotonicMs }: Moment): void {
     this.#untilMs = monotonicMs + SILENCE_MS - MARGIN_MS;
     this.#aheadMs = wallMs - monotonicMs;
   }
 
-  /** False where others may take this node for dead by now, as far as it can know. */
+  /** False if other nodes may consider this node dead by now, as far as it can know. */
   isAlive(wallMs: number, monotonicMs: number): boolean {
     return monotonicMs < this.#untilMs && wallMs - monotonicMs - this.#aheadMs < SUSPENDED_MS;
   }
@@ -80,8 +86,8 @@ export class NodeLeases {
   }
 
   /**
-   * Takes a request's whole amount out of a lease, where one has it. Else the request goes the exact way. `nowMs` is
-   * the time by which the ledger has days.
+   * Takes a request's whole amount from a lease, if one has it. Else the request needs an exact hold. `nowMs` is the
+   * time by which the ledger has days.
    */
   draw(request: Draw, nowMs: number, wallMs: number, monotonicMs: number): NodeLease | undefined {
     const leases = this.#leases.get(request.keyId);
@@ -131,7 +137,7 @@ function isFor(lease: NodeLease, { accountId, budgets }: Draw, nowMs: number): b
   return lease.accountId === accountId && lease.day === dayNumber(nowMs) && isSame(lease.budgets, budgets);
 }
 
-/** Most requests of a key bring the very budgets that the one before did. */
+/** Most requests of a key carry exactly the budgets of the request before. */
 function isSame(some: readonly KeyBudget[], others: readonly KeyBudget[]): boolean {
   if (some === others) return true;
   if (some.length !== others.length) return false;

@@ -1,4 +1,4 @@
-/** Resolves the holds that nobody will settle: their node is gone, or does not answer for them any more. */
+/** Resolves the holds that no process will settle: their node is gone, or is not responsible for them any more. */
 import { NO_USAGE } from "../api/usage.js";
 import type { Book } from "./book.js";
 import type { LedgerResult, RecoverOperation } from "./operation.js";
@@ -7,10 +7,10 @@ import { tokenCount } from "./usage.js";
 import { returnLease } from "./lease-rules.js";
 import { charge, release } from "./settlement.js";
 
-/** How many holds one operation resolves at most, so that it never keeps the others waiting. */
+/** How many holds one operation resolves at most, so that it never delays the others. */
 export const RECOVER_HOLDS_MAX = 256;
 
-/** Settles each orphan at its checkpoint, or frees it where it has none. */
+/** Settles each orphan at its checkpoint, or releases it if it has none. */
 export function recover(book: Book, operation: RecoverOperation): LedgerResult {
   let settled = 0;
   let voided = 0;
@@ -43,7 +43,7 @@ export function recover(book: Book, operation: RecoverOperation): LedgerResult {
   return { kind: "recovered", settled, voided };
 }
 
-/** The oldest first: what one pays above its hold is gone for the next, so their order must not hang on the cache's. */
+/** The oldest first. What one pays above its hold is gone for the next, so the order must not depend on the cache. */
 function orphans(book: Book, operation: RecoverOperation): readonly HoldRow[] {
   const found: HoldRow[] = [];
   for (const hold of book.holds.values()) {
@@ -53,14 +53,13 @@ function orphans(book: Book, operation: RecoverOperation): readonly HoldRow[] {
   return found.sort((one, other) => one.sequence - other.sequence);
 }
 
-/** Nothing is left of the silent nodes. One that comes back beats again. */
+/** Removes the silent nodes. One that comes back sends heartbeats again. */
 function forget(book: Book, { silent }: RecoverOperation): void {
   for (const { nodeId, beats } of silent) if (book.beats.get(nodeId) === beats) book.setBeats(nodeId, undefined);
 }
 
 /**
- * No clock decides: a node that lives keeps its holds, whatever the time says, and how long another is silent is known
- * to the node that listens.
+ * No clock decides: a live node keeps its holds at any time, and each node measures the silence of the others itself.
  */
 function isOrphan(book: Book, hold: HoldRow, operation: RecoverOperation): boolean {
   if (hold.state !== "held") return false;
@@ -68,7 +67,7 @@ function isOrphan(book: Book, hold: HoldRow, operation: RecoverOperation): boole
   return operation.live !== undefined && !operation.live.has(hold.requestId);
 }
 
-/** True of another node that will settle nothing any more. */
+/** True for another node that will settle nothing any more. */
 export function isGone(book: Book, nodeId: string, { silent }: RecoverOperation): boolean {
   const beats = book.beats.get(nodeId);
   return beats === undefined || silent.some((seen) => seen.nodeId === nodeId && seen.beats === beats);

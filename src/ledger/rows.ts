@@ -6,8 +6,8 @@ import type { ChangeableRow } from "./changed-rows.js";
 import type { TableRow } from "./hold-table.js";
 
 /**
- * The operator's side of every transfer. No customer's id holds a colon. No row keeps what is on it, which every batch
- * would change: it is what the transfers add up to.
+ * The operator's side of every transfer. No customer's id has a colon. No row stores its balance, which every batch
+ * would change: it is the sum of the transfers.
  */
 export const OPERATOR_GRANTS = "operator:grants";
 export const OPERATOR_REVENUE = "operator:revenue";
@@ -17,8 +17,8 @@ export const OPERATOR_DEBITS = "operator:debits";
 export const OPERATOR_RECEIVABLES = "operator:receivables";
 
 /**
- * Typed by the protocol's enum, so that a changed number does not compile; its module stays out of the database's
- * thread.
+ * Typed by the protocol's enum, so that a changed number does not compile; the enum's module is not loaded in the
+ * database's thread.
  */
 export const SOURCE_UNSPECIFIED: UsageSource.USAGE_SOURCE_UNSPECIFIED = 0;
 export const SOURCE_RECOVERED: UsageSource.USAGE_SOURCE_RECOVERED = 3;
@@ -28,52 +28,52 @@ export const SOURCE_NONE: UsageSource.USAGE_SOURCE_NONE = 4;
 export interface Account extends ChangeableRow {
   readonly id: string;
   readonly budgets: readonly Budget[];
-  /** The most that one request may cost; zero where there is no such limit. */
+  /** The most that one request may cost; zero if there is no such limit. */
   readonly requestCostMaxNanos: bigint;
   debitsPending: bigint;
   debitsPosted: bigint;
   creditsPosted: bigint;
-  /** What of the posted debits were corrections rather than charges: no budget counts it. */
+  /** The part of the posted debits that were corrections and not charges: no budget counts it. */
   debitedNanos: bigint;
-  /** True where nothing new may be held of it. */
+  /** True if no new holds are allowed. */
   readonly frozen: boolean;
   /** True while too little is free for leases: each hold is exact. */
   short: boolean;
-  /** How many transfers it has, and the hash of the last, in hex: a buffer for each would cost the collector more. */
+  /** How many transfers it has, and the hash of the last, in hex: buffers would cost the garbage collector more. */
   chainSequence: number;
   chainHash: string;
 }
 
-/** What all accounts may come to together only up to a bound: credits with refunds, overage, receivables. */
+/** Totals over all accounts that are bounded: credits with refunds, overage, receivables. */
 export type TotalKind = "granted" | "overage" | "receivable";
 
-/** What is kept in rows that are split, so that writers do not meet in one. */
+/** A total that is split over several rows, so that writers do not contend for one. */
 export interface OperatorTotal {
   readonly kind: TotalKind;
-  /** All rows together, with what the batch adds. */
+  /** The sum of all rows, with what the batch adds. */
   nanos: bigint;
   addedNanos: bigint;
 }
 
-/** Why a correction was made, and who made it. */
+/** Why a correction was made, and by which actor. */
 export interface Note {
   readonly reason: string;
-  /** The key that asked for it. */
+  /** The key that requested it. */
   readonly actor: string;
 }
 
 export type HoldState = "held" | "settled" | "voided" | "expired";
 
-/** What a hold was granted for. Never changes. */
+/** The terms of a hold. They never change. */
 export interface HoldTerms {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;
   readonly nodeId: string;
-  /** The lease that it was drawn from; empty where it is held of what was free. */
+  /** The lease that it was drawn from; empty if it came from the free balance. */
   readonly leaseId: string;
-  /** What was asked for. */
+  /** What was requested. */
   readonly wantedNanos: bigint;
   /** What was granted. */
   readonly amountNanos: bigint;
@@ -83,38 +83,38 @@ export interface HoldTerms {
   readonly expireTimeMs: number;
 }
 
-/** A hold, from its request to the record of what became of it. */
+/** A hold, from its request to the record of its end. */
 export interface HoldRow extends HoldTerms, ChangeableRow, TableRow<HoldRow> {
   /** The sequence of its `h:` transfer. */
   readonly sequence: number;
   /**
-   * What counts it: day, month and total of its key and of each key in the line that made it, day and month of its
-   * account.
+   * The counters that include it: day, month and total of its key and of each key that created it, directly or not, and
+   * day and month of its account.
    */
   readonly counters: readonly BudgetRow[];
   state: HoldState;
-  /** True where recovery resolved it, so that the request itself may still come to settle. */
+  /** True if recovery resolved it, so that the request itself may still settle. */
   recovered: boolean;
-  /** True once a checkpoint noted anything. */
+  /** True once there was a checkpoint. */
   noted: boolean;
   endTimeMs: number | null;
   /** What the account paid, and what the operator paid above it. */
   chargedNanos: bigint;
   overageNanos: bigint;
-  /** What of the charge was given back. */
+  /** The refunded part of the charge. */
   refundedNanos: bigint;
   /** While held: the last checkpoint. Afterwards: what was settled. */
   usage: Usage;
   costNanos: bigint;
-  /** What the operator pays for it; undefined where nobody knows. */
+  /** What the operator pays for it; undefined if unknown. */
   operatorCostNanos: bigint | undefined;
   upstream: string;
   attempts: number;
 }
 
 /**
- * Money that one node may admit requests against: of one account, for one key, on one UTC day. It is pending, for the
- * account and for all that counts a hold of that key; a hold that is drawn from it takes over what it takes.
+ * Money against which one node may admit requests: of one account, for one key, on one UTC day. It is pending for the
+ * account and in all counters of that key; a hold that is drawn from it takes over its part.
  */
 export interface LeaseRow extends ChangeableRow {
   readonly id: string;
@@ -124,7 +124,7 @@ export interface LeaseRow extends ChangeableRow {
   readonly createTimeMs: number;
   readonly counters: readonly BudgetRow[];
   restNanos: bigint;
-  /** True once it is asked back. */
+  /** True once it is recalled. */
   recalled: boolean;
 }
 
@@ -136,7 +136,7 @@ export interface Budget {
   readonly limitNanos: bigint;
 }
 
-/** A budget that a hold is checked against: its key's, or that of a key in the line of those that made it. */
+/** A budget that a hold is checked against: of its key, or of a key that created it, directly or not. */
 export interface KeyBudget extends Budget {
   /** Absent: the key's own. */
   readonly makerId?: string | undefined;
@@ -145,8 +145,8 @@ export interface KeyBudget extends Budget {
 export type BudgetOwner = "key" | "account";
 
 /**
- * What a key with all that it made, or an account, holds and has spent in a period. An account's total is its sums: it
- * has no such row.
+ * What a key with all keys that it created, or an account, holds and has spent in a period. An account's total has no
+ * such row: its sums say it.
  */
 export interface BudgetRow extends ChangeableRow {
   readonly owner: BudgetOwner;
@@ -165,21 +165,21 @@ export interface UsageRow {
   readonly sequence: number;
   readonly upstream: string;
   readonly attempts: number;
-  /** How each attempt went, as `encodeAttempts` writes it; null where that is not known. */
+  /** How each attempt went, as `encodeAttempts` writes it; null if unknown. */
   readonly attemptLog: string | null;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
   readonly chargedNanos: bigint;
   readonly overageNanos: bigint;
-  /** What the operator pays for it; undefined where nobody knows. */
+  /** What the operator pays for it; undefined if unknown. */
   readonly operatorCostNanos: bigint | undefined;
   readonly endTimeMs: number;
 }
 
-/** How recovery freed a hold. Written once, never changed. */
+/** How recovery released a hold. Written once, never changed. */
 export interface Release {
   readonly hold: HoldRow;
-  /** The sequence of the transfer that freed it. */
+  /** The sequence of the transfer that released it. */
   readonly sequence: number;
   readonly kind: "void" | "expire";
   readonly endTimeMs: number;
@@ -193,15 +193,15 @@ export interface UsageDay {
   readonly model: string;
   requestCount: number;
   costNanos: bigint;
-  /** What was given back of requests of that day. */
+  /** What was refunded of requests of that day. */
   refundedNanos: bigint;
-  /** What the operator pays for them, and what their charges leave of that, as far as it is known. */
+  /** What the operator pays for them, and their margin, as far as known. */
   operatorCostNanos: bigint;
   marginNanos: bigint;
   readonly usage: Usage;
 }
 
-/** True for what one amount may be. */
+/** True for a valid amount. */
 export function isAmount(nanos: bigint): boolean {
   return nanos >= 0n && nanos <= AMOUNT_NANOS_MAX;
 }
@@ -211,14 +211,14 @@ export function available(account: Account): bigint {
   return account.creditsPosted - account.debitsPosted - account.debitsPending;
 }
 
-/** The bucket of a period that a moment falls into. */
+/** The bucket of a period that contains a time. */
 export function bucketOf(period: Period, timeMs: number): string {
   if (period === "total") return "";
   const day = dayOf(timeMs);
   return period === "day" ? day : day.slice(0, 7);
 }
 
-/** When the period of a moment ends and its budget starts anew; undefined where it never does. */
+/** When the period that contains a time ends and its budget starts again; undefined if it never does. */
 export function resetTimeMs(period: Period, timeMs: number): number | undefined {
   if (period === "total") return undefined;
   if (period === "day") return (dayNumber(timeMs) + 1) * DAY_MS;
@@ -226,6 +226,6 @@ export function resetTimeMs(period: Period, timeMs: number): number | undefined 
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
-/** The order in which a hold's counters stand: its key's, those of each that made it, then its account's. */
+/** The order of a hold's counters: its key's, those of each key that created it, then its account's. */
 export const KEY_PERIODS = ["day", "month", "total"] as const satisfies readonly Period[];
 export const ACCOUNT_PERIODS = ["day", "month"] as const satisfies readonly Period[];

@@ -1,4 +1,4 @@
-/** Settlements on their way to the database. One that it does not take waits here and is tried again. */
+/** Settlements on their way to the database. One that the database does not take waits here and is retried. */
 import { NO_USAGE } from "../api/usage.js";
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
@@ -10,39 +10,39 @@ import type { LateTerms, LedgerResult, SettleOperation } from "./operation.js";
 import { SOURCE_NONE } from "./rows.js";
 import type { LedgerWriter } from "./writer.js";
 
-/** How many settlements may wait. Beyond that the newest is given up to recovery, which charges its checkpoint. */
+/** How many settlements may wait. Beyond that the newest is left to recovery, which charges its checkpoint. */
 const WAITING_MAX = 100_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_LAST_MS = 5_000;
-/** How many are tried at once. */
+/** How many are retried at once. */
 const RETRIED_MAX = 256;
-/** So often the database may refuse one while it takes others, before it is sent its cost alone. */
+/** After this many refusals while others were taken, only the cost of the settlement is sent. */
 const FAULTS_MAX = 6;
-/** So often it may refuse one while it is sent no others, before its cost alone is tried beside it. */
+/** After this many refusals while no other was sent, its cost alone is sent as a test. */
 const TRIES_ALONE_MAX = 6;
 
 export interface SettlementsOptions {
   readonly writer: LedgerWriter;
   readonly log: LedgerLog;
-  /** Absent where the database is on this machine's own disk. */
+  /** Absent if the database is on this machine's own disk. */
   readonly journal?: Journal | undefined;
   readonly intents?: LedgerIntents | undefined;
-  /** Under which id this node lives. */
+  /** The current id of this node. */
   readonly epoch?: (() => string) | undefined;
-  /** `unkeptNanos`: what the operator paid beside that, and the total of all overages has no room for. */
+  /** `unkeptNanos`: what the operator paid beside that, and the total of all overage has no room for. */
   readonly onOverage: (requestId: string, overageNanos: bigint, unkeptNanos: bigint) => void;
   readonly onWaiting: (count: number) => void;
-  /** Called where a settlement was given up. */
+  /** Called if a settlement was given up. */
   readonly onLost: (operation: SettleOperation, problem: string) => void;
-  /** Called where a request was settled whose hold was lost on the way. */
+  /** Called if a request was settled whose hold was lost. */
   readonly onLate: (requestId: string, overageNanos: bigint) => void;
-  /** Called where the database has the end of a request, or refused it. */
+  /** Called if the database has the end of a request, or refused it. */
   readonly onEnded: (requestId: string) => void;
   readonly waitingMax?: number | undefined;
   readonly retryMsMax?: number | undefined;
 }
 
-/** What a settlement can do without: all but whose it is, and what it costs. */
+/** What a settlement can do without: everything except its request and its cost. */
 const NO_FIGURES = {
   usage: NO_USAGE,
   operatorCostNanos: undefined,
@@ -53,7 +53,7 @@ const NO_FIGURES = {
 
 type Outcome = SettleOutcome | "failed" | "refused";
 
-/** What a settlement's request was admitted on, where that may not be durable. */
+/** The terms under which the settlement's request was admitted, if they may not be durable. */
 interface Admitted {
   readonly lateTerms: LateTerms | undefined;
 }
@@ -61,7 +61,7 @@ interface Admitted {
 interface Settling {
   readonly operation: SettleOperation;
   readonly hold: Admitted;
-  /** How often it was refused though others were settled meanwhile, and how many were by the last time. */
+  /** How often it was refused although others were settled meanwhile, and how many were by the last time. */
   readonly faults: number;
   readonly settledBefore: number;
   /** How often it was refused while no other was settled. */
@@ -91,7 +91,10 @@ export class Settlements {
     return this.#running + this.#waiting.length;
   }
 
-  /** Resolves once all that nobody waits for outlives this process. Undefined where it does. Never rejects. */
+  /**
+   * Resolves once all settlements that nothing awaits survive the end of this process. Undefined if they do. Never
+   * rejects.
+   */
   get noted(): Promise<void> | undefined {
     return this.#options.intents?.written;
   }
@@ -118,7 +121,7 @@ export class Settlements {
     });
   }
 
-  /** Waits until the database took all, for so long at most. True where it did. */
+  /** Waits until the database took all, at most this long. True if it did. */
   async drain(waitMsMax: number): Promise<boolean> {
     const stepMs = 20;
     for (let waitedMs = 0; this.open > 0 && waitedMs < waitMsMax; waitedMs += stepMs)
@@ -228,8 +231,9 @@ export class Settlements {
   }
 
   /**
-   * The same one to wait on; undefined where it is given up. A database that takes nothing at all is waited for,
-   * whatever it says. One that takes others, and never this one, is sent its cost alone, and then nothing more.
+   * Returns the settlement to retry, or undefined if it is given up. If the database takes no settlement at all, it
+   * waits, whatever the error. If the database takes others and always refuses this one, only its cost is sent, and
+   * then nothing more.
    */
   #failedAgain(settling: Settling, error: unknown): Settling | undefined {
     const { operation, hold, settledBefore } = settling;
@@ -245,7 +249,7 @@ export class Settlements {
     return { operation: sent, hold, faults, settledBefore: this.#settled, triesAlone: 0 };
   }
 
-  /** Resolves with what waits on. */
+  /** Resolves with the settlements that must wait on. */
   #tryAgain(settling: Settling): Promise<Settling | undefined> {
     const { operation, hold, triesAlone } = settling;
     return new Promise((ended) => {
@@ -286,7 +290,7 @@ export class Settlements {
   }
 }
 
-/** True where the database was reached and did not take what it was sent. */
+/** True if the database was reached and did not take the operation. */
 function isFault(error: unknown): boolean {
   return error instanceof GatewayError && error.reason === "ERROR_REASON_INTERNAL";
 }

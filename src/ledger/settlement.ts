@@ -1,4 +1,4 @@
-/** How a hold ends: charged once, or freed. The rest of a hold returns to its account, whatever happens. */
+/** How a hold ends: charged once, or released. The rest of a hold always returns to its account. */
 import type { Book } from "./book.js";
 import { freeOf } from "./grant.js";
 import { openHold } from "./holding.js";
@@ -25,8 +25,8 @@ export function settle(book: Book, operation: SettleOperation): LedgerResult {
 }
 
 /**
- * A request that its node admitted against a lease, and whose hold was lost on the way. Both are written now, of what
- * is free: at most what the hold would have been, and what budgets leave. The operator pays the rest.
+ * Settles a request that its node admitted against a lease, and whose hold was lost. Writes both now, from the free
+ * balance: at most what the hold would have been and what budgets leave. The operator pays the rest.
  */
 function settleLate(book: Book, operation: SettleOperation): LedgerResult {
   const { requestId, terms, costNanos } = operation;
@@ -47,7 +47,7 @@ function settleLate(book: Book, operation: SettleOperation): LedgerResult {
   return settled(hold, false);
 }
 
-/** True where recovery freed the hold without charging anything, so that the request itself may still come to pay. */
+/** True if recovery released the hold without a charge, so that the request itself may still be charged. */
 function isFreed(hold: HoldRow): boolean {
   return hold.recovered && hold.state !== "settled";
 }
@@ -57,8 +57,8 @@ function settled(hold: HoldRow, repeated: boolean): LedgerResult {
 }
 
 /**
- * Charges the hold, then what else the account has available, never below zero; the operator pays the rest. What other
- * requests hold is theirs. A budget counts all of it, and refuses the next request where it is spent. `mostNanos`
+ * Charges the hold, then what else the account has available, never below zero; the operator pays the rest. Holds of
+ * other requests are not touched. A budget counts all of it, and refuses the next request once it is spent. `mostNanos`
  * bounds what the account pays.
  */
 export function charge(book: Book, hold: HoldRow, operation: Charge, mostNanos?: bigint): void {
@@ -77,14 +77,14 @@ export function charge(book: Book, hold: HoldRow, operation: Charge, mostNanos?:
   book.count(hold, -heldNanos, chargedNanos);
 }
 
-/** Frees a hold whose request was not charged, and keeps a record of it. */
+/** Releases the hold of a request that was not charged, and stores its usage record. */
 function free(book: Book, hold: HoldRow, operation: Charge): void {
   book.closedHolds.push(hold);
   end(book, hold, operation, { kind: "void", pendingNanos: -hold.amountNanos, chargedNanos: 0n, overageNanos: 0n });
   book.count(hold, -hold.amountNanos, 0n);
 }
 
-/** Gives the hold of a request that nobody will settle back to its account. */
+/** Returns the hold of a request that no process will settle to its account. */
 export function release(book: Book, hold: HoldRow, kind: "void" | "expire", nowMs: number): void {
   book.closedHolds.push(hold);
   const said = { kind, pendingNanos: -hold.amountNanos, postedNanos: 0n, createTimeMs: nowMs };
@@ -102,7 +102,7 @@ interface End {
   readonly overageNanos: bigint;
 }
 
-/** Ends a request with a transfer and with the record of its usage, which the transfer's hash proves. */
+/** Ends a request with a transfer and with its usage record, which the transfer's hash covers. */
 function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
   const { kind, pendingNanos, chargedNanos, overageNanos } = ending;
   const { usage, usageSource, operatorCostNanos, upstream, attempts, attemptLog, nowMs } = operation;

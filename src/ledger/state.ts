@@ -1,6 +1,4 @@
-/**
- * The ledger's state machine: given the rows of a book and an operation, what happens. Pure; a driver brings the rows.
- */
+/** The ledger's state machine: from the rows of a book and an operation to a result. Pure; a driver loads the rows. */
 import type { Book } from "./book.js";
 import {
   type BeatOperation,
@@ -20,7 +18,7 @@ import { settle } from "./settlement.js";
 import { type TransferContent, noteRecord } from "./transfer.js";
 import { isUsage, tokenCount } from "./usage.js";
 
-/** Decides one operation and changes the book by it. Throws only where the ledger itself is broken. */
+/** Decides one operation and changes the book. Throws only if the ledger itself is broken. */
 export function decide(book: Book, operation: LedgerOperation): LedgerResult {
   switch (operation.kind) {
     case "hold":
@@ -51,8 +49,8 @@ export function decide(book: Book, operation: LedgerOperation): LedgerResult {
 }
 
 /**
- * True where a settlement or a refund may be of a request that is archived: the book, with all that a batch asks for in
- * it, has no hold of it, and the batch brings none. Then it must know what is archived.
+ * True if a settlement or a refund may belong to an archived request: neither the book, with everything that the batch
+ * loads, nor the batch itself has its hold. The driver must then load what is archived.
  */
 export function mayBeArchived(book: Book, operations: readonly LedgerOperation[]): boolean {
   let held: Set<string> | undefined;

@@ -28,10 +28,10 @@ export type TransferKind =
   | "debit"
   | "receivable";
 
-/** Those that an operator names with an id of its own, and that are no credits. */
+/** Corrections: transfers that an operator names with an id, and that are not credits. */
 export type CorrectionKind = Extract<TransferKind, "refund" | "debit" | "receivable">;
 
-/** The letter before the request's id, or the credit's, in a transfer's id. */
+/** The letter before the id of the request, credit or correction in a transfer's id. */
 const LETTERS = {
   lease: "l",
   return: "b",
@@ -49,41 +49,41 @@ const LETTERS = {
 /** What a transfer moves. Both sides change by the same amounts, so all accounts together stay at zero. */
 export interface TransferContent {
   readonly kind: TransferKind;
-  /** The customer that it concerns. */
+  /** The customer account. */
   readonly accountId: string;
   /** The request that caused it, or the lease, credit, refund or debit. */
   readonly causeId: string;
-  /** True of a hold that was drawn from a lease: its money was pending before. */
+  /** True for a hold that was drawn from a lease: its money was pending before. */
   readonly isLeased?: boolean | undefined;
   /** The sequence of the request's hold; zero for credits and debits. A hold's is its own. */
   readonly holdSequence: number;
-  /** How the pending sums change: above zero where money is set aside, below where it is freed. */
+  /** The change of the pending sums: positive if money is held, negative if it is freed. */
   readonly pendingNanos: bigint;
-  /** How the posted sums change: what is paid for good. */
+  /** The change of the posted sums: money that is paid for good. */
   readonly postedNanos: bigint;
   readonly createTimeMs: number;
 }
 
 export interface Transfer extends TransferContent {
-  /** Its place in the ledger, from 1: rises within an account. Where one process writes all, it has no gaps. */
+  /** Its position in the ledger, from 1: rises within an account. If one process writes all, there are no gaps. */
   readonly sequence: number;
-  /** Its place in its account's chain, from 1, without gaps. */
+  /** Its position in its account's chain, from 1, without gaps. */
   readonly accountSequence: number;
-  /** Over everything that it says, over the record that it belongs to, and over the hash before it; in hex. */
+  /** Covers the whole transfer, the record that it belongs to, and the previous hash; in hex. */
   readonly hash: string;
 }
 
-/** A last transfer: of the ledger, or of an account. */
+/** The last transfer of the ledger, or of an account. */
 export interface ChainHead {
   readonly sequence: number;
   /** In hex. */
   readonly hash: string;
 }
 
-/** Where a ledger or an account without transfers stands. */
+/** The chain head of a ledger or an account without transfers. */
 export const CHAIN_START: ChainHead = { sequence: 0, hash: "00".repeat(32) };
 
-/** The id of a transfer: derived from what caused it, so that nothing can happen twice. */
+/** The id of a transfer, derived from its cause, so that nothing can happen twice. */
 export function transferId({ kind, causeId }: Pick<TransferContent, "kind" | "causeId">): string {
   return `${LETTERS[kind]}:${causeId}`;
 }
@@ -110,7 +110,7 @@ export function creditAccount({ kind, accountId }: Pick<TransferContent, "kind" 
   return kind === "debit" || kind === "receivable" ? OPERATOR_DEBITS : OPERATOR_REVENUE;
 }
 
-/** The SHA-256 over the hash before, over everything a transfer says, and over the record that it was written with. */
+/** The SHA-256 over the previous hash, the whole transfer, and the record that it was written with. */
 export function transferHash(previousHash: string, said: Omit<Transfer, "hash">, record: string): string {
   const { sequence, accountSequence, holdSequence, pendingNanos, postedNanos, createTimeMs } = said;
   const numbers = `${sequence} ${accountSequence} ${holdSequence} ${pendingNanos} ${postedNanos} ${createTimeMs}`;
@@ -118,7 +118,7 @@ export function transferHash(previousHash: string, said: Omit<Transfer, "hash">,
   return hash("sha256", `${previousHash} ${numbers} ${texts}${record}`, "hex");
 }
 
-/** A transfer behind the last one of its account. */
+/** A transfer linked to the last one of its account. */
 export function linkTransfer(account: Account, sequence: number, said: TransferContent, record: string): Transfer {
   const { kind, accountId, causeId, holdSequence, pendingNanos, postedNanos, createTimeMs } = said;
   const transfer = {
@@ -137,7 +137,7 @@ export function linkTransfer(account: Account, sequence: number, said: TransferC
   return transfer;
 }
 
-/** What a hold's transfer proves of its hold: all of it. */
+/** What the hash of a hold's transfer covers: the whole hold. */
 export function holdRecord(hold: HoldTerms): string {
   const { wantedNanos, amountNanos, createTimeMs, expireTimeMs, price } = hold;
   const texts = `${spelled(hold.requestId)}${spelled(hold.accountId)}${spelled(hold.keyId)}${spelled(hold.model)}`;
@@ -146,12 +146,12 @@ export function holdRecord(hold: HoldTerms): string {
   return `${texts}${spelled(hold.nodeId)}${lease}${numbers} ${hexOf(price)}`;
 }
 
-/** What the transfers of a lease prove of it, beside the amount. */
+/** What the hashes of a lease's transfers cover, beside the amount. */
 export function leaseRecord({ nodeId, keyId }: Pick<LeaseRow, "nodeId" | "keyId">): string {
   return `${spelled(nodeId)}${spelled(keyId)}`;
 }
 
-/** What the transfer that ended a request proves of its usage: all of it. */
+/** What the hash of the transfer that ended a request covers: the whole usage. */
 export function usageRecord(row: Omit<UsageRow, "hold" | "sequence">): string {
   const { usageSource, chargedNanos, overageNanos, attempts, endTimeMs, usage } = row;
   const numbers = `${usageSource} ${chargedNanos} ${overageNanos} ${attempts} ${endTimeMs}`;
@@ -161,12 +161,12 @@ export function usageRecord(row: Omit<UsageRow, "hold" | "sequence">): string {
   return row.operatorCostNanos === undefined ? logged : `${logged} operatorCostNanos ${row.operatorCostNanos}`;
 }
 
-/** What the transfer of a correction proves of it, beside the amount: why it was made, and by whom. */
+/** What the hash of a correction's transfer covers, beside the amount: its reason and its actor. */
 export function noteRecord({ reason, actor }: Note): string {
   return `${spelled(reason)}${spelled(actor)}`;
 }
 
-/** Prices are few, and requests at one price come one after the other. */
+/** There are few prices, and requests at one price often follow each other. */
 let lastPrice: { readonly bytes: Uint8Array; readonly hex: string } = { bytes: new Uint8Array(), hex: "" };
 
 function hexOf(bytes: Uint8Array): string {
@@ -174,7 +174,7 @@ function hexOf(bytes: Uint8Array): string {
   return lastPrice.hex;
 }
 
-/** A text with its length before it: whatever it holds, where it ends is beyond doubt. */
+/** A text with its length before it, so that its end is unambiguous. */
 function spelled(text: string): string {
   return `${text.length}:${text} `;
 }

@@ -1,5 +1,5 @@
 /**
- * Usages, field by field. Every request passes here several times, and a loop over the names of the fields would cost a
+ * Usages, field by field. Every request uses these functions several times, and a loop over field names would cost a
  * lookup for each.
  */
 import type { Usage } from "../api/index.js";
@@ -11,7 +11,7 @@ export function tokenCount(usage: Usage): bigint {
   return input + output + usage.imageTokens + usage.audioInputTokens + usage.audioOutputTokens;
 }
 
-/** Adds a usage to the sums of many. */
+/** Adds a usage to sums. */
 export function addTokens(sums: Usage, usage: Usage): void {
   if (usage.inputTokens !== 0n) sums.inputTokens += usage.inputTokens;
   if (usage.cacheReadTokens !== 0n) sums.cacheReadTokens += usage.cacheReadTokens;
@@ -24,7 +24,7 @@ export function addTokens(sums: Usage, usage: Usage): void {
   if (usage.audioOutputTokens !== 0n) sums.audioOutputTokens += usage.audioOutputTokens;
 }
 
-/** What a usage says: most of the nine are zero, and what is not said is zero. */
+/** A usage as text: zeros are left out, which most of the nine fields are. */
 export function usageText(usage: Usage): string {
   return (
     said("inputTokens", usage.inputTokens) +
@@ -43,7 +43,7 @@ function said(field: keyof Usage, tokens: bigint): string {
   return tokens === 0n ? "" : ` ${field} ${tokens}`;
 }
 
-/** True where each field is a count, from zero to the most that is one. */
+/** True if each field is a count, from zero to the maximum. */
 export function isUsage(usage: Usage): boolean {
   return (
     isTokens(usage.inputTokens) &&
@@ -58,14 +58,14 @@ export function isUsage(usage: Usage): boolean {
   );
 }
 
-/** The most tokens that one field of a usage may say. More is no count. */
+/** The highest token count in one field of a usage. */
 export const TOKENS_MAX = 1_000_000_000_000n;
 
 function isTokens(tokens: bigint): boolean {
   return tokens >= 0n && tokens <= TOKENS_MAX;
 }
 
-/** The usage that is nearest to one that may say anything. */
+/** The nearest valid usage to one with arbitrary values. */
 export function boundedUsage(usage: Usage): Usage {
   return {
     inputTokens: within(usage.inputTokens, TOKENS_MAX),
@@ -80,7 +80,7 @@ export function boundedUsage(usage: Usage): Usage {
   };
 }
 
-/** The nearest value from zero to the most that there may be. */
+/** The nearest value from zero to `most`. */
 export function within(value: bigint, most: bigint): bigint {
   if (value < 0n) return 0n;
   return value > most ? most : value;

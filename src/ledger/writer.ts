@@ -1,25 +1,25 @@
-/** The one writer of a node: collects operations over a turn of the event loop and commits them together. */
+/** The single writer of a node: collects operations over a turn of the event loop and commits them together. */
 import { GatewayError } from "../errors.js";
 import type { LedgerOperation, LedgerResult } from "./operation.js";
 
-/** How many operations one commit takes at most. A larger one would keep the first waiting for the last. */
+/** How many operations one commit takes at most. In a larger one the first would wait too long for the last. */
 export const BATCH_OPERATIONS_MAX = 256;
 /**
- * How many commits are on their way at most: while the database writes one, this thread makes the next of what the one
- * before it brought.
+ * How many commits are in progress at most: while the database writes one, this thread prepares the next from the
+ * results of the one before.
  */
 export const COMMITS_MAX = 2;
-/** A commit that follows another before its answer is worth its sync from so many operations on. */
+/** A commit that starts before the result of the previous one is worth its sync from this many operations on. */
 export const FOLLOWING_OPERATIONS_MIN = 64;
 /** How many operations may wait. At 50,000 a second that is two seconds. */
 const QUEUE_OPERATIONS_MAX = 100_000;
 
-/** How far a node runs ahead of what is durable at most: beyond it, requests wait, or are written down first. */
+/** How far a node may run ahead of what is durable: beyond it, requests wait, or are written to the journal first. */
 const AHEAD_MS_MAX = 50;
-/** A database that does not answer for so long is as good as one that refuses. */
+/** A database that does not answer for this long counts as away. */
 const SILENT_MS = 200;
 
-/** Who waits for an operation. Told once, of one of the two; neither may throw. */
+/** Waits for the result of an operation. Called once, with a result or an error; must not throw. */
 export interface Waiting {
   committed(result: LedgerResult): void;
   refused(error: GatewayError): void;
@@ -28,9 +28,10 @@ export interface Waiting {
 export type Commit = (operations: readonly LedgerOperation[]) => Promise<readonly LedgerResult[]>;
 
 /**
- * How long an operation may wait for company where nobody waits for it, in milliseconds: a commit costs what a commit
- * costs, whoever shares it. A checkpoint's bound of two seconds has room for a tenth of one. A settlement loses no more
- * than a request that was admitted before its hold is durable, and whoever waits for money waits for no patience.
+ * How long an operation that nothing awaits may wait to share a commit, in milliseconds: a commit costs the same for
+ * many operations. A checkpoint may be 2 s late, which leaves room for a tenth of a second. A settlement loses no more
+ * than a request that was admitted before its hold is durable. Operations that hold money for a waiting request do not
+ * wait.
  */
 const PATIENCE_MS: Readonly<Partial<Record<LedgerOperation["kind"], number>>> = {
   checkpoint: 100,
@@ -38,15 +39,15 @@ const PATIENCE_MS: Readonly<Partial<Record<LedgerOperation["kind"], number>>> = 
   return: 2,
 };
 /**
- * That of settlements, and of holds whose requests were admitted before: such a one does not wait for its hold, and its
- * settlement often comes sooner.
+ * The same for settlements, and for holds of requests that were admitted before: such a request does not wait for its
+ * hold, and its settlement often comes sooner.
  */
 const SETTLE_PATIENCE_MS = 10;
 
-/** A commit on its way. */
+/** A commit in progress. */
 interface Running {
   readonly count: number;
-  /** When the first of it was relied on; Infinity where nothing of it was. */
+  /** When a request first relied on one of its operations; Infinity if none did. */
   readonly reliedMs: number;
   ended: boolean;
 }
@@ -55,19 +56,21 @@ export class LedgerWriter {
   readonly #commit: Commit;
   readonly #queueMax: number;
   readonly #settlePatienceMs: number;
-  /** What gathers for the next commits, and who waits for each of it. */
+  /** The operations for the next commits, and what waits for each. */
   #operations: LedgerOperation[] = [];
   #waiting: Waiting[] = [];
   #scheduled = false;
-  /** The commits on their way, in order. */
+  /** The commits in progress, in order. */
   #commits: Running[] = [];
   #patience: NodeJS.Timeout | undefined;
   #patienceMs = Infinity;
-  /** The number of the last operation that somebody waits for, as they were submitted. */
+  /** The number of the last awaited operation, in the order of submission. */
   #urgentUntil = 0;
   #submitted = 0;
   #ended = 0;
-  /** When the first of what gathers was relied on, and the first of what commits failed since one was written. */
+  /**
+   * When a request first relied on a collected operation, and on one of a commit that failed since the last success.
+   */
   #reliedMs = Infinity;
   #failedMs = Infinity;
   #flushes: { readonly after: number; readonly resolve: () => void }[] = [];
@@ -78,7 +81,7 @@ export class LedgerWriter {
     this.#settlePatienceMs = settlePatienceMs;
   }
 
-  /** Operations that are neither durable nor refused yet. */
+  /** The number of operations that are neither durable nor refused yet. */
   get waiting(): number {
     return this.#submitted - this.#ended;
   }
@@ -89,21 +92,21 @@ export class LedgerWriter {
   }
 
   /**
-   * As `submit`, for those that thousands of times a second can do without a promise. `isAwaited`: somebody waits for
-   * it, whatever its kind, and so for all that gathers before it.
+   * Like `submit`, without a promise, for operations that come thousands of times a second. `isAwaited`: something
+   * waits for it, whatever its kind, and so for all that was collected before it.
    */
   enqueue(operation: LedgerOperation, waiting: Waiting, isAwaited = false): void {
     const patienceMs = operation.kind === "settle" ? this.#settlePatienceMs : PATIENCE_MS[operation.kind];
     this.#enqueue(operation, waiting, isAwaited ? undefined : patienceMs);
   }
 
-  /** As `enqueue`, for what is relied on from now on, before it is durable. The time is of the clock of durations. */
+  /** Like `enqueue`, for an operation that is relied on before it is durable. The time is of the monotonic clock. */
   enqueueRelied(operation: LedgerOperation, waiting: Waiting, monotonicMs: number): void {
     if (this.#reliedMs === Infinity) this.#reliedMs = monotonicMs;
     this.#enqueue(operation, waiting, this.#settlePatienceMs);
   }
 
-  /** Without a patience somebody waits for it. */
+  /** Without a patience, something waits for the operation. */
   #enqueue(operation: LedgerOperation, waiting: Waiting, patienceMs: number | undefined): void {
     if (this.#operations.length >= this.#queueMax) {
       waiting.refused(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the ledger is behind" }));
@@ -116,7 +119,7 @@ export class LedgerWriter {
     this.#schedule(patienceMs);
   }
 
-  /** Since when the oldest of what is relied on is not durable; Infinity where all of it is. */
+  /** Since when the oldest operation that is relied on is not durable; Infinity if all are. */
   get reliedSinceMs(): number {
     let sinceMs = Math.min(this.#reliedMs, this.#failedMs);
     for (let index = 0; index < this.#commits.length; index += 1)
@@ -124,17 +127,17 @@ export class LedgerWriter {
     return sinceMs;
   }
 
-  /** True where nothing more may be relied on before it is durable. */
+  /** True if no more operations may be relied on before they are durable. */
   isAhead(monotonicMs: number): boolean {
     return monotonicMs - this.reliedSinceMs > AHEAD_MS_MAX;
   }
 
-  /** True where the database did not take the last of what is relied on, or does not answer. */
+  /** True if the database did not take the last operation that is relied on, or does not answer. */
   isAway(monotonicMs: number): boolean {
     return this.#failedMs !== Infinity || monotonicMs - this.reliedSinceMs > SILENT_MS;
   }
 
-  /** Resolves once everything that was submitted before is committed or refused, so that a read sees it. */
+  /** Resolves once everything submitted before is committed or refused, so that a read sees it. */
   flush(): Promise<void> {
     if (this.#ended === this.#submitted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -143,7 +146,7 @@ export class LedgerWriter {
     });
   }
 
-  /** While a commit runs, the next batch gathers; otherwise a batch is what one turn of the event loop brings. */
+  /** While a commit runs, the next batch is collected; otherwise a batch is what one turn of the event loop brings. */
   #schedule(patienceMs = 0): void {
     if (this.#scheduled || !this.#mayWrite) return;
     if (!this.#isAwaited && this.#flushes.length === 0) {
@@ -157,7 +160,7 @@ export class LedgerWriter {
     setImmediate(this.#drain);
   }
 
-  /** True where somebody waits for what is in the queue. */
+  /** True if something waits for an operation in the queue. */
   get #isAwaited(): boolean {
     return this.#urgentUntil > this.#submitted - this.#operations.length;
   }
@@ -168,8 +171,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Writes at the end of a turn, with all that the turn brings: where the loop has much to do, this halves the commits,
-   * and where it has not, the turn ends at once.
+   * Writes at the end of a turn, with everything that the turn brings: under load this halves the number of commits,
+   * and without load the turn ends at once.
    */
   readonly #drain = (): void => {
     this.#scheduled = false;
@@ -192,7 +195,7 @@ export class LedgerWriter {
     }
   }
 
-  /** What a later commit wrote counts as written once all before it have ended too. */
+  /** A later commit counts as written only after all before it have ended. */
   #end(): void {
     while (this.#commits[0]?.ended === true) this.#ended += this.#commits.shift()?.count ?? 0;
     this.#tellFlushed();
@@ -200,7 +203,10 @@ export class LedgerWriter {
     if (this.#operations.length > 0 || this.#flushes.length > 0) this.#schedule(this.#settlePatienceMs);
   }
 
-  /** All that waits; where that is enough for two commits, its first half, so that one is made while one is written. */
+  /**
+   * Everything that waits; if that is enough for two commits, its first half, so that one is prepared while one is
+   * written.
+   */
   #take(): readonly [readonly LedgerOperation[], readonly Waiting[]] {
     const all = this.#operations.length;
     const isShared = all >= COMMITS_MAX * FOLLOWING_OPERATIONS_MIN && this.#commits.length === 0;
@@ -245,7 +251,7 @@ export class LedgerWriter {
   }
 }
 
-/** Tells all of them, also behind one that breaks its word and throws, which is then thrown. */
+/** Calls all of them, even after one that breaks its contract and throws; its error is thrown afterwards. */
 function tellEach(waiting: readonly Waiting[], tell: (one: Waiting, index: number) => void): void {
   let broken: { readonly error: unknown } | undefined;
   for (let index = 0; index < waiting.length; index += 1) {

@@ -1,4 +1,4 @@
-/** What the gateway asks of a request's limits while it runs. */
+/** How the gateway applies a request's limits while the request runs. */
 import type { CallMetadata } from "../api/channel.js";
 import type { AdmissionResult, Demand } from "../coordination/coordination.js";
 
@@ -7,38 +7,38 @@ const NO_HEAD: CallMetadata = Object.freeze({});
 export const NOTHING: readonly Demand[] = [];
 
 /**
- * A request that is inside its limits of requests and concurrency. Its tokens, and what is limited for its model, are
- * taken once it was read.
+ * A request that was admitted by its limits of requests and concurrency. Its tokens, and the limits of its model, are
+ * taken after the request is read.
  */
 export interface Admission {
   /**
-   * The headers `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, of the limits that are set, and
-   * `x-tollgate-degraded` where this node decided by its own share of them.
+   * The headers `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` of the limits that are set, and
+   * `x-tollgate-degraded` if this node decided by its own share of the limits.
    */
   readonly head: CallMetadata;
   /**
-   * Where nodes share limits, the question for the first half waits for `reserve` and goes with it. A request that
-   * fails before that asks here first: throws or rejects with RATE_LIMITED, which comes before what it failed with.
+   * Takes the limits of requests and concurrency now. If nodes share limits, they are otherwise taken together with the
+   * tokens in `reserve`. A request that fails before `reserve` calls this first, because RATE_LIMITED takes precedence
+   * over its own error. Throws or rejects with RATE_LIMITED.
    */
   enter(): Promise<void> | undefined;
   /**
-   * Takes an upper bound of its tokens, and what is limited for the model. Throws or rejects with RATE_LIMITED, and
+   * Takes an upper bound of the request's tokens, and the limits of its model. Throws or rejects with RATE_LIMITED, and
    * then takes nothing.
    *
-   * A bound above the whole limit of tokens reserves just the limit: it is only a bound, so that the request passes
-   * once the window is empty, rather than never. What it then uses beyond is taken at the correction, and later
-   * requests wait for it.
+   * If the bound is above the whole token limit, only the limit is taken, so that the request passes once the window is
+   * empty and is not refused forever. Tokens used beyond that are taken in `correct`, and later requests wait for them.
    */
   reserve(tokens: number, model: string): Promise<void> | undefined;
   /**
-   * Says how many tokens the request used in all. What was reserved above that is given back; what is missing is taken.
+   * Sets how many tokens the request used in all. Gives back what was reserved above that, and takes what is missing.
    */
   correct(usedTokens: number): void;
-  /** Frees the request's slots. Repeating it changes nothing. */
+  /** Frees the request's concurrency slots. A second call changes nothing. */
   release(): void;
 }
 
-/** Of a caller without limits, where nodes share none. */
+/** The admission of a caller without limits if nodes share no limits. */
 export const UNLIMITED: Admission = Object.freeze({
   head: NO_HEAD,
   enter: () => undefined,
@@ -48,14 +48,14 @@ export const UNLIMITED: Admission = Object.freeze({
 });
 
 /**
- * Of a caller without limits, where nodes share them: what it was remembered under is compared with what is shared,
- * while its request is read.
+ * The admission of a caller without limits if nodes share limits. While the request is read, the node checks that what
+ * it remembers of the caller is still current.
  */
 export class ComparedAdmission implements Admission {
   readonly #comparing: Promise<void>;
   #isDegraded = false;
 
-  /** `answer` is of an admission without demands. */
+  /** `answer` is the result of an admission that takes no limits. */
   constructor(answer: AdmissionResult | Promise<AdmissionResult>) {
     this.#comparing = this.#compare(answer);
     // Whoever has to know asks; a request that failed before anybody did is refused for that.

@@ -1,6 +1,6 @@
-/** Durations as the headers x-ratelimit-reset-* say them, in Go's notation: `120ms`, `1.2s`, `6m0s`, `1h0m0s`. */
+/** Formats durations for the headers x-ratelimit-reset-*, in Go's notation: `120ms`, `1.2s`, `6m0s`, `1h0m0s`. */
 
-/** Milliseconds, rounded up to whole ones, so that nobody comes back too early. */
+/** Rounds up to whole milliseconds, so that no client retries too early. */
 export function formatDuration(ms: number): string {
   const whole = Math.max(0, Math.ceil(ms));
   if (whole === 0) return "0s";

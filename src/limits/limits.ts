@@ -1,6 +1,6 @@
 /**
- * The limits of a request: requests and tokens in any 60 seconds, and requests at once, of its key, of the keys that
- * made that, of its account, and of the account with the model.
+ * The limits of a request: requests and tokens in any 60 seconds, and concurrent requests. They apply to its key, to
+ * the keys that created that key, to its account, and to the account with the model.
  */
 import assert from "node:assert/strict";
 import type { CallMetadata } from "../api/channel.js";
@@ -19,28 +19,31 @@ import { GatewayError } from "../errors.js";
 import { type Admission, ComparedAdmission, DEGRADED_HEADER, NOTHING, UNLIMITED } from "./admission.js";
 import { formatDuration } from "./duration.js";
 
-/** As settings say them; 0 is none. */
+/** As in the settings; 0 means no limit. */
 interface Limit {
   readonly requestsPerMinute: bigint;
   readonly tokensPerMinute: bigint;
   readonly concurrency: bigint;
 }
 
-/** The limits of all keys of an account together, and of those with the models that a glob matches. */
+/** The limits of all keys of an account together, and those for the models that a glob matches. */
 export interface AccountLimits extends Limit {
   readonly models: readonly (Limit & { readonly model: string; matches(model: string): boolean })[];
 }
 
-/** Of a caller, what its limits need. One object for each change of them, so that they are worked out once. */
+/**
+ * What the limits need to know of a caller. There is one object for each version of a caller, so that its limits are
+ * computed once.
+ */
 export interface LimitedCaller {
   readonly keyId: string;
   readonly accountId: string;
   readonly settings: Limit;
-  /** The key that made this one: its windows count what all that it made use. */
+  /** The key that created this one. Its windows count the usage of all keys that it created. */
   readonly maker: LimitedCaller | undefined;
-  /** Undefined where the account has none. */
+  /** Undefined if the account has no limits. */
   readonly accountLimits: AccountLimits | undefined;
-  /** What it was remembered under, where nodes share limits; undefined where nobody knows. */
+  /** The revisions under which the caller was cached, if nodes share limits; undefined if unknown. */
   readonly revisions?: Revisions | undefined;
 }
 
@@ -49,12 +52,12 @@ type WindowStates = Pick<AdmissionResult, "requests" | "tokens">;
 type Way = "admit" | "peek";
 
 interface Subject {
-  /** As a refusal says whose limit it is; windows and slots go by it. */
+  /** The owner of the limit as a refusal names it. Windows and slots are stored under this name. */
   readonly name: string;
   readonly limits: AdmissionLimits;
 }
 
-/** All limits of a caller: those that need nothing of the request, its tokens, and those that need its model. */
+/** All limits of a caller: those that need nothing of the request, the token limits, and those that need the model. */
 interface CallerLimits {
   readonly entry: readonly Demand[];
   readonly tokens: readonly Subject[];
@@ -66,7 +69,7 @@ const NO_LIMITS: CallerLimits = { entry: [], tokens: [], models: [] };
 
 interface Fact {
   readonly window: "requests" | "tokens";
-  /** In the metadata of a refusal, and as a header. */
+  /** The name in a refusal's metadata, and in a header. */
   readonly name: string;
   readonly header: string;
   readonly of: (window: WindowState) => string;
@@ -86,10 +89,10 @@ const FACTS: readonly Fact[] = (["requests", "tokens"] as const).flatMap((window
   ];
 });
 
-/** Takes requests into the limits of their callers. Keeps nothing itself but each caller's limits as numbers. */
+/** Takes requests into the limits of their callers. It stores only each caller's limits as numbers. */
 export class Limits {
   readonly #coordination: Coordination;
-  /** By the caller of a key's revision, so that a change makes new ones. */
+  /** By caller object. A changed key has a new object, so that its limits are computed again. */
   readonly #limits = new WeakMap<LimitedCaller, CallerLimits>();
 
   constructor(options: { readonly coordination: Coordination }) {
@@ -97,28 +100,29 @@ export class Limits {
   }
 
   /**
-   * Takes one request and its slots, all or none, before anything of it is read. Throws or rejects with RATE_LIMITED.
-   * Where nodes share limits they are taken with its tokens, in one question to what they share.
+   * Takes one request and its concurrency slots, all or none, before the request is read. Throws or rejects with
+   * RATE_LIMITED. If nodes share limits, the request is taken later, together with its tokens, in one round trip.
    */
   admit(caller: LimitedCaller, requestId: string): Admission | Promise<Admission> {
     return this.#enter(caller, requestId, "admit");
   }
 
   /**
-   * Begins to compare a caller without limits with what nodes share, before its request is there: the admission of that
-   * request. Undefined where its limits are asked for, or nothing is shared. Never throws or rejects by itself.
+   * Starts to check a caller without limits against the state that nodes share, before its request is complete. Returns
+   * the admission of that request, or undefined if the caller has limits or nothing is shared. Does not throw or
+   * reject.
    */
   compare(caller: LimitedCaller): Admission | undefined {
     if (!this.#coordination.isShared || this.#limitsOf(caller) !== NO_LIMITS) return undefined;
     return this.#compared(caller, "");
   }
 
-  /** Throws or rejects exactly where `admit` would, as `reserve` then does, and takes nothing. */
+  /** Throws or rejects exactly if `admit` would, and so does `reserve` of the result. Takes nothing. */
   peek(caller: LimitedCaller, requestId: string): Admission | Promise<Admission> {
     return this.#enter(caller, requestId, "peek");
   }
 
-  /** Throws or rejects where `admit` would, and takes nothing. */
+  /** Throws or rejects if `admit` would, and takes nothing. */
   check(caller: LimitedCaller): Promise<void> | undefined {
     const { entry: demands } = this.#limitsOf(caller);
     if (demands.length === 0) return undefined;
@@ -128,7 +132,7 @@ export class Limits {
     return undefined;
   }
 
-  /** How many requests and tokens count against a key's own limits now; zero where it has none. */
+  /** How many requests and tokens count against a key's own limits now; zero if it has none. */
   async usedOf(key: Omit<LimitedCaller, "maker" | "accountLimits">): Promise<{ requests: number; tokens: number }> {
     const { name: subject, limits } = subjectOf(`key ${key.keyId}`, key.settings);
     if (limits.requestsPerMinute + limits.tokensPerMinute === 0) return { requests: 0, tokens: 0 };
@@ -151,7 +155,7 @@ export class Limits {
     return entering === undefined ? admission : entering.then(() => admission);
   }
 
-  /** Takes nothing, so that nobody asks for it by the request's id. */
+  /** Takes nothing, so no other call refers to it by its request id. */
   #compared({ accountId, revisions = NO_REVISIONS }: LimitedCaller, requestId: string): Admission {
     const asked = { requestId, accountId, revisions, first: NOTHING, demands: NOTHING };
     return new ComparedAdmission(this.#coordination.admit(asked));
@@ -166,7 +170,7 @@ export class Limits {
   }
 }
 
-/** The limits of a caller, its key's first; `NO_LIMITS` where there are none. */
+/** The limits of a caller, its key's first; `NO_LIMITS` if there are none. */
 function limitsOf(caller: LimitedCaller): CallerLimits {
   const subjects: Subject[] = [];
   for (let key: LimitedCaller | undefined = caller; key !== undefined; key = key.maker)
@@ -198,9 +202,9 @@ function subjectOf(name: string, settings: Limit): Subject {
 }
 
 class LimitedAdmission implements Admission {
-  /** What stands in the windows for this request since its tokens were reserved. */
+  /** What the windows hold for this request since its tokens were reserved. */
   #reserved: { readonly result: Admitted; readonly demands: readonly Demand[] } | undefined;
-  /** What is used in all, once that was said. */
+  /** How many tokens were used in all, once `correct` was called. */
   #used: number | undefined;
   #released = false;
   #head: CallMetadata | undefined;
@@ -209,9 +213,9 @@ class LimitedAdmission implements Admission {
   readonly #requestId: string;
   readonly #caller: LimitedCaller;
   readonly #limits: CallerLimits;
-  /** True once the first half was asked for. */
+  /** True once the limits of requests and concurrency were taken. */
   #isAsked = false;
-  /** How the windows of the first half stand, once it was taken. */
+  /** The state of the windows when the request was taken into them. */
   #entered: AdmissionResult | undefined;
 
   constructor(coordination: Coordination, way: Way, requestId: string, caller: LimitedCaller, limits: CallerLimits) {
@@ -263,7 +267,7 @@ class LimitedAdmission implements Admission {
     return undefined;
   }
 
-  /** Asks for the demands, and with them for the first half where that was not asked for yet. */
+  /** Takes the demands, together with the limits of requests and concurrency if those were not taken yet. */
   #ask(demands: readonly Demand[]): AdmissionResult | Promise<AdmissionResult> {
     const { accountId, revisions } = this.#caller;
     const isFirst = this.#entered === undefined;
@@ -298,7 +302,7 @@ class LimitedAdmission implements Admission {
     this.#head = undefined;
   }
 
-  /** Of the entry and what was reserved, the tightest windows. */
+  /** The tightest windows of those of the entry and of the tokens. */
   #states(reserved: WindowStates | undefined): WindowStates {
     const requests = tighter(this.#entered?.requests, reserved?.requests);
     return { requests, tokens: reserved?.tokens };
@@ -349,7 +353,7 @@ function refusalOf(refusal: Refusal): GatewayError {
   });
 }
 
-/** How the windows that are limited stand: as metadata such as `remaining_tokens`, or as headers. */
+/** The state of the limited windows, as metadata such as `remaining_tokens` or as headers. */
 function factsOf(result: WindowStates, key: "name" | "header" = "name"): Record<string, string> {
   const facts: Record<string, string> = {};
   for (const fact of FACTS) {

@@ -16,7 +16,7 @@ export const USAGE = `npm run bench -- [options]
   --seconds N          seconds of each subject's turn in a round (default 3, quick 0.6)
   --soak               soak for 10 minutes (default 30 s, quick 3 s)
   --json FILE          write everything that was measured
-  --write-docs         write what was measured into the tables of docs/performance.md
+  --write-docs         write what was measured into the tables of docs/lab-book.md
   --strict             end with an error also where a goal is missed
   --mock-port PORT     a fixed port for the mock upstream, so that a peer can be set up on it
   --peer URL           measure another gateway beside, such as http://127.0.0.1:3000/v1; this machine only

@@ -1,8 +1,8 @@
-/** Writes tables into docs/performance.md, between two marks: each with its run, in place of its last one. */
+/** Writes tables into docs/lab-book.md, between two marks: each with its run, in place of its last one. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { goalText, markdownText, tableOf } from "./table.mjs";
 
-const PATH = new URL("../../docs/performance.md", import.meta.url);
+const PATH = new URL("../../docs/lab-book.md", import.meta.url);
 const BEGIN = "<!-- bench:begin -->";
 const END = "<!-- bench:end -->";
 const TITLE = "### ";
@@ -16,7 +16,7 @@ export function writeDocs(results, circumstances, skipped) {
   const text = readFileSync(PATH, "utf8");
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error(`docs/performance.md has no ${BEGIN} before ${END}`);
+  if (begin < 0 || end < begin) throw new Error(`docs/lab-book.md has no ${BEGIN} before ${END}`);
   const tables = tablesIn(text.slice(begin + BEGIN.length, end));
   const run = [...circumstances, ...skipped.map((reason) => `not run: ${reason}`)]
     .map((line) => `- ${line}`)

@@ -80,8 +80,9 @@ function describeMachine(options) {
   const sync = measureDiskSync(runDirectory, 200);
   const load = loadavg()[0] ?? 0;
   const busy = load > 0.5 ? "; the machine was busy before: read ratios alone" : "";
+  const day = new Date().toISOString().slice(0, 10);
   return [
-    `Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?.model ?? "an unknown kind"}, load ${load.toFixed(2)}${busy}`,
+    `${day}, Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?.model ?? "an unknown kind"}, load ${load.toFixed(2)}${busy}`,
     `${options.rounds} rounds of ${options.seconds} s after ${options.warmSeconds} s of warm-up; medians; ratios are of one round`,
     `The disk makes 4 KB durable in ${sync.p50.toFixed(2)} ms (p50), ${sync.p99.toFixed(2)} ms (p99)`,
   ];

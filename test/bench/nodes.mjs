@@ -1,5 +1,5 @@
 /**
- * The benchmark on the newest LTS and on the oldest Node that is served, and the tables of docs/performance.md of both.
+ * The benchmark on the newest LTS and on the oldest Node that is served, and the tables of docs/lab-book.md of both.
  * Run: `npm run bench:nodes [-- --only SCENARIO --rounds N ...]`, on the oldest.
  */
 import { spawnSync } from "node:child_process";

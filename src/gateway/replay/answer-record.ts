@@ -1,4 +1,4 @@
-/** A recorded answer as bytes: its headers, then its messages, each behind its length. */
+/** A recorded answer as bytes: its headers, then its messages, each with its length before it. */
 import type { CallMetadata } from "../../api/channel.js";
 
 const LENGTH_BYTES = 4;
@@ -13,7 +13,7 @@ export function writeRecord(headers: CallMetadata, messages: readonly Buffer[]):
   return Buffer.concat(parts);
 }
 
-/** Throws where the bytes are no record. */
+/** Throws if the bytes are not a record. */
 export function readRecord(bytes: Buffer): { readonly headers: CallMetadata; readonly messages: readonly Buffer[] } {
   const parts: Buffer[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -1,4 +1,4 @@
-/** One call as the replays see it: what is asked, by which method, and how its messages become bytes. */
+/** One call as the replays see it: its request, its method, and how its messages become bytes. */
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import {
@@ -9,7 +9,7 @@ import {
 } from "../../api/index.js";
 import type { CallMetadata, Method } from "../../api/channel.js";
 
-/** In the head of an answer that another request made first: that request's id, under which it was charged. */
+/** In the head of a replayed answer: the id of the original request, under which it was charged. */
 export const ORIGINAL_HEADER = "x-tollgate-original-request";
 
 /** How much is hashed in one turn of the event loop: one or two milliseconds. */
@@ -30,7 +30,7 @@ export class Ask<Request, Message> {
     readonly metadata: CallMetadata,
   ) {}
 
-  /** The client's own body, where the request came as one. */
+  /** The client's own body, if the request came as one. */
   get source(): Source | undefined {
     // The edge between paths and messages: the path says which message this is.
     const request: unknown = this.request;
@@ -40,7 +40,7 @@ export class Ask<Request, Message> {
     return input?.$case === "source" ? input.value : undefined;
   }
 
-  /** What the request asks, and by which method, as 32 bytes: at once unless its body is long. */
+  /** A hash of the request and its method, of 32 bytes; synchronous unless the body is long. */
   print(): Buffer | Promise<Buffer> {
     const body = this.source?.body ?? NO_BYTES;
     if (this.#print !== undefined) return this.#print;
@@ -65,7 +65,7 @@ export class Ask<Request, Message> {
     return (this.#print = hash.digest());
   }
 
-  /** Of all but the body, which follows. */
+  /** The hash of everything except the body, which follows. */
   #hash(): ReturnType<typeof createHash> {
     return createHash("sha256")
       .update(this.method.path)

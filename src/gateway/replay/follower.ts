@@ -11,7 +11,7 @@ export class Follower<Message> {
   #resolve: () => void = () => undefined;
   #reject: (error: GatewayError) => void = () => undefined;
 
-  /** `onRead` runs when it read on after it was behind. */
+  /** `onRead` is called when it reads on after it had fallen behind. */
   constructor(
     private readonly tape: Tape<Message>,
     private readonly sink: Sink<Message>,
@@ -43,7 +43,9 @@ export class Follower<Message> {
     this.#reject(error);
   }
 
-  /** Reads as far as the sink takes it. A sink that fails leaves: others read on, and the answer is recorded. */
+  /**
+   * Reads as much as the sink takes. If the sink fails, this reader leaves: others read on, and the answer is recorded.
+   */
   pump(): void {
     try {
       this.#pump();

@@ -1,4 +1,4 @@
-/** Requests whose answers are recorded: they go on while their client is away, and it may come back to them. */
+/** Requests whose answers are recorded: they continue while their client is disconnected, and it may resume them. */
 import { InferenceServiceService, type Source } from "../../api/index.js";
 import type { Sink } from "../../api/channel.js";
 import { isTypedForm } from "../../api/typed-form.js";
@@ -13,7 +13,7 @@ import type { Run } from "./run.js";
 import { Shares } from "./shares.js";
 import { type Tape, tapeOf } from "./tape.js";
 
-/** What the ledger knows of a request; undefined where it knows nothing. */
+/** What the ledger knows of a request; undefined if nothing. */
 export type RequestOf = (
   requestId: string,
 ) => Promise<{ readonly accountId: string; readonly state: string; readonly costNanos: bigint } | undefined>;
@@ -28,24 +28,24 @@ interface Kept {
 }
 
 interface Found {
-  /** Undefined where this node does not keep it. */
+  /** Undefined if this node does not keep it. */
   readonly kept: Kept | undefined;
   readonly accountId: string;
-  /** True where the ledger does not know it, or not yet. */
+  /** True if the ledger does not know it, or not yet. */
   readonly isUnwritten: boolean;
-  /** True where the ledger says that it runs. */
+  /** True if the ledger says that it runs. */
   readonly isRunning: boolean;
 }
 
 export class KeptRuns {
   readonly #byId = new Map<string, Kept>();
-  /** Those that nobody reads. */
+  /** Those without a reader. */
   readonly #alone = new Shares<Kept>(ALONE_MAX);
 
   constructor(
     private readonly pool: BytePool,
     private readonly requestOf: RequestOf,
-    /** Undefined where there are none. */
+    /** Undefined if there are no other nodes. */
     private readonly others: OtherNodes | undefined,
   ) {
     others?.serve({
@@ -59,7 +59,7 @@ export class KeptRuns {
     return this.#byId.size;
   }
 
-  /** True where other nodes serve as well. */
+  /** True if other nodes serve as well. */
   get hasOthers(): boolean {
     return this.others !== undefined;
   }
@@ -68,7 +68,7 @@ export class KeptRuns {
     return tapeOf(ask, accountId, this.pool);
   }
 
-  /** Looks after a run from now on. Unless it `stays`, it is forgotten when `done` resolves. */
+  /** Keeps track of a run. Unless it `stays`, it is removed when `done` resolves. */
   watch(run: Run<unknown>, tape: Tape<unknown>, ask: Ask<unknown, unknown>, stays: boolean, done: Promise<void>): void {
     const kept: Kept = { run, tape, ask, done };
     this.#byId.set(run.requestId, kept);
@@ -79,7 +79,7 @@ export class KeptRuns {
     });
   }
 
-  /** Reads the answer into the sink. Nothing ends the run where the reader leaves. */
+  /** Reads the answer into the sink. The run continues if the reader leaves. */
   async follow(requestId: string, sink: Sink<unknown>, call: Pick<GatewayCall, "signal">, skip = 0): Promise<void> {
     const kept = this.#byId.get(requestId);
     if (kept === undefined) throw gone(requestId);
@@ -91,7 +91,7 @@ export class KeptRuns {
     }
   }
 
-  /** The answer of a kept request once more, wherever it is kept. Throws RESOURCE_UNKNOWN and STREAM_GONE. */
+  /** Replays the answer of a kept request, wherever it is kept. Throws RESOURCE_UNKNOWN and STREAM_GONE. */
   async resume(
     requestId: string,
     call: GatewayCall,
@@ -110,7 +110,7 @@ export class KeptRuns {
     return this.follow(requestId, begin(asTold(ask.source)), call, skip);
   }
 
-  /** Ends it where it runs, and forgets its answer. */
+  /** Ends it where it runs, and removes its answer. */
   async cancel(
     requestId: string,
     { caller, signal }: Pick<GatewayCall, "caller" | "signal">,
@@ -123,24 +123,24 @@ export class KeptRuns {
     return told;
   }
 
-  /** The callers of what runs. */
+  /** The callers of the runs that have not ended. */
   *callers(): Iterable<Caller> {
     for (const { run } of this.#byId.values()) if (!run.isOver) yield run.caller;
   }
 
-  /** Ends what runs of a key. */
+  /** Ends the runs of a key. */
   end(keyId: string, reason: GatewayError): void {
     for (const { run } of this.#byId.values()) if (run.keyId === keyId) run.cancel(reason);
   }
 
-  /** Ends all that run. Resolves when they are settled, and stored where they had ended. */
+  /** Ends all runs. Resolves when they are settled, and stored if they had ended. */
   async stop(reason: GatewayError): Promise<void> {
     const all = [...this.#byId.values()];
     for (const { run } of all) run.cancel(reason);
     await Promise.all(all.map(({ done }) => done));
   }
 
-  /** Rejects with RESOURCE_UNKNOWN where it is no request of the caller's, and with STREAM_GONE where none is kept. */
+  /** Rejects with RESOURCE_UNKNOWN if it is not a request of the caller, and with STREAM_GONE if none is kept. */
   async #find(requestId: string, caller: Caller): Promise<Found> {
     const kept = this.#byId.get(requestId);
     const row = kept === undefined ? await this.requestOf(requestId) : undefined;
@@ -156,7 +156,7 @@ export class KeptRuns {
     return { kept, accountId, isUnwritten, isRunning: row?.state === "held" };
   }
 
-  /** What runs on a node that does not answer now may be read a moment later. */
+  /** A stream on a node that does not answer now may be readable a moment later. */
   #notFound(requestId: string, { isUnwritten, isRunning }: Found): GatewayError {
     if (isUnwritten) return unknown(requestId);
     if (!isRunning) return gone(requestId);
@@ -164,7 +164,7 @@ export class KeptRuns {
     return new GatewayError("ERROR_REASON_OVERLOADED", { problem, retry_after_ms: "1000" });
   }
 
-  /** What another node may read here; RESOURCE_UNKNOWN where its reader may not. */
+  /** What another node may read here; RESOURCE_UNKNOWN if its reader may not. */
   #sourceOf({ requestId, reader }: RelayQuestion): { readonly source: Source | undefined } | GatewayError | undefined {
     const kept = this.#byId.get(requestId);
     if (kept === undefined || !isStream(kept) || !kept.tape.isWhole) return undefined;
@@ -183,7 +183,7 @@ export class KeptRuns {
     return { cancelled, costNanos: row?.costNanos ?? 0n };
   }
 
-  /** A reader is gone, or what was recorded. Keeps in bounds what nobody waits for. */
+  /** Call when a reader has left, or recorded data was removed. Bounds the runs that no client waits for. */
   #left(kept: Kept): void {
     const { run, tape } = kept;
     if (tape.followerCount > 0 || this.#byId.get(run.requestId) !== kept) return;
@@ -214,7 +214,7 @@ function readerOf(caller: Caller): StreamReader {
   return { id: caller.keyId, accountId: caller.accountId, isOperator: caller.hasScope("operator") };
 }
 
-/** The key that began the request, the keys and the person that made that one, and operators. */
+/** The key that began the request, the keys and the person that created that key, and operators. */
 function mayRead({ id, accountId, isOperator }: StreamReader, run: Run<unknown>): boolean {
   return isOperator || (run.accountId === accountId && run.caller.isUnder(id));
 }
@@ -223,7 +223,7 @@ function isStream({ ask }: Kept): boolean {
   return ask.method.path === InferenceServiceService.streamGenerate.path;
 }
 
-/** The client's own body; what was asked in the typed form has none. */
+/** The client's own body; a request in the typed form has none. */
 function asTold(source: Source | undefined): Source | undefined {
   return source !== undefined && isTypedForm(source.wire) ? undefined : source;
 }

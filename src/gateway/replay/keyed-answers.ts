@@ -1,6 +1,6 @@
 /**
- * Requests with an Idempotency-Key: each runs once, and whoever asks again gets the same answer. Which methods take one
- * is in `replays.ts`.
+ * Requests with an Idempotency-Key: each runs once, and a repeated request gets the same answer. `replays.ts` lists the
+ * methods that take such a key.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallMetadata, CallSink } from "../../api/channel.js";
@@ -17,9 +17,9 @@ import { type FoundAnswer, SealedAnswers, type SealedParts } from "./sealed-answ
 import type { Tape } from "./tape.js";
 
 const KEY_PATTERN = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
-/** The first request runs at another node: whoever asks meanwhile comes again. */
+/** The `retry-after` while the first request runs at another node. */
 const COME_AGAIN_MS = 1_000;
-/** Another node's client has an answer a moment before it is kept: so often it is looked for, and so far apart. */
+/** Another node's client may have an answer just before it is stored: how often to look for it, and the interval. */
 const LOOKS = 20;
 const LOOK_MS = 100;
 
@@ -29,7 +29,10 @@ export interface KeyedParts extends SealedParts {
   readonly nowMs: () => number;
   /** What the ledger knows of a request. */
   readonly requestOf: RequestOf;
-  /** An answer, or the end of a key, could not be written: whoever asks again is refused rather than charged. */
+  /**
+   * Called if an answer, or the end of a key, could not be written: a repeated request is refused and not charged
+   * again.
+   */
   readonly onLost: (error: unknown) => void;
 }
 
@@ -88,7 +91,7 @@ export class KeyedAnswers {
     return this.kept.follow(call.requestId, sink, call);
   }
 
-  /** True where an answer to this key of the caller's is kept, or being made. */
+  /** True if an answer to this key of the caller is kept, or in progress. */
   isKnown(key: string, asker: Asker): boolean | Promise<boolean> {
     if (!KEY_PATTERN.test(key)) return false;
     const seals = this.#answers.sealsOf(asker, key);
@@ -140,7 +143,7 @@ export class KeyedAnswers {
     return this.kept.follow(run.requestId, sink, call);
   }
 
-  /** The stored answer again: no charge, no upstream. */
+  /** Replays the stored answer: no charge, no upstream. */
   async #replay(
     stored: FoundAnswer,
     record: Uint8Array,
@@ -162,7 +165,7 @@ export class KeyedAnswers {
     }
   }
 
-  /** Those who ask for one key at the same time go on in one turn, so that only the first of them begins. */
+  /** Callers that use one key at the same time continue in one turn, so that only the first of them starts a run. */
   #lookUp(id: string, seals: readonly Seal[]): Promise<FoundAnswer | undefined> {
     let found = this.#lookups.get(id);
     if (found === undefined) {
@@ -172,7 +175,7 @@ export class KeyedAnswers {
     return found;
   }
 
-  /** Stores the answer; of one that is too large, that there was one. */
+  /** Stores the answer; of one that is too large, only that there was one. */
   #store(seals: readonly Seal[], requestId: string, print: Buffer, tape: Tape<unknown>): Promise<void> {
     const { accountId } = tape;
     if (!tape.isWhole) return this.#put(seals, { requestId, print, record: null, accountId });
@@ -211,12 +214,12 @@ function checkKey(key: string): void {
   throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "Idempotency-Key", problem });
 }
 
-/** What remained of a limit then says nothing later. */
+/** Removes the headers of rate limits, which are no longer true later. */
 function lastingHeaders(headers: CallMetadata = {}): CallMetadata {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("x-ratelimit-")));
 }
 
-/** What was charged was charged to the request before. */
+/** The head of a replay: the cost was charged to the original request. */
 function replayedHead(requestId: string): CallMetadata {
   return { "idempotent-replayed": "true", [ORIGINAL_HEADER]: requestId, "x-tollgate-cost-nanos": "0" };
 }

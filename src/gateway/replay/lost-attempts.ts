@@ -1,11 +1,13 @@
-/** Attempts that were charged and whose answers did not wait for a retry: the retry pays again, and is told so. */
+/**
+ * Attempts that were charged and whose answers were not kept for a retry: the retry pays again, and its answer says so.
+ */
 import { ALONE_MAX, KEPT_MS } from "./bounds.js";
 import { Shares } from "./shares.js";
 
 /** In the head of an answer: the earlier attempt of this request, which was charged as well. */
 export const LOST_HEADER = "x-tollgate-lost-attempt";
 
-/** Who made an attempt. */
+/** The caller of an attempt. */
 export interface Asker {
   readonly keyId: string;
   readonly accountId: string;
@@ -19,7 +21,7 @@ interface Lost {
 }
 
 export class LostAttempts {
-  /** By the API key and what was asked. */
+  /** By API key and fingerprint of the request. */
   readonly #byAsk = new Map<string, Lost>();
   readonly #shares = new Shares<Lost>(ALONE_MAX);
 
@@ -37,7 +39,7 @@ export class LostAttempts {
     if (oldest !== undefined) this.#forget(oldest.id);
   }
 
-  /** The attempt that asked the same and was lost. One retry is told of it. */
+  /** The lost attempt with the same request. Only one retry gets it. */
   take(keyId: string, print: Buffer): string | undefined {
     return this.#forget(nameOf(keyId, print));
   }

@@ -1,4 +1,4 @@
-/** Kept answers of other nodes: a stream that one node serves is read on, or ended, through any other. */
+/** Kept answers of other nodes: a stream that one node serves can be resumed, or ended, through any other. */
 import { Cancellation, type CancelSignal } from "../../api/cancellation.js";
 import type { CallMetadata, Sink } from "../../api/channel.js";
 import { InferenceServiceService, Source } from "../../api/index.js";
@@ -6,7 +6,7 @@ import type { RelayInlet, RelayOutlet, Relays } from "../../api/relays.js";
 import { GatewayError } from "../../errors.js";
 import { type FrameKind, FrameReader, FrameWriter, readError, RelaySeal, writeError } from "./relay-frames.js";
 
-/** Who reads a stream that was begun before, or ends it. */
+/** The caller that resumes or ends a stream. */
 export interface StreamReader {
   /** The id of the key, or of the person. */
   readonly id: string;
@@ -14,21 +14,21 @@ export interface StreamReader {
   readonly isOperator: boolean;
 }
 
-/** What is asked of the node that has the request. */
+/** A request to the node that has the stream. */
 export interface RelayQuestion {
   readonly act: "resume" | "cancel";
   readonly requestId: string;
-  /** Whose it is. */
+  /** The account of the stream. */
   readonly accountId: string;
-  /** Undefined in what a node of an older build asks, which is refused. */
+  /** Undefined in a request from a node of an older build, which is refused. */
   readonly reader: StreamReader | undefined;
-  /** The messages that the reader has. */
+  /** The number of messages that the reader already has. */
   readonly skip: number;
 }
 
-/** What a node does with the questions of others. */
+/** How a node answers the requests of other nodes. */
 export interface RelayServer {
-  /** The request as the client made it, where this node keeps its answer; a refusal where it is not the reader's. */
+  /** The request as the client made it, if this node keeps its answer; a refusal if the reader may not read it. */
   sourceOf(question: RelayQuestion): { readonly source: Source | undefined } | GatewayError | undefined;
   follow(requestId: string, sink: Sink<unknown>, signal: CancelSignal, skip: number): Promise<void>;
   cancel(requestId: string): Promise<{ cancelled: boolean; costNanos: bigint }>;
@@ -47,7 +47,7 @@ export class OtherNodes {
     this.#seal = new RelaySeal(rootSecrets, randomNonce);
   }
 
-  /** Answers what others ask. */
+  /** Starts to answer the requests of other nodes. */
   serve(server: RelayServer): void {
     this.relays.onAsked((sealed, accept) => {
       const text = this.#seal.open(sealed);
@@ -62,7 +62,7 @@ export class OtherNodes {
     });
   }
 
-  /** The answer that another node keeps; false where none has it. Rejects with OVERLOADED where nobody can be asked. */
+  /** The answer that another node keeps; false if none has it. Rejects with OVERLOADED if no node can be reached. */
   resume(
     question: Omit<RelayQuestion, "act">,
     begin: (source: Source | undefined) => Sink<unknown>,
@@ -78,7 +78,7 @@ export class OtherNodes {
     });
   }
 
-  /** Ends it on the node where it runs; undefined where none has it. */
+  /** Ends it on the node where it runs; undefined if none has it. */
   async cancel(
     question: Omit<RelayQuestion, "act" | "skip">,
     signal: CancelSignal,
@@ -92,7 +92,7 @@ export class OtherNodes {
     return told;
   }
 
-  /** Resolves at the end of what another node told; rejects with what ended it. */
+  /** Resolves at the end of the other node's answer; rejects with the error that ended it. */
   async #ask(
     question: RelayQuestion,
     signal: CancelSignal,
@@ -143,7 +143,7 @@ export class OtherNodes {
   }
 }
 
-/** One answer on its way to another node. */
+/** One answer that is sent to another node. */
 class Served {
   outlet: RelayOutlet | undefined;
   readonly #frames = new FrameWriter();

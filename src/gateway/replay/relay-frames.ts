@@ -1,4 +1,4 @@
-/** What one node tells another of a kept answer: frames in a stream of bytes, which travels in sealed pieces. */
+/** How a node sends a kept answer to another node: frames in a stream of bytes, which is sent in sealed pieces. */
 import { hkdfSync } from "node:crypto";
 import { asBuffer } from "../../api/bytes.js";
 import { GatheredBytes } from "../../api/gathered-bytes.js";
@@ -11,11 +11,11 @@ export type FrameKind = "source" | "head" | "data" | "end";
 const KINDS: readonly FrameKind[] = ["source", "head", "data", "end"];
 const HEAD_BYTES = 5;
 const PIECE_BYTES_MAX = 65_536;
-/** Above it the writer waits for the reader. */
+/** Above this the writer waits for the reader. */
 const BEHIND_BYTES_MAX = 262_144;
 const NO_ID = Buffer.alloc(0);
 
-/** Seals what passes between nodes, as all that know the root secret can open it. */
+/** Seals what is sent between nodes. Every node with the root secret can open it. */
 export class RelaySeal {
   readonly #seals: readonly Seal[];
 
@@ -36,7 +36,7 @@ export class RelaySeal {
     return sealed(seal, plain, this.randomNonce());
   }
 
-  /** Undefined where no node of ours sealed it. */
+  /** Undefined if no node of this installation sealed it. */
   open(bytes: Buffer): Buffer | undefined {
     for (const seal of this.#seals) {
       try {
@@ -61,7 +61,7 @@ export class FrameWriter {
     this.#waiting.add(asBuffer(bytes));
   }
 
-  /** True where no more should be written for now. */
+  /** True if no more should be written for now. */
   get isBehind(): boolean {
     return this.#waiting.length >= BEHIND_BYTES_MAX;
   }
@@ -79,7 +79,7 @@ export class FrameWriter {
   }
 }
 
-/** Puts pieces together again. */
+/** Joins pieces again. */
 export class FrameReader {
   #bytes: Buffer = NO_ID;
 

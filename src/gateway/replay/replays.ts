@@ -1,4 +1,4 @@
-/** What lets an answer come again: for an Idempotency-Key, for an SDK's retry, and for a stream that is resumed. */
+/** Replays of answers: for an Idempotency-Key, for an SDK's retry, and for a resumed stream. */
 import type { CallMetadata, CallSink, Sink } from "../../api/channel.js";
 import type { Relays } from "../../api/relays.js";
 import { AccountServiceService, InferenceServiceService, KeyServiceService, type Source } from "../../api/index.js";
@@ -16,7 +16,7 @@ import { NONCE_BYTES } from "./seal.js";
 import { RETRY_HEADER, RetriedAttempts } from "./retried-attempts.js";
 import { Run, type Work } from "./run.js";
 
-/** On a stream: its events get ids, it goes on when its client leaves, and it can be resumed. */
+/** On a stream: its events get ids, it continues when its client disconnects, and it can be resumed. */
 const RESUMABLE_HEADER = "x-tollgate-resumable";
 
 const GENERATING: ReadonlySet<string> = new Set([
@@ -24,7 +24,7 @@ const GENERATING: ReadonlySet<string> = new Set([
   InferenceServiceService.generate.path,
   InferenceServiceService.embed.path,
 ]);
-/** The methods that an Idempotency-Key means something to: those that generate, move money, or make what is paid by. */
+/** The methods that take an Idempotency-Key: those that generate, move money, or create accounts and keys. */
 const KEYED: ReadonlySet<string> = new Set([
   ...GENERATING,
   AccountServiceService.createAccount.path,
@@ -34,9 +34,9 @@ const KEYED: ReadonlySet<string> = new Set([
 ]);
 
 export interface ReplayParts extends KeyedParts {
-  /** Hears how many bytes of answers are kept in memory. */
+  /** Called with the number of bytes of answers in memory. */
   readonly onBytes: (bytes: number) => void;
-  /** By which other nodes' streams are read, and this one's by them; undefined where there are none. */
+  /** The connection to other nodes, for their streams and this node's; undefined if there are none. */
   readonly relays?: Relays | undefined;
 }
 
@@ -54,13 +54,13 @@ export class Replays {
     this.#keyed = new KeyedAnswers(parts, this.#kept);
   }
 
-  /** True where the call says anything that concerns its replay. */
+  /** True if the call's metadata concern a replay. */
   wants(path: string, metadata: CallMetadata): boolean {
     if (metadata[IDEMPOTENCY_HEADER] !== undefined) return KEYED.has(path);
     return (metadata[RETRY_HEADER] !== undefined || metadata[RESUMABLE_HEADER] !== undefined) && GENERATING.has(path);
   }
 
-  /** Runs the call, or answers with what another one made. Resolves and rejects as the method does. */
+  /** Runs the call, or answers with the result of an earlier one. Resolves and rejects like the method. */
   serve(ask: Ask<unknown, unknown>, call: GatewayCall, sink: CallSink<unknown>, work: Work<unknown>): Promise<void> {
     const { metadata, method } = ask;
     const key = metadata[IDEMPOTENCY_HEADER];
@@ -73,7 +73,7 @@ export class Replays {
     return this.#retried.serve(retryCount, ask, call, sink, work);
   }
 
-  /** The answer of a kept request once more, without its first `skip` messages. */
+  /** Replays the answer of a kept request, without its first `skip` messages. */
   resume(
     requestId: string,
     call: GatewayCall,
@@ -88,8 +88,8 @@ export class Replays {
   }
 
   /**
-   * Keeps a whole answer that a client lost while it was sent, for its SDK's retry. Without a message, which was too
-   * large to come here, the retry is told that it pays again.
+   * Keeps a whole answer that a client lost while it was sent, for its SDK's retry. Without a message, because it was
+   * too large to be sent here, the retry is told that it pays again.
    */
   keepUndelivered(
     requestId: string,
@@ -103,8 +103,8 @@ export class Replays {
   }
 
   /**
-   * True where the call may get an answer that is there, which takes nothing of its key's limits. Which one it is only
-   * its body tells.
+   * True if the call may get an existing answer, which does not count against its key's limits. Which answer that is
+   * depends on its body.
    */
   isAtHand(metadata: CallMetadata, caller: Caller): boolean | Promise<boolean> {
     const key = metadata[IDEMPOTENCY_HEADER];
@@ -112,19 +112,19 @@ export class Replays {
     return !caller.settings.retriesRunAnew && this.#retried.hasLeft(caller);
   }
 
-  /** The callers of what may run without a client. */
+  /** The callers of runs that may have no client. */
   *callers(): Iterable<Caller> {
     yield* this.#kept.callers();
     yield* this.#retried.callers();
   }
 
-  /** Ends what runs of a key, whether its client is there or not. */
+  /** Ends the runs of a key, whether or not their client is connected. */
   end(keyId: string, reason: GatewayError): void {
     this.#kept.end(keyId, reason);
     this.#retried.end(keyId, reason);
   }
 
-  /** Ends what runs without a client, and closes the store. */
+  /** Ends the runs without a client, and closes the store. */
   async close(): Promise<void> {
     const reason = new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
     const ended = Promise.all([this.#kept.stop(reason), this.#retried.stop(reason)]);

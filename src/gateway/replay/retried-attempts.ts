@@ -1,6 +1,6 @@
 /**
- * Attempts whose client lost its connection before it had anything of the answer: the SDK's retry waits for that answer
- * rather than pays for another one.
+ * Attempts whose client lost its connection before it received anything: the SDK's retry waits for that answer and does
+ * not pay for another one.
  */
 import type { CallMetadata, CallSink } from "../../api/channel.js";
 import { GatewayError, type ReasonName } from "../../errors.js";
@@ -14,25 +14,28 @@ import { Run, type Work } from "./run.js";
 import { Shares } from "./shares.js";
 import { type Tape, tapeOf } from "./tape.js";
 
-/** Each request of the official SDKs carries it: how many attempts came before. */
+/** The official SDKs send it with each request: how many attempts came before. */
 export const RETRY_HEADER = "x-stainless-retry-count";
 
-/** How a client leaves. All else ends the call for good: the process stops, or its key or account may go on no more. */
+/**
+ * The errors of a client that disconnects. All others end the call for good: the process stops, or its key or account
+ * may not continue.
+ */
 const LEAVES: ReadonlySet<ReasonName> = new Set(["ERROR_REASON_CANCELLED", "ERROR_REASON_UPSTREAM_TIMEOUT"]);
 
-/** An attempt that its client left: it runs on for a while, or its answer waits. */
+/** An attempt whose client disconnected: it runs on for a while, or its answer waits. */
 interface Attempt extends Asker {
   readonly requestId: string;
   readonly print: Buffer;
   readonly tape: Tape<unknown>;
-  /** Absent where only the answer is left. */
+  /** Absent if only the answer is left. */
   readonly run?: Run<unknown>;
   grace?: NodeJS.Timeout | undefined;
   expiry?: NodeJS.Timeout | undefined;
 }
 
 export class RetriedAttempts {
-  /** Some may ask the same; which of them an SDK retries, it cannot say. */
+  /** Several may have the same request; an SDK does not say which of them it retries. */
   readonly #left = new Shares<Attempt>(ALONE_MAX);
   readonly #running = new Set<Run<unknown>>();
   readonly #lost = new LostAttempts();
@@ -56,7 +59,7 @@ export class RetriedAttempts {
     return printing instanceof Promise ? printing.then(again) : again(printing);
   }
 
-  /** True where something waits for a retry of the caller's. */
+  /** True if something waits for a retry of the caller. */
   hasLeft({ keyId, accountId }: Asker): boolean {
     for (const attempt of this.#left.of(accountId)) if (attempt.keyId === keyId) return true;
     return false;
@@ -66,7 +69,7 @@ export class RetriedAttempts {
     this.#lost.add(asker, print, requestId);
   }
 
-  /** A whole answer that a client lost while it was sent; undefined where it was too large to come. */
+  /** A whole answer that a client lost while it was sent; undefined if it was too large to be sent here. */
   async keep(
     requestId: string,
     asker: Asker,
@@ -85,17 +88,17 @@ export class RetriedAttempts {
     else this.#lose(requestId, asker, print);
   }
 
-  /** The callers of what runs without a client. */
+  /** The callers of runs without a client. */
   *callers(): Iterable<Caller> {
     for (const run of this.#running) yield run.caller;
   }
 
-  /** Ends what runs without a client of a key. */
+  /** Ends the runs of a key that have no client. */
   end(keyId: string, reason: GatewayError): void {
     for (const run of this.#running) if (run.keyId === keyId) run.cancel(reason);
   }
 
-  /** Ends all that run without a client. Resolves when they are settled. */
+  /** Ends all runs without a client. Resolves when they are settled. */
   async stop(reason: GatewayError): Promise<void> {
     const all = [...this.#running];
     for (const run of all) run.cancel(reason);
@@ -116,7 +119,7 @@ export class RetriedAttempts {
     return this.#first(ask, call, sink, work);
   }
 
-  /** Nothing is recorded while the client is there: what it has begun to read, it does not ask for again. */
+  /** Recording starts only when the client leaves before it has read anything: an SDK does not retry otherwise. */
   #first(ask: Ask<unknown, unknown>, call: GatewayCall, sink: CallSink<unknown>, work: Work<unknown>): Promise<void> {
     const run = new Run(call, work, sink);
     return new Promise((resolve, reject) => {
@@ -201,7 +204,7 @@ export class RetriedAttempts {
     });
   }
 
-  /** Forgets an attempt that nobody came back to, and ends it where it still runs. */
+  /** Removes an attempt that no client came back to, and ends it if it still runs. */
   #drop(attempt: Attempt): void {
     if (this.#left.delete(attempt.accountId, attempt)) this.#end(attempt);
   }

@@ -5,7 +5,7 @@ import { GatewayError } from "../../errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 
-/** What runs: the method itself. Rejects with what it was refused or cut with. */
+/** The method itself. Rejects with the error that refused or cut it. */
 export type Work<Message> = (call: GatewayCall, sink: Sink<Message>) => Promise<void>;
 
 export class Run<Message> {
@@ -13,12 +13,12 @@ export class Run<Message> {
   readonly keyId: string;
   readonly accountId: string;
   readonly caller: Caller;
-  /** Resolves with what it failed with, once it is settled; undefined where it ended well. Never rejects. */
+  /** Resolves with the run's error, once it is settled; undefined if it was complete. Never rejects. */
   readonly ended: Promise<GatewayError | undefined>;
   readonly #cancellation = new Cancellation();
   #isOver = false;
 
-  /** Begins at once. The call's own signal does not end it. */
+  /** Starts at once. The call's own signal does not end it. */
   constructor(call: GatewayCall, work: Work<Message>, sink: Sink<Message>, beforeHold?: () => Promise<void>) {
     const { caller, requestId, record } = call;
     this.requestId = requestId;
@@ -35,7 +35,7 @@ export class Run<Message> {
     return this.#isOver;
   }
 
-  /** Ends it early, where it still runs. */
+  /** Ends it early, if it still runs. */
   cancel(reason: GatewayError): void {
     this.#cancellation.abort(reason);
   }

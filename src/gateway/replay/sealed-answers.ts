@@ -1,11 +1,11 @@
 /**
- * The store of answers, as one Idempotency-Key sees it. While the root secret is rotated, a key has two seals: all is
- * kept under both, so that nodes which know only one of the two secrets find each other's answers.
+ * The store of answers, as one Idempotency-Key sees it. While the root secret is rotated, a key has two seals:
+ * everything is stored under both, so that nodes that know only one of the secrets find each other's answers.
  */
 import type { AnswerStore, NewAnswer, StoredAnswer } from "./answer-store.js";
 import { type Asker, NONCE_BYTES, opened, type Seal, sealed, sealOf } from "./seal.js";
 
-/** An answer, and what opens it. */
+/** An answer, and the seal that opens it. */
 export interface FoundAnswer extends StoredAnswer {
   readonly seal: Seal;
 }
@@ -33,12 +33,12 @@ export class SealedAnswers {
     return undefined;
   }
 
-  /** What is in the record, which must be there. */
+  /** The content of the record, which must exist. */
   open({ seal }: FoundAnswer, record: Uint8Array): Buffer {
     return opened(seal, Buffer.from(record));
   }
 
-  /** Keeps an answer, or with a null record that there is one. The record is what `open` gives. */
+  /** Stores an answer, or with a null record only that there is one. The record is what `open` returns. */
   async put(seals: readonly Seal[], answer: Omit<NewAnswer, "id">): Promise<void> {
     for (const seal of inOrder(seals)) {
       const record = answer.record && sealed(seal, Buffer.from(answer.record), this.parts.randomBytes(NONCE_BYTES));
@@ -55,7 +55,7 @@ export class SealedAnswers {
   }
 }
 
-/** One order on all nodes, whichever of the secrets is in force there: of two that claim a key, one is first. */
+/** The same order on all nodes, whichever of the secrets is in force there: of two that claim a key, one is first. */
 function inOrder(seals: readonly Seal[]): readonly Seal[] {
   return seals.length < 2 ? seals : [...seals].sort((one, other) => one.id.compare(other.id));
 }

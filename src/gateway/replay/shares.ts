@@ -1,4 +1,4 @@
-/** What is kept for accounts, bounded in number: nobody pushes out what an account with less has. */
+/** A bounded number of items that is shared by accounts: an account cannot evict the items of an account with fewer. */
 
 export class Shares<Item> {
   readonly #byAccount = new Map<string, Set<Item>>();
@@ -19,7 +19,7 @@ export class Shares<Item> {
     return this.#byAccount.get(accountId)?.has(item) === true;
   }
 
-  /** Adds an item, as the newest of its account. Returns the one that must go for it, which is taken out already. */
+  /** Adds an item, as the newest of its account. Returns the evicted item, if any, which is already removed. */
   add(accountId: string, item: Item): Item | undefined {
     this.delete(accountId, item);
     const items = this.#byAccount.get(accountId) ?? new Set();
@@ -28,7 +28,7 @@ export class Shares<Item> {
     return this.#size > this.max ? this.#takeOldest() : undefined;
   }
 
-  /** False where it is not among them. */
+  /** False if the item is not present. */
   delete(accountId: string, item: Item): boolean {
     const items = this.#byAccount.get(accountId);
     if (items?.delete(item) !== true) return false;
@@ -37,7 +37,7 @@ export class Shares<Item> {
     return true;
   }
 
-  /** The oldest of the account that has the most. */
+  /** Removes the oldest item of the account that has the most. */
   #takeOldest(): Item | undefined {
     let largest: readonly [string, Set<Item>] | undefined;
     for (const entry of this.#byAccount) if (entry[1].size > (largest?.[1].size ?? 0)) largest = entry;

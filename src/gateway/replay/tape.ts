@@ -1,4 +1,4 @@
-/** An answer as it is recorded, and everyone who reads it: each from its first message, at its own pace. */
+/** A recording of an answer, and its readers: each reads from the first message, at its own pace. */
 import type { CancelSignal } from "../../api/cancellation.js";
 import type { CallMetadata, Sink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
@@ -8,31 +8,31 @@ import type { Ask } from "./ask.js";
 import { ANSWER_BYTES_MAX } from "./bounds.js";
 import { Follower } from "./follower.js";
 
-/** What readers may be behind where nothing is kept for later ones. */
+/** How far readers may fall behind if nothing is kept for later ones. */
 const BEHIND_BYTES_MAX = 1_048_576;
-/** What a message takes beside its bytes. */
+/** The overhead of a message beside its bytes. */
 const MESSAGE_BYTES = 192;
 const NO_BYTES = Buffer.alloc(0);
 
 export interface TapeOptions<Message> {
-  /** Whose answer it is. */
+  /** The account of the answer. */
   readonly accountId: string;
   readonly bytesOf: (message: Message) => Buffer;
   readonly messageOf: (bytes: Buffer) => Message;
-  /** The most that one answer may take. */
+  /** The highest size of one answer. */
   readonly bytesMax: number;
-  /** What all tapes take together. */
+  /** The memory of all tapes together. */
   readonly pool: BytePool;
 }
 
-/** One message: as it came until all who read have it, and as bytes for those who come later. */
+/** One message: as it arrived until all readers have it, and as bytes for later readers. */
 interface Recorded<Message> {
   message: Message | undefined;
   readonly bytes: Buffer;
   readonly size: number;
 }
 
-/** A tape of what is answered to a question. */
+/** A tape for the answer to a request. */
 export function tapeOf(ask: Ask<unknown, unknown>, accountId: string, pool: BytePool): Tape<unknown> {
   return new Tape({
     accountId,
@@ -43,10 +43,10 @@ export function tapeOf(ask: Ask<unknown, unknown>, accountId: string, pool: Byte
   });
 }
 
-/** How an answer ended: well, or with a refusal. */
+/** How an answer ended: complete, or with an error. */
 export interface TapeEnd {
   readonly error: GatewayError | undefined;
-  /** True where somebody read it to its end as it came. */
+  /** True if a reader read it to its end while it arrived. */
   readonly told: boolean;
 }
 
@@ -54,18 +54,18 @@ export class Tape<Message> implements Sink<Message>, Pooled {
   #headers: CallMetadata | undefined;
   #messages: Recorded<Message>[] = [];
   readonly #copies = new OwnCopies();
-  /** So many messages were read by all, and are kept as bytes alone. */
+  /** How many messages all readers have read, so that only their bytes are kept. */
   #compacted = 0;
-  /** Messages that were forgotten, from the first on. */
+  /** How many messages were dropped, from the first one on. */
   #forgotten = 0;
   #bytes = 0;
   #isWhole = true;
-  /** True once `data` said to push no more. */
+  /** True once `data` asked the producer to pause. */
   #paused = false;
   #end: TapeEnd | undefined;
   #onDrain: (() => void) | undefined;
   readonly #followers = new Set<Follower<Message>>();
-  /** Called when it stops being whole. */
+  /** Called when it is no longer complete. */
   onSpill: (() => void) | undefined;
 
   constructor(private readonly options: TapeOptions<Message>) {}
@@ -83,7 +83,7 @@ export class Tape<Message> implements Sink<Message>, Pooled {
     return this.#end;
   }
 
-  /** False where it grew over its bounds, so that only those who read it already can go on. */
+  /** False if it exceeded its bounds, so that only its current readers can continue. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -96,7 +96,7 @@ export class Tape<Message> implements Sink<Message>, Pooled {
     return this.#followers.size;
   }
 
-  /** The number of messages so far, forgotten ones included. */
+  /** The number of messages so far, dropped ones included. */
   get length(): number {
     return this.#forgotten + this.#messages.length;
   }
@@ -106,7 +106,7 @@ export class Tape<Message> implements Sink<Message>, Pooled {
     return recorded && (recorded.message ?? this.options.messageOf(recorded.bytes));
   }
 
-  /** All messages as bytes. Only of one that is whole. */
+  /** All messages as bytes. Only for a complete tape. */
   messageBytes(): readonly Buffer[] {
     return this.#messages.map(({ bytes }) => bytes);
   }
@@ -134,21 +134,21 @@ export class Tape<Message> implements Sink<Message>, Pooled {
     this.#onDrain = callback;
   }
 
-  /** Nothing more comes. */
+  /** Ends the tape: no message follows. */
   close(error?: GatewayError): void {
     if (this.#end !== undefined) return;
     this.#end = { error, told: this.#followers.size > 0 };
     this.#wake();
   }
 
-  /** Forgets everything. Those who read it go on with what they have not read, and nobody can begin any more. */
+  /** Drops everything. Current readers continue with what they have not read, and no new reader can begin. */
   release(): void {
     if (this.#isWhole) this.#spill();
   }
 
   /**
-   * Reads it all into the sink. Resolves when the answer ended well; rejects with what ended it, or with the signal's
-   * reason. Throws where it is not whole any more.
+   * Reads everything into the sink. Resolves when the answer is complete; rejects with the error that ended it, or with
+   * the signal's reason. Throws if the tape is no longer complete.
    */
   async follow(sink: Sink<Message>, signal: CancelSignal, skip = 0): Promise<void> {
     if (!this.#isWhole) throw new Error("the tape is not whole");
@@ -178,7 +178,7 @@ export class Tape<Message> implements Sink<Message>, Pooled {
     this.onSpill?.();
   }
 
-  /** Forgets what all readers have read, but for its bytes where later ones may come. */
+  /** Drops what all readers have read, except its bytes if later readers may come. */
   #trim(): void {
     let least = this.length;
     for (const follower of this.#followers) least = Math.min(least, follower.position);
@@ -191,7 +191,7 @@ export class Tape<Message> implements Sink<Message>, Pooled {
     this.#onDrain?.();
   }
 
-  /** Nothing is forgotten of one that is whole, so places count from its first message. */
+  /** Nothing is dropped from a complete tape, so positions count from its first message. */
   #compact(end: number): void {
     for (; this.#compacted < end; this.#compacted += 1) {
       const recorded = this.#messages[this.#compacted];
