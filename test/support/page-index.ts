@@ -64,10 +64,18 @@ function others(inFolder: readonly string[]): string {
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Start: ["quick-start", "clients", "grpc", "comparison"],
   "Run a gateway": ["operations", "configuration", "cli", "console", "local-servers", "postgresql", "nodes"],
+  "Plan and repair": [
+    "reference-architectures",
+    "sizing",
+    "troubleshooting",
+    "secret-rotation",
+    "runbook-systemd",
+    "runbook-kubernetes",
+  ],
   "Call the API": ["http-api", "headers", "errors", "members", "conformance", "model-facts"],
   "Keys, people and security": ["keys", "people", "sign-in", "security-model", "audit"],
   Money: ["prices", "ledger", "payments", "tokens", "exports"],
-  Observe: ["records", "metrics", "traces", "alerts", "performance"],
+  Observe: ["records", "metrics", "traces", "alerts", "performance", "lab-book"],
   Contribute: ["architecture", "tests"],
 };
 const NO_GROUP = "More";
