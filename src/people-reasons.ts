@@ -11,11 +11,11 @@ export const PEOPLE_REASONS = {
   },
   ERROR_REASON_SESSION_REFUSED: {
     ...FORBIDDEN,
-    say: (m) => `The session is not taken here: ${m["problem"]}.`,
+    say: (m) => `The session was rejected: ${m["problem"]}.`,
   },
   ERROR_REASON_USER_MISSING: {
     ...FORBIDDEN,
-    say: () => "Only a person who signed in may do this, and no key. Sign in to the console.",
+    say: () => "This needs a signed-in person; API keys cannot do it. Sign in to the console.",
   },
   ERROR_REASON_ROLE_MISSING: {
     ...FORBIDDEN,
@@ -63,12 +63,12 @@ export const PEOPLE_REASONS = {
   },
   ERROR_REASON_OIDC_SIGN_IN_REFUSED: {
     ...FORBIDDEN,
-    say: (m) => `The sign-in at ${m["issuer"]} was not taken: ${m["problem"]}.`,
+    say: (m) => `The sign-in at ${m["issuer"]} was refused: ${m["problem"]}.`,
   },
   ERROR_REASON_ISSUER_FAILED: {
     http: 502,
     retry: true,
-    say: (m) => `${m["issuer"]} does not answer as it should, so nobody signs in there now. Try again later.`,
+    say: (m) => `${m["issuer"]} does not respond correctly, so sign-in with it fails at the moment. Try again later.`,
   },
   ERROR_REASON_LINK_INVALID: {
     http: 404,

@@ -177,7 +177,7 @@ class Workers {
     this.#restartMs.set(index, waitMs);
     const { code, signal } = end;
     const said = { code, signal, restart_ms: waitMs };
-    if (index === OWNER) this.log.error(said, "the owner of the workers' database ended; all of them begin anew");
+    if (index === OWNER) this.log.error(said, "the owner of the workers' database ended; all workers restart");
     else this.log.error({ worker: index, ...said }, "a worker ended; another takes its place");
     const start = (): void => {
       this.#timers.delete(index);

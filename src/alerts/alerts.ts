@@ -56,7 +56,7 @@ const UNREADABLE: Posted = {
 };
 
 const UNHEARD =
-  "nobody is told of this alert: name emails and set TOLLGATE_SMTP_URL, or make a webhook with 'tollgate webhooks create'; " +
+  "this alert has no recipient: add emails and set TOLLGATE_SMTP_URL, or create a webhook with 'tollgate webhooks create'; " +
   "until then 'tollgate events watch' and the console alone show it";
 
 export class Alerts {
@@ -84,7 +84,7 @@ export class Alerts {
       send: (delivery, event) => this.#send(delivery, event),
       nowMs,
       random: Math.random,
-      onError: (err) => log.warn({ err }, "deliveries of events could not be looked at; they wait"),
+      onError: (err) => log.warn({ err }, "deliveries could not be read; they are retried"),
     });
     this.deliveries = new Deliveries(store, nowMs, () => this.#sender.poke());
     const onMade = (): void => {
@@ -108,7 +108,7 @@ export class Alerts {
       nowMs,
       everyMs: options.everyMs ?? EVERY_MS,
       onSweep: () => this.#sealAnew(),
-      onError: (err) => log.warn({ err }, "alerts could not be looked at; they are again in a while"),
+      onError: (err) => log.warn({ err }, "alerts could not be evaluated; they are retried"),
     });
   }
 
@@ -120,7 +120,7 @@ export class Alerts {
     try {
       await store.alertSteps([{ statement: "noteProof", values }]);
     } catch (err) {
-      log.warn({ err }, "alerts did not hear of a proof of the ledger");
+      log.warn({ err }, "the result of a ledger verification could not be passed to alerts");
     }
   }
 
@@ -137,7 +137,7 @@ export class Alerts {
       for (const alert of fileAlerts?.() ?? [])
         if ((await this.maker.targets(alert)).length === 0) log.warn({ alert: alert.id }, UNHEARD);
     } catch (err) {
-      log.warn({ err }, "it is not known whether somebody hears of the file's alerts");
+      log.warn({ err }, "could not check whether the file's alerts have a recipient");
     }
   }
 

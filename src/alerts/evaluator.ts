@@ -177,7 +177,7 @@ export class Evaluator {
         message:
           problems === 0n
             ? "The proof of the ledger holds again."
-            : "The proof of the ledger did not hold: `tollgate ledger verify` says what is wrong.",
+            : "The verification of the ledger failed: `tollgate ledger verify` says what is wrong.",
         facts: { problems: String(problems) },
       },
     ];
@@ -253,7 +253,7 @@ class Told {
 }
 
 function goneReading(subject: string): Reading {
-  const message = `What the alert told of is over: ${subject}.`;
+  const message = `Resolved: ${subject}.`;
   return { subject, subjectAccountId: "", isMet: false, isOver: true, message, facts: {} };
 }
 

@@ -69,7 +69,7 @@ const EMAIL = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-
 export function checkSettings(settings: AlertSettings, accountId: string): AlertSettings {
   const kind = kindOf(settings.kind);
   if (kind === undefined) throw missing("settings.kind");
-  if (kind.isOperators && accountId !== "") throw invalid("kind", "is one for operators alone");
+  if (kind.isOperators && accountId !== "") throw invalid("kind", "is for operators only");
   checkThresholds(settings, kind);
   check(settings.name.length <= NAME_CHARACTERS_MAX, "name", `must have at most ${NAME_CHARACTERS_MAX} characters`);
   // It stands in mails, where a line of its own would be read as ours.

@@ -114,7 +114,7 @@ export class NodeWatch {
       isMet: firstTokens >= (Number(requestsMin) || REQUESTS_MIN) && firstTokenMs >= thresholdMs,
       isOver: firstTokenMs < thresholdMs * OVER,
       message:
-        `One of twenty first tokens of ${subjectOf(alert)} took ${firstTokenMs} ms or longer in ${minutes} minutes;` +
+        `The 95th percentile of the time to first token of ${subjectOf(alert)} was ${firstTokenMs} ms in ${minutes} minutes;` +
         ` the alert is at ${thresholdMs} ms.`,
       facts: { first_tokens: String(firstTokens), first_token_ms: String(firstTokenMs) },
     };
@@ -129,7 +129,7 @@ export class NodeWatch {
       isMet: Math.abs(skewMs) > SKEW_MS,
       isOver: Math.abs(skewMs) < SKEW_MS * OVER,
       message:
-        `The clock of ${machine} is ${seconds} s ${side} the time by which this gateway has days and budgets:` +
+        `The clock of ${machine} is ${seconds} s ${side} the database's clock, by which days and budgets are counted:` +
         " one of the two is wrong.",
       facts: { machine, skew_seconds: (skewMs / 1_000).toFixed(1) },
     };

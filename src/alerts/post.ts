@@ -60,7 +60,7 @@ export async function post(
     const answer = await beginningOf(answered.body);
     return { status, problem: problemOf(status), answer };
   } catch (error) {
-    return { status: 0, problem: ending.signal.aborted ? "it took too long" : wordsOf(error), answer: "" };
+    return { status: 0, problem: ending.signal.aborted ? "timed out" : wordsOf(error), answer: "" };
   } finally {
     clearTimeout(timer);
     void client.destroy().catch(() => undefined);

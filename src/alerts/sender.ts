@@ -115,7 +115,8 @@ export class Sender {
   async #send(delivery: DeliveryRow, event: Columns | undefined): Promise<void> {
     const startTimeMs = this.parts.nowMs();
     const sent = event === undefined ? "gone" : await this.parts.send(delivery, toEvent(event));
-    const posted: Posted = sent === "gone" ? { status: 0, problem: "its receiver is gone", answer: "" } : sent;
+    const posted: Posted =
+      sent === "gone" ? { status: 0, problem: "the webhook or member no longer exists", answer: "" } : sent;
     const endTimeMs = this.parts.nowMs();
     const durationMs = Math.max(0, endTimeMs - startTimeMs);
     const { id, attempts } = delivery;

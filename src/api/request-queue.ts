@@ -46,7 +46,7 @@ const RETRY_SECONDS_MAX = 8;
 
 /** What requests are refused with that waited too long, by the seconds to wait. Each is made once, with its stack. */
 const REFUSALS = Array.from({ length: RETRY_SECONDS_MAX }, (_, index) => {
-  const problem = "more requests come than it can work off";
+  const problem = "it is overloaded";
   return new GatewayError("ERROR_REASON_OVERLOADED", { problem, retry_after_ms: String(1_000 * (index + 1)) });
 });
 

@@ -92,7 +92,7 @@ function requireSafePlace({ origin, host = "" }: IncomingHttpHeaders): boolean {
   // The browser's own word, which no page can change; whoever else says it harms nobody else.
   if (origin?.startsWith("https://") === true) return true;
   if (LOOPBACK.test(host)) return false;
-  throw refused("over plain HTTP anybody in between could take it; sign in over HTTPS, or on the machine itself");
+  throw refused("sign-in needs HTTPS, or localhost");
 }
 
 function requireOwnPage(headers: IncomingHttpHeaders, method: string): void {

@@ -40,7 +40,7 @@ export function grantedWish(caller: Caller, wish: KeyWish): KeyWish {
     throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
   if (wish.secret !== undefined && wish.secret !== "") throw scopeMissing(caller, "operator");
   if (makerCount(caller) >= MAKERS_MAX) {
-    const problem = `stands at the end of ${MAKERS_MAX} keys that made each other, and makes no more`;
+    const problem = `has ${MAKERS_MAX} makers above it, the maximum, and cannot make keys`;
     throw new GatewayError("ERROR_REASON_KEY_TOO_WIDE", { setting: "scopes", problem: `your key ${problem}` });
   }
   const granted = inherited(settings, boundsOf(caller));

@@ -86,7 +86,7 @@ export function maskedSettings(
   const source = given ?? emptySettings();
   for (const name of mask) {
     const field = FIELDS_BY_NAME.get(name);
-    if (field === undefined) throw invalid("update_mask", `${quoted(name)} is no setting of a key`);
+    if (field === undefined) throw invalid("update_mask", `${quoted(name)} is not a setting of a key`);
     take(field, source, changed);
   }
   return checked(changed);
@@ -114,7 +114,7 @@ function checkName(name: string, param: string): void {
 function checkScopes(scopes: readonly string[], param: string): void {
   for (const scope of scopes) {
     if (!SCOPES.some((known) => known === scope))
-      throw invalid(param, `${quoted(scope)} is none of ${SCOPES.join(", ")}`);
+      throw invalid(param, `${quoted(scope)} is not one of ${SCOPES.join(", ")}`);
   }
 }
 

@@ -112,7 +112,8 @@ export function journalOf(
   return new Journal({
     file,
     ...node,
-    onError: (err) => log.error({ err }, "the journal took no line; while the database is away requests are refused"),
+    onError: (err) =>
+      log.error({ err }, "the journal cannot be written; requests are refused while the database is away"),
     onUse: (isUsed) => {
       if (isUsed) log.warn({}, "requests within leases are written to the journal until the database is back");
       else log.warn({}, "the database has all that was in the journal");

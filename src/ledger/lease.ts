@@ -129,7 +129,7 @@ export class Lease {
     try {
       await writer.submit({ kind: "beat", nodeId: this.#nodeId, nowMs: nowMs(), isLast: true });
     } catch (error) {
-      log.warn({ err: error }, "the node's lease was not ended; it lapses by itself");
+      log.warn({ err: error }, "the node's heartbeat was not withdrawn; it expires by itself");
     }
   }
 
@@ -170,7 +170,7 @@ export class Lease {
     this.#isFirst = true;
     leases.endWhere(() => true);
     live.doubt();
-    log.warn({ node: this.#nodeId }, "other nodes took this one for dead; it goes on under another id");
+    log.warn({ node: this.#nodeId }, "other nodes considered this node dead; it continues with a new id");
   }
 
   #see(others: readonly NodeBeats[]): void {

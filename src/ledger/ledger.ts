@@ -356,7 +356,7 @@ export class Ledger {
     if (!(await this.#settlements.drain(DRAIN_WAIT_MS_MAX)))
       this.#log.error(
         { waiting: this.#settlements.open },
-        "settlements were left behind; recovery resolves their holds",
+        "the process stops with unwritten settlements; recovery resolves their holds",
       );
     this.leases.close();
     await this.lease.end();

@@ -79,7 +79,7 @@ async function exporterOf({ exporter, protocol }: TracesPlan): Promise<SpanExpor
 async function closed(tracers: BasicTracerProvider, log: Pick<Log, "warn">): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("whoever takes the traces does not answer")), CLOSE_MS).unref();
+    timer = setTimeout(() => reject(new Error("the trace collector does not answer")), CLOSE_MS).unref();
   });
   try {
     await Promise.race([tracers.shutdown(), late]);

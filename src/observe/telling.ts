@@ -10,7 +10,7 @@ export function telling<Told extends readonly unknown[]>(
     try {
       tell(...told);
     } catch (err) {
-      log.error({ err }, "what happened could not be told to all who count it");
+      log.error({ err }, "an event listener failed");
     }
   };
 }

@@ -21,7 +21,7 @@ export type ReportStore = Pick<
 type Api = Pick<StripeApi, "settings" | "sessionOf" | "refundsOf">;
 type Told = Awaited<ReturnType<StripeApi["since"]>>;
 
-const UNKNOWN = "it was paid for this gateway, whose database does not know it: credit it by hand";
+const UNKNOWN = "paid, but this database does not know the payment: credit the account by hand";
 
 export class StripeReports {
   constructor(

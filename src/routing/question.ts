@@ -218,7 +218,7 @@ function checkFacts({ facts }: WireRequest, { facts: can, model }: BodyQuestion[
 
 function unplaced(params: readonly string[], model: string): GatewayError {
   const param = [...new Set(params)].join(", ").slice(0, PARAMS_CHARACTERS_MAX);
-  const problem = "it has no place for this, and the key is strict";
+  const problem = "it does not support this parameter, and the key is strict";
   return new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });
 }
 

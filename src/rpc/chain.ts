@@ -67,7 +67,7 @@ export class CallChain {
       let caller: Caller | undefined;
       let leave: (() => void) | undefined;
       try {
-        // All that follows is asked for somebody; strangers learn nothing but that they are.
+        // Unauthenticated callers get only 401.
         const entering = authentication.enter(arrived);
         caller = entering instanceof Promise ? await entering : entering;
         // Whether this caller may do it at all, from there, before anything is looked up or written for it.

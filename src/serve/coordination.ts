@@ -77,11 +77,11 @@ function eventsFor(log: Log, metrics: Metrics): RedisEvents {
   return {
     breaker: (trouble) => {
       if (trouble === undefined) {
-        log.info({}, "Redis is well again: limits are shared");
+        log.info({}, "Redis is available again: limits are shared");
         return;
       }
       metrics.redisTroubles.inc({ trouble });
-      log.warn({ trouble }, "Redis is away: this node decides by its own share of the limits until it is well again");
+      log.warn({ trouble }, "Redis is unavailable: this node applies its own share of the limits");
     },
     answered: (tookMs) => metrics.redisSeconds.observe(tookMs / 1000),
     failed: (err) => {

@@ -256,7 +256,7 @@ function createKeys(
   { log, clock: { nowMs } }: Clocked,
 ): Keys {
   const onPublishError = (err: unknown): void =>
-    log.warn({ err }, "other nodes learn of a changed key only by its age");
+    log.warn({ err }, "a changed key reaches other nodes only when their cached copy expires");
   const onRewriteError = (err: unknown, key: string): void =>
     log.warn({ err, key }, "the key's digest still needs TOLLGATE_SECRET_PREVIOUS");
   return new Keys({ store, coordination, ...secrets, nowMs, randomBytes, onPublishError, onRewriteError });
@@ -374,7 +374,7 @@ function createRouting(
     }),
     onUnknownMember: telling(log, (upstream: string, member: string, isFirst: boolean) => {
       metrics.unknownMembers.add(upstream, member);
-      if (isFirst) log.info({ upstream, member }, "a request holds a member that the gateway does not know");
+      if (isFirst) log.info({ upstream, member }, "a request contains a member that the gateway does not know");
     }),
     promptCaches: new PromptCaches(cacheRoot),
     onReadOn: telling(log, (target: Target, step: string, running: number) => {

@@ -12,7 +12,7 @@ const TOLD_MAX = 10_000;
 const ADVICE: Readonly<Record<EjectionCause, string | undefined>> = {
   failing: undefined,
   rate_limited: undefined,
-  credential: "the upstream refuses our credential: check its api_key in the settings",
+  credential: "the upstream rejects the gateway's credential: check its api_key in the settings",
   no_funds: "our account at the upstream has no funds: add some there",
   access: "our account at the upstream may not use the model: ask for access there, or take the target out",
   model_unknown: "the upstream does not have the model: correct the target's model in the settings",

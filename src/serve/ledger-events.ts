@@ -15,28 +15,31 @@ export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOp
       log.warn(fields, "a request cost more than its account had");
       if (unkeptNanos === 0n) return;
       const unkept = { request_id: requestId, unkept_nanos: String(unkeptNanos) };
-      log.error(unkept, "the ledger's total of overages is full: this much of a request's cost is in no book");
+      log.error(unkept, "the total of overages is at its maximum: this part of a request's cost is not recorded");
     }),
     onLate: telling(log, (requestId: string, overageNanos: bigint) => {
       metrics.lateRecords.inc();
       metrics.lateOverageUsd.inc(approximateUsd(overageNanos));
       const fields = { request_id: requestId, overage_nanos: String(overageNanos) };
-      log.warn(fields, "a request was settled whose hold had been lost on the way");
+      log.warn(fields, "a request was settled whose hold had been lost");
     }),
     onSettleLost: telling(log, ({ requestId, costNanos, problem }: LostSettlement) => {
       metrics.settlesLost.inc();
       const fields = { request_id: requestId, cost_nanos: String(costNanos), problem };
-      log.error(fields, "a settlement is lost; recovery resolves its hold");
+      log.error(fields, "a settlement failed for good; recovery resolves its hold");
     }),
     onReplayed: telling(log, ({ settled, unfinished, refused }: Replayed) => {
       const fields = { settled, unfinished, refused };
-      log.warn(fields, "a journal was left behind while the database was away; the ledger has what was in it");
+      log.warn(
+        fields,
+        "recovered into the ledger the journal of an earlier process, written while the database was away",
+      );
     }),
     onSettlesWaiting: telling(log, (count: number) => metrics.settlesQueued.set(count)),
     onRecovered: telling(log, (settled: number, voided: number) => {
       metrics.orphans.inc({ end: "settled" }, settled);
       metrics.orphans.inc({ end: "voided" }, voided);
-      log.warn({ settled, voided }, "holds that nobody would settle were resolved");
+      log.warn({ settled, voided }, "orphaned holds were resolved");
     }),
   };
 }

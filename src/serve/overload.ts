@@ -19,7 +19,7 @@ export function createQueue({ environment, log, metrics }: OverloadOptions): Req
   let refused = 0;
   let timer: NodeJS.Timeout | undefined;
   const tell = (): void => {
-    log.warn({ refused }, "requests were refused: more came than this process can work off");
+    log.warn({ refused }, "requests were refused: the process is overloaded");
     refused = 0;
     timer = undefined;
   };

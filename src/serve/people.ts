@@ -37,7 +37,7 @@ export function createPeople(
     seal,
     signInSeal: new SecretSeal(signInKeys),
     issuers: () => settings.identity.issuers,
-    onIssuerFailed: ({ name }, err) => log.warn({ err, issuer: name }, "an issuer does not answer as it should"),
+    onIssuerFailed: ({ name }, err) => log.warn({ err, issuer: name }, "an issuer does not respond correctly"),
     accountExists,
     secondFactorFor,
   });

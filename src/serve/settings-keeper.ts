@@ -165,9 +165,12 @@ export class SettingsKeeper {
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
       applied = await applySeeds(seeds, settings, act);
       for (const difference of applied.differences)
-        log.warn({ path: this.options.path, difference }, "the file makes accounts and keys once; this stays as it is");
+        log.warn(
+          { path: this.options.path, difference },
+          "the file creates accounts and keys once; this difference is ignored",
+        );
       for (const left of leftOut(this.#inForce, settings, this.#keyIds, applied.keyIds))
-        log.warn({ path: this.options.path, left }, "taken out of the file, this lives on");
+        log.warn({ path: this.options.path, left }, "removed from the file, but still exists");
       // Recorded before it comes into force: what cannot be recorded does not.
       await this.#record(act, { before: this.#told, after: factsOf(file) });
     } catch (error) {
@@ -186,7 +189,7 @@ export class SettingsKeeper {
   #tellPrices(sold: readonly SoldModel[]): void {
     const { log } = this.options;
     const prices = sold.slice(0, PRICES_TOLD_MAX).map((model) => `${model.id}: ${soldAt(model)}`);
-    if (sold.length > 0) log.info({ prices, models: sold.length }, "models are sold at, in USD per million tokens");
+    if (sold.length > 0) log.info({ prices, models: sold.length }, "model prices, in USD per million tokens");
     for (const loss of sold.flatMap(({ losses }) => losses)) log.warn({}, loss);
   }
 

@@ -52,7 +52,7 @@ async function openDatabase(url: string, nodeId: string, options: WatchedOptions
     witnessPath: environment.witnessPath,
     acceptLoss,
     onLossAccepted: (found) => log.error({ found }, "lost state was accepted (--accept-loss)"),
-    onAnchorError: (err) => log.warn({ err }, "no anchor over the ledger could be made or noted; the next is soon"),
+    onAnchorError: (err) => log.warn({ err }, "the ledger's anchor could not be written; it is retried soon"),
   });
   const journals = await openOwnJournals(options);
   const answers: Storage["answers"] = (given) => store.answers(given);
@@ -70,7 +70,7 @@ async function openOwnJournals({ environment, log }: WatchedOptions): Promise<Jo
     if (damaged > 0) log.error({ data, damaged }, "lines of a journal are damaged; a copy of the file stays beside it");
     return journals;
   } catch (err) {
-    log.warn({ err, data }, "TOLLGATE_DATA takes no journal: while PostgreSQL is away, all paid calls are 503");
+    log.warn({ err, data }, "cannot write a journal in TOLLGATE_DATA: paid calls get 503 while PostgreSQL is away");
     return undefined;
   }
 }

@@ -18,12 +18,12 @@ export function encodeToken(list: string, cursor: unknown): string {
   return Buffer.from(JSON.stringify([list, cursor])).toString("base64url");
 }
 
-/** Undefined on the first page. Throws PARAMETER_INVALID where it is no token of this list. */
+/** Undefined on the first page. Throws PARAMETER_INVALID where it is not a page token of this list. */
 export function decodeToken<Cursor>(list: string, token: string, shape: z.ZodType<Cursor>): Cursor | undefined {
   if (token === "") return undefined;
   const parsed = z.tuple([z.literal(list), shape]).safeParse(parseJson(token));
   if (parsed.success) return parsed.data[1];
-  const problem = "it is no token of this list";
+  const problem = "it is not a page token of this list";
   throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "page_token", problem });
 }
 

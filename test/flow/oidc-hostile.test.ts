@@ -178,7 +178,7 @@ describe("an issuer that fails", () => {
     await refuses(browser, comeBack(browser, url), [502, "ISSUER_FAILED"]);
     world.open.override = undefined;
     expect((await comeBack(browser, url)).status).toBe(200);
-    await world.gateway.logged("an issuer does not answer as it should");
+    await world.gateway.logged("an issuer does not respond correctly");
   });
 
   test("keeps nobody waiting who signs in elsewhere, or does something else", async () => {

@@ -94,7 +94,7 @@ describe("who comes in", () => {
     const browser = world.browser();
     const refused = await signInAt(world.corp, browser, "stranger");
     expect(told(refused)).toEqual([403, "OIDC_SIGN_IN_REFUSED"]);
-    expect(JSON.stringify(refused.body)).toContain(`nobody invited ${email} yet`);
+    expect(JSON.stringify(refused.body)).toContain(`there is no invitation for ${email}`);
     expect((await browser.call("GET", "/session")).status).toBe(401);
     expect((await signInAt(world.open, browser, "stranger", { name: "open" })).status).toBe(200);
     expect(await who(browser)).toMatchObject({ user: { email }, account_id: "acme", role: "viewer" });

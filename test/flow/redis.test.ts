@@ -84,7 +84,7 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`a gateway with Redis ${OWN_RED
     await redis.restart();
     await expect.poll(() => value("tollgate_redis_away"), WAIT).toBe(0);
     expect((await ask(secret)).headers.get("x-tollgate-degraded")).toBeNull();
-    await gateway.logged("Redis is away");
+    await gateway.logged("Redis is unavailable");
     expect([...gateway.log, ...gateway.told].join("\n")).not.toContain(PASSWORD);
   });
 

@@ -104,7 +104,7 @@ onEachStore(({ id: driver }) => {
       // Beside it one line that it waits: tries are told by how many wait.
       expect(linesOf(gateway, id).flatMap(({ level, msg }) => (level === "error" ? [msg] : []))).toEqual([
         "a settlement waits: the ledger cannot be written",
-        "a settlement is lost; recovery resolves its hold",
+        "a settlement failed for good; recovery resolves its hold",
       ]);
       expect((await readMetrics(gateway)).value("tollgate_settles_lost_total")).toBe(1);
       await management.verify();

@@ -86,7 +86,7 @@ test.each([
   {
     name: "an operators' kind for an account",
     alerts: "  a: { kind: overage, account: acme, amount: 1 }\n",
-    want: /^f:2:14 alerts\.a\.kind: is one for operators alone/,
+    want: /^f:2:14 alerts\.a\.kind: is for operators only/,
   },
   {
     name: "an account that watches another",

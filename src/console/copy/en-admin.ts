@@ -77,7 +77,7 @@ export const admin = {
     healths: {
       unspecified: "unknown",
       healthy: "takes requests",
-      cooling: "set aside",
+      cooling: "ejected",
       drained: "drained",
       refused: "refuses the credential",
     },
@@ -121,7 +121,7 @@ export const admin = {
     id: "Node",
     version: "Release",
     started: "Started",
-    beat: "Beat",
+    beat: "Last heartbeat",
     settings: "Settings",
     addresses: "Addresses",
     models: "Models",
@@ -135,7 +135,7 @@ export const admin = {
     sources: { unspecified: "unknown", settings: "set in tollgate.yaml", published: "publicly known" },
     free: "free",
     sourceRule:
-      "Where tollgate.yaml gives a model no price, the publicly known one holds: that of the dearest upstream that may answer. Set a price there to have your own.",
+      "Where tollgate.yaml gives a model no price, the publicly known one holds: that of the most expensive upstream that may answer. Set a price there to have your own.",
     input: "Input",
     cached: "From cache",
     output: "Output",

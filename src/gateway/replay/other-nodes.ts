@@ -108,7 +108,7 @@ export class OtherNodes {
       reject = onError;
     });
     const ask = (): RelayInlet => {
-      if (inlet === undefined) throw new Error("a piece came before its question");
+      if (inlet === undefined) throw new Error("received data before its request");
       return inlet;
     };
     const reader = new FrameReader((kind, bytes) => {

@@ -90,7 +90,7 @@ export class FrameReader {
     while (this.#bytes.length >= HEAD_BYTES) {
       const kind = KINDS[this.#bytes.readUInt8(0)];
       const end = HEAD_BYTES + this.#bytes.readUInt32BE(1);
-      if (kind === undefined) throw new Error("another node sent a frame that nobody knows");
+      if (kind === undefined) throw new Error("another node sent a frame of unknown kind");
       if (this.#bytes.length < end) return;
       const bytes = this.#bytes.subarray(HEAD_BYTES, end);
       this.#bytes = this.#bytes.subarray(end);

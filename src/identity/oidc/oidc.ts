@@ -69,7 +69,7 @@ export class Oidc {
   /** Rejects with RESOURCE_UNKNOWN, OIDC_SIGN_IN_REFUSED, ISSUER_FAILED or OVERLOADED. */
   async begin({ name, fresh, invitation, origin }: BeginWish): Promise<Begun> {
     const issuer = this.#issuer(name);
-    if (!URL.canParse(origin)) throw notTaken(issuer, "it begins on the console's own page, in a browser");
+    if (!URL.canParse(origin)) throw notTaken(issuer, "start the sign-in from the console page, in a browser");
     const { seal, clients, nowMs, freshMs } = this.options;
     // Of its own for each issuer: an answer of one is never taken for another's.
     const redirectUri = new URL(`/console/sign-in/${issuer.name}`, origin).href;
@@ -97,11 +97,12 @@ export class Oidc {
     const issuer = this.#issuer(name);
     const { seal, nowMs, clients } = this.options;
     const pending = openPending(seal, sealed, nowMs());
-    if (pending === undefined) throw notTaken(issuer, "it was not begun in this browser, or is over; begin it anew");
-    if (pending.name !== issuer.name) throw notTaken(issuer, "another sign-in was begun since; begin it anew");
+    if (pending === undefined)
+      throw notTaken(issuer, "it was not started in this browser, or has expired; start it again");
+    if (pending.name !== issuer.name) throw notTaken(issuer, "another sign-in was started since; start it again");
     const { stage } = pending;
     if (stage.kind === "known") {
-      if (stage.vouched.issuer !== issuer.issuer) throw notTaken(issuer, "its address is another one since");
+      if (stage.vouched.issuer !== issuer.issuer) throw notTaken(issuer, "the issuer's address has changed since");
       return { issuer, pending, vouched: stage.vouched };
     }
     if (query.length > QUERY_LENGTH_MAX) throw notTaken(issuer, "its answer is too long");
@@ -138,7 +139,7 @@ export class Oidc {
     const isFault = code === undefined || ISSUER_FAULTS.has(code) || CLIENT_FAULTS.has(word);
     if (isFault) return this.options.clients.failed(issuer, error);
     const said = typeof word === "string" && ERROR_WORD.test(word) ? ` (${word})` : "";
-    return notTaken(issuer, `its answer does not hold${said}; begin it anew`, plainError(error));
+    return notTaken(issuer, `its answer is not valid${said}; start it again`, plainError(error));
   }
 }
 

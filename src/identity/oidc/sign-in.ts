@@ -164,8 +164,11 @@ function refusalOf({ issuer, vouched }: CameBack, result: Exclude<OidcResult, "d
     case "link_invalid":
       return new GatewayError("ERROR_REASON_LINK_INVALID");
     case "uninvited":
-      return notTaken(issuer, `nobody invited ${vouched.email} yet; ask your operator or an admin of your account`);
+      return notTaken(
+        issuer,
+        `there is no invitation for ${vouched.email}; ask your operator or an admin of your account`,
+      );
     case "full":
-      return notTaken(issuer, "the account for new people has as many members as it may; ask your operator");
+      return notTaken(issuer, "the account for new people is full; ask your operator");
   }
 }

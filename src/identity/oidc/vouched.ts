@@ -20,13 +20,13 @@ const SUBJECT_LENGTH_MAX = 255;
 /** Throws OIDC_SIGN_IN_REFUSED. */
 export function vouchedOf(issuer: IssuerSettings, claims: Claims): Vouched {
   const { sub: subject, email_verified: isVerified, auth_time: authTime } = claims;
-  if (subject === "" || subject.length > SUBJECT_LENGTH_MAX) throw notTaken(issuer, "it names nobody");
+  if (subject === "" || subject.length > SUBJECT_LENGTH_MAX) throw notTaken(issuer, "it sent no valid subject");
   const email = emailIn(issuer, claims.email);
   if (isVerified !== true)
     throw notTaken(issuer, `it does not say that the e-mail address ${email} was verified; have it verified there`);
   const domain = email.slice(email.lastIndexOf("@") + 1);
   if (issuer.emailDomains.length > 0 && !issuer.emailDomains.includes(domain))
-    throw notTaken(issuer, `e-mail addresses of ${domain} may not come in`);
+    throw notTaken(issuer, `e-mail addresses at ${domain} are not allowed`);
   const authTimeMs = typeof authTime === "number" && Number.isFinite(authTime) ? Math.floor(authTime * 1_000) : 0;
   return { issuer: issuer.issuer, subject, email, name: nameIn(claims.name, email), authTimeMs };
 }
@@ -36,9 +36,9 @@ export function vouchedOf(issuer: IssuerSettings, claims: Claims): Vouched {
  * the Kelvin sign becomes a k, would be somebody else's address here.
  */
 function emailIn(issuer: IssuerSettings, said: unknown): string {
-  if (typeof said !== "string" || said === "") throw notTaken(issuer, "it tells no e-mail address");
+  if (typeof said !== "string" || said === "") throw notTaken(issuer, "it sent no e-mail address");
   const plain = said.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-  if (readOr(() => emailOf(said), "") !== plain) throw notTaken(issuer, "it tells an e-mail address that is none here");
+  if (readOr(() => emailOf(said), "") !== plain) throw notTaken(issuer, "it sent an invalid e-mail address");
   return plain;
 }
 
