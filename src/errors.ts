@@ -20,8 +20,8 @@ function usd(nanos = ""): string {
 }
 
 function sayArchived(m: ErrorMetadata): string {
-  const is = `The ${m["kind"]} '${m["id"]}' is from before ${m["archived_before"]}, and its transfers are archived.`;
-  return `${is} Give money back with a credit to its account, whose reason names it.`;
+  const is = `The ${m["kind"]} '${m["id"]}' is older than ${m["archived_before"]}, and its transfers are archived.`;
+  return `${is} It cannot be refunded: credit its account instead, and name it in the credit's reason.`;
 }
 
 const BAD_REQUEST = { http: 400, retry: false } as const;
@@ -98,7 +98,7 @@ export const REASONS = {
   ERROR_REASON_KEY_TOO_WIDE: {
     ...FORBIDDEN,
     say: (m) =>
-      `The setting '${m["setting"]}' would go beyond your own key: ${m["problem"]}. Ask for less, or ask your operator.`,
+      `The setting '${m["setting"]}' would allow more than your own key: ${m["problem"]}. Lower it, or ask your operator.`,
   },
   ERROR_REASON_ACCOUNT_FROZEN: {
     ...FORBIDDEN,
@@ -116,11 +116,13 @@ export const REASONS = {
   ERROR_REASON_UPGRADE_REFUSED: {
     http: 426,
     retry: false,
-    say: (m) => `No WebSocket is served at ${m["path"]}. Ask with POST over HTTP; 'stream: true' streams the answer.`,
+    say: (m) =>
+      `${m["path"]} does not accept WebSockets. Send a POST request over HTTP; 'stream: true' streams the answer.`,
   },
   ERROR_REASON_CONNECTION_TOO_OLD: {
     ...BAD_REQUEST,
-    say: (m) => `This WebSocket is ${m["minutes"]} minutes old, and no older may ask. Open another one and ask again.`,
+    say: (m) =>
+      `This WebSocket has reached the maximum age of ${m["minutes"]} minutes. Open a new one and send the request again.`,
   },
   ERROR_REASON_RESOURCE_UNKNOWN: {
     ...NOT_FOUND,
@@ -141,18 +143,18 @@ export const REASONS = {
     http: 422,
     retry: false,
     say: (m) =>
-      `This Idempotency-Key came before with another body or route, in the request ${m["request"]}. Send a new key with a new request.`,
+      `This Idempotency-Key was used before with another body or route, by the request ${m["request"]}. Use a new Idempotency-Key for each new request.`,
   },
   ERROR_REASON_ANSWER_GONE: {
     http: 409,
     retry: false,
     say: (m) =>
-      `The request ${m["request"]} with this Idempotency-Key was charged ${usd(m["cost_nanos"])}, but its answer is not kept any more. To ask and pay again, send a new key.`,
+      `The request ${m["request"]} with this Idempotency-Key was charged ${usd(m["cost_nanos"])}, but its answer is no longer stored. To run the request and pay for it again, send a new Idempotency-Key.`,
   },
   ERROR_REASON_STREAM_GONE: {
     http: 410,
     retry: false,
-    say: (m) => `The stream of the request ${m["request"]} is not kept, or not any more.`,
+    say: (m) => `The stream of the request ${m["request"]} is not stored, or is no longer stored.`,
   },
   ERROR_REASON_RATE_LIMITED: {
     http: 429,
@@ -163,7 +165,7 @@ export const REASONS = {
   ERROR_REASON_UPSTREAM_RATE_LIMITED: {
     http: 429,
     retry: true,
-    say: (m) => `Every upstream of the model '${m["model"]}' is at its own rate limit. Try again later.`,
+    say: (m) => `Every upstream of the model '${m["model"]}' has reached its own rate limit. Try again later.`,
   },
   ERROR_REASON_BALANCE_TOO_LOW: {
     ...NO_MONEY,
@@ -179,12 +181,12 @@ export const REASONS = {
     http: 429,
     retry: true,
     say: (m) =>
-      `Calls that run now hold the ${m["budget"] ? `budget (${m["budget"]})` : "balance"} of ${m["owner"]}: the request can cost up to ${usd(m["needed_nanos"])}, ${usd(m["available_nanos"])} is free and ${usd(m["held_nanos"])} is held. Try again when some of them have ended, or lower the output limit.`,
+      `Running requests hold the ${m["budget"] ? `budget (${m["budget"]})` : "balance"} of ${m["owner"]}: this request can cost up to ${usd(m["needed_nanos"])}; ${usd(m["available_nanos"])} is free and ${usd(m["held_nanos"])} is held. Try again when some of them have ended, or lower the output limit.`,
   },
   ERROR_REASON_INTERNAL: {
     http: 500,
     retry: true,
-    say: () => "The gateway failed. Try again; if it happens again, tell your operator the request id.",
+    say: () => "The gateway failed. Try again; if it happens again, give your operator the request id.",
   },
   ERROR_REASON_UPSTREAM_FAILED: {
     http: 502,
@@ -195,7 +197,7 @@ export const REASONS = {
     http: 502,
     retry: false,
     say: (m) =>
-      `The upstream of the model '${m["model"]}' does not let the gateway in${m["problem"] ? `: ${m["problem"]}` : ""}. Your operator must mend that; until then use another model.`,
+      `The upstream of the model '${m["model"]}' refuses the gateway${m["problem"] ? `: ${m["problem"]}` : ""}. Your operator must fix that; until then, use another model.`,
   },
   ERROR_REASON_UPSTREAM_UNAVAILABLE: {
     ...UNAVAILABLE,
@@ -207,20 +209,20 @@ export const REASONS = {
   },
   ERROR_REASON_LEDGER_UNAVAILABLE: {
     ...UNAVAILABLE,
-    say: () => "The ledger cannot be written, so nothing that costs money is started. Try again later.",
+    say: () => "The ledger cannot be written, so the gateway starts no request that costs money. Try again later.",
   },
   ERROR_REASON_UPSTREAM_TIMEOUT: {
     http: 504,
     retry: true,
     say: (m) =>
       m["phase"] === "deadline"
-        ? "The call's deadline passed before its answer was whole."
+        ? "The deadline of the call passed before the answer was complete."
         : `The upstream of the model '${m["model"]}' was too slow${m["phase"] ? ` (${m["phase"]})` : ""}.`,
   },
   ERROR_REASON_CANCELLED: {
     http: 499,
     retry: false,
-    say: () => "The caller went away.",
+    say: () => "The client cancelled the request or closed the connection.",
   },
   ...PEOPLE_REASONS,
 } as const satisfies Record<ReasonName, Row>;

@@ -16,7 +16,7 @@ export function addShowCommand(account: Command): void {
   withConnection(
     account
       .command("show")
-      .description("show an account: what is on it, its budgets and limits, and whether it is frozen")
+      .description("show an account: its balance, its budgets and limits, and whether it is frozen")
       .argument("<id>", "the account"),
   ).action(show);
 }

@@ -39,28 +39,28 @@ Examples:
 const ENTRY_KIND = "tollgate.v1.EntryKind";
 
 export function addAccountCommands(program: Command): void {
-  const account = program.command("account").alias("accounts").description("open, credit and show accounts");
+  const account = program.command("account").alias("accounts").description("create, credit and show accounts");
   withConnection(
     account
       .command("create")
-      .description("open an account with nothing on it")
-      .argument("[id]", "1 to 64 of a-z, 0-9, _, . and - (default: one is made)", "")
-      .option("--name <name>", "its name, for people", ""),
+      .description("create an account with a balance of 0")
+      .argument("[id]", "the id: 1 to 64 of a-z, 0-9, _, . and - (default: generated)", "")
+      .option("--name <name>", "a display name", ""),
   ).action(create);
   withConnection(
     withContent(account.command("update"))
-      .description("change the account's budgets and limits, which count what all its keys spend and ask for")
+      .description("change the budgets and limits of an account, which apply to all its keys together")
       .argument("<id>", "the account")
-      .option("--budget-day <usd>", "the most it may spend in a UTC day; 0 is no limit", readUsd)
-      .option("--budget-month <usd>", "the most it may spend in a UTC month; 0 is no limit", readUsd)
-      .option("--budget-total <usd>", "the most it may spend at all; 0 is no limit", readUsd)
-      .option("--request-cost-max <usd>", "the most that one request may cost; 0 is no limit", readUsd)
-      .option("--requests-per-minute <count>", "requests in any 60 seconds; 0 is no limit", readWhole)
-      .option("--tokens-per-minute <count>", "tokens in any 60 seconds; 0 is no limit", readWhole)
-      .option("--concurrency <count>", "requests at once; 0 is no limit", readWhole)
+      .option("--budget-day <usd>", "the most that the account may spend in a UTC day; 0: no limit", readUsd)
+      .option("--budget-month <usd>", "the most that the account may spend in a UTC month; 0: no limit", readUsd)
+      .option("--budget-total <usd>", "the most that the account may ever spend; 0: no limit", readUsd)
+      .option("--request-cost-max <usd>", "the most that one request may cost; 0: no limit", readUsd)
+      .option("--requests-per-minute <count>", "the most requests in any 60 seconds; 0: no limit", readWhole)
+      .option("--tokens-per-minute <count>", "the most tokens in any 60 seconds; 0: no limit", readWhole)
+      .option("--concurrency <count>", "the maximum number of concurrent requests; 0: no limit", readWhole)
       .option(
         "--model-limit <limit>",
-        "limits with some models, instead of all that there are; repeat it for more; 'none' for none",
+        "limits for some models; repeat it for more; replaces the whole list of model limits; 'none' clears it",
         readModelLimit,
       )
       .addHelpText("after", UPDATE_EXAMPLES),
@@ -69,16 +69,16 @@ export function addAccountCommands(program: Command): void {
     account
       .command("list")
       .description("list accounts by id")
-      .option("--limit <rows>", "at most so many", readLimit, 100),
+      .option("--limit <rows>", "the maximum number of rows", readLimit, 100),
   ).action(list);
   withConnection(
     account
       .command("credit")
-      .description("add money, once for each credit id")
+      .description("add money; repeating the same credit id adds nothing")
       .argument("<id>", "the account")
       .argument("<usd>", "how much, such as 25.00", readUsd)
-      .option("--reason <text>", "why, where it is a correction")
-      .option("--id <credit>", "your own id of this credit, such as an invoice number; repeating it adds nothing")
+      .option("--reason <text>", "the reason, if the credit is a correction")
+      .option("--id <credit>", "your own id of this credit, such as an invoice number")
       .addHelpText("after", "\nExample:\n  tollgate account credit acme 25.00 --id inv-7"),
   ).action(credit);
   addShowCommand(account);
@@ -90,18 +90,18 @@ export function addAccountCommands(program: Command): void {
   withConnection(
     account
       .command("entries")
-      .description("list the account's transfers, newest first")
+      .description("list the ledger entries of an account, newest first")
       .argument("<id>", "the account")
-      .option("--limit <rows>", "at most so many", readLimit, 100),
+      .option("--limit <rows>", "the maximum number of rows", readLimit, 100),
   ).action(entries);
   withConnection(
     account
       .command("statement")
-      .description("show what was booked on the account, oldest first, with the balance after each entry")
+      .description("show the entries of an account, oldest first, with the balance after each")
       .argument("<id>", "the account")
-      .option("--from <day>", "from this UTC day or time on (default: the first entry)", readMoment, "")
-      .option("--to <day>", "until and with this UTC day, or before a time (default: now)", readMoment, "")
-      .option("--limit <rows>", "at most so many entries (default: all of them with --csv, else 100)", readLimit)
+      .option("--from <day>", "from this UTC day or time (default: the first entry)", readMoment, "")
+      .option("--to <day>", "up to and including this UTC day, or before this time (default: now)", readMoment, "")
+      .option("--limit <rows>", "the maximum number of entries (default: all with --csv, otherwise 100)", readLimit)
       .option("--csv", "print CSV, amounts in USD")
       .addHelpText("after", "\nExample:\n  tollgate account statement acme --from 2026-11-01 --to 2026-11-30 --csv"),
   ).action(statement);
@@ -109,10 +109,12 @@ export function addAccountCommands(program: Command): void {
 
 function withContent(update: Command): Command {
   return update
-    .addOption(new Option("--content <on|off>", "keep what requests and answers say, encrypted").choices(["on", "off"]))
+    .addOption(
+      new Option("--content <on|off>", "store the content of requests and answers, encrypted").choices(["on", "off"]),
+    )
     .option(
       "--redact <rule>",
-      "with --content on: take out what looks so, # a digit and * a word, as '###-##-####'; repeat it for more",
+      "with --content on: remove text of this form before storing (#: a digit, *: a word), such as '###-##-####'; repeat it for more",
       (rule: string, earlier: readonly string[] = []) => [...earlier, rule],
     );
 }

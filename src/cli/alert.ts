@@ -25,62 +25,70 @@ const KINDS = new EnumWords<AlertKind>(AlertKind, "ALERT_KIND_");
 type ListOptions = ConnectionOptions & { readonly account?: string; readonly limit: number };
 
 export function addAlertCommands(program: Command): void {
-  const alerts = program.command("alerts").description("make, list and end alerts");
-  listed(alerts, "list alerts, with what they tell of now").action(listAlerts);
+  const alerts = program.command("alerts").description("create, list and delete alerts");
+  listed(alerts, "list alerts, and the subjects that fire now").action(listAlerts);
   withConnection(
     alerts
       .command("create")
-      .description("make an alert")
-      .argument("<kind>", "what it watches, such as balance_low, budget_share or error_share", KINDS.read)
-      .option("--account <id>", "whose it is (default: the operator's, or the key's own account)", "")
-      .option("--name <name>", "what it is called", "")
-      .option("--amount <usd>", "its amount", readUsd)
-      .option("--percent <n>", "its share", readWhole)
-      .option("--days <n>", "its days", readWhole)
-      .option("--ms <n>", "its time, in milliseconds", readWhole)
-      .option("--for <minutes>", "how long it must hold", readWhole)
-      .option("--model <glob>", "the models that it watches", "")
-      .option("--upstream <id>", "the upstream that it watches", "")
-      .option("--webhook <id...>", "the webhooks that hear of it (default: all of its account)")
-      .option("--email <address...>", "the mail addresses that hear of it")
+      .description("create an alert")
+      .argument("<kind>", "what the alert watches, such as balance_low, budget_share or error_share", KINDS.read)
+      .option(
+        "--account <id>",
+        "the account that owns it (default: the operator, or the account of the key in use)",
+        "",
+      )
+      .option("--name <name>", "a display name", "")
+      .option("--amount <usd>", "the threshold in USD", readUsd)
+      .option("--percent <n>", "the threshold in percent", readWhole)
+      .option("--days <n>", "the threshold in days", readWhole)
+      .option("--ms <n>", "the threshold in milliseconds", readWhole)
+      .option("--for <minutes>", "how many minutes the condition must hold", readWhole)
+      .option("--model <glob>", "only these models", "")
+      .option("--upstream <id>", "only this upstream", "")
+      .option("--webhook <id...>", "the webhooks that receive its events (default: all of its account)")
+      .option("--email <address...>", "the mail addresses that receive its events")
       .addHelpText("after", "\nExample:\n  tollgate alerts create balance_low --account acme --amount 5.00"),
   ).action(createAlert);
-  named(alerts, "delete", "end an alert").action(deleteAlert);
-  const webhooks = program.command("webhooks").description("make, list and test webhooks");
+  named(alerts, "delete", "delete an alert").action(deleteAlert);
+  const webhooks = program.command("webhooks").description("create, list and test webhooks");
   listed(webhooks, "list webhooks").action(listWebhooks);
   withConnection(
     webhooks
       .command("create")
-      .description("make a webhook; its secret goes to standard output, once")
-      .argument("<url>", "where events are posted")
-      .option("--account <id>", "whose it is (default: the operator's, or the key's own account)", "")
-      .option("--name <name>", "what it is called", ""),
+      .description("create a webhook and print its secret, once, to standard output")
+      .argument("<url>", "the URL that events are posted to")
+      .option(
+        "--account <id>",
+        "the account that owns it (default: the operator, or the account of the key in use)",
+        "",
+      )
+      .option("--name <name>", "a display name", ""),
   ).action(createWebhook);
-  named(webhooks, "rotate", "give a webhook a new secret")
-    .option("--grace <seconds>", "how long the old secret signs as well", readWhole)
+  named(webhooks, "rotate", "give a webhook a new secret and print it, once")
+    .option("--grace <seconds>", "how long requests are also signed with the old secret", readWhole)
     .action(rotateWebhook);
   named(webhooks, "test", "send a test event").action(testWebhook);
-  named(webhooks, "delete", "end a webhook").action(deleteWebhook);
-  listed(webhooks, "list what was sent, newest first", "deliveries").action(listDeliveries);
-  named(webhooks, "resend", "send a delivery's event once more").action(resend);
+  named(webhooks, "delete", "delete a webhook").action(deleteWebhook);
+  listed(webhooks, "list deliveries of events, newest first", "deliveries").action(listDeliveries);
+  named(webhooks, "resend", "send the event of a delivery again").action(resend);
   const events = program.command("events").description("list and watch events");
   listed(events, "list events, newest first").action(listEvents);
   withConnection(
     events
       .command("watch")
-      .description("print events as they happen")
-      .option("--account <id>", "only those of this account's alerts", "")
-      .option("--after <id>", "go on behind this event", ""),
+      .description("print events when they happen")
+      .option("--account <id>", "only events of alerts of this account", "")
+      .option("--after <id>", "start after this event", ""),
   ).action(watchEvents);
 }
 
 function listed(parent: Command, description: string, name = "list"): Command {
-  const command = parent.command(name).description(description).option("--account <id>", "only this account's");
-  return withConnection(command.option("--limit <rows>", "at most so many", readLimit, 100));
+  const command = parent.command(name).description(description).option("--account <id>", "only of this account");
+  return withConnection(command.option("--limit <rows>", "the maximum number of rows", readLimit, 100));
 }
 
 function named(parent: Command, name: string, description: string): Command {
-  return withConnection(parent.command(name).description(description).argument("<id>", "its id"));
+  return withConnection(parent.command(name).description(description).argument("<id>", "the id"));
 }
 
 interface CreateOptions extends ConnectionOptions {

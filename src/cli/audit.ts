@@ -13,19 +13,19 @@ const RESULTS = new EnumWords<AuditResult>(AuditResult, "AUDIT_RESULT_");
 const DETAIL_CHARACTERS_MAX = 80;
 
 export function addAuditCommands(program: Command): void {
-  const audit = program.command("audit").description("see who changed what");
+  const audit = program.command("audit").description("show who changed what");
   withConnection(
     audit
       .command("list")
       .description("list changes and refused attempts, newest first")
-      .option("--account <id>", "only what concerns this account", "")
-      .option("--actor <id>", "only what this key or user did", "")
+      .option("--account <id>", "only for this account", "")
+      .option("--actor <id>", "only by this key or user", "")
       .option("--method <name>", "only this method, such as RevokeKey", "")
-      .option("--resource <name>", "only what is about this, such as keys/key_4f1c", "")
-      .option("--result <result>", `only what was ${RESULTS.words.join(", ")}`, RESULTS.read)
-      .option("--from <day>", "from this UTC day or time on (default: the first record)", readMoment, "")
-      .option("--to <day>", "until and with this UTC day, or before a time (default: now)", readMoment, "")
-      .option("--limit <rows>", "at most so many (default: all of them with --csv, else 100)", readLimit)
+      .option("--resource <name>", "only for this resource, such as keys/key_4f1c", "")
+      .option("--result <result>", `only with this result: ${RESULTS.words.join(", ")}`, RESULTS.read)
+      .option("--from <day>", "from this UTC day or time (default: the first record)", readMoment, "")
+      .option("--to <day>", "up to and including this UTC day, or before this time (default: now)", readMoment, "")
+      .option("--limit <rows>", "the maximum number of rows (default: all with --csv, otherwise 100)", readLimit)
       .option("--csv", "print CSV")
       .addHelpText("after", "\nExample:\n  tollgate audit list --method RevokeKey --from 2026-11-01"),
   ).action(list);

@@ -19,43 +19,43 @@ interface CreateOptions extends ConnectionOptions {
 }
 
 export function addCodeCommands(program: Command): void {
-  const codes = program.command("codes").description("make, list, void and redeem top-up codes");
+  const codes = program.command("codes").description("create, list, void and redeem top-up codes");
   withConnection(
     codes
       .command("create")
-      .description("make a batch of codes; they go to standard output, one a line, once")
-      .argument("<usd>", "what each is worth, such as 25.00", readUsd)
+      .description("create a batch of codes and print them, once, one per line")
+      .argument("<usd>", "the value of each code, such as 25.00", readUsd)
       .option("--count <n>", "how many, from 1 to 1000 (default: 1)", readWhole)
-      .option("--days <n>", "how long they can be redeemed (default: a year)", readWhole)
-      .option("--note <text>", "what the batch is for, for people", "")
+      .option("--days <n>", "how many days they can be redeemed (default: a year)", readWhole)
+      .option("--note <text>", "a note about the batch", "")
       .addHelpText("after", "\nExample:\n  tollgate codes create 25.00 --count 100 --note spring > codes.txt"),
   ).action(create);
   withConnection(
     codes
       .command("batches")
       .description("list batches, newest first")
-      .option("--limit <rows>", "at most so many", readLimit, 100),
+      .option("--limit <rows>", "the maximum number of rows", readLimit, 100),
   ).action(listBatches);
   withConnection(
     codes
       .command("list")
       .description("list codes, without their secrets")
-      .option("--batch <id>", "only those of this batch", "")
-      .option("--limit <rows>", "at most so many", readLimit, 100),
+      .option("--batch <id>", "only codes of this batch", "")
+      .option("--limit <rows>", "the maximum number of rows", readLimit, 100),
   ).action(list);
   withConnection(
     codes
       .command("void")
-      .description("end the codes of a batch that nobody redeemed yet, or one of them")
+      .description("void the codes of a batch that are not redeemed yet, or one of them")
       .argument("<batch>", "the batch's id")
       .option("--code <id>", "only this code, by its id", ""),
   ).action(voidCodes);
   withConnection(
     codes
       .command("redeem")
-      .description("add what a code is worth to an account")
+      .description("add the value of a code to an account")
       .argument("<account>", "the account's id")
-      .argument("<code>", "the code; shows in the list of processes"),
+      .argument("<code>", "the code; other users of this machine can see it in the process list"),
   ).action(redeem);
 }
 

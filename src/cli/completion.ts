@@ -7,7 +7,7 @@ const SHELLS = ["bash", "zsh"] as const;
 export function addCompletionCommand(program: Command): void {
   program
     .command("completion")
-    .description("print what makes a shell complete the commands")
+    .description("print a script that adds command completion to a shell")
     .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
     .addHelpText("after", '\nExample:\n  eval "$(tollgate completion bash)"')
     .action((shell: string) => printPart(shell === "zsh" ? zshScript(program) : bashScript(program)));

@@ -8,17 +8,15 @@ import { formatSold, soldJson } from "./sold-models.js";
 
 /** What a file changes nothing of, and what does. */
 const MADE_ONCE =
-  "Accounts and keys are made from a file once, so that it never undoes what was changed since. To change one that stands, " +
-  "use 'tollgate account update' and 'tollgate key update'; one that is taken out of the file lives on until " +
+  "Accounts and keys are made from a file once: the file never changes one that exists. To change one, use " +
+  "'tollgate account update' or 'tollgate key update'. One that you remove from the file continues to work until " +
   "'tollgate account freeze' or 'tollgate key revoke' stops it.";
 
 export function addConfigCommands(program: Command): void {
-  const config = program
-    .command("config")
-    .description("check and export settings files, and tell what may stand in one");
+  const config = program.command("config").description("check and export settings files, and print their schema");
   config
     .command("check")
-    .description("read a settings file, list what is wrong with line and column, and exit with 3 where anything is")
+    .description("check a settings file and list every error with line and column; exits with 3 if there is one")
     .argument("[file]", "the file (default: TOLLGATE_CONFIG, or tollgate.yaml)")
     .option("--json", "print JSON")
     .action(check);

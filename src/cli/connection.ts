@@ -32,7 +32,7 @@ export function withConnection(command: Command): Command {
       "--gateway <host:port>",
       `the gateway's gRPC address, with TLS grpcs://host:port (TOLLGATE_GATEWAY, or ${GATEWAY_DEFAULT})`,
     )
-    .option("--key <key>", "the key to use (TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY); shows in the list of processes")
+    .option("--key <key>", "the key to use (TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY); visible in the process list")
     .option("--json", "print JSON");
 }
 

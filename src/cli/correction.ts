@@ -19,11 +19,11 @@ export function addDebitCommand(account: Command): void {
   withConnection(
     account
       .command("debit")
-      .description("take money back, once for each debit id; what the account has not is booked as a receivable")
+      .description("take money back; if the balance is too low, the rest is booked as a receivable")
       .argument("<id>", "the account")
       .argument("<usd>", "how much, such as 25.00", readUsd)
-      .requiredOption("--reason <text>", "why")
-      .option("--id <debit>", "your own id of this debit; repeating it takes nothing")
+      .requiredOption("--reason <text>", "the reason")
+      .option("--id <debit>", "your own id of this debit; repeating it takes nothing more")
       .addHelpText("after", '\nExample:\n  tollgate account debit acme 25.00 --reason "inv-7 was never paid"'),
   ).action(debit);
 }
@@ -34,11 +34,11 @@ export function addRequestCommands(program: Command): void {
   withConnection(
     request
       .command("refund")
-      .description("give back what a request was charged, or a part of it, once for each refund id")
-      .argument("<id>", "the request, as in x-request-id")
-      .requiredOption("--reason <text>", "why")
-      .option("--usd <amount>", "how much (default: all that is left of the charge)", readUsd)
-      .option("--id <refund>", "your own id of this refund; repeating it gives nothing")
+      .description("give back the charge of a request, or a part of it")
+      .argument("<id>", "the id of the request, as in x-request-id")
+      .requiredOption("--reason <text>", "the reason")
+      .option("--usd <amount>", "how much (default: the rest of the charge)", readUsd)
+      .option("--id <refund>", "your own id of this refund; repeating it gives nothing more")
       .addHelpText("after", '\nExample:\n  tollgate request refund req_1 --usd 0.02 --reason "the answer was cut"'),
   ).action(refund);
 }
@@ -47,14 +47,17 @@ export function addFreezeCommands(account: Command): void {
   withConnection(
     account
       .command("freeze")
-      .description("refuse the account's new requests from now on")
+      .description("refuse all new requests of an account")
       .argument("<id>", "the account")
-      .requiredOption("--reason <text>", "why; the account's clients read it")
-      .option("--end-streams", "end its requests that run, too; they are charged for what came")
+      .requiredOption("--reason <text>", "the reason, which the clients of the account see")
+      .option("--end-streams", "also end its running requests, and charge them for what was delivered")
       .addHelpText("after", '\nExample:\n  tollgate account freeze acme --reason "chargeback" --end-streams'),
   ).action(freeze);
   withConnection(
-    account.command("unfreeze").description("let the account's requests run again").argument("<id>", "the account"),
+    account
+      .command("unfreeze")
+      .description("accept the requests of a frozen account again")
+      .argument("<id>", "the account"),
   ).action(unfreeze);
 }
 

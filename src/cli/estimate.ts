@@ -14,7 +14,8 @@ Examples:
   tollgate estimate gpt-5.4-mini "Why is the sky blue?" --max-tokens 200
   tollgate estimate --file request.json --wire anthropic
 
-The key in use pays nothing: its own limits, budgets and balance say whether it would be admitted.`;
+Nothing is charged. The limits, budgets and balance of the key in use decide whether the request
+would be admitted.`;
 
 interface EstimateOptions extends ConnectionOptions {
   readonly maxTokens?: bigint;
@@ -27,13 +28,13 @@ export function addEstimateCommand(program: Command): void {
   withConnection(
     program
       .command("estimate")
-      .description("say what a request would cost, and whether it would be admitted; no model is asked")
-      .argument("[model]", "the model (default: the one that the file names)", "")
-      .argument("[text]", "what it would be asked", "")
-      .option("--max-tokens <n>", "the most tokens that it may answer", readWhole)
-      .option("--file <path>", "the body of a request instead, as its client would send it; - for standard input")
+      .description("show what a request would cost and whether it would be admitted, without calling a model")
+      .argument("[model]", "the model (default: the model in the file)", "")
+      .argument("[text]", "the text of the request", "")
+      .option("--max-tokens <n>", "the maximum number of output tokens", readWhole)
+      .option("--file <path>", "read a request body as a client would send it, instead; - for standard input")
       .option("--wire <name>", "the format of that body, such as openai-chat, anthropic or gemini", "openai-chat")
-      .option("--embedding", "ask for the vector of the text, rather than for an answer")
+      .option("--embedding", "estimate an embedding of the text instead of an answer")
       .addHelpText("after", EXAMPLES),
   ).action(estimate);
 }

@@ -23,12 +23,12 @@ Exit codes:
   0  done
   1  refused or failed for another reason
   2  the command line is wrong
-  3  the settings are wrong
-  4  the key is refused, or may not do this
-  5  what was named does not exist, or exists already
-  6  no gateway answers, or it cannot now; try again
-  7  the ledger does not hold
-  8  the data is damaged, has lost state, or does not fit this program`;
+  3  the settings have an error
+  4  the key is invalid, or lacks the permission
+  5  the resource does not exist, or exists already
+  6  the gateway cannot be reached or is unavailable; try again
+  7  the ledger has an error
+  8  the data is damaged, incomplete, or of another program version`;
 
 /** The code of what a command ended with. */
 export function exitCodeOf(error: unknown): number {

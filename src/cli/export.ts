@@ -20,26 +20,26 @@ interface ExportOptions extends ConnectionOptions {
 }
 
 export function addExportCommands(program: Command): void {
-  const command = program.command("export").description("write what was used as a file for other programs");
+  const command = program.command("export").description("export usage and ledger entries for other programs");
   withConnection(
     command
       .command("usage")
-      .description("sums by day, account, key and model, to standard output")
-      .option("--format <form>", "csv (USD), jsonl (nano-USD), or focus: the columns of FOCUS 1.2", readForm, "csv")
-      .option("--account <id>", "only this account's", "")
-      .option("--from <day>", "from this UTC day on (default: 30 days ago)", readDay, "")
-      .option("--since <days>", "instead of --from: so long ago, such as 7d", readSpan)
-      .option("--to <day>", "until and with this UTC day (default: today)", readDay, "")
+      .description("print usage by day, account, key and model")
+      .option("--format <form>", "csv (USD), jsonl (nano-USD), or focus (the columns of FOCUS 1.2)", readForm, "csv")
+      .option("--account <id>", "only of this account", "")
+      .option("--from <day>", "from this UTC day (default: 30 days ago)", readDay, "")
+      .option("--since <days>", "instead of --from: how far back, such as 7d", readSpan)
+      .option("--to <day>", "up to and including this UTC day (default: today)", readDay, "")
       .addHelpText("after", "\nExample:\n  tollgate export usage --format focus --from 2026-11-01 > november.csv"),
   ).action(exportUsage);
   withConnection(
     command
       .command("entries")
-      .description("what was booked on accounts, oldest first, with the balance after each entry, to standard output")
+      .description("print the ledger entries of accounts, oldest first, with the balance after each")
       .option("--format <form>", "csv (USD) or jsonl (nano-USD)", readEntryForm, "csv")
-      .option("--account <id>", "only this account's (default: all that the key may see)", "")
-      .option("--from <day>", "from this UTC day or time on (default: the first entry)", readMoment, "")
-      .option("--to <day>", "until and with this UTC day, or before a time (default: now)", readMoment, "")
+      .option("--account <id>", "only of this account (default: all accounts that the key may see)", "")
+      .option("--from <day>", "from this UTC day or time (default: the first entry)", readMoment, "")
+      .option("--to <day>", "up to and including this UTC day, or before this time (default: now)", readMoment, "")
       .addHelpText("after", "\nExample:\n  tollgate export entries --format jsonl --from 2026-11-01 > november.jsonl"),
   ).action(exportEntries);
 }

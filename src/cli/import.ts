@@ -22,11 +22,11 @@ const KINDS = {
 } as const;
 
 export function addImportCommands(program: Command): void {
-  const group = program.command("import").description("make a settings file from another program's");
+  const group = program.command("import").description("create a settings file from the settings of another program");
   for (const [name, { what, read }] of Object.entries(KINDS)) {
     group
       .command(name)
-      .description(`make a settings file from ${what}; what cannot be carried over is listed with its reason`)
+      .description(`create a settings file from ${what}; prints what cannot be converted, and why`)
       .argument("<file>", "the file to read")
       .option("--out <file>", "the file to write, which must not exist (default: standard output)")
       .action(async (file: string, options: { out?: string }) => run(file, options.out, await read()));

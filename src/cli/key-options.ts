@@ -28,33 +28,36 @@ export interface KeyOptions {
 
 /** Switches, and what each does. */
 const SWITCHES = [
-  ["refuse-unaffordable", "refuse a request that the balance cannot cover, rather than lower its output limit"],
-  ["retries-run-anew", "let a retry of an SDK run and pay anew, rather than wait for the lost answer"],
-  ["strict", "refuse a request with parameters that its upstream has no place for, rather than leave them out"],
-  ["children-end-with-it", "end the keys that it makes when it is revoked or expires"],
-  ["keep-streams-on-revoke", "let requests that run finish when it is revoked, rather than end them"],
-  ["end-streams-on-expiry", "end requests that run when it expires, rather than let them finish"],
+  ["refuse-unaffordable", "refuse a request that the balance does not cover, instead of lowering its output limit"],
+  ["retries-run-anew", "run and charge an automatic retry of an SDK again, instead of waiting for the lost answer"],
+  ["strict", "refuse a request with parameters that the upstream does not support, instead of removing them"],
+  ["children-end-with-it", "when the key is revoked or expires, end the keys created with it too"],
+  ["keep-streams-on-revoke", "when the key is revoked, let its running requests finish instead of ending them"],
+  ["end-streams-on-expiry", "when the key expires, end its running requests instead of letting them finish"],
 ] as const;
 
 /** Adds them. What is updated may be switched off as well. */
 export function withKeyOptions(command: Command, use: "create" | "update"): Command {
   command
-    .option("--name <name>", "what it is for")
-    .option("--scope <scope...>", "chat, embeddings, models, usage, keys, operator (default: the first four)")
-    .option("--model <glob...>", 'models it may use, such as "gpt-*" (default: all)')
-    .option("--deny-model <glob...>", "models it may not use")
-    .option("--address <cidr...>", "addresses it may be used from (default: all)")
-    .option("--expires <time>", "when it ends, such as 2027-01-01T00:00:00Z", readTime)
-    .option("--requests-per-minute <n>", "the most requests in any 60 seconds", readWhole)
-    .option("--tokens-per-minute <n>", "the most tokens in any 60 seconds", readWhole)
-    .option("--concurrency <n>", "the most requests at once", readWhole)
-    .option("--budget-day <usd>", "the most it may spend in a UTC day", readUsd)
-    .option("--budget-month <usd>", "the most it may spend in a UTC month", readUsd)
-    .option("--budget-total <usd>", "the most it may spend at all", readUsd)
+    .option("--name <name>", "a display name")
+    .option(
+      "--scope <scope...>",
+      "chat, embeddings, models, usage, keys, audit, alerts, operator (default: the first four)",
+    )
+    .option("--model <glob...>", 'models that the key may use, such as "gpt-*" (default: all)')
+    .option("--deny-model <glob...>", "models that the key may not use")
+    .option("--address <cidr...>", "addresses from which the key may be used (default: all)")
+    .option("--expires <time>", "when the key expires, such as 2027-01-01T00:00:00Z", readTime)
+    .option("--requests-per-minute <n>", "the maximum number of requests in any 60 seconds", readWhole)
+    .option("--tokens-per-minute <n>", "the maximum number of tokens in any 60 seconds", readWhole)
+    .option("--concurrency <n>", "the maximum number of concurrent requests", readWhole)
+    .option("--budget-day <usd>", "the most that the key may spend in a UTC day", readUsd)
+    .option("--budget-month <usd>", "the most that the key may spend in a UTC month", readUsd)
+    .option("--budget-total <usd>", "the most that the key may ever spend", readUsd)
     .option("--request-cost-max <usd>", "the most that one request may cost", readUsd);
   for (const [name, description] of SWITCHES) {
     command.option(`--${name}`, description);
-    if (use === "update") command.option(`--no-${name}`, "the contrary");
+    if (use === "update") command.option(`--no-${name}`, `turn --${name} off`);
   }
   return command.option("--label <name=text>", "a label of your own; may be repeated", readLabel);
 }

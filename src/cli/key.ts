@@ -13,10 +13,10 @@ import { formatLimit, formatList, formatTable, formatTime, numeric, printable, r
 type SetOptions = ConnectionOptions & KeyOptions;
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command("key").alias("keys").description("make, list, change, revoke, and rotate keys");
+  const key = program.command("key").alias("keys").description("create, list, change, revoke, and rotate keys");
   const create = key
     .command("create")
-    .description("make a key; its secret goes to standard output, once")
+    .description("create a key and print its secret, once, to standard output")
     .argument("[account]", "the account that pays (default: that of the key in use)", "")
     .addHelpText("after", '\nExample:\n  tollgate key create acme --name ci --model "gpt-*" --budget-day 5.00');
   withConnection(withKeyOptions(create, "create")).action(createKey);
@@ -24,22 +24,22 @@ export function addKeyCommands(program: Command): void {
     key
       .command("list")
       .description("list keys, newest first")
-      .option("--account <id>", "only this account's")
-      .option("--find <text>", "only keys whose name, secret's hint or id holds the text", "")
-      .option("--limit <rows>", "at most so many", readLimit, 100),
+      .option("--account <id>", "only keys of this account")
+      .option("--find <text>", "only keys whose name, id or secret hint contains this text", "")
+      .option("--limit <rows>", "the maximum number of rows", readLimit, 100),
   ).action(list);
   const named = (name: string, description: string): Command =>
     key.command(name).description(description).argument("<id>", "the key's id, from: tollgate key list");
-  withConnection(named("show", "show a key, its settings, and how full its limits are now")).action(show);
-  const update = named("update", "change some settings of a key; the others stay")
-    .option("--etag <etag>", "only if nobody changed it since show told this", "")
+  withConnection(named("show", "show a key, its settings, and the current use of its limits")).action(show);
+  const update = named("update", "change some settings of a key; the others keep their values")
+    .option("--etag <etag>", "change the key only if it still has this etag, as key show prints it", "")
     .addHelpText("after", "\nExample:\n  tollgate key update key_4f1c --budget-day 10.00 --no-strict");
   withConnection(withKeyOptions(update, "update")).action(updateKey);
-  withConnection(named("revoke", "end a key for good, from the next request on")).action(revoke);
+  withConnection(named("revoke", "revoke a key for good, from its next request on")).action(revoke);
   withConnection(
-    named("rotate", "give a key a new secret").option(
+    named("rotate", "give a key a new secret and print it, once").option(
       "--grace <seconds>",
-      "how long the old secret lives on",
+      "how long the old secret still works",
       readGrace,
       0,
     ),

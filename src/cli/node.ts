@@ -9,7 +9,7 @@ export function addNodeCommands(program: Command): void {
   withConnection(
     program
       .command("nodes")
-      .description("list the nodes that share the gateway's database; * marks the one that answers")
+      .description("list the nodes that share the database; * marks the node that answered")
       .addHelpText("after", "\nExample:\n  tollgate nodes --json"),
   ).action(nodes);
 }

@@ -15,19 +15,19 @@ interface ListOptions extends ConnectionOptions {
 }
 
 export function addPaymentCommands(program: Command): void {
-  const payments = program.command("payments").description("list payments by card, and book what was missed");
+  const payments = program.command("payments").description("list card payments, and book missing ones");
   withConnection(
     payments
       .command("list")
-      .description("list payments, newest first")
-      .option("--account <id>", "only those of this account", "")
-      .option("--attention", "only those that are stuck, or of which something is still to be received")
-      .option("--limit <rows>", "at most so many", readLimit, 100),
+      .description("list card payments, newest first")
+      .option("--account <id>", "only payments of this account", "")
+      .option("--attention", "only payments that are stuck or have an open receivable")
+      .option("--limit <rows>", "the maximum number of rows", readLimit, 100),
   ).action(list);
   withConnection(
     payments
       .command("reconcile")
-      .description("ask Stripe for what was paid, refunded and disputed, and book what is missing; safe to repeat")
+      .description("fetch payments, refunds and disputes from Stripe and book the missing ones; safe to repeat")
       .option("--days <n>", "how many days back, up to 180 (default: 7)", readWhole),
   ).action(reconcile);
 }

@@ -16,11 +16,11 @@ const VERIFY_MS_MAX = 3_600_000;
 
 export function addReportCommands(program: Command): void {
   withConnection(program.command("models").description("list the models that the key may use")).action(models);
-  const ledger = program.command("ledger").description("prove the ledger");
+  const ledger = program.command("ledger").description("verify the ledger");
   withConnection(
     ledger
       .command("verify")
-      .description("check every account, transfer, hold, and settlement; exits with 7 where something does not hold")
+      .description("verify every account, transfer, hold, and settlement; exits with 7 if an error is found")
       .addHelpText(
         "after",
         `\nA node has no files of an archive. Beside them, what is archived is checked by\n${ARCHIVE_READER}.`,

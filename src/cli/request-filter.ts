@@ -23,18 +23,18 @@ export interface FilterOptions {
 
 export function withFilter(command: Command): Command {
   return command
-    .option("--account <id>", "only this account's", "")
-    .option("--of-key <id>", "only this key's", "")
+    .option("--account <id>", "only of this account", "")
+    .option("--of-key <id>", "only of this key", "")
     .option("--model <id>", "only of this model", "")
     .option("--upstream <id>", "only of this upstream", "")
-    .option("--state <state>", `only those that are ${STATES.words.join(", ")}`, STATES.read)
-    .option("--reason <word>", "only what failed with this reason, such as RATE_LIMITED", "")
-    .option("--status <code>", "only what had this HTTP status", readWhole)
-    .option("--min-cost <usd>", "only what cost at least this", readUsd)
-    .option("--min-ms <ms>", "only what took at least so long", readWhole)
+    .option("--state <state>", `only with this state: ${STATES.words.join(", ")}`, STATES.read)
+    .option("--reason <word>", "only with this error reason, such as RATE_LIMITED", "")
+    .option("--status <code>", "only with this HTTP status", readWhole)
+    .option("--min-cost <usd>", "only with at least this cost", readUsd)
+    .option("--min-ms <ms>", "only with at least this duration", readWhole)
     .option("--user <name>", "only for this end user", "")
     .option("--tag <tag>", "only with this tag", "")
-    .option("--query <text>", "only with this in the id, the client's own id, or the session", "");
+    .option("--query <text>", "only with this text in the id, the client's own id, or the session", "");
 }
 
 export function filterOf(options: FilterOptions): WatchRequestsRequest {

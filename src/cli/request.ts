@@ -21,28 +21,31 @@ export function addRequestReports(request: Command): void {
   const list = request
     .command("list")
     .description("list requests, newest first")
-    .option("--since <time>", "only from so long ago on, such as 7d, 24h or 30m", readSpan)
-    .option("--limit <rows>", "at most so many", readLimit, 100)
+    .option("--since <time>", "how far back, such as 7d, 24h or 30m", readSpan)
+    .option("--limit <rows>", "the maximum number of rows", readLimit, 100)
     .addHelpText("after", "\nExample:\n  tollgate requests list --account acme --reason RATE_LIMITED --since 24h");
   withConnection(withFilter(list)).action(listRequests);
   const watch = request
     .command("watch")
-    .description("print requests as they end, refused ones too")
+    .description("print requests when they end, including refused ones")
     .addHelpText("after", "\nExample:\n  tollgate requests watch --status 429");
   withConnection(withFilter(watch)).action(watchRequests);
   withConnection(
     request
       .command("show")
-      .description("show one request with its attempts and what it moved")
-      .argument("<id>", "the request, as in x-request-id")
-      .option("--content", "what it and its answer said instead, where that is kept; the audit log tells who read it"),
+      .description("show one request with its attempts and ledger entries")
+      .argument("<id>", "the id of the request, as in x-request-id")
+      .option(
+        "--content",
+        "show the content of the request and its answer instead, if it is stored; the audit log records who read it",
+      ),
   ).action(show);
   withConnection(
     request
       .command("erase")
-      .description("take an end user out of all records, for good; what was used and paid stays")
-      .argument("<end-user>", "the person, as requests named it")
-      .option("--account <id>", "only in this account's records", ""),
+      .description("erase an end user from all records for good; usage and charges remain")
+      .argument("<end-user>", "the end user, as requests named it")
+      .option("--account <id>", "only in the records of this account", ""),
   ).action(erase);
 }
 

@@ -9,24 +9,27 @@ export function addServeCommand(program: Command): void {
   program
     .command("serve")
     .summary("run the gateway (its settings: tollgate serve --help)")
-    .description("Run the gateway until SIGTERM or SIGINT; then it finishes what runs.")
-    .option("--demo", "also print a first call to try; with no upstream of your own, with a key and credit")
-    .option("--accept-loss", "start once without what the data directory has lost, and write that down")
-    .option("--accept-clock", "start once by the machine's clock although the data directory has seen a later time")
+    .description("Run the gateway until SIGTERM or SIGINT, then finish the running requests and stop.")
+    .option("--demo", "print a first request to try; without an upstream of your own, also create a key with credit")
+    .option(
+      "--accept-loss",
+      "start once although data is missing from the data directory, and record that in the ledger",
+    )
+    .option("--accept-clock", "start once with the machine's clock although the stored data has later times")
     .addHelpText("after", VARIABLES)
     .action(serve);
 }
 
 const VARIABLES = `
 Environment:
-  TOLLGATE_HTTP, TOLLGATE_GRPC  where to listen (127.0.0.1:8080, 127.0.0.1:8081; "off" for none)
-  TOLLGATE_CONFIG               the settings file (tollgate.yaml where present)
-  TOLLGATE_DATA                 where the database and generated secrets are kept (./data)
-  TOLLGATE_CORE                 be a front end only, of the core at this host:port
-  TOLLGATE_OPERATOR_KEY         the operator's key (made at the first start, shown once)
-  TOLLGATE_SECRET               the root secret (made at the first start, in TOLLGATE_DATA)
+  TOLLGATE_HTTP, TOLLGATE_GRPC  listen addresses (127.0.0.1:8080, 127.0.0.1:8081; "off" for none)
+  TOLLGATE_CONFIG               the settings file (tollgate.yaml, if it exists)
+  TOLLGATE_DATA                 the directory of the database and of generated secrets (./data)
+  TOLLGATE_CORE                 run only the HTTP front end, with the core at this host:port
+  TOLLGATE_OPERATOR_KEY         the operator's key (generated at the first start, shown once)
+  TOLLGATE_SECRET               the root secret (generated at the first start, in TOLLGATE_DATA)
   TOLLGATE_LOG_LEVEL            trace, debug, info, warn, error, or silent (info)
-  OPENAI_API_KEY, ...           a family whose variable is set is served without a settings file
+  OPENAI_API_KEY, ...           serve the models of this family without a settings file
 
 Example:
   TOLLGATE_HTTP=0.0.0.0:8080 tollgate serve`;

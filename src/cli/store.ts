@@ -14,23 +14,21 @@ import { CommandFailure } from "./failure.js";
 import { print, printable } from "./print.js";
 
 export function addStoreCommands(program: Command): void {
-  const store = program
-    .command("store")
-    .description("back up the database, bring it back, move it, or archive what is old");
+  const store = program.command("store").description("back up, restore, copy, archive or verify the database");
   store
     .command("backup")
-    .description("write the database in TOLLGATE_DATA to a new file, while a gateway serves from it")
-    .argument("<file>", "the new file; keep TOLLGATE_DATA/secret beside it")
+    .description("write the database in TOLLGATE_DATA to a new file; the gateway may keep running")
+    .argument("<file>", "the new file; keep a copy of TOLLGATE_DATA/secret with it")
     .action(backup);
   store
     .command("restore")
-    .description("put a backup into TOLLGATE_DATA, which has no database now")
-    .argument("<file>", "what backup wrote")
+    .description("restore a backup into TOLLGATE_DATA, which must have no database")
+    .argument("<file>", "the file that backup wrote")
     .action(restoreFile);
   store
     .command("copy")
     .description(
-      "copy the database in TOLLGATE_DATA to the one at TOLLGATE_DATABASE_URL; go on where it was interrupted",
+      "copy the database in TOLLGATE_DATA to TOLLGATE_DATABASE_URL; run it again to continue after an interruption",
     )
     .requiredOption("--from <database>", "sqlite")
     .requiredOption("--to <database>", "postgres")
@@ -38,20 +36,20 @@ export function addStoreCommands(program: Command): void {
   store
     .command("archive")
     .description(
-      "move the transfers of months that are over from the database to files, proven, while gateways serve from it;" +
-        " go on where it was interrupted",
+      "move the transfers of past months from the database to files and verify them; gateways may keep running;" +
+        " run it again to continue after an interruption",
     )
-    .requiredOption("--before <month>", "the first month that stays, as 2026-05")
-    .requiredOption("--to <directory>", "where the files go; each time the same one")
+    .requiredOption("--before <month>", "the first month that stays in the database, such as 2026-05")
+    .requiredOption("--to <directory>", "the directory of the archive; use the same one each time")
     .action(archive);
   store
     .command("verify")
     .description(
-      "check every account, transfer, hold, and settlement in the database; exits with 7 where something does not hold",
+      "verify every account, transfer, hold, and settlement in the database; exits with 7 if an error is found",
     )
     .option(
       "--archive <directory>",
-      "check also the archived transfers that it has, from the first on; else their sums",
+      "also verify the archived transfers in this directory; without it, only their sums are used",
     )
     .action(verify);
 }

@@ -58,11 +58,11 @@ export function addTopCommand(program: Command): void {
   withConnection(
     program
       .command("top")
-      .description("show what the gateway does now: requests, models, accounts, refusals and upstreams")
-      .option("--minutes <n>", "of the last so many minutes, 1 to 1440", readMinutes, 5)
-      .option("--every <seconds>", "draw anew every so many seconds, 1 to 3600", readSeconds, 2)
-      .option("--account <id>", "only this account's requests", "")
-      .option("--once", "print one screen and end")
+      .description("show live activity: requests, models, accounts, errors and upstreams")
+      .option("--minutes <n>", "the number of minutes to sum up, 1 to 1440", readMinutes, 5)
+      .option("--every <seconds>", "refresh every so many seconds, 1 to 3600", readSeconds, 2)
+      .option("--account <id>", "only requests of this account", "")
+      .option("--once", "print one screen and exit")
       .addHelpText("after", EXAMPLES),
   ).action(top);
 }

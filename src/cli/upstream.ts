@@ -18,18 +18,20 @@ import { formatList, numeric, printable, remark } from "./print.js";
 const TEST_MS_MAX = 20_000;
 
 export function addUpstreamCommands(program: Command): void {
-  const upstreams = program.command("upstreams").alias("upstream").description("show upstreams, test and drain them");
+  const upstreams = program.command("upstreams").alias("upstream").description("list, test and drain upstreams");
   withConnection(
-    upstreams.command("list", { isDefault: true }).description("list the upstreams, and what of them is set aside"),
+    upstreams
+      .command("list", { isDefault: true })
+      .description("list the upstreams and their health; SET ASIDE names what gets no requests for now"),
   ).action(list);
   const named = (name: string, description: string): Command =>
     withConnection(
-      upstreams.command(name).description(description).argument("<id>", "the upstream, as the settings name it"),
+      upstreams.command(name).description(description).argument("<id>", "the name of the upstream in the settings"),
     );
-  named("test", "read an upstream's list of models with its credential; exits with 6 where that fails").action(test);
-  named("drain", "let no new requests go to an upstream, at all nodes, until undrain or reset").action(drain);
-  named("undrain", "let requests go to a drained upstream again").action(undrain);
-  named("reset", "take an upstream, and all its models, back into use at once").action(reset);
+  named("test", "read the model list of an upstream with its credential; exits with 6 if that fails").action(test);
+  named("drain", "stop sending new requests to an upstream, on all nodes, until undrain or reset").action(drain);
+  named("undrain", "send requests to a drained upstream again").action(undrain);
+  named("reset", "use an upstream and all its models again at once").action(reset);
 }
 
 async function list(options: ConnectionOptions): Promise<void> {

@@ -42,8 +42,8 @@ Examples:
   tollgate usage --by model,key --since 7d --csv
   tollgate usage --by minute --since 30m --model gpt-5.4
 
-Without --by the sums are of whole UTC days and of answered requests; with it they are of all
-requests, refused ones too, of the last 24 hours or as --since says.`;
+Without --by, the sums cover whole UTC days and answered requests only. With --by, they cover all
+requests, including refused ones, of the last 24 hours or of --since.`;
 
 interface UsageOptions extends ConnectionOptions {
   readonly account: string;
@@ -64,18 +64,18 @@ export function addUsageCommand(program: Command): void {
   withConnection(
     program
       .command("usage")
-      .description("sum up requests by day, account, key and model, or by --by")
-      .option("--by <what>", `at most two of ${DIMENSIONS.words.join(", ")}, with a comma`, readDimensions)
-      .option("--since <time>", "from so long ago on, such as 7d, 24h or 30m", readSpan)
-      .option("--from <day>", "from this UTC day on (default: 30 days ago); not with --by", readDay, "")
-      .option("--to <day>", "until and with this UTC day (default: today); not with --by", readDay, "")
-      .option("--account <id>", "only this account's", "")
+      .description("sum up usage and cost by day, account, key and model, or by other properties with --by")
+      .option("--by <what>", `one or two of ${DIMENSIONS.words.join(", ")}, separated by a comma`, readDimensions)
+      .option("--since <time>", "how far back, such as 7d, 24h or 30m", readSpan)
+      .option("--from <day>", "from this UTC day (default: 30 days ago); not with --by", readDay, "")
+      .option("--to <day>", "up to and including this UTC day (default: today); not with --by", readDay, "")
+      .option("--account <id>", "only of this account", "")
       .option("--of-key <id>", "with --by: only of this key", "")
       .option("--model <id>", "with --by: only of this model", "")
       .option("--upstream <id>", "with --by: only of this upstream", "")
       .option("--user <name>", "with --by: only for this end user", "")
       .option("--tag <tag>", "with --by: only with this tag", "")
-      .option("--reason <word>", "with --by: only what failed with this reason", "")
+      .option("--reason <word>", "with --by: only with this error reason", "")
       .option("--csv", "print CSV, amounts in USD")
       .addHelpText("after", EXAMPLES),
   ).action(usage);

@@ -31,21 +31,24 @@ const ONCE = "It works once, and cannot be shown again.";
 const WHO = "the person's e-mail address or id, from: tollgate users list";
 
 export function addUserCommands(program: Command): void {
-  const users = program.command("users").alias("user").description("list, make, reset, and remove people");
+  const users = program.command("users").alias("user").description("list, invite, create, reset, and remove people");
   withConnection(
-    users.command("list").description("list people").option("--limit <rows>", "at most so many", readLimit, 100),
+    users
+      .command("list")
+      .description("list people")
+      .option("--limit <rows>", "the maximum number of rows", readLimit, 100),
   ).action(list);
   placed(
     users
       .command("invite")
-      .description("make a link by which somebody joins; it goes to standard output, once")
-      .option("--email <address>", "for whom it is meant, for people")
+      .description("create an invitation link for one person and print it, once")
+      .option("--email <address>", "the person whom the link is for, as a note")
       .addHelpText("after", "\nExample:\n  tollgate users invite --account acme --role admin"),
   ).action(invite);
   placed(
     users
       .command("create")
-      .description("make a person, with a link to set a password; it goes to standard output, once")
+      .description("create a person and print, once, a link to set the password")
       .argument("<email>", "the person's e-mail address")
       .option("--name <name>", "the person's name")
       .addHelpText("after", "\nExample:\n  tollgate users create ada@example.com --installation operator"),
@@ -53,32 +56,32 @@ export function addUserCommands(program: Command): void {
   linked(
     users
       .command("reset")
-      .description("end a person's sessions, and make a link to set a new password")
+      .description("end the sessions of a person and print a link to set a new password")
       .argument("<person>", WHO)
-      .option("--second-factor", "take the second factor away too, as for a lost telephone"),
+      .option("--second-factor", "also remove the second factor, for example if the phone is lost"),
   ).action(reset);
   withConnection(
     users
       .command("remove")
-      .description("remove a person from the installation, and revoke the keys that the person made")
+      .description("remove a person from the installation and revoke the keys that the person created")
       .argument("<person>", WHO)
-      .option("--keep-keys", "let the keys that the person made live on"),
+      .option("--keep-keys", "do not revoke the keys that the person created"),
   ).action(remove);
   withConnection(
-    users.command("sign-out").description("end every session of a person, on every node").argument("<person>", WHO),
+    users.command("sign-out").description("end all sessions of a person, on every node").argument("<person>", WHO),
   ).action(signOut);
 }
 
 function linked(command: Command): Command {
-  const option = new Option("--console <url>", "where people reach the gateway, for the link");
+  const option = new Option("--console <url>", "the public address of the gateway, for the link");
   return withConnection(command.addOption(option.env("TOLLGATE_PUBLIC_URL").default("http://127.0.0.1:8080")));
 }
 
 function placed(command: Command): Command {
-  const role = new Option("--role <role>", `what the person may do in the account: ${ROLES.words.join(", ")}`);
+  const role = new Option("--role <role>", `the role in the account: ${ROLES.words.join(", ")}`);
   const whole = new Option(
     "--installation <role>",
-    `what the person is to the whole installation: ${INSTALLATION_ROLES.words.join(", ")}`,
+    `the role in the whole installation: ${INSTALLATION_ROLES.words.join(", ")}`,
   );
   return linked(
     command
@@ -117,7 +120,7 @@ async function invite(options: PlaceOptions & { email?: string }): Promise<void>
       });
       connection.show(service.createInvitation, answer, ({ token }) => linkTo("invitation", token, options));
     }
-    if (!options.json) remark(`Whoever opens this link within 7 days joins. ${ONCE}`);
+    if (!options.json) remark(`Anyone who opens this link within 7 days can join. ${ONCE}`);
   });
 }
 

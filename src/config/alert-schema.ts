@@ -30,22 +30,29 @@ const WEBHOOKS_RULE = "must be a list of webhooks' ids, such as [wh_0123]";
 const EMAILS_RULE = "must be a list of mail addresses, such as [ops@example.com]";
 
 const alert = block({
-  kind: kind.describe("What it watches"),
-  account: account.default("").describe("Whose it is; default: the operator's"),
-  amount: usd.prefault("0").describe("The amount of `balance_low` and `overage`"),
-  percent: number(10_000, "The share of `budget_share`, `error_share` and `spend_rise`"),
-  days: number(365, "The days of `balance_days`, `key_unused`, `key_expiring` and `model_retiring`"),
-  threshold_ms: number(600_000, "The time of `first_token_slow`"),
-  window_minutes: number(60, "The last minutes that `error_share` and `first_token_slow` look at; 0: 5"),
-  requests_min: number(1_000_000, "The least requests in them by which these two judge; 0: 20"),
-  for_minutes: number(1_440, "How long its condition must hold before it is told"),
-  watched_account: account.default("").describe("The account that an operator's alert watches; default: all"),
-  key: one("The key that it watches, by its id"),
-  model: one("The models that it watches, as a glob"),
-  upstream: one("The upstream that it watches"),
-  webhooks: listOf(WEBHOOKS_RULE, 256, "The webhooks that hear of it, by their ids; empty: all of its account"),
-  emails: listOf(EMAILS_RULE, 320, "The mail addresses that hear of it"),
-  paused: truth.prefault("false").describe("It tells of nothing for now"),
+  kind: kind.describe("What the alert watches"),
+  account: account.default("").describe("The account that owns the alert; default: the operator"),
+  amount: usd.prefault("0").describe("The threshold of `balance_low` and `overage`"),
+  percent: number(10_000, "The percentage of `budget_share`, `error_share` and `spend_rise`"),
+  days: number(365, "The number of days of `balance_days`, `key_unused`, `key_expiring` and `model_retiring`"),
+  threshold_ms: number(600_000, "The threshold of `first_token_slow` in milliseconds"),
+  window_minutes: number(60, "The window of `error_share` and `first_token_slow`, in minutes; 0 means 5"),
+  requests_min: number(
+    1_000_000,
+    "The minimum number of requests in that window; with fewer the alert does not fire; 0 means 20",
+  ),
+  for_minutes: number(1_440, "How many minutes the condition must hold before the alert fires"),
+  watched_account: account.default("").describe("The account that an alert of the operator watches; default: all"),
+  key: one("The id of the key that the alert watches"),
+  model: one("A glob of the models that the alert watches"),
+  upstream: one("The upstream that the alert watches"),
+  webhooks: listOf(
+    WEBHOOKS_RULE,
+    256,
+    "The ids of the webhooks that receive its events; empty: all webhooks of its account",
+  ),
+  emails: listOf(EMAILS_RULE, 320, "The mail addresses that receive its events"),
+  paused: truth.prefault("false").describe("The alert is paused and sends no events"),
 });
 
 /** The block `alerts`: each under its own name. */

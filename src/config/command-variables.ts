@@ -2,9 +2,9 @@
 
 /** What each says. */
 export const COMMAND_VARIABLES: Readonly<Record<string, string>> = {
-  TOLLGATE_GATEWAY: "The gateway's gRPC address, `grpcs://host:port` with TLS; default: `127.0.0.1:8081`",
-  TOLLGATE_GATEWAY_CA: "The authorities by which a gateway behind TLS is trusted; default: those that Node knows",
-  TOLLGATE_GATEWAY_CERT: "The certificate that is shown to the gateway, a file in PEM",
-  TOLLGATE_GATEWAY_KEY: "Its key, a file in PEM",
-  TOLLGATE_KEY: "The key that commands use; default: `TOLLGATE_OPERATOR_KEY`",
+  TOLLGATE_GATEWAY: "The gRPC address of the gateway; `grpcs://host:port` for TLS; default: `127.0.0.1:8081`",
+  TOLLGATE_GATEWAY_CA: "The CA of the gateway's certificate: a PEM file; default: the CAs that Node.js trusts",
+  TOLLGATE_GATEWAY_CERT: "The client certificate for the gateway: a PEM file",
+  TOLLGATE_GATEWAY_KEY: "The private key of `TOLLGATE_GATEWAY_CERT`: a PEM file",
+  TOLLGATE_KEY: "The API key that commands use; default: `TOLLGATE_OPERATOR_KEY`",
 };

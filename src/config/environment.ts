@@ -126,156 +126,162 @@ const TEST_VARIABLES = ["TOLLGATE_FAILPOINTS", "TOLLGATE_RECORDINGS"];
 
 /** Each variable: what it must be, what it is where it is not set, and what it says. */
 export const SCHEMA = z.object({
-  TOLLGATE_HTTP: listen.prefault("127.0.0.1:8080").describe("Where HTTP listens; `off` turns it off"),
-  TOLLGATE_GRPC: listen.prefault("127.0.0.1:8081").describe("Where gRPC listens; `off` turns it off"),
+  TOLLGATE_HTTP: listen.prefault("127.0.0.1:8080").describe("The address of the HTTP listener; `off` disables it"),
+  TOLLGATE_GRPC: listen.prefault("127.0.0.1:8081").describe("The address of the gRPC listener; `off` disables it"),
   TOLLGATE_ADMIN: listen
     .prefault("127.0.0.1:8082")
     .describe(
-      "Where `/metrics`, probes, gRPC health and reflection are, without a key and without TLS; `off` turns them off",
+      "The address of `/metrics`, health probes, gRPC health and gRPC reflection, without a key and without TLS; `off` disables it",
     ),
   TOLLGATE_TRUSTED_PROXIES: listOf(PROXIES_RULE, parseBlock)
     .optional()
-    .describe("Addresses and CIDR blocks, with commas, whose `X-Forwarded-For` is taken"),
+    .describe("Proxies whose `X-Forwarded-For` the gateway trusts: addresses and CIDR blocks, separated by commas"),
   TOLLGATE_GRPC_REFLECTION: z
     .enum(["on", "off"], "must be on or off")
     .default("off")
-    .describe("`on`: the gRPC address answers reflection as well, to callers with a key ([grpc.md](grpc.md#stubs))"),
+    .describe("`on` serves gRPC reflection at the gRPC address too, to callers with a key ([grpc.md](grpc.md#stubs))"),
   TOLLGATE_CORS_ORIGINS: listOf(ORIGINS_RULE, parseOrigin)
     .optional()
     .describe(
-      "Origins of web pages, with commas, whose scripts may use the client API with a key, or `*` ([security-model.md](security-model.md#web-pages)). Default: none",
+      "Origins of web pages whose scripts may call the client API with a key, separated by commas, or `*` ([security-model.md](security-model.md#web-pages)). Default: none",
     ),
   TOLLGATE_PUBLIC_URL: publicUrl
     .optional()
     .describe(
-      "Where people and clients reach the gateway, such as `https://llm.example.com`: links that are printed or mailed begin with it. Default: where HTTP listens",
+      "The public address of the gateway, such as `https://llm.example.com`; links that the gateway prints or mails begin with it. Default: the address of the HTTP listener",
     ),
   TOLLGATE_SMTP_URL: z
     .string()
     .refine((text) => URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol), SMTP_RULE)
     .optional()
-    .describe("The mail server that events of alerts go to, such as `smtps://user:password@mail.example.com:465`"),
+    .describe("The mail server for alert mails, such as `smtps://user:password@mail.example.com:465`"),
   TOLLGATE_MAIL_FROM: z
     .string()
     .regex(/^[^\s@<>]{1,64}@[A-Za-z0-9.-]{1,253}$/, MAIL_FROM_RULE)
     .optional()
-    .describe("Who sends that mail"),
+    .describe("The sender address of alert mails; required with `TOLLGATE_SMTP_URL`"),
   TOLLGATE_WEBHOOK_NETWORKS: listOf(NETWORKS_RULE, parseBlock)
     .optional()
-    .describe("Addresses and CIDR blocks, with commas, that are not public and that webhooks may lead to all the same"),
+    .describe(
+      "Private addresses and CIDR blocks that webhooks may call, separated by commas; by default they may call public addresses only",
+    ),
   TOLLGATE_TLS_CERT: z
     .string()
     .optional()
-    .describe("The certificate of HTTP and gRPC, a file in PEM, read again when it changes"),
-  TOLLGATE_TLS_KEY: z.string().optional().describe("Its key, a file in PEM"),
+    .describe("The TLS certificate of the HTTP and gRPC listeners: a PEM file, which is reloaded when it changes"),
+  TOLLGATE_TLS_KEY: z.string().optional().describe("The private key of `TOLLGATE_TLS_CERT`: a PEM file"),
   TOLLGATE_TLS_CLIENT_CA: z
     .string()
     .optional()
-    .describe("The authorities of the certificates that gRPC clients must show"),
+    .describe("The CA of the client certificates that gRPC clients must present (mutual TLS): a PEM file"),
   TOLLGATE_LAME_DUCK_MS: numberOf(0, 600_000, WAIT_RULE)
     .prefault("5000")
-    .describe("How long a stopping process says that it is not ready before its ports close"),
+    .describe("At shutdown, how many milliseconds the process reports not ready before it closes its ports"),
   TOLLGATE_BODY_MEMORY_MIB: numberOf(64, 65_536, MEMORY_RULE)
     .prefault("512")
     .describe(
-      "Memory for the bodies of running requests, a quarter of it for one key, and as much for their answers in one piece",
+      "Memory in MiB for the bodies of running requests, and the same again for their non-streamed answers; one key may use a quarter of it",
     ),
   TOLLGATE_LOAD_SHEDDING: z
     .enum(["on", "off"], "must be on or off")
     .default("on")
     .describe(
-      "`off` refuses no request early where more come than the process can work off ([operations.md](operations.md#overload))",
+      "`off` stops the gateway from refusing requests early when it is overloaded ([operations.md](operations.md#overload))",
     ),
   TOLLGATE_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE)
     .prefault("90")
-    .describe("How long the record of a request is kept; the ledger keeps what it cost"),
-  TOLLGATE_REFUSAL_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("30").describe("The same of a refused request"),
+    .describe("How many days the record of a request is kept; its cost stays in the ledger"),
+  TOLLGATE_REFUSAL_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("30").describe("The same for a refused request"),
   TOLLGATE_CONTENT_DAYS: numberOf(1, 3_650, DAYS_RULE)
     .prefault("7")
-    .describe("How long what requests and answers say is kept, of accounts that have it kept"),
-  TOLLGATE_CONFIG: z.string().optional().describe("The settings file; default: `tollgate.yaml` where there is one"),
+    .describe("How many days the content of requests and answers is kept, for accounts that turned that on"),
+  TOLLGATE_CONFIG: z.string().optional().describe("The settings file; default: `tollgate.yaml`, if it exists"),
   TOLLGATE_DATA: z
     .string()
     .default("data")
     .describe(
-      "The directory of the database, its witness and the generated secret; a start that finds one of them lost says so and ends (`serve --accept-loss`)",
+      "The directory of the database, its witness file and the generated secret. If one of them is missing, the start fails with a message (see `serve --accept-loss`)",
     ),
   TOLLGATE_WITNESS: z
     .string()
     .optional()
     .describe(
-      "Where the ledger's witness is kept; default: `witness.json` in `TOLLGATE_DATA`. A file on another disk lets a start find that all of `TOLLGATE_DATA` is gone, rather than seed credit again",
+      "The witness file of the ledger; default: `witness.json` in `TOLLGATE_DATA`. Put it on another disk: if `TOLLGATE_DATA` is lost, the start then refuses instead of granting the credit of the settings file again",
     ),
   TOLLGATE_DATABASE_URL: databaseUrl
     .optional()
     .describe(
-      "The PostgreSQL (14 or later) that nodes share, in the place of `TOLLGATE_DATA`; needs `TOLLGATE_SECRET` ([postgresql.md](postgresql.md))",
+      "The PostgreSQL database (14 or later) that the nodes share, instead of the database in `TOLLGATE_DATA`; requires `TOLLGATE_SECRET` ([postgresql.md](postgresql.md))",
     ),
-  TOLLGATE_REDIS_URL: redis.optional().describe("Where nodes share limits and changes of keys ([nodes.md](nodes.md))"),
+  TOLLGATE_REDIS_URL: redis
+    .optional()
+    .describe("The Redis for limits and key changes that nodes share ([nodes.md](nodes.md))"),
   TOLLGATE_REDIS_CA: z
     .string()
     .optional()
-    .describe("The authority of Redis' certificate, a file in PEM; default: those that Node knows"),
+    .describe("The CA of the Redis certificate: a PEM file; default: the CAs that Node.js trusts"),
   TOLLGATE_LEASE_MAX_USD: leaseMax
     .prefault("10")
     .describe(
-      "The most money of one key that a node may admit requests against before the database knows of each ([ledger.md](ledger.md#leases))",
+      "The most money, in USD, that one node may reserve ahead for one key; it admits requests against that money before the database has recorded each of them ([ledger.md](ledger.md#leases))",
     ),
   TOLLGATE_WORKERS: numberOf(1, WORKERS_MAX, WORKERS_RULE)
     .prefault("1")
-    .describe("How many processes serve on this machine, each a node of its own ([nodes.md](nodes.md#workers))"),
+    .describe("The number of processes that serve requests; each is a node ([nodes.md](nodes.md#workers))"),
   TOLLGATE_CORE: core
     .optional()
-    .describe("Run the HTTP front end alone; the core is at this gRPC address, `grpcs://host:port` with TLS"),
+    .describe(
+      "Runs only the HTTP front end, which sends requests to the core at this gRPC address; `grpcs://host:port` for TLS",
+    ),
   TOLLGATE_CORE_CA: z
     .string()
     .optional()
-    .describe("The authorities by which a core behind TLS is trusted, a file in PEM; default: those that Node knows"),
-  TOLLGATE_CORE_CERT: z.string().optional().describe("The certificate that is shown to the core, a file in PEM"),
-  TOLLGATE_CORE_KEY: z.string().optional().describe("Its key, a file in PEM"),
+    .describe("The CA of the core's certificate: a PEM file; default: the CAs that Node.js trusts"),
+  TOLLGATE_CORE_CERT: z.string().optional().describe("The client certificate for the core: a PEM file"),
+  TOLLGATE_CORE_KEY: z.string().optional().describe("The private key of `TOLLGATE_CORE_CERT`: a PEM file"),
   TOLLGATE_OPERATOR_KEY: z
     .string()
     .regex(/^sk-[\x21-\x7e]{16,253}$/, KEY_RULE)
     .optional()
-    .describe("The operator's key; default: made at the first start. Commands use it too"),
+    .describe("The operator's key; default: generated at the first start. Commands use it too"),
   TOLLGATE_SECRET: z
     .string()
     .min(32, SECRET_RULE)
     .optional()
     .describe(
-      "The root of the key pepper; default: made at the first start. A front end with its core's secret opens tunnels to it and may forward client addresses",
+      "The root secret, from which the pepper of the API key hashes is derived; default: generated at the first start. A front end with the secret of its core opens tunnels to the core and may forward client addresses",
     ),
   TOLLGATE_SECRET_PREVIOUS: z
     .string()
     .min(32, SECRET_RULE)
     .optional()
     .describe(
-      "The root secret before, while it is rotated: on one node beside the new `TOLLGATE_SECRET` ([0433](decisions/0433-secrets.md))",
+      "During a rotation, the old root secret; set it on one node, together with the new `TOLLGATE_SECRET` ([0140](decisions/0140-two-root-secrets.md))",
     ),
   TOLLGATE_SECRET_NEXT: z
     .string()
     .min(32, SECRET_RULE)
     .optional()
-    .describe("The root secret that comes next, of which many nodes are told first"),
+    .describe("Before a rotation with several nodes, the next root secret; set it on every node first"),
   TOLLGATE_SECRET_SOURCES: listOf(SOURCES_RULE, parseSecretSource)
     .optional()
     .describe(
-      "Variables that a settings text may newly refer to where it is edited in the console or over the API, by how their references begin, with commas, such as `env:OPENAI_`; whoever edits it may send them to any address. Default: none",
+      "Environment variables that an edit of the settings in the console or over the API may newly refer to: prefixes separated by commas, such as `env:OPENAI_`. Anyone who may edit the settings can send these variables to any address. Default: none",
     ),
   TOLLGATE_SECOND_FACTOR: z
     .enum(["nobody", "operators", "everyone"], "must be nobody, operators or everyone")
     .default("nobody")
     .describe(
-      "Whether `operators` or `everyone` who signs in with a password needs a second factor ([people.md](people.md))",
+      "Who needs a second factor to sign in with a password: `nobody`, `operators` or `everyone` ([people.md](people.md))",
     ),
   TOLLGATE_CONSOLE: z
     .enum(["on", "off"], "must be on or off")
     .default("on")
-    .describe("`off` serves no web console at `/console` ([console.md](console.md))"),
+    .describe("`off` disables the web console at `/console` ([console.md](console.md))"),
   TOLLGATE_LOG_LEVEL: z
     .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`)
     .default("info")
-    .describe("How much the log tells"),
+    .describe(`The lowest level that is logged: ${LOG_LEVELS.join(", ")}`),
 });
 
 /**

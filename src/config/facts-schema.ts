@@ -12,32 +12,38 @@ const effort = reading(EFFORT_RULE, (value) => (EFFORT.test(value) ? value : und
 
 /** Facts of a model. What is left out stays as it is known. */
 export const facts = block({
-  images: truth.optional().describe("It reads images"),
-  tools: truth.optional().describe("It calls tools"),
-  forced_tools: truth.optional().describe("A request may force a call of a tool"),
-  schemas: truth.optional().describe("It keeps to a JSON Schema of its answer"),
-  sampling: oneOf(["both", "one", "none"]).optional().describe("Which of `temperature` and `top_p` it takes at once"),
+  images: truth.optional().describe("The model accepts images"),
+  tools: truth.optional().describe("The model can call tools"),
+  forced_tools: truth.optional().describe("A request may force a tool call"),
+  schemas: truth.optional().describe("The model supports a JSON Schema for its answer (structured output)"),
+  sampling: oneOf(["both", "one", "none"])
+    .optional()
+    .describe("Which of `temperature` and `top_p` a request may set: both, only one of them, or none"),
   thinking: oneOf(["adaptive", "effort", "budget", "switch", "always", "none"])
     .optional()
-    .describe("How it is told how much to think"),
-  without_thinking: oneOf(["disabled", "between_tools", "effort"]).optional().describe("How it is told not to think"),
+    .describe("How a request controls reasoning"),
+  without_thinking: oneOf(["disabled", "between_tools", "effort"])
+    .optional()
+    .describe("How a request turns reasoning off"),
   efforts: z
     .array(effort, "must be a list of efforts, from the lowest, such as [low, medium, high]")
     .max(EFFORTS_MAX, `must be at most ${EFFORTS_MAX} efforts`)
     .optional()
-    .describe("Its efforts, from the lowest"),
+    .describe("The reasoning efforts that the model supports, from the lowest"),
   budgets: z
     .record(z.string().regex(EFFORT, EFFORT_RULE), wholeNumber(0, BUDGET_TOKENS_MAX), {
       error: () => "must be a block of efforts and their tokens, such as { low: 1024 }",
     })
     .optional()
-    .describe("The tokens of thinking for each effort"),
-  prefill: truth.optional().describe("It goes on from a begun answer"),
-  system_turns: truth.optional().describe("System messages may stand between the others"),
-  signed_calls: truth.optional().describe("Its calls of tools carry signatures that must come back"),
-  result_images: truth.optional().describe("Results of tools may hold images"),
-  cache_marks: truth.optional().describe("It takes marks of what to cache"),
-  stream_only: truth.optional().describe("It only streams; whole answers are folded from a stream"),
+    .describe("The reasoning tokens for each effort"),
+  prefill: truth.optional().describe("The model continues an assistant message that the request begins (prefill)"),
+  system_turns: truth.optional().describe("System messages may stand anywhere in the conversation"),
+  signed_calls: truth.optional().describe("Tool calls carry signatures that the client must send back"),
+  result_images: truth.optional().describe("Tool results may contain images"),
+  cache_marks: truth.optional().describe("The model accepts cache marks (`cache_control`)"),
+  stream_only: truth
+    .optional()
+    .describe("The upstream only streams; the gateway assembles whole answers from a stream"),
 }).transform((said): ModelFacts => {
   const told: ModelFacts = {
     images: said.images,

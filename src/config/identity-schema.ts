@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { IdentitySettings, IssuerSettings } from "./settings.js";
 import { block, named, oneOf, orEmpty, reading, text } from "./values.js";
 
-export const IDENTITY_IS = "How people sign in beside their passwords: docs/sign-in.md";
+export const IDENTITY_IS = "Sign-in through OpenID Connect, in addition to passwords; see docs/sign-in.md";
 const ISSUERS_MAX = 20;
 const DOMAINS_MAX = 100;
 /** On the own machine nobody is in between. */
@@ -29,27 +29,29 @@ const accountId = reading("must be an account's id: 1 to 64 of a-z, 0-9, _, . an
 );
 
 const newPeople = block({
-  account: accountId.describe("The account that they join: one of this file"),
+  account: accountId.describe("The account that they join, which must be in this file"),
   role: oneOf(["admin", "member", "viewer"] as const)
     .prefault("member")
-    .describe("What they may do there"),
+    .describe("Their role in that account"),
 });
 
 const issuer = block({
-  issuer: issuerUrl.describe("Its address, as its documents give it"),
-  client_id: text(256).describe("What it calls this gateway"),
+  issuer: issuerUrl.describe("The issuer URL"),
+  client_id: text(256).describe("The client id of this gateway at the issuer"),
   client_secret: text(4096, { secret: { isSent: true, unchangedBy: ["title", "email_domains", "new_people"] } })
     .optional()
-    .describe("The secret that it gave this gateway, best as `${VARIABLE}`; absent: the client is a public one"),
-  title: text(64).optional().describe("What people call it, on the button; default: its name"),
+    .describe("The client secret, best as `${VARIABLE}`; absent: the gateway is a public client"),
+  title: text(64).optional().describe("The text of the sign-in button; default: the name"),
   email_domains: z
     .array(domain, DOMAINS_RULE)
     .max(DOMAINS_MAX, DOMAINS_RULE)
     .default([])
-    .describe("The domains of e-mail addresses that may come in; empty: all"),
+    .describe("The e-mail domains that may sign in; empty: all"),
   new_people: newPeople
     .optional()
-    .describe("Where people belong whom nobody invited; absent: only people who are known or invited come in"),
+    .describe(
+      "The account for people who sign in without an invitation; absent: only known or invited people can sign in",
+    ),
 });
 
 const ISSUERS_RULE = `must be at most ${ISSUERS_MAX} issuers`;
@@ -59,7 +61,7 @@ export const identity = orEmpty(
   block({
     oidc: named(/^[a-z0-9][a-z0-9-]{0,31}$/, "must be named by 1 to 32 of a-z, 0-9 and -", issuer)
       .refine((issuers) => Object.keys(issuers).length <= ISSUERS_MAX, ISSUERS_RULE)
-      .describe("OpenID Connect issuers, by names of your own"),
+      .describe("OpenID Connect issuers, by names that you choose"),
   }),
 ).transform(({ oidc }): IdentitySettings => ({
   issuers: Object.entries(oidc).map(([name, said]): IssuerSettings => ({

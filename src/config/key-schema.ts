@@ -46,34 +46,42 @@ const metadata = z
 
 /** One entry of `keys`. */
 export const keySeed = block({
-  account: accountId.describe("Whose key it is: an account of this file"),
-  secret: secret.describe("The key itself, best as `${VARIABLE}`"),
-  name: text(128).default("").describe("What it is for, for people"),
-  scopes: listOf(scope).describe("What it may do; without any `chat`, `embeddings`, `models` and `usage`"),
-  models: listOf(text(128)).describe("The models it may use, as globs; empty: all"),
-  models_denied: listOf(text(128)).describe("The models it may not use, as globs, whatever `models` says"),
-  addresses: listOf(addresses).describe("The addresses and CIDR blocks it may be used from; empty: all"),
-  expires: time.optional().describe("When it ends; absent: never"),
-  requests_per_minute: limit.describe("The most requests in any 60 seconds; 0: no limit"),
-  tokens_per_minute: limit.describe("The most tokens, read and answered, in any 60 seconds; 0: no limit"),
-  concurrency: limit.describe("The most requests at once; 0: no limit"),
-  budget_day: budget.describe("The most that it, with all keys that it made, may spend in a UTC day; 0: no limit"),
-  budget_month: budget.describe("The same in a UTC month; 0: no limit"),
-  budget_total: budget.describe("The same ever; 0: no limit"),
+  account: accountId.describe("The account of the key, which must be in this file"),
+  secret: secret.describe("The secret of the key, best as `${VARIABLE}`"),
+  name: text(128).default("").describe("A display name"),
+  scopes: listOf(scope).describe("What the key may do; default: `chat`, `embeddings`, `models` and `usage`"),
+  models: listOf(text(128)).describe("Globs of the models that the key may use; empty: all"),
+  models_denied: listOf(text(128)).describe(
+    "Globs of the models that the key may not use, even if `models` matches them",
+  ),
+  addresses: listOf(addresses).describe("The addresses and CIDR blocks from which the key may be used; empty: all"),
+  expires: time.optional().describe("When the key expires; absent: never"),
+  requests_per_minute: limit.describe("The maximum number of requests in any 60 seconds; 0: no limit"),
+  tokens_per_minute: limit.describe("The maximum number of input and output tokens in any 60 seconds; 0: no limit"),
+  concurrency: limit.describe("The maximum number of concurrent requests; 0: no limit"),
+  budget_day: budget.describe("The most that the key and all keys created with it may spend in a UTC day; 0: no limit"),
+  budget_month: budget.describe("The same for a UTC month; 0: no limit"),
+  budget_total: budget.describe("The same for the whole life of the key; 0: no limit"),
   request_cost_max: budget.describe("The most that one request may cost; 0: no limit"),
   refuse_unaffordable: truth
     .prefault("false")
-    .describe("Refuse a request that the money cannot cover, rather than lower its output limit"),
-  metadata: metadata.describe("The owner's own labels"),
+    .describe("Refuse a request that the balance or a budget does not cover, instead of lowering its output limit"),
+  metadata: metadata.describe("Your own labels"),
   retries_run_anew: truth
     .prefault("false")
-    .describe("Let a retry of an SDK run and pay anew, rather than wait for the answer of the attempt that was lost"),
+    .describe(
+      "Run and charge an automatic retry of an SDK again, instead of waiting for the answer of the lost attempt",
+    ),
   strict: truth
     .prefault("false")
-    .describe("Refuse a request whose parameters its upstream has no place for, rather than leave them out"),
-  children_end_with_it: truth.prefault("false").describe("The keys that it makes end when it is revoked or expires"),
-  end_streams_on_revoke: truth.prefault("true").describe("Requests that run end within a second when it is revoked"),
-  end_streams_on_expiry: truth.prefault("false").describe("Requests that run end when it expires"),
+    .describe("Refuse a request with parameters that the upstream does not support, instead of removing them"),
+  children_end_with_it: truth
+    .prefault("false")
+    .describe("When the key is revoked or expires, the keys created with it end too"),
+  end_streams_on_revoke: truth
+    .prefault("true")
+    .describe("When the key is revoked, its running requests end within a second"),
+  end_streams_on_expiry: truth.prefault("false").describe("When the key expires, its running requests end"),
 }).transform((said): KeySeed => ({
   accountId: said.account,
   secret: said.secret,

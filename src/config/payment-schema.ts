@@ -42,21 +42,23 @@ const stripe = block({
   secret_key: secret(/^[sr]k_\w+$/, "must be a secret or restricted key of Stripe's, best as `${VARIABLE}`", {
     isSent: true,
     unchangedBy: ["console_url", "currency", "amounts", "amount_min", "amount_max"],
-  }).describe("The key of the Stripe account, best as `${VARIABLE}`"),
+  }).describe("The API key of the Stripe account, best as `${VARIABLE}`"),
   webhook_secret: secret(/^whsec_[\w+/=]+$/, "must be the signing secret of a webhook of Stripe's", {
     isSent: false,
-  }).describe("What signs the events that Stripe sends to `/api/v1/stripe-events`, best as `${VARIABLE}`"),
-  console_url: consoleUrl.describe("Where people reach the console, and come back to when they have paid"),
-  currency: oneOf(["usd"]).prefault("usd").describe("What is charged"),
+  }).describe(
+    "The signing secret of the Stripe webhook that sends events to `/api/v1/stripe-events`, best as `${VARIABLE}`",
+  ),
+  console_url: consoleUrl.describe("The address of the console, to which payers return from Stripe"),
+  currency: oneOf(["usd"]).prefault("usd").describe("The currency of payments"),
   amounts: z
     .array(cents, { error: () => AMOUNTS_RULE })
     .min(1, AMOUNTS_RULE)
     .max(AMOUNTS_MAX, AMOUNTS_RULE)
     .prefault(["10", "25", "100"])
-    .describe("What the console offers"),
-  amount_min: cents.prefault("5").describe("The least that is taken at once"),
-  amount_max: cents.prefault("1000").describe("The most that is taken at once"),
-  api_base: apiBase.optional().describe("For tests: who answers in Stripe's place, on this machine"),
+    .describe("The amounts that the console offers"),
+  amount_min: cents.prefault("5").describe("The smallest amount of one payment"),
+  amount_max: cents.prefault("1000").describe("The largest amount of one payment"),
+  api_base: apiBase.optional().describe("For tests only: the address of a replacement for Stripe, on this machine"),
 }).superRefine(({ amounts, amount_min: least, amount_max: most }, { addIssue }) => {
   const refuse = (field: string, message: string) => addIssue({ code: "custom", path: [field], message });
   if (least < LEAST_NANOS) refuse("amount_min", "must be at least 0.50, which is Stripe's own bound");

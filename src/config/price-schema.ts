@@ -39,23 +39,25 @@ const multiplier = decimal('must be a number such as "0.5", from 0.0001 to 100',
 });
 
 const components = {
-  input: perMillion.describe("Tokens that are read"),
-  cache_read: perMillion.optional().describe("Tokens read from a cache; default: as `input`"),
-  cache_write: perMillion.optional().describe("Tokens written to a cache; default: as `input`"),
-  cache_write_1h: perMillion.optional().describe("Tokens written to a cache for an hour; default: as `cache_write`"),
-  output: perMillion.describe("Tokens that are answered"),
-  reasoning: perMillion.optional().describe("Tokens of reasoning; default: as `output`"),
-  image: perMillion.optional().describe("Tokens of images that are read; default: as `input`"),
-  audio_input: perMillion.optional().describe("Tokens of sound that is read; default: as `input`"),
-  audio_output: perMillion.optional().describe("Tokens of sound that is answered; default: as `output`"),
-  request: perRequest.prefault("0").describe("Each request, in USD, beside its tokens"),
+  input: perMillion.describe("Input tokens"),
+  cache_read: perMillion.optional().describe("Input tokens read from a cache; default: the `input` price"),
+  cache_write: perMillion.optional().describe("Input tokens written to a cache; default: the `input` price"),
+  cache_write_1h: perMillion
+    .optional()
+    .describe("Input tokens written to a cache for an hour; default: the `cache_write` price"),
+  output: perMillion.describe("Output tokens"),
+  reasoning: perMillion.optional().describe("Reasoning tokens; default: the `output` price"),
+  image: perMillion.optional().describe("Image input tokens; default: the `input` price"),
+  audio_input: perMillion.optional().describe("Audio input tokens; default: the `input` price"),
+  audio_output: perMillion.optional().describe("Audio output tokens; default: the `output` price"),
+  request: perRequest.prefault("0").describe("USD for each request, in addition to its tokens"),
 };
 
 const INPUT_TOKENS_MAX = 1_000_000_000;
 const TIERS_RULE = "must be a list of tiers, such as [{ above_input_tokens: 200000, input: 6, output: 22.5 }]";
 
 const aboveInputTokens = wholeNumber(1, INPUT_TOKENS_MAX).describe(
-  "The tier prices all tokens of requests whose input is longer",
+  "The tier applies to all tokens of a request with more input tokens than this",
 );
 const tier = block({ above_input_tokens: aboveInputTokens, ...components }).transform((said): PriceTier => ({
   aboveInputTokens: BigInt(said.above_input_tokens),
@@ -73,15 +75,17 @@ const tiers = z
     }
   })
   .default([])
-  .describe("Other prices for longer requests, the shortest first");
+  .describe("Other prices for requests with a longer input, in ascending order of `above_input_tokens`");
 
 /** Either a multiple of the price around it, tiers and all, or a price of its own. */
 const serviceTier = block({
   ...components,
-  multiplier: multiplier.optional().describe("The price around it times this, in the place of prices of its own"),
-  input: perMillion.optional().describe("Tokens that are read; needed without `multiplier`"),
-  output: perMillion.optional().describe("Tokens that are answered; needed without `multiplier`"),
-  request: perRequest.optional().describe("Each request, in USD, beside its tokens"),
+  multiplier: multiplier
+    .optional()
+    .describe("Multiplies the prices of the enclosing `price` block; use it instead of separate prices"),
+  input: perMillion.optional().describe("Input tokens; required without `multiplier`"),
+  output: perMillion.optional().describe("Output tokens; required without `multiplier`"),
+  request: perRequest.optional().describe("USD for each request, in addition to its tokens"),
   tiers,
 }).transform((said, context): OwnPrice | { readonly multiplier: bigint } => {
   const { multiplier, input, output, request = 0n, ...rest } = said;
@@ -124,9 +128,11 @@ const serviceTiers = named(NAME, NAME_RULE, serviceTier).superRefine((said, cont
 const whole = block({
   ...components,
   tiers,
-  service_tiers: serviceTiers.describe("Prices of service tiers by their names; one without a price is refused"),
+  service_tiers: serviceTiers.describe(
+    "Prices of service tiers, by name; a request for a tier without a price is refused",
+  ),
   tools: named(NAME, NAME_RULE, perThousandCalls).describe(
-    "USD per thousand calls of a tool that the upstream runs; one without a price is refused",
+    "USD per thousand calls of a tool that the upstream runs; a request with a tool without a price is refused",
   ),
 });
 

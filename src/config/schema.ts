@@ -46,28 +46,31 @@ const baseUrl = reading(
 );
 
 const upstream = block({
-  family: text(64).describe("How it is spoken to"),
+  family: text(64).describe("The type of the upstream, which defines the API that the gateway uses"),
   api_key: text(4096, { secret: { isSent: true, unchangedBy: BEHAVIOR } })
     .optional()
-    .describe("Its credential, best as `${VARIABLE}`"),
-  base_url: baseUrl.optional().describe("Its address, where its family has none of its own or another"),
+    .describe("The credential of the upstream, best as `${VARIABLE}`"),
+  base_url: baseUrl.optional().describe("The base URL; required if the family has no default address"),
   unknown_members: oneOf(PASS_OR_REFUSE, MUST_PASS_OR_REFUSE)
     .prefault("pass")
-    .describe("What becomes of members of requests that the gateway does not know"),
+    .describe("What happens to a request with fields that the gateway does not know"),
   prompt_cache: oneOf(PROMPT_CACHE_SETTINGS)
     .optional()
-    .describe("What keeps its cache of prompts within one account, or `off`; default: what its family has"),
+    .describe(
+      "The request field that keeps the upstream's prompt cache separate for each account, or `shared` (one cache for all " +
+        "accounts), or `off` (no cache); default: depends on the family",
+    ),
   media_addresses: oneOf(PASS_OR_REFUSE, MUST_PASS_OR_REFUSE)
     .optional()
     .describe(
-      "What becomes of addresses in requests that it would fetch, such as of pictures; default: `refuse` for `vllm`, " +
-        "`llamacpp`, `ollama` and `openai-compatible`, else `pass`",
+      "What happens to URLs in requests that the upstream would fetch, such as images; default: `refuse` for `vllm`, " +
+        "`llamacpp`, `ollama` and `openai-compatible`, `pass` for the others",
     ),
   unified_limits: oneOf(["pass", "hide"], "must be pass or hide")
     .prefault("hide")
     .describe(
-      "Whether clients see the limits of the operator's own account there (`anthropic-ratelimit-unified-...`), of " +
-        "models that it alone serves; `family: anthropic` has them",
+      "Whether clients see the rate limits of the operator's own account (`anthropic-ratelimit-unified-...`); only for " +
+        "`family: anthropic`, and only for models that no other upstream serves",
     ),
 });
 
@@ -81,22 +84,25 @@ const weight = reading(
 );
 
 const target = block({
-  upstream: text(64).describe("One of `upstreams`"),
-  model: text(256).optional().describe("The model as the upstream names it; default: as it is named here"),
-  weight: weight.prefault("1").describe("Its share among targets of the same priority"),
-  priority: wholeNumber(1, 100).prefault("1").describe("Lower ones are tried first"),
-  cost: price.optional().describe("What the operator pays there; default: the published price, where one is known"),
+  upstream: text(64).describe("The name of an upstream in `upstreams`"),
+  model: text(256).optional().describe("The upstream's name of the model; default: the name in this file"),
+  weight: weight.prefault("1").describe("The share of requests among targets of the same priority"),
+  priority: wholeNumber(1, 100)
+    .prefault("1")
+    .describe("The order of targets; a target with a lower number is tried first"),
+  cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
 });
 
-const UPSTREAMS_ARE = "Where models are served, by names of your own";
-const MODELS_ARE = "What callers may ask for, by the names that they send";
-const ACCOUNTS_ARE = "Who pays, by id; made where they do not exist, and left as they are where they do";
+const UPSTREAMS_ARE = "The services and servers that run models, by names that you choose";
+const MODELS_ARE = "The models that clients may request, by the names that clients send";
+const ACCOUNTS_ARE =
+  "The accounts that pay, by id. An account that does not exist is created; an existing one is not changed";
 const KEYS_ARE =
-  "Keys that are made where they are not there, else left as they are; the log says where the file differs";
-const METRICS_ARE = "What metrics tell beyond what they tell of everybody";
-const ALERTS_ARE = "What the operator and accounts are told of, by name: docs/alerts.md";
-const EXPORTS_ARE = "Files that are written each night";
-const PAYMENTS_ARE = "How accounts are paid into by their own people: docs/payments.md";
+  "API keys. A key that does not exist is created; an existing one is not changed, and the log says where the file differs";
+const METRICS_ARE = "Additional metrics";
+const ALERTS_ARE = "Alerts of the operator and of accounts, by name; see docs/alerts.md";
+const EXPORTS_ARE = "Usage files that are written each night";
+const PAYMENTS_ARE = "How members of an account can add money to it; see docs/payments.md";
 const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream: openai }]";
 
 const day = reading("must be a day such as 2027-01-31", (value) => {
@@ -108,45 +114,49 @@ const model = block({
   targets: z
     .array(target, { error: (issue) => (issue.input === undefined ? `is missing: ${TARGETS_RULE}` : TARGETS_RULE) })
     .min(1, TARGETS_RULE)
-    .describe("Where its requests go"),
+    .describe("The upstreams that serve the model"),
   kind: oneOf(MODEL_KINDS, "must be chat, completion or embedding")
     .optional()
-    .describe("What it is asked for; default: what its family says of it"),
-  context_tokens: wholeNumber(1, TOKENS_MAX).optional().describe("The most tokens of a request and its answer"),
-  output_tokens_max: wholeNumber(1, TOKENS_MAX).optional().describe("The most tokens of an answer"),
+    .describe("The type of the model; default: what the family knows about it"),
+  context_tokens: wholeNumber(1, TOKENS_MAX)
+    .optional()
+    .describe("The context size: the maximum number of tokens of a request and its answer together"),
+  output_tokens_max: wholeNumber(1, TOKENS_MAX).optional().describe("The maximum number of output tokens"),
   stream_head_ms: wholeNumber(100, STREAM_HEAD_MS_MAX)
     .optional()
     .describe(
-      "After how many milliseconds without a word a stream begins all the same, and is kept alive: what fails later is " +
-        "told in the stream; default: 10000",
+      "If the upstream sends nothing for this many milliseconds, the gateway starts the stream and keeps it alive; later " +
+        "errors are then sent as events of the stream; default: 10000",
     ),
   hosted_tools: oneOf(["refuse", "drop"], "must be refuse or drop")
     .prefault("refuse")
     .describe(
-      "What becomes of tools that an upstream would run, such as a web search, where its wire lacks them or they have no " +
-        "price: the request is refused by the tool's name, or goes without it and names it in `x-tollgate-dropped`",
+      "What happens to a tool that the upstream would run itself, such as a web search, if the upstream's format has no such " +
+        "tool or the tool has no price: `refuse` the request, or `drop` the tool and list it in `x-tollgate-dropped`",
     ),
-  price: price.optional().describe("What its callers pay: `free`, or a block; default: the published price"),
-  facts: facts.optional().describe("What it can, over what is known of it by its name"),
-  retires: day.optional().describe("The last day on which it is served"),
+  price: price.optional().describe("What clients pay: `free`, or a block of prices; default: the published price"),
+  facts: facts
+    .optional()
+    .describe("Capabilities of the model; each replaces what the gateway knows about the model by its name"),
+  retires: day.optional().describe("The last day on which the model is served"),
 });
 
 const amount = usd.prefault("0");
 const limits = {
-  requests_per_minute: limit.describe("The most requests of all its keys in any 60 seconds; 0: no limit"),
-  tokens_per_minute: limit.describe("The most tokens of all its keys in any 60 seconds; 0: no limit"),
-  concurrency: limit.describe("The most requests of all its keys at once; 0: no limit"),
+  requests_per_minute: limit.describe("The maximum number of requests of all keys in any 60 seconds; 0: no limit"),
+  tokens_per_minute: limit.describe("The maximum number of tokens of all keys in any 60 seconds; 0: no limit"),
+  concurrency: limit.describe("The maximum number of concurrent requests of all keys; 0: no limit"),
 };
 const account = block({
-  name: text(256).optional().describe("What people call it; default: its id"),
-  credit: amount.describe("Given once, when the account is made"),
-  budget_day: amount.describe("The most that all its keys may spend in a UTC day; 0: no limit"),
-  budget_month: amount.describe("The same in a UTC month; 0: no limit"),
-  budget_total: amount.describe("The same ever; 0: no limit"),
+  name: text(256).optional().describe("The display name; default: the id"),
+  credit: amount.describe("The credit that the account gets once, when it is created"),
+  budget_day: amount.describe("The most that all keys together may spend in a UTC day; 0: no limit"),
+  budget_month: amount.describe("The most that all keys together may spend in a UTC month; 0: no limit"),
+  budget_total: amount.describe("The most that all keys together may ever spend; 0: no limit"),
   request_cost_max: amount.describe("The most that one request may cost; 0: no limit"),
   ...limits,
   models: named(/^.{1,256}$/, "must be named by a model or a glob such as gpt-*", block(limits)).describe(
-    "Limits of single models, or of all that a glob matches together",
+    "Limits for one model, or for all models that a glob matches together",
   ),
 });
 
@@ -161,7 +171,7 @@ const metrics = block({
     .array(accountId, METRIC_ACCOUNTS_RULE)
     .max(METRIC_ACCOUNTS_MAX, METRIC_ACCOUNTS_RULE)
     .default([])
-    .describe("Accounts whose balances and budgets metrics tell, by their ids"),
+    .describe("The ids of accounts whose balance and budgets are exported as metrics"),
 });
 
 const EXPORT_FORMS = ["csv", "jsonl", "focus"] as const;
@@ -169,11 +179,15 @@ const directory = reading("must be the absolute path of a directory, such as /va
   isAbsolute(value) && !value.includes("\0") ? value : undefined,
 );
 const exports = block({
-  directory: directory.optional().describe("Where the files of each UTC day are written; without it none are"),
+  directory: directory
+    .optional()
+    .describe("The directory for the files of each UTC day; without it no files are written"),
   formats: z
     .array(oneOf(EXPORT_FORMS), { error: () => "must be a list of csv, jsonl and focus" })
     .default(["csv"])
-    .describe("What is written: `csv` and `jsonl` usage and entries, `focus` usage in the columns of FOCUS"),
+    .describe(
+      "The files to write: `csv` and `jsonl` contain usage and ledger entries, `focus` contains usage in the columns of FOCUS",
+    ),
 });
 
 /** The whole file. */

@@ -258,7 +258,7 @@ async function holds(one: Case): Promise<void> {
     const passes = wanted.status === 429;
     expect(answer.headers.get("x-should-retry")).toBe(String(passes));
     expect(answer.headers.get("retry-after")).toBe(passes ? "1" : null);
-    expect(text.includes("Calls that run now hold")).toBe(passes);
+    expect(text.includes("Running requests hold")).toBe(passes);
   }
   const { availableNanos } = await management.balance(id);
   expect(availableNanos >= 0n, "available is never below zero").toBe(true);

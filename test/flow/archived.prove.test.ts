@@ -60,7 +60,7 @@ onEachStore((driver) => {
     const { months, transferCount } = await archiveLedger({ ...asked, database, directory, before: "2026-04" });
     expect({ months, transferCount }).toEqual({ months: ["2026-03"], transferCount: 3 });
 
-    const says = `The request '${OLD}' is from before ${BEFORE}, and its transfers are archived. Give money back with`;
+    const says = `The request '${OLD}' is older than ${BEFORE}, and its transfers are archived. It cannot be refunded`;
     const refund = { refund_id: "one", reason: "the answer was cut" };
     const refused = await management.call("POST", `/requests/${OLD}:refund`, refund);
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([404, expect.stringContaining(says)]);

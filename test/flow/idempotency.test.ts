@@ -135,7 +135,7 @@ describe.each(SWEPT_TOPOLOGIES)("an Idempotency-Key, %s", (topology) => {
       });
       expect(response.status).toBe(422);
       expect(response.headers.get("x-should-retry")).toBe("false");
-      expect(await response.text()).toContain("came before with another body or route");
+      expect(await response.text()).toContain("was used before with another body or route");
     });
     expect(made).toEqual({ spent: 0n, calls: 0 });
   });

@@ -8,10 +8,10 @@ export const RAN_ON = "2026-11-29";
 
 /** Clients that people use and the tests do not run, each with the reason. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
-  "`xai-sdk` (Python)": "speaks gRPC with xAI's own servers, and no HTTP",
-  promptfoo: "brings the SDKs of many vendors as optional packages, which the tests do not install",
+  "`xai-sdk` (Python)": "uses gRPC to xAI's own servers, not HTTP",
+  promptfoo: "uses the SDKs of many providers as optional packages, which the tests do not install",
   "`@kilocode/cli` 7.8.1": "its binaries are not in the registry; 7.7.7 ran",
-  "Instructor over `google-genai`": "wants another package beside; Instructor's other ways ran",
+  "Instructor over `google-genai`": "needs another package; the other providers of Instructor were tested",
 };
 
 /** What a program can do, and what comes of it. */
@@ -219,7 +219,7 @@ export const PYTHON_CLIENTS: readonly Client[] = [
     packages: ["instructor"],
     environment: "older" as const,
     does: ["structured", "partial"] as const,
-    told: `that of \`${name}\``,
+    told: `as \`${name}\``,
   })),
   ...[
     { name: "ChatOpenAI", packages: ["langchain", "langchain-openai"], address: V1, does: ALL },

@@ -84,7 +84,7 @@ describe("every comment of the protocol", () => {
     { ending: "_tokens", says: /tokens/i },
     { ending: "_count", says: /number/ },
     { ending: "_time", says: /hen/ },
-    { ending: "_size", says: /^Maximum .* 0 means .* More is taken as 1,000\.$/ },
+    { ending: "_size", says: /^Maximum .* 0 means .* Larger values count as 1,000\.$/ },
     { ending: "page_token", says: /page_token .*Empty: / },
   ])("of a field that ends in $ending says what it is measured in", ({ ending, says }) => {
     const fields = commented.filter(({ kind, name }) => kind === "field" && name.endsWith(ending));

@@ -18,21 +18,21 @@ export function clientsPart(): string {
   );
   const agentRows = AGENTS.map(({ name, package: one }) => [name, versions([one], new Map([...agents, ...python]))]);
   return [
-    "## What ran",
+    "## Tested clients",
     "",
-    `Each of these ran unmodified through the gateway on ${RAN_ON}: those of Node on Node 24, those of Python on Python 3.11.`,
-    "`npm run agents` runs them over upstreams of four wires.",
+    `These clients ran unmodified through the gateway on ${RAN_ON}, with Node 24 and Python 3.11.`,
+    "`npm run agents` repeats this, with upstreams of four wire formats.",
     "",
-    "### SDKs and frameworks of Node",
+    "### SDKs and frameworks for Node",
     "",
     table(NODE_CLIENTS, node),
-    "### SDKs and frameworks of Python",
+    "### SDKs and frameworks for Python",
     "",
     table(PYTHON_CLIENTS, python),
-    "### Agents that ran",
+    "### Coding agents that were tested",
     "",
     markdownTable(["agent", "package"], agentRows),
-    "### Not run",
+    "### Not tested",
     "",
     markdownTable(["client", "why"], Object.entries(NOT_RUN)),
   ].join("\n");
@@ -49,7 +49,7 @@ function table(clients: readonly Client[], pins: Pins): string {
     told,
     does.map((doing) => WORDS[doing]).join("; "),
   ]);
-  return markdownTable(["packages", "by", "configured", "what it did"], rows);
+  return markdownTable(["packages", "class or API", "configuration", "what was tested"], rows);
 }
 
 const WORDS: Readonly<Record<Client["does"][number], string>> = {
@@ -57,11 +57,11 @@ const WORDS: Readonly<Record<Client["does"][number], string>> = {
   stream: "a stream",
   tools: "a tool",
   streamedTools: "a tool, streamed",
-  thread: "a thread, gone on without the server",
-  refusedThread: "a thread, refused",
+  thread: "a thread, continued without state on the server",
+  refusedThread: "a thread with state on the server: refused",
   structured: "structured output",
   partial: "structured output, streamed",
-  vectors: "vectors",
+  vectors: "embeddings",
 };
 
 function versions(packages: readonly string[], pins: Pins): string {

@@ -19,8 +19,8 @@ export interface SettingKey {
 
 /** Blocks that are listed elsewhere, and where. */
 const SAME = [
-  ["targets[].cost", "; a block as `price`"],
-  ["service_tiers.<name>.tiers", "; as those of the price"],
+  ["targets[].cost", "; a block like `price`"],
+  ["service_tiers.<name>.tiers", "; the same keys as `price.tiers`"],
 ] as const;
 const NODE = z
   .object({
@@ -86,7 +86,7 @@ function shownDefault(value: unknown): string | undefined {
 export function configurationPage(): string {
   const environment = ["gateway", "commands"].map((reader) =>
     markdownTable(
-      ["variable", "default", "what it says"],
+      ["variable", "default", "meaning"],
       variables()
         .filter((one) => one.reader === reader)
         .map((one) => [code(one.name), one.default === undefined ? "" : code(one.default), one.description]),
@@ -99,8 +99,8 @@ export function configurationPage(): string {
     return `### \`${top.path}\`\n\n${top.description}.\n\n${table(rows)}`;
   });
   return [
-    `## Variables of the gateway\n\n${environment[0]}`,
-    `## Variables of the commands\n\n${environment[1]}`,
+    `## Environment variables of the gateway\n\n${environment[0]}`,
+    `## Environment variables of the commands\n\n${environment[1]}`,
     `## The settings file\n`,
     ...sections,
   ].join("\n");
@@ -109,10 +109,10 @@ export function configurationPage(): string {
 function table(keys: readonly SettingKey[]): string {
   const rows = keys.map(({ path, description, rule, isRequired, default: value }) => [
     code(path),
-    isRequired ? "needed" : value === undefined ? "" : code(value),
+    isRequired ? "required" : value === undefined ? "" : code(value),
     [description, path === FAMILY_KEY ? familyRule() : rule].filter((text) => text !== "").join("; "),
   ]);
-  return markdownTable(["key", "default", "what it says"], rows);
+  return markdownTable(["key", "default", "meaning"], rows);
 }
 
 /** The settings know no family, and whoever writes them must. */

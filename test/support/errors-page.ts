@@ -43,5 +43,5 @@ export function errorsPage(): string {
       `${meaning} *${say(example)}*`,
     ];
   });
-  return markdownTable(["reason", "HTTP", "gRPC", "`code`", "again?", "when, and what its example says"], rows);
+  return markdownTable(["reason", "HTTP", "gRPC", "`code`", "retry?", "meaning, and an example message"], rows);
 }

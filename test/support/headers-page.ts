@@ -7,84 +7,112 @@ export interface DocumentedHeader {
 }
 
 export const ASKED: readonly DocumentedHeader[] = [
-  { name: "authorization", what: "`Bearer sk-...`: the key" },
-  { name: "x-api-key", what: "the key, as Anthropic's clients send it" },
-  { name: "x-goog-api-key", what: "the key, as Gemini's clients send it; the query `key` too" },
-  { name: "idempotency-key", what: "the request runs and is paid once, however often it is sent within 24 hours" },
+  { name: "authorization", what: "`Bearer sk-...`: the API key" },
+  { name: "x-api-key", what: "the API key, as Anthropic's clients send it" },
+  { name: "x-goog-api-key", what: "the API key, as Gemini's clients send it; the query parameter `key` also works" },
+  {
+    name: "idempotency-key",
+    what: "your own id of the request: repeats of it within 24 hours get the first answer and are not charged again",
+  },
   {
     name: "x-tollgate-resumable",
-    what: "`1`: the events of a stream are numbered, and it can be read on after a lost connection",
+    what: "`1`: numbers the events of the stream, so that you can resume it after a lost connection",
   },
-  { name: "last-event-id", what: "the last event that came, where a stream is read on" },
+  { name: "last-event-id", what: "when you resume a stream: the id of the last event that you received" },
   {
     name: "x-tollgate-clamp",
-    what: "`1` lowers an output limit that the money does not cover, `0` refuses; default: as the key says",
+    what:
+      "what happens if the balance does not cover the output limit: `1` lowers the limit, `0` refuses the request; " +
+      "default: the setting of the key",
   },
-  { name: "user-agent", what: "which program asks, for reports; over gRPC `x-tollgate-client`" },
-  { name: "traceparent", what: "the trace that the request belongs to ([traces.md](traces.md)); `tracestate` too" },
-  { name: "x-tollgate-tags", what: "what the request is for: `team=search,env=prod`" },
-  { name: "x-tollgate-user", what: "the person behind the request, for reports" },
+  { name: "user-agent", what: "the client program, for reports; over gRPC send `x-tollgate-client`" },
+  { name: "traceparent", what: "the trace that the request belongs to, with `tracestate` ([traces.md](traces.md))" },
+  { name: "x-tollgate-tags", what: "your own tags for reports, such as `team=search,env=prod`" },
+  { name: "x-tollgate-user", what: "your end user, for reports" },
   {
     name: "x-tollgate-conversation",
-    what: "the session that the request belongs to; over HTTP those of clients are read too ([records.md](records.md))",
+    what:
+      "the session that the request belongs to; over HTTP the gateway also reads the session headers of known clients " +
+      "([records.md](records.md))",
   },
-  { name: "x-claude-code-session-id", what: "the same, as Claude Code sends it" },
-  { name: "x-session-affinity", what: "the same, as opencode sends it" },
-  { name: "x-opencode-session", what: "the same, as opencode sends it to its own models" },
-  { name: "x-session-id", what: "the same, as OpenRouter has it" },
-  { name: "x-client-request-id", what: "the client's own id of the request, for reports" },
+  { name: "x-claude-code-session-id", what: "the session, as Claude Code sends it" },
+  { name: "x-session-affinity", what: "the session, as opencode sends it" },
+  { name: "x-opencode-session", what: "the session, as opencode sends it to its own models" },
+  { name: "x-session-id", what: "the session, as OpenRouter defines it" },
+  { name: "x-client-request-id", what: "your own id of the request, for reports" },
   {
     name: "x-tollgate-log",
-    what: "`none`: neither what the request says nor whom it is for is kept ([records.md](records.md))",
+    what: "`none`: stores neither the content of the request nor whom it is for ([records.md](records.md))",
   },
   { name: "x-tollgate-account", what: "the account in which a signed-in person acts" },
-  { name: "x-tollgate-console", what: "`1`: that a page of the console asks; without it no session is taken" },
-  { name: "x-stainless-retry-count", what: "what SDKs send with a retry, which waits for the attempt that was lost" },
-  { name: "x-forwarded-for", what: "the client's address, from proxies of `TOLLGATE_TRUSTED_PROXIES` alone" },
+  {
+    name: "x-tollgate-console",
+    what: "`1`: sent by pages of the console; a session cookie is accepted only together with it",
+  },
+  {
+    name: "x-stainless-retry-count",
+    what: "sent by the official SDKs with an automatic retry, which then waits for the answer of the lost attempt",
+  },
+  {
+    name: "x-forwarded-for",
+    what: "the client's address; used only if a proxy in `TOLLGATE_TRUSTED_PROXIES` sends it",
+  },
 ];
 
 export const ANSWERED: readonly DocumentedHeader[] = [
-  { name: "x-request-id", what: "the id of the request, by which it stands in the log and in `/api/v1/requests/{id}`" },
-  { name: "x-tollgate-reason", what: "of a refusal: why, as [errors.md](errors.md) lists it" },
+  { name: "x-request-id", what: "the id of the request, in the log and in `/api/v1/requests/{id}`" },
+  { name: "x-tollgate-reason", what: "errors: the reason, one of [errors.md](errors.md)" },
   {
     name: "x-should-retry",
-    what: "of a refusal: whether a client should try again by itself; not where upstreams cause a wait over a minute",
+    what: "errors: whether a client should retry automatically; `false` if an upstream asks to wait over a minute",
   },
-  { name: "retry-after", what: "of a refusal: the seconds to wait" },
-  { name: "retry-after-ms", what: "the same in milliseconds" },
-  { name: "x-ratelimit-limit-requests", what: "the limit that is nearest; `-tokens` too" },
-  { name: "x-ratelimit-remaining-requests", what: "what is left of it; `-tokens` too" },
-  { name: "x-ratelimit-reset-requests", what: "when it is whole again, such as `1.2s`; `-tokens` too" },
+  { name: "retry-after", what: "errors: the seconds to wait before a retry" },
+  { name: "retry-after-ms", what: "errors: the same in milliseconds" },
+  {
+    name: "x-ratelimit-limit-requests",
+    what: "the limit that is closest to being reached; `x-ratelimit-limit-tokens` for tokens",
+  },
+  { name: "x-ratelimit-remaining-requests", what: "how much of that limit remains; `-tokens` for tokens" },
+  {
+    name: "x-ratelimit-reset-requests",
+    what: "the time until all of that limit is available again, such as `1.2s`; `-tokens` for tokens",
+  },
   {
     name: "anthropic-ratelimit-requests-limit",
     what:
-      "the same for clients of messages; `-remaining`, `-reset` as a time, and `-tokens-` too; `-unified-` are the " +
-      "limits of the operator's own account, where `unified_limits` of the upstream says so, and for other clients " +
-      "`x-ratelimit-unified-`",
+      "the same limits for Anthropic's clients, with `-remaining` and with `-reset` as a time; `-tokens-` for tokens. " +
+      "`anthropic-ratelimit-unified-` are the limits of the operator's own account, sent if the upstream sets " +
+      "`unified_limits: pass`; other clients get them as `x-ratelimit-unified-`",
   },
-  { name: "x-tollgate-degraded", what: "`limits`: this node counts its share alone, since what nodes share is away" },
-  { name: "x-tollgate-upstream", what: "which upstream answered" },
+  {
+    name: "x-tollgate-degraded",
+    what: "`limits`: the store that nodes share for limits is unreachable, so this node enforces its share alone",
+  },
+  { name: "x-tollgate-upstream", what: "the upstream that answered" },
   {
     name: "x-tollgate-model",
-    what: "the model that the upstream was asked for, by the upstream's name; absent where a stream began early",
+    what: "the model requested from the upstream, by the upstream's name; absent if the stream began early",
   },
-  { name: "x-tollgate-attempts", what: "how many attempts at upstreams it took" },
-  { name: "x-tollgate-overhead-ms", what: "the gateway's own time until the upstream was asked" },
+  { name: "x-tollgate-attempts", what: "the number of attempts at upstreams" },
+  { name: "x-tollgate-overhead-ms", what: "the gateway's own time before it called the upstream" },
   {
     name: "x-tollgate-cost-nanos",
-    what: "what the request cost, in nano-USD, where that is known before the answer begins",
+    what: "the cost of the request in nano-USD (10^-9 USD), if it is known before the answer begins",
   },
-  { name: "x-tollgate-clamped", what: "the output limit that the money covers, where it was lowered to that" },
-  { name: "x-tollgate-dropped", what: "the parameters that the upstream has no place for" },
-  { name: "x-tollgate-token-count", what: "of counted tokens: `exact` or `estimated`" },
-  { name: "x-tollgate-pending-seconds", what: "of a change: it is durable, and holds on every node within that time" },
+  { name: "x-tollgate-clamped", what: "the output limit that the gateway set because the balance covers no more" },
+  { name: "x-tollgate-dropped", what: "the parameters that the upstream does not support and that were removed" },
+  { name: "x-tollgate-token-count", what: "token counts: `exact` or `estimated`" },
+  {
+    name: "x-tollgate-pending-seconds",
+    what: "changes: the change is stored, and takes effect on every node within that many seconds",
+  },
   {
     name: "x-tollgate-lost-attempt",
-    what: "the attempt before that was charged, where its answer was too large to wait",
+    what: "retries: the id of the earlier attempt, which was charged too because its answer was too large to store",
   },
-  { name: "x-tollgate-original-request", what: "of an answer that came again: the request that ran" },
-  { name: "idempotent-replayed", what: "`true`: the answer is that of an earlier request with the same key" },
-  { name: "x-tollgate-next-page-token", what: "of a CSV page: what asks for the next" },
+  { name: "x-tollgate-original-request", what: "repeated answers: the id of the request that ran" },
+  { name: "idempotent-replayed", what: "`true`: this is the answer of an earlier request with the same key" },
+  { name: "x-tollgate-next-page-token", what: "CSV pages: the `page_token` of the next page" },
 ];
 
 /** What no client sends or sees: between our own processes, to upstreams, and for browsers and proxies. */
@@ -111,8 +139,8 @@ export const OTHERS: readonly string[] = [
 export function headersPage(): string {
   const table = (rows: readonly DocumentedHeader[]): string =>
     markdownTable(
-      ["header", "what it says"],
+      ["header", "meaning"],
       rows.map(({ name, what }) => [`\`${name}\``, what]),
     );
-  return `## Of requests\n\n${table(ASKED)}\n## Of answers\n\n${table(ANSWERED)}`;
+  return `## Request headers\n\n${table(ASKED)}\n## Response headers\n\n${table(ANSWERED)}`;
 }

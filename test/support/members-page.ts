@@ -4,7 +4,8 @@ import type { MemberRule, MemberTable } from "../../src/wire/request/members.js"
 import type { ToolRule } from "../../src/wire/request/hosted-tools.js";
 
 /** What stands before it is written by hand. */
-export const MARK = "<!-- From here on the page is made from the tables: npm test says how. -->\n";
+export const MARK =
+  "<!-- Generated from the tables in src/wire: TOLLGATE_WRITE_DOCS=1 npx vitest run test/wire/request/members-page.test.ts -->\n";
 
 const WIRES = new URL("../../src/wire/", import.meta.url);
 
@@ -13,6 +14,9 @@ interface Tables {
   readonly TOOLS?: ReadonlyMap<string, ToolRule>;
   readonly BOUNDED?: ReadonlySet<string>;
 }
+
+/** How the page calls the kinds that need no more words. */
+const KINDS = { owned: "managed", plain: "passed", refused: "refused" } as const;
 
 /** One section for each wire that has a table, by name. */
 export async function membersSections(): Promise<string> {
@@ -32,10 +36,10 @@ export async function membersSections(): Promise<string> {
 
 function sectionOf(wire: string, { MEMBERS, TOOLS, BOUNDED }: Tables): string {
   const rows = [...kindsOf(MEMBERS.rules, "")].map(([kind, names]) => `| ${kind} | ${names.join(", ")} |`);
-  for (const [header, values] of MEMBERS.headers) rows.push(`| plain values of \`${header}\` | ${quoted(values)} |`);
+  for (const [header, values] of MEMBERS.headers) rows.push(`| passed values of \`${header}\` | ${quoted(values)} |`);
   for (const [kind, names] of toolKinds(TOOLS ?? new Map())) rows.push(`| ${kind} | ${names.join(", ")} |`);
-  if (BOUNDED !== undefined) rows.push(`| tools whose calls are bounded on the wire | ${quoted(BOUNDED)} |`);
-  return [`## ${wire}`, "", "| what | names |", "|---|---|", ...rows, ""].join("\n");
+  if (BOUNDED !== undefined) rows.push(`| tools with a limit of calls on the wire | ${quoted(BOUNDED)} |`);
+  return [`## ${wire}`, "", "| kind | names |", "|---|---|", ...rows, ""].join("\n");
 }
 
 function kindsOf(rules: ReadonlyMap<string, MemberRule>, path: string): Map<string, string[]> {
@@ -47,12 +51,12 @@ function kindsOf(rules: ReadonlyMap<string, MemberRule>, path: string): Map<stri
     const shown = `\`${path}${name}\``;
     if (rule.kind === "tool") add("priced as a tool", `${shown} (\`${rule.tool}\`)`);
     else if (rule.kind === "tier") add("priced as a service tier", shown);
-    else if (rule.kind === "earlierTurns") add("refused, as it stands for earlier turns", shown);
-    else if (rule.kind === "container") add("a container of the caller's own account", shown);
+    else if (rule.kind === "earlierTurns") add("refused: state on the server", shown);
+    else if (rule.kind === "container") add("container of the same account", shown);
     else if (rule.kind === "object") {
       for (const [kind, names] of kindsOf(rule.members.rules, `${path}${name}.`))
         for (const inner of names) add(kind, inner);
-    } else add(rule.kind, shown);
+    } else add(KINDS[rule.kind], shown);
   }
   return kinds;
 }
@@ -61,10 +65,10 @@ function toolKinds(tools: ReadonlyMap<string, ToolRule>): Map<string, string[]> 
   const kinds = new Map<string, string[]>();
   for (const [name, rule] of tools) {
     const kind = {
-      client: "tools of the client",
-      free: "free tools",
-      priced: "priced tools",
-      refused: "refused tools",
+      client: "client tools",
+      free: "free hosted tools",
+      priced: "priced hosted tools",
+      refused: "refused hosted tools",
     };
     const shown = rule.kind === "priced" ? `\`${name}\` (\`${rule.name}\`)` : `\`${name}\``;
     kinds.set(kind[rule.kind], [...(kinds.get(kind[rule.kind]) ?? []), shown]);

@@ -21,7 +21,7 @@ import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
 
-/** AccountState says whether the requests of an account are taken. */
+/** AccountState says whether the requests of an account are accepted. */
 export enum AccountState {
   /** ACCOUNT_STATE_UNSPECIFIED - Not set. In a request: any. */
   ACCOUNT_STATE_UNSPECIFIED = 0,
@@ -32,15 +32,15 @@ export enum AccountState {
   UNRECOGNIZED = -1,
 }
 
-/** AccountOrder says which accounts a list has first. Those that are equal come in the order of their ids. */
+/** AccountOrder is the order of a list of accounts. Equal accounts are ordered by id. */
 export enum AccountOrder {
   /** ACCOUNT_ORDER_UNSPECIFIED - Not set: by id. */
   ACCOUNT_ORDER_UNSPECIFIED = 0,
   /** ACCOUNT_ORDER_AVAILABLE - The accounts with the least available first. */
   ACCOUNT_ORDER_AVAILABLE = 1,
-  /** ACCOUNT_ORDER_SPENT - The accounts that were charged most first. */
+  /** ACCOUNT_ORDER_SPENT - The accounts with the highest charges first. */
   ACCOUNT_ORDER_SPENT = 2,
-  /** ACCOUNT_ORDER_NEWEST - The accounts that were opened last first. */
+  /** ACCOUNT_ORDER_NEWEST - The newest accounts first. */
   ACCOUNT_ORDER_NEWEST = 3,
   UNRECOGNIZED = -1,
 }
@@ -57,7 +57,7 @@ export enum EntryKind {
   ENTRY_KIND_VOID = 3,
   /** ENTRY_KIND_EXPIRE - Frees a hold whose request was never settled. */
   ENTRY_KIND_EXPIRE = 4,
-  /** ENTRY_KIND_OVERAGE - Charges what a request cost above its hold, as far as the account has it. */
+  /** ENTRY_KIND_OVERAGE - Charges the cost of a request above its hold, as far as the balance covers it. */
   ENTRY_KIND_OVERAGE = 5,
   /** ENTRY_KIND_CREDIT - Adds money. */
   ENTRY_KIND_CREDIT = 6,
@@ -65,70 +65,72 @@ export enum EntryKind {
   ENTRY_KIND_REFUND = 7,
   /** ENTRY_KIND_DEBIT - Takes money back. */
   ENTRY_KIND_DEBIT = 8,
-  /** ENTRY_KIND_RECEIVABLE - Notes what a debit found no money for. The operator receives it elsewhere. */
+  /** ENTRY_KIND_RECEIVABLE - Records the part of a debit that the balance did not cover. The operator collects it elsewhere. */
   ENTRY_KIND_RECEIVABLE = 9,
   UNRECOGNIZED = -1,
 }
 
 /**
- * AccountSettings are the budgets and limits of an account, which count what all its keys do together. Zero is no
- * limit.
+ * AccountSettings are the budgets and limits of an account. They apply to all its keys together. Zero means no limit.
  *
- * A request that a budget cannot cover is refused with BUDGET_EXCEEDED, one above a limit with RATE_LIMITED. Amounts
- * are from 0 to 1,000,000,000 USD.
+ * A request that exceeds a budget is refused with BUDGET_EXCEEDED, one above a limit with RATE_LIMITED. Amounts are
+ * from 0 to 1,000,000,000 USD.
  */
 export interface AccountSettings {
   /** The most that the account may spend in a UTC day, in nano-USD. 0: no limit. */
   budgetDayNanos: bigint;
-  /** budget_day_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** budget_day_nanos in USD. Set one of the two; if both are set, they must be equal. */
   budgetDay?:
     | Money
     | undefined;
   /** The most that the account may spend in a UTC month, in nano-USD. 0: no limit. */
   budgetMonthNanos: bigint;
-  /** budget_month_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** budget_month_nanos in USD. Set one of the two; if both are set, they must be equal. */
   budgetMonth?:
     | Money
     | undefined;
-  /** The most that the account may spend at all, in nano-USD. 0: no limit. */
+  /** The most that the account may ever spend, in nano-USD. 0: no limit. */
   budgetTotalNanos: bigint;
-  /** budget_total_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** budget_total_nanos in USD. Set one of the two; if both are set, they must be equal. */
   budgetTotal?:
     | Money
     | undefined;
   /** The most that one request may cost, in nano-USD. 0: no limit. */
   requestCostMaxNanos: bigint;
-  /** request_cost_max_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** request_cost_max_nanos in USD. Set one of the two; if both are set, they must be equal. */
   requestCostMax?:
     | Money
     | undefined;
-  /** The most requests in any 60 seconds. 0: no limit. */
+  /** The maximum number of requests in any 60 seconds. 0: no limit. */
   requestsPerMinute: bigint;
-  /** The most tokens, of input and output, in any 60 seconds. 0: no limit. */
+  /** The maximum number of input and output tokens in any 60 seconds. 0: no limit. */
   tokensPerMinute: bigint;
-  /** The most requests that run at once. 0: no limit. */
+  /** The maximum number of concurrent requests. 0: no limit. */
   concurrency: bigint;
-  /** Limits of the account's requests to some models, at most 100. A request keeps all those that match its model. */
+  /** Limits for some models, at most 100. A request must satisfy all limits that match its model. */
   modelLimits: ModelLimits[];
-  /** Whether what requests and answers say is kept. Absent: it is not. */
+  /** Whether the content of requests and answers is stored. Absent: it is not. */
   content?: ContentSettings | undefined;
 }
 
 /**
- * ContentSettings say whether and how the gateway keeps what an account's requests and their answers say: without
- * credentials, encrypted with a key of the account, for a week unless the operator sets another time.
+ * ContentSettings say whether and how the gateway stores the content of an account's requests and answers: without
+ * credentials, encrypted with a key of the account, for 7 days unless the operator sets another time.
  */
 export interface ContentSettings {
-  /** True where it is kept. */
+  /** True if content is stored. */
   kept: boolean;
   /**
-   * What else is taken out before it is kept: texts in which `#` is a digit and `*` is 1 to 64 characters of a word,
+   * Patterns of text that is removed before content is stored: `#` is a digit and `*` is 1 to 64 characters of a word,
    * such as ###-##-#### or *@*. At most 50, of 3 to 128 characters, with at most two `*` each.
    */
   redactions: string[];
-  /** The most that is kept of a request, and of an answer, in bytes: up to 1,048,576; 0 means 65,536. */
+  /** The maximum that is stored of a request, and of an answer, in bytes: up to 1,048,576; 0 means 65,536. */
   bodyBytesMax: number;
-  /** The most that is kept of the account, in bytes: up to 17,179,869,184; 0 means 268,435,456. The oldest goes first. */
+  /**
+   * The maximum that is stored for the account, in bytes: up to 17,179,869,184; 0 means 268,435,456. The oldest content
+   * is deleted first.
+   */
   totalBytesMax: bigint;
 }
 
@@ -136,21 +138,21 @@ export interface ContentSettings {
 export interface ModelLimits {
   /** The pattern: a model's id, or a glob such as gpt-*. At most 256 characters. */
   model: string;
-  /** The most requests in any 60 seconds. 0: no limit. */
+  /** The maximum number of requests in any 60 seconds. 0: no limit. */
   requestsPerMinute: bigint;
-  /** The most tokens, of input and output, in any 60 seconds. 0: no limit. */
+  /** The maximum number of input and output tokens in any 60 seconds. 0: no limit. */
   tokensPerMinute: bigint;
-  /** The most requests that run at once. 0: no limit. */
+  /** The maximum number of concurrent requests. 0: no limit. */
   concurrency: bigint;
 }
 
-/** Account is who pays: requests of its keys are charged to its balance. */
+/** Account pays for requests: the requests of its keys are charged to its balance. */
 export interface Account {
   /** The account's id: 1 to 64 of a-z, 0-9, `_`, `.` and `-`. */
   id: string;
-  /** The account's name, for people: at most 200 characters. Empty: none. */
+  /** The display name of the account: at most 200 characters. Empty: none. */
   name: string;
-  /** When the account was opened. */
+  /** When the account was created. */
   createTime?:
     | Date
     | undefined;
@@ -163,47 +165,50 @@ export interface Account {
     | Freeze
     | undefined;
   /**
-   * A text that differs after each change of the settings or of the freeze, to be sent back with UpdateAccount. What is
-   * in it may change with any release.
+   * The version of the settings and of the freeze, to be sent back with UpdateAccount. Its form may change with any
+   * release.
    */
   etag: string;
-  /** What is on the account, and what it spent. Absent outside of GetAccount and ListAccounts. */
+  /** The balance of the account, and what it spent. Absent except in GetAccount and ListAccounts. */
   figures?: AccountFigures | undefined;
 }
 
-/** AccountFigures are what is on an account now, and what its requests were charged in the present UTC day and month. */
+/**
+ * AccountFigures are the balance of an account now, and what its requests were charged in the current UTC day and
+ * month.
+ */
 export interface AccountFigures {
-  /** What is free to spend, in nano-USD. */
+  /** The available balance, in nano-USD. */
   availableNanos: bigint;
   /** available_nanos in USD. */
   available?:
     | Money
     | undefined;
-  /** What is set aside for requests that run, in nano-USD. */
+  /** The holds of running requests, in nano-USD. */
   heldNanos: bigint;
   /** held_nanos in USD. */
   held?:
     | Money
     | undefined;
-  /** What requests were charged, in nano-USD. */
+  /** The total charged for requests, in nano-USD. */
   spentNanos: bigint;
   /** spent_nanos in USD. */
   spent?:
     | Money
     | undefined;
-  /** What was credited and refunded, less what was debited, in nano-USD. */
+  /** The total of credits and refunds minus debits, in nano-USD. */
   grantedNanos: bigint;
   /** granted_nanos in USD. */
   granted?:
     | Money
     | undefined;
-  /** What the requests of this UTC day were charged, in nano-USD. */
+  /** The total charged for requests in this UTC day, in nano-USD. */
   spentDayNanos: bigint;
   /** spent_day_nanos in USD. */
   spentDay?:
     | Money
     | undefined;
-  /** What the requests of this UTC month were charged, in nano-USD. */
+  /** The total charged for requests in this UTC month, in nano-USD. */
   spentMonthNanos: bigint;
   /** spent_month_nanos in USD. */
   spentMonth?: Money | undefined;
@@ -215,15 +220,15 @@ export interface Freeze {
   time?:
     | Date
     | undefined;
-  /** Why, as the operator said: 1 to 500 characters. */
+  /** The reason that the operator gave: 1 to 500 characters. */
   reason: string;
   /** The id of the operator's key with which it was frozen. */
   actor: string;
-  /** True where requests that ran were ended, too. */
+  /** True if running requests were ended too. */
   endStreams: boolean;
 }
 
-/** Entry is one transfer of the ledger, as it concerns one account. */
+/** Entry is one transfer of the ledger, as seen by one account. */
 export interface Entry {
   /**
    * The transfer's id: a letter for its kind, a colon, and the id of the request, credit, debit or refund, such as
@@ -241,7 +246,7 @@ export interface Entry {
   amount?:
     | Money
     | undefined;
-  /** How the account's available money changed, in nano-USD; below zero where it became less. */
+  /** The change of the account's available balance, in nano-USD; negative if it became less. */
   availableChangeNanos: bigint;
   /** available_change_nanos in USD. */
   availableChange?:
@@ -249,7 +254,7 @@ export interface Entry {
     | undefined;
   /** The id of the request that caused the transfer, or that is refunded. Empty for credits and debits. */
   requestId: string;
-  /** When the transfer was made. */
+  /** When the transfer was created. */
   createTime?:
     | Date
     | undefined;
@@ -260,23 +265,23 @@ export interface Entry {
   debitAccount: string;
   /** The account that the amount goes to, named in the same way. */
   creditAccount: string;
-  /** How the account's held money changed, in nano-USD; below zero where it became less. */
+  /** The change of the account's held money, in nano-USD; negative if it became less. */
   heldChangeNanos: bigint;
   /** held_change_nanos in USD. */
   heldChange?:
     | Money
     | undefined;
-  /** Why the transfer was made, where it is a correction by an operator. Empty: it is none. */
+  /** The reason, if the transfer is a correction by an operator. Empty: it is not. */
   reason: string;
-  /** The id of the operator's key that made it, where it is a correction. Empty: it is none. */
+  /** The id of the operator's key, if the transfer is a correction. Empty: it is not. */
   actor: string;
 }
 
-/** CreateAccountRequest is what CreateAccount is asked. */
+/** CreateAccountRequest is the request of CreateAccount. */
 export interface CreateAccountRequest {
-  /** The account's id: 1 to 64 of a-z, 0-9, `_`, `.` and `-`. Empty: one is made. */
+  /** The account's id: 1 to 64 of a-z, 0-9, `_`, `.` and `-`. Empty: it is generated. */
   id: string;
-  /** The account's name, for people: at most 200 characters. Empty: none. */
+  /** The display name of the account: at most 200 characters. Empty: none. */
   name: string;
 }
 
@@ -286,25 +291,22 @@ export interface CreateAccountResponse {
   account?: Account | undefined;
 }
 
-/** UpdateAccountRequest is what UpdateAccount is asked. */
+/** UpdateAccountRequest is the request of UpdateAccount. */
 export interface UpdateAccountRequest {
   /** The account's id. */
   id: string;
-  /** The new values of the settings that the mask names; others are not looked at. */
+  /** The new values of the settings that the mask names; other fields are ignored. */
   settings?:
     | AccountSettings
     | undefined;
   /**
-   * The names of the settings to change, such as requests_per_minute or budget_day; others stay. Over HTTP it may be
-   * left out, and then names the members of `settings` that are there.
+   * The names of the settings to change, such as requests_per_minute or budget_day; other settings keep their values.
+   * Over HTTP it may be omitted; then it is the fields that `settings` contains.
    */
   updateMask?:
     | string[]
     | undefined;
-  /**
-   * The etag of the account as the caller read it: where another change came since, this one is refused with
-   * ETAG_STALE. Empty: the settings are changed whatever they are now.
-   */
+  /** The etag that the caller read. If the account changed since, the call is refused with ETAG_STALE. Empty: no check. */
   etag: string;
 }
 
@@ -314,7 +316,7 @@ export interface UpdateAccountResponse {
   account?: Account | undefined;
 }
 
-/** GetAccountRequest is what GetAccount is asked. */
+/** GetAccountRequest is the request of GetAccount. */
 export interface GetAccountRequest {
   /** The account's id. */
   id: string;
@@ -326,9 +328,9 @@ export interface GetAccountResponse {
   account?: Account | undefined;
 }
 
-/** ListAccountsRequest is what ListAccounts is asked. */
+/** ListAccountsRequest is the request of ListAccounts. */
 export interface ListAccountsRequest {
-  /** Maximum accounts per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum accounts per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response, for the same order and filters. Empty: the first page. */
   pageToken: string;
@@ -345,57 +347,57 @@ export interface ListAccountsRequest {
 
 /** ListAccountsResponse is a page of accounts. */
 export interface ListAccountsResponse {
-  /** The accounts, in the order that was asked for, with their figures. */
+  /** The accounts, in the requested order, with their figures. */
   accounts: Account[];
   /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
-/** CreditAccountRequest is what CreditAccount is asked. */
+/** CreditAccountRequest is the request of CreditAccount. */
 export interface CreditAccountRequest {
   /** The account's id. */
   id: string;
   /** How much, in nano-USD, above 0 and at most 1,000,000,000 USD. */
   amountNanos: bigint;
-  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** amount_nanos in USD. Set one of the two; if both are set, they must be equal. */
   amount?:
     | Money
     | undefined;
   /** The caller's own id of this credit, such as an invoice number: 1 to 128 characters, used once among all credits. */
   creditId: string;
-  /** Why, where it is a correction rather than money that was paid in: at most 500 characters. Empty: it was paid in. */
+  /** The reason, if the credit is a correction and not a payment: at most 500 characters. Empty: it is a payment. */
   reason: string;
 }
 
 /** CreditAccountResponse is the balance after the credit. */
 export interface CreditAccountResponse {
-  /** What the account has free to spend now, in nano-USD. */
+  /** The available balance now, in nano-USD. */
   availableNanos: bigint;
   /** available_nanos in USD. */
   available?:
     | Money
     | undefined;
-  /** True where this credit had been made before, so that nothing changed. */
+  /** True if this credit was made before, so that nothing changed. */
   repeatedCredit: boolean;
 }
 
-/** DebitAccountRequest is what DebitAccount is asked. */
+/** DebitAccountRequest is the request of DebitAccount. */
 export interface DebitAccountRequest {
   /** The account's id. */
   id: string;
   /** How much, in nano-USD, above 0 and at most 1,000,000,000 USD. */
   amountNanos: bigint;
-  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** amount_nanos in USD. Set one of the two; if both are set, they must be equal. */
   amount?:
     | Money
     | undefined;
   /** The caller's own id of this debit: 1 to 128 characters, used once among all debits. */
   debitId: string;
-  /** Why: 1 to 500 characters. */
+  /** The reason: 1 to 500 characters. */
   reason: string;
 }
 
-/** DebitAccountResponse is what the debit took, and the balance after it. */
+/** DebitAccountResponse is the debited amount, and the balance after it. */
 export interface DebitAccountResponse {
   /** What was taken from the account, in nano-USD. */
   debitedNanos: bigint;
@@ -403,29 +405,29 @@ export interface DebitAccountResponse {
   debited?:
     | Money
     | undefined;
-  /** What the account had not available, in nano-USD, and was booked as a receivable of the operator's. */
+  /** The part that the balance did not cover, in nano-USD. It is booked as a receivable of the operator. */
   receivableNanos: bigint;
   /** receivable_nanos in USD. */
   receivable?:
     | Money
     | undefined;
-  /** What the account has free to spend now, in nano-USD. */
+  /** The available balance now, in nano-USD. */
   availableNanos: bigint;
   /** available_nanos in USD. */
   available?:
     | Money
     | undefined;
-  /** True where this debit had been made before, so that nothing changed. */
+  /** True if this debit was made before, so that nothing changed. */
   repeatedDebit: boolean;
 }
 
-/** FreezeAccountRequest is what FreezeAccount is asked. */
+/** FreezeAccountRequest is the request of FreezeAccount. */
 export interface FreezeAccountRequest {
   /** The account's id. */
   id: string;
-  /** Why: 1 to 500 characters. The account's clients read it in their refusals. */
+  /** The reason: 1 to 500 characters. The clients of the account see it in the error. */
   reason: string;
-  /** True where requests that run end within a second, too. False, the default: they may finish. */
+  /** True if running requests end within a second too. False, the default: they may finish. */
   endStreams: boolean;
 }
 
@@ -435,7 +437,7 @@ export interface FreezeAccountResponse {
   account?: Account | undefined;
 }
 
-/** UnfreezeAccountRequest is what UnfreezeAccount is asked. */
+/** UnfreezeAccountRequest is the request of UnfreezeAccount. */
 export interface UnfreezeAccountRequest {
   /** The account's id. */
   id: string;
@@ -447,64 +449,61 @@ export interface UnfreezeAccountResponse {
   account?: Account | undefined;
 }
 
-/** GetBalanceRequest is what GetBalance is asked. */
+/** GetBalanceRequest is the request of GetBalance. */
 export interface GetBalanceRequest {
   /** The account's id. */
   id: string;
 }
 
-/** GetBalanceResponse is what is on an account: granted = available + held + spent. */
+/** GetBalanceResponse is the balance of an account: granted = available + held + spent. */
 export interface GetBalanceResponse {
-  /** What is free to spend, in nano-USD. */
+  /** The available balance, in nano-USD. */
   availableNanos: bigint;
   /** available_nanos in USD. */
   available?:
     | Money
     | undefined;
-  /** What is set aside for requests that run, in nano-USD. */
+  /** The holds of running requests, in nano-USD. */
   heldNanos: bigint;
   /** held_nanos in USD. */
   held?:
     | Money
     | undefined;
-  /** What requests were charged, in nano-USD. */
+  /** The total charged for requests, in nano-USD. */
   spentNanos: bigint;
   /** spent_nanos in USD. */
   spent?:
     | Money
     | undefined;
-  /** What was credited and refunded, less what was debited, in nano-USD. */
+  /** The total of credits and refunds minus debits, in nano-USD. */
   grantedNanos: bigint;
   /** granted_nanos in USD. */
   granted?:
     | Money
     | undefined;
-  /**
-   * What was refunded of requests, in nano-USD. It is a part of what was granted; it lowers neither what was spent nor
-   * what a budget counts.
-   */
+  /** The total of refunds, in nano-USD. It is a part of granted. It lowers neither spent nor what budgets count. */
   refundedNanos: bigint;
   /** refunded_nanos in USD. */
   refunded?:
     | Money
     | undefined;
-  /** What was taken by debits, in nano-USD. */
+  /** The total of debits, in nano-USD. */
   debitedNanos: bigint;
   /** debited_nanos in USD. */
   debited?:
     | Money
     | undefined;
-  /** What debits found no money for, in nano-USD: the operator's to receive elsewhere. */
+  /** The part of debits that the balance did not cover, in nano-USD. The operator collects it elsewhere. */
   receivableNanos: bigint;
   /** receivable_nanos in USD. */
   receivable?: Money | undefined;
 }
 
-/** ListEntriesRequest is what ListEntries is asked. */
+/** ListEntriesRequest is the request of ListEntries. */
 export interface ListEntriesRequest {
   /** The account's id. */
   id: string;
-  /** Maximum entries per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum entries per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -517,24 +516,24 @@ export interface ListEntriesResponse {
   /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
   /**
-   * On the last page, where older entries are archived: all of them are from before this moment. `tollgate store verify
-   * --archive` reads their files. Unset: the first entry of the account is on this page, or more pages follow.
+   * Set on the last page if older entries are archived: they are all older than this time. `tollgate store verify
+   * --archive` reads their files. Unset: no older entries are archived, or more pages follow.
    */
   archivedBefore?: Date | undefined;
 }
 
-/** GetStatementRequest is what GetStatement is asked. */
+/** GetStatementRequest is the request of GetStatement. */
 export interface GetStatementRequest {
   /** The account's id. */
   id: string;
   /**
-   * The first UTC day, such as 2026-11-01, or the first moment, such as 2026-11-01T12:00:00Z. Empty: from the first
+   * The first UTC day, such as 2026-11-01, or the first time, such as 2026-11-01T12:00:00Z. Empty: from the first
    * entry.
    */
   from: string;
-  /** The last UTC day, which is included, or the moment before which it ends. Empty: to the newest entry. */
+  /** The last UTC day, inclusive, or the end time, exclusive. Empty: to the newest entry. */
   to: string;
-  /** Maximum entries per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum entries per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response, for the same account and period. Empty: the first page. */
   pageToken: string;
@@ -553,26 +552,26 @@ export interface GetStatementResponse {
     | BalancePoint
     | undefined;
   /**
-   * The page_token of the next page. Empty: this is the last one. Later pages show nothing that was booked after the
-   * first one was asked for.
+   * The page_token of the next page. Empty: this is the last one. Later pages do not show entries booked after the
+   * first page was read.
    */
   nextPageToken: string;
   /**
-   * Where the statement begins with what stood on the account at the end of its archive: the entries before are from
-   * before this moment. Unset: no entry of the period is archived.
+   * Set if entries of the period are archived: they are older than this time, and the statement begins with the balance
+   * at the end of the archive. Unset: no entry of the period is archived.
    */
   archivedBefore?: Date | undefined;
 }
 
-/** BalancePoint is what is on an account at one moment. */
+/** BalancePoint is the balance of an account at one time. */
 export interface BalancePoint {
-  /** What is free to spend, in nano-USD. */
+  /** The available balance, in nano-USD. */
   availableNanos: bigint;
   /** available_nanos in USD. */
   available?:
     | Money
     | undefined;
-  /** What is set aside for requests that run, in nano-USD. */
+  /** The holds of running requests, in nano-USD. */
   heldNanos: bigint;
   /** held_nanos in USD. */
   held?: Money | undefined;
@@ -580,38 +579,38 @@ export interface BalancePoint {
 
 /** StatementEntry is an entry with the balance after it. */
 export interface StatementEntry {
-  /** The entry: what was booked. */
+  /** The ledger entry. */
   entry?:
     | Entry
     | undefined;
-  /** What was on the account after the entry. */
+  /** The balance after the entry. */
   balance?: BalancePoint | undefined;
 }
 
-/** VerifyLedgerRequest is what VerifyLedger is asked. */
+/** VerifyLedgerRequest is the request of VerifyLedger. */
 export interface VerifyLedgerRequest {
 }
 
-/** VerifyLedgerResponse says whether the ledger is right. */
+/** VerifyLedgerResponse is the result of the verification. */
 export interface VerifyLedgerResponse {
-  /** True where every check holds. */
+  /** True if every check succeeded. */
   holds: boolean;
-  /** What does not hold, a sentence each, at most 100; the first bad transfer is named. Empty: everything holds. */
+  /** The errors, one sentence each, at most 100. They name the first bad transfer. Empty: no errors. */
   problems: string[];
   /** The number of accounts that were checked. */
   accountCount: bigint;
   /** The number of transfers that were checked. */
   transferCount: bigint;
-  /** The number of requests for which money is set aside now. */
+  /** The number of open holds now. */
   openHoldCount: bigint;
   /** The number of records of the audit log that were checked. */
   auditEventCount: bigint;
   /**
-   * The number of transfers that are in the files of an archive and not in the database. Their sums are checked; they
-   * themselves are by `tollgate store verify --archive DIR`, beside the files.
+   * The number of transfers that are in archive files and not in the database. This method verifies their sums.
+   * `tollgate store verify --archive DIR` verifies each of them.
    */
   archivedTransferCount: bigint;
-  /** Archived transfers are from before this moment. Unset: none are. */
+  /** Archived transfers are older than this time. Unset: none are archived. */
   archivedBefore?: Date | undefined;
 }
 
@@ -3596,20 +3595,20 @@ export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
 /**
  * AccountService manages the accounts that pay, and shows the ledger.
  *
- * A balance changes by transfers alone, each of which stands in the ledger for good. Amounts are nano-USD (10^-9 USD)
- * in fields named *_nanos; the field of the same name without that ending says the same in USD.
+ * Every change of a balance is a transfer, and the ledger keeps all transfers. Fields named *_nanos are amounts in
+ * nano-USD (10^-9 USD); the field of the same name without that suffix has the same amount in USD.
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
- * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. What changes something needs the scope
- * operator; what shows something needs the scope usage, and shows the caller's own account unless the key is an
- * operator's.
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Methods that change something need an
+ * operator's key. Methods that only read need the scope usage; they show the caller's own account, or all accounts to
+ * an operator.
  */
 export type AccountServiceService = typeof AccountServiceService;
 export const AccountServiceService = {
   /**
-   * CreateAccount opens an account with nothing on it.
+   * CreateAccount creates an account with a balance of 0.
    *
-   * Refuses with ALREADY_EXISTS where the id is taken, and with PARAMETER_INVALID where it is no id.
+   * Refuses with ALREADY_EXISTS if the id exists, and with PARAMETER_INVALID if the id is invalid.
    */
   createAccount: {
     path: "/tollgate.v1.AccountService/CreateAccount" as const,
@@ -3624,7 +3623,8 @@ export const AccountServiceService = {
   /**
    * GetAccount shows one account with its budgets and limits.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such account or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such account or it belongs to another
+   * account.
    */
   getAccount: {
     path: "/tollgate.v1.AccountService/GetAccount" as const,
@@ -3636,10 +3636,11 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): GetAccountResponse => GetAccountResponse.decode(value),
   },
   /**
-   * UpdateAccount changes the budgets and limits that the mask names, from the account's next request on.
+   * UpdateAccount changes the budgets and limits that update_mask names. They apply from the next request of the
+   * account.
    *
-   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
-   * is none of the setting, and with ETAG_STALE where an etag was sent and another change came since it was read.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID if a value is
+   * invalid, and with ETAG_STALE if the etag in the request is no longer current.
    */
   updateAccount: {
     path: "/tollgate.v1.AccountService/UpdateAccount" as const,
@@ -3652,9 +3653,10 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): UpdateAccountResponse => UpdateAccountResponse.decode(value),
   },
   /**
-   * ListAccounts lists accounts with their balances, in pages; a caller that is no operator sees its own.
+   * ListAccounts lists accounts with their balances, in pages. A caller who is not an operator sees only its own
+   * account.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listAccounts: {
     path: "/tollgate.v1.AccountService/ListAccounts" as const,
@@ -3667,10 +3669,10 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): ListAccountsResponse => ListAccountsResponse.decode(value),
   },
   /**
-   * CreditAccount adds money to an account, once for each credit_id: to repeat it is safe and changes nothing.
+   * CreditAccount adds money to an account. Repeating a call with the same credit_id is safe and changes nothing.
    *
-   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount or the id is none, and with ALREADY_EXISTS
-   * where the credit_id was used for another account or amount.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID if the amount or the id is invalid, and with ALREADY_EXISTS
+   * if the credit_id was used for another account or amount.
    */
   creditAccount: {
     path: "/tollgate.v1.AccountService/CreditAccount" as const,
@@ -3683,11 +3685,11 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): CreditAccountResponse => CreditAccountResponse.decode(value),
   },
   /**
-   * DebitAccount takes money from an account, once for each debit_id: to repeat it is safe and changes nothing.
+   * DebitAccount takes money from an account. Repeating a call with the same debit_id is safe and changes nothing.
    *
-   * It never takes the account below zero: what the account has not available is booked as a receivable of the
-   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none,
-   * and with ALREADY_EXISTS where the debit_id was used for another account or amount.
+   * The balance never falls below zero: the part that is not available is booked as a receivable of the operator.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID if the amount, the id or the reason is invalid, and with
+   * ALREADY_EXISTS if the debit_id was used for another account or amount.
    */
   debitAccount: {
     path: "/tollgate.v1.AccountService/DebitAccount" as const,
@@ -3700,10 +3702,11 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): DebitAccountResponse => DebitAccountResponse.decode(value),
   },
   /**
-   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN, until UnfreezeAccount.
+   * FreezeAccount makes the gateway refuse the account's new requests with ACCOUNT_FROZEN, until UnfreezeAccount.
    *
-   * Requests that run may finish; where end_streams is true they end within a second and are charged for what came. To
-   * repeat it replaces the reason. Refuses with RESOURCE_UNKNOWN, and with PARAMETER_INVALID without a reason.
+   * Running requests may finish. If end_streams is true, they end within a second and are charged for what was
+   * delivered. Repeating the call replaces the reason. Refuses with RESOURCE_UNKNOWN, and with PARAMETER_INVALID
+   * without a reason.
    */
   freezeAccount: {
     path: "/tollgate.v1.AccountService/FreezeAccount" as const,
@@ -3716,7 +3719,7 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): FreezeAccountResponse => FreezeAccountResponse.decode(value),
   },
   /**
-   * UnfreezeAccount lets a frozen account's requests run again. To repeat it changes nothing.
+   * UnfreezeAccount makes the gateway accept a frozen account's requests again. Repeating the call changes nothing.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -3732,7 +3735,7 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): UnfreezeAccountResponse => UnfreezeAccountResponse.decode(value),
   },
   /**
-   * GetBalance shows what is on an account. At any moment granted = available + held + spent.
+   * GetBalance shows the balance of an account. At any time, granted = available + held + spent.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -3746,9 +3749,9 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): GetBalanceResponse => GetBalanceResponse.decode(value),
   },
   /**
-   * ListEntries lists an account's transfers, newest first, in pages.
+   * ListEntries lists the ledger entries of an account, newest first, in pages.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID if the page token is invalid.
    */
   listEntries: {
     path: "/tollgate.v1.AccountService/ListEntries" as const,
@@ -3760,12 +3763,12 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): ListEntriesResponse => ListEntriesResponse.decode(value),
   },
   /**
-   * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
+   * GetStatement lists the ledger entries of an account in a period, oldest first, with the balance after each entry.
    *
-   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes
-   * as CSV where the request accepts text/csv or says format=csv, and as lines of JSON with format=jsonl: all pages,
-   * unless page_size is given. A file that breaks off is cut, and never ends as a whole one does. Refuses with
-   * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
+   * The opening balance plus all changes equals the closing balance, on each page and over all pages. Over HTTP the
+   * statement is CSV if the request accepts text/csv or has format=csv, and JSON lines with format=jsonl. Such a file
+   * has all pages, unless page_size is set. A file that was interrupted lacks the end of a complete file. Refuses with
+   * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID if the period or the page token is invalid.
    */
   getStatement: {
     path: "/tollgate.v1.AccountService/GetStatement" as const,
@@ -3778,9 +3781,9 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): GetStatementResponse => GetStatementResponse.decode(value),
   },
   /**
-   * VerifyLedger proves the whole ledger, from its first transfer to its last, and says what does not hold.
+   * VerifyLedger verifies the whole ledger, from the first transfer to the last, and lists all errors.
    *
-   * It takes time in proportion to the number of transfers.
+   * Its duration is proportional to the number of transfers.
    */
   verifyLedger: {
     path: "/tollgate.v1.AccountService/VerifyLedger" as const,
@@ -3796,92 +3799,96 @@ export const AccountServiceService = {
 
 export interface AccountServiceServer extends UntypedServiceImplementation {
   /**
-   * CreateAccount opens an account with nothing on it.
+   * CreateAccount creates an account with a balance of 0.
    *
-   * Refuses with ALREADY_EXISTS where the id is taken, and with PARAMETER_INVALID where it is no id.
+   * Refuses with ALREADY_EXISTS if the id exists, and with PARAMETER_INVALID if the id is invalid.
    */
   createAccount: handleUnaryCall<CreateAccountRequest, CreateAccountResponse>;
   /**
    * GetAccount shows one account with its budgets and limits.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such account or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such account or it belongs to another
+   * account.
    */
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
   /**
-   * UpdateAccount changes the budgets and limits that the mask names, from the account's next request on.
+   * UpdateAccount changes the budgets and limits that update_mask names. They apply from the next request of the
+   * account.
    *
-   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
-   * is none of the setting, and with ETAG_STALE where an etag was sent and another change came since it was read.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID if a value is
+   * invalid, and with ETAG_STALE if the etag in the request is no longer current.
    */
   updateAccount: handleUnaryCall<UpdateAccountRequest, UpdateAccountResponse>;
   /**
-   * ListAccounts lists accounts with their balances, in pages; a caller that is no operator sees its own.
+   * ListAccounts lists accounts with their balances, in pages. A caller who is not an operator sees only its own
+   * account.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listAccounts: handleUnaryCall<ListAccountsRequest, ListAccountsResponse>;
   /**
-   * CreditAccount adds money to an account, once for each credit_id: to repeat it is safe and changes nothing.
+   * CreditAccount adds money to an account. Repeating a call with the same credit_id is safe and changes nothing.
    *
-   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount or the id is none, and with ALREADY_EXISTS
-   * where the credit_id was used for another account or amount.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID if the amount or the id is invalid, and with ALREADY_EXISTS
+   * if the credit_id was used for another account or amount.
    */
   creditAccount: handleUnaryCall<CreditAccountRequest, CreditAccountResponse>;
   /**
-   * DebitAccount takes money from an account, once for each debit_id: to repeat it is safe and changes nothing.
+   * DebitAccount takes money from an account. Repeating a call with the same debit_id is safe and changes nothing.
    *
-   * It never takes the account below zero: what the account has not available is booked as a receivable of the
-   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none,
-   * and with ALREADY_EXISTS where the debit_id was used for another account or amount.
+   * The balance never falls below zero: the part that is not available is booked as a receivable of the operator.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID if the amount, the id or the reason is invalid, and with
+   * ALREADY_EXISTS if the debit_id was used for another account or amount.
    */
   debitAccount: handleUnaryCall<DebitAccountRequest, DebitAccountResponse>;
   /**
-   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN, until UnfreezeAccount.
+   * FreezeAccount makes the gateway refuse the account's new requests with ACCOUNT_FROZEN, until UnfreezeAccount.
    *
-   * Requests that run may finish; where end_streams is true they end within a second and are charged for what came. To
-   * repeat it replaces the reason. Refuses with RESOURCE_UNKNOWN, and with PARAMETER_INVALID without a reason.
+   * Running requests may finish. If end_streams is true, they end within a second and are charged for what was
+   * delivered. Repeating the call replaces the reason. Refuses with RESOURCE_UNKNOWN, and with PARAMETER_INVALID
+   * without a reason.
    */
   freezeAccount: handleUnaryCall<FreezeAccountRequest, FreezeAccountResponse>;
   /**
-   * UnfreezeAccount lets a frozen account's requests run again. To repeat it changes nothing.
+   * UnfreezeAccount makes the gateway accept a frozen account's requests again. Repeating the call changes nothing.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   unfreezeAccount: handleUnaryCall<UnfreezeAccountRequest, UnfreezeAccountResponse>;
   /**
-   * GetBalance shows what is on an account. At any moment granted = available + held + spent.
+   * GetBalance shows the balance of an account. At any time, granted = available + held + spent.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   getBalance: handleUnaryCall<GetBalanceRequest, GetBalanceResponse>;
   /**
-   * ListEntries lists an account's transfers, newest first, in pages.
+   * ListEntries lists the ledger entries of an account, newest first, in pages.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID if the page token is invalid.
    */
   listEntries: handleUnaryCall<ListEntriesRequest, ListEntriesResponse>;
   /**
-   * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
+   * GetStatement lists the ledger entries of an account in a period, oldest first, with the balance after each entry.
    *
-   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes
-   * as CSV where the request accepts text/csv or says format=csv, and as lines of JSON with format=jsonl: all pages,
-   * unless page_size is given. A file that breaks off is cut, and never ends as a whole one does. Refuses with
-   * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
+   * The opening balance plus all changes equals the closing balance, on each page and over all pages. Over HTTP the
+   * statement is CSV if the request accepts text/csv or has format=csv, and JSON lines with format=jsonl. Such a file
+   * has all pages, unless page_size is set. A file that was interrupted lacks the end of a complete file. Refuses with
+   * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID if the period or the page token is invalid.
    */
   getStatement: handleUnaryCall<GetStatementRequest, GetStatementResponse>;
   /**
-   * VerifyLedger proves the whole ledger, from its first transfer to its last, and says what does not hold.
+   * VerifyLedger verifies the whole ledger, from the first transfer to the last, and lists all errors.
    *
-   * It takes time in proportion to the number of transfers.
+   * Its duration is proportional to the number of transfers.
    */
   verifyLedger: handleUnaryCall<VerifyLedgerRequest, VerifyLedgerResponse>;
 }
 
 export interface AccountServiceClient extends Client {
   /**
-   * CreateAccount opens an account with nothing on it.
+   * CreateAccount creates an account with a balance of 0.
    *
-   * Refuses with ALREADY_EXISTS where the id is taken, and with PARAMETER_INVALID where it is no id.
+   * Refuses with ALREADY_EXISTS if the id exists, and with PARAMETER_INVALID if the id is invalid.
    */
   createAccount(
     request: CreateAccountRequest,
@@ -3901,7 +3908,8 @@ export interface AccountServiceClient extends Client {
   /**
    * GetAccount shows one account with its budgets and limits.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such account or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such account or it belongs to another
+   * account.
    */
   getAccount(
     request: GetAccountRequest,
@@ -3919,10 +3927,11 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateAccount changes the budgets and limits that the mask names, from the account's next request on.
+   * UpdateAccount changes the budgets and limits that update_mask names. They apply from the next request of the
+   * account.
    *
-   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
-   * is none of the setting, and with ETAG_STALE where an etag was sent and another change came since it was read.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID if a value is
+   * invalid, and with ETAG_STALE if the etag in the request is no longer current.
    */
   updateAccount(
     request: UpdateAccountRequest,
@@ -3940,9 +3949,10 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListAccounts lists accounts with their balances, in pages; a caller that is no operator sees its own.
+   * ListAccounts lists accounts with their balances, in pages. A caller who is not an operator sees only its own
+   * account.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listAccounts(
     request: ListAccountsRequest,
@@ -3960,10 +3970,10 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListAccountsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CreditAccount adds money to an account, once for each credit_id: to repeat it is safe and changes nothing.
+   * CreditAccount adds money to an account. Repeating a call with the same credit_id is safe and changes nothing.
    *
-   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount or the id is none, and with ALREADY_EXISTS
-   * where the credit_id was used for another account or amount.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID if the amount or the id is invalid, and with ALREADY_EXISTS
+   * if the credit_id was used for another account or amount.
    */
   creditAccount(
     request: CreditAccountRequest,
@@ -3981,11 +3991,11 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreditAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * DebitAccount takes money from an account, once for each debit_id: to repeat it is safe and changes nothing.
+   * DebitAccount takes money from an account. Repeating a call with the same debit_id is safe and changes nothing.
    *
-   * It never takes the account below zero: what the account has not available is booked as a receivable of the
-   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none,
-   * and with ALREADY_EXISTS where the debit_id was used for another account or amount.
+   * The balance never falls below zero: the part that is not available is booked as a receivable of the operator.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID if the amount, the id or the reason is invalid, and with
+   * ALREADY_EXISTS if the debit_id was used for another account or amount.
    */
   debitAccount(
     request: DebitAccountRequest,
@@ -4003,10 +4013,11 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: DebitAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN, until UnfreezeAccount.
+   * FreezeAccount makes the gateway refuse the account's new requests with ACCOUNT_FROZEN, until UnfreezeAccount.
    *
-   * Requests that run may finish; where end_streams is true they end within a second and are charged for what came. To
-   * repeat it replaces the reason. Refuses with RESOURCE_UNKNOWN, and with PARAMETER_INVALID without a reason.
+   * Running requests may finish. If end_streams is true, they end within a second and are charged for what was
+   * delivered. Repeating the call replaces the reason. Refuses with RESOURCE_UNKNOWN, and with PARAMETER_INVALID
+   * without a reason.
    */
   freezeAccount(
     request: FreezeAccountRequest,
@@ -4024,7 +4035,7 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: FreezeAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UnfreezeAccount lets a frozen account's requests run again. To repeat it changes nothing.
+   * UnfreezeAccount makes the gateway accept a frozen account's requests again. Repeating the call changes nothing.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -4044,7 +4055,7 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: UnfreezeAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * GetBalance shows what is on an account. At any moment granted = available + held + spent.
+   * GetBalance shows the balance of an account. At any time, granted = available + held + spent.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -4064,9 +4075,9 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetBalanceResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListEntries lists an account's transfers, newest first, in pages.
+   * ListEntries lists the ledger entries of an account, newest first, in pages.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID if the page token is invalid.
    */
   listEntries(
     request: ListEntriesRequest,
@@ -4084,12 +4095,12 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListEntriesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
+   * GetStatement lists the ledger entries of an account in a period, oldest first, with the balance after each entry.
    *
-   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes
-   * as CSV where the request accepts text/csv or says format=csv, and as lines of JSON with format=jsonl: all pages,
-   * unless page_size is given. A file that breaks off is cut, and never ends as a whole one does. Refuses with
-   * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
+   * The opening balance plus all changes equals the closing balance, on each page and over all pages. Over HTTP the
+   * statement is CSV if the request accepts text/csv or has format=csv, and JSON lines with format=jsonl. Such a file
+   * has all pages, unless page_size is set. A file that was interrupted lacks the end of a complete file. Refuses with
+   * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID if the period or the page token is invalid.
    */
   getStatement(
     request: GetStatementRequest,
@@ -4107,9 +4118,9 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetStatementResponse) => void,
   ): ClientUnaryCall;
   /**
-   * VerifyLedger proves the whole ledger, from its first transfer to its last, and says what does not hold.
+   * VerifyLedger verifies the whole ledger, from the first transfer to the last, and lists all errors.
    *
-   * It takes time in proportion to the number of transfers.
+   * Its duration is proportional to the number of transfers.
    */
   verifyLedger(
     request: VerifyLedgerRequest,

@@ -25,33 +25,33 @@ import { Money } from "../../google/type/money.js";
 export enum AlertKind {
   /** ALERT_KIND_UNSPECIFIED - Not set; refused. */
   ALERT_KIND_UNSPECIFIED = 0,
-  /** ALERT_KIND_BALANCE_LOW - An account's available money is below amount_nanos. */
+  /** ALERT_KIND_BALANCE_LOW - The available balance of an account is below amount_nanos. */
   ALERT_KIND_BALANCE_LOW = 1,
-  /** ALERT_KIND_BALANCE_DAYS - An account's available money lasts for less than `days` at the pace of the last seven days. */
+  /** ALERT_KIND_BALANCE_DAYS - The available balance of an account lasts less than `days` at the average spending of the last seven days. */
   ALERT_KIND_BALANCE_DAYS = 2,
-  /** ALERT_KIND_BUDGET_SHARE - A budget of an account or a key is used up to `percent` or more. */
+  /** ALERT_KIND_BUDGET_SHARE - At least `percent` of a budget of an account or a key is used. */
   ALERT_KIND_BUDGET_SHARE = 3,
-  /** ALERT_KIND_SPEND_RISE - What an account spends today is `percent` or more of its average day of the seven before. */
+  /** ALERT_KIND_SPEND_RISE - What an account spends today is at least `percent` of its daily average over the seven days before. */
   ALERT_KIND_SPEND_RISE = 4,
-  /** ALERT_KIND_ERROR_SHARE - Of the requests of window_minutes `percent` or more failed at the gateway or its upstreams. */
+  /** ALERT_KIND_ERROR_SHARE - At least `percent` of the requests in the last window_minutes failed in the gateway or its upstreams. */
   ALERT_KIND_ERROR_SHARE = 5,
-  /** ALERT_KIND_FIRST_TOKEN_SLOW - In window_minutes one of twenty first tokens took threshold_ms or longer. */
+  /** ALERT_KIND_FIRST_TOKEN_SLOW - The 95th percentile of the time to the first token over window_minutes is at least threshold_ms. */
   ALERT_KIND_FIRST_TOKEN_SLOW = 6,
-  /** ALERT_KIND_UPSTREAM_ASIDE - An upstream, or a model there, is set aside because requests there fail. For operators. */
+  /** ALERT_KIND_UPSTREAM_ASIDE - An upstream, or a model of it, gets no requests for now because requests to it fail. For operators. */
   ALERT_KIND_UPSTREAM_ASIDE = 7,
   /**
    * ALERT_KIND_CREDENTIAL_REFUSED - An upstream does not take the gateway's credential, or the gateway's account there lacks funds or access. For
    * operators.
    */
   ALERT_KIND_CREDENTIAL_REFUSED = 8,
-  /** ALERT_KIND_RELOAD_REFUSED - A changed settings file is refused, so that older settings stay in force. For operators. */
+  /** ALERT_KIND_RELOAD_REFUSED - A changed settings file has an error, so the older settings remain in force. For operators. */
   ALERT_KIND_RELOAD_REFUSED = 9,
   /**
-   * ALERT_KIND_OVERAGE - Requests cost more than their accounts had, and the operator pays amount_nanos or more of it within a UTC day. For
-   * operators.
+   * ALERT_KIND_OVERAGE - Requests cost more than their accounts had, and the operator's share of that is at least amount_nanos in a UTC day.
+   * For operators.
    */
   ALERT_KIND_OVERAGE = 10,
-  /** ALERT_KIND_PROOF_FAILED - A proof of the ledger did not hold. For operators. */
+  /** ALERT_KIND_PROOF_FAILED - A verification of the ledger found an error. For operators. */
   ALERT_KIND_PROOF_FAILED = 11,
   /** ALERT_KIND_KEY_UNUSED - A key was not used for `days`. */
   ALERT_KIND_KEY_UNUSED = 12,
@@ -60,34 +60,37 @@ export enum AlertKind {
   /** ALERT_KIND_MODEL_RETIRING - A model that is served retires within `days`. */
   ALERT_KIND_MODEL_RETIRING = 14,
   /**
-   * ALERT_KIND_CLOCK_SKEW - The clock of a node's machine is more than 5 seconds off the time by which the gateway has days, which is the
-   * database's. For operators.
+   * ALERT_KIND_CLOCK_SKEW - The clock of a node's machine differs by more than 5 seconds from the database's time, which the gateway uses for
+   * days. For operators.
    */
   ALERT_KIND_CLOCK_SKEW = 15,
   UNRECOGNIZED = -1,
 }
 
-/** AlertSettings say what an alert watches, and whom it tells. */
+/** AlertSettings say what an alert watches, and who receives its events. */
 export interface AlertSettings {
-  /** The alert's name, for people: at most 200 characters. Empty: none. */
+  /** The display name of the alert: at most 200 characters. Empty: none. */
   name: string;
   /** What the alert watches. */
   kind: AlertKind;
-  /** The amount of the kinds balance_low and overage, in nano-USD, above 0. */
+  /** The threshold of the kinds balance_low and overage, in nano-USD, above 0. */
   amountNanos: bigint;
-  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** amount_nanos in USD. Set one of the two; if both are set, they must be equal. */
   amount?:
     | Money
     | undefined;
-  /** The share of the kinds budget_share and error_share, from 1 to 100, or of spend_rise, from 101 to 10,000. */
+  /**
+   * The threshold in percent of the kinds budget_share and error_share, from 1 to 100, or of spend_rise, from 101 to
+   * 10,000.
+   */
   percent: number;
-  /** The days of the kinds balance_days, key_unused, key_expiring and model_retiring, from 1 to 365. */
+  /** The threshold in days of the kinds balance_days, key_unused, key_expiring and model_retiring, from 1 to 365. */
   days: number;
-  /** The time of the kind first_token_slow in milliseconds, above 0. */
+  /** The threshold of the kind first_token_slow in milliseconds, above 0. */
   thresholdMs: bigint;
-  /** The last minutes that the kinds error_share and first_token_slow look at, from 1 to 60. 0: 5. */
+  /** The window of the kinds error_share and first_token_slow, in minutes, from 1 to 60. 0 means 5. */
   windowMinutes: number;
-  /** The least requests in these minutes that the kinds error_share and first_token_slow judge by. 0: 20. */
+  /** The minimum number of requests in that window; with fewer, these kinds do not fire. 0 means 20. */
   requestsMin: bigint;
   /** The id of the one account that an operator's alert watches. Empty: all accounts. */
   watchedAccountId: string;
@@ -98,52 +101,50 @@ export interface AlertSettings {
   /** The id of the one upstream that is watched. Empty: all upstreams. */
   upstream: string;
   /**
-   * How many minutes the condition must hold without a break before an event says so, from 0 to 1,440. It must be over
-   * for as long, and for one minute at least, before an event says that.
+   * How many minutes the condition must hold without interruption before the alert fires, from 0 to 1,440. The alert
+   * resolves after the condition is gone for the same time, but at least one minute.
    */
   forMinutes: number;
-  /** The ids of the webhooks that hear of it, at most 20. Empty: all webhooks of the alert's account. */
+  /** The ids of the webhooks that receive its events, at most 20. Empty: all webhooks of the alert's account. */
   webhookIds: string[];
   /**
-   * The mail addresses that hear of it, at most 10: of an account's alert those of its members alone, of an operator's
-   * any. Nothing goes there where the gateway has no mail server, or to somebody who is no member any more.
+   * The mail addresses that receive its events, at most 10. An alert of an account can only name members of the
+   * account, an alert of an operator any address. No mail is sent if the gateway has no mail server, or to a person who
+   * is no longer a member.
    */
   emails: string[];
-  /** True where the alert tells of nothing for now. */
+  /** True if the alert is paused and creates no events. */
   paused: boolean;
 }
 
-/** Alert is a rule by which the gateway tells of what happens. */
+/** Alert is a rule that creates events when a condition is met. */
 export interface Alert {
-  /** The alert's id. One of the settings file has `file:` and its name there. */
+  /** The alert's id. An alert of the settings file has the id `file:` followed by its name. */
   id: string;
   /** The id of the account whose alert it is. Empty: the operator's. */
   accountId: string;
-  /** What the alert watches, and whom it tells. */
+  /** What the alert watches, and who receives its events. */
   settings?:
     | AlertSettings
     | undefined;
-  /** When the alert was made. Absent: the alert stands in the settings file. */
+  /** When the alert was created. Absent: the alert is in the settings file. */
   createTime?:
     | Date
     | undefined;
-  /** What meets the alert's condition now, such as `account acme`, at most 100 of them. */
+  /** The subjects that fire now, such as `account acme`, at most 100. */
   firing: string[];
-  /**
-   * A text that differs after each change of the alert, to be sent back with UpdateAlert. Empty: the alert stands in
-   * the settings file.
-   */
+  /** The version of the alert, to be sent back with UpdateAlert. Empty: the alert is in the settings file. */
   etag: string;
 }
 
-/** CreateAlertRequest is what CreateAlert is asked. */
+/** CreateAlertRequest is the request of CreateAlert. */
 export interface CreateAlertRequest {
   /**
-   * The id of the account whose alert it becomes. Empty: the operator's, or the account of the caller's key where that
-   * is no operator's.
+   * The id of the account that owns the alert. Empty: the operator, or the caller's account if the caller is not an
+   * operator.
    */
   accountId: string;
-  /** What the alert watches, and whom it tells. */
+  /** What the alert watches, and who receives its events. */
   settings?: AlertSettings | undefined;
 }
 
@@ -153,7 +154,7 @@ export interface CreateAlertResponse {
   alert?: Alert | undefined;
 }
 
-/** GetAlertRequest is what GetAlert is asked. */
+/** GetAlertRequest is the request of GetAlert. */
 export interface GetAlertRequest {
   /** The alert's id. */
   id: string;
@@ -165,11 +166,11 @@ export interface GetAlertResponse {
   alert?: Alert | undefined;
 }
 
-/** ListAlertsRequest is what ListAlerts is asked. */
+/** ListAlertsRequest is the request of ListAlerts. */
 export interface ListAlertsRequest {
   /** The id of the account whose alerts are listed. Empty: those that the caller may see. */
   accountId: string;
-  /** Maximum alerts per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum alerts per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -183,22 +184,22 @@ export interface ListAlertsResponse {
   nextPageToken: string;
 }
 
-/** UpdateAlertRequest is what UpdateAlert is asked. */
+/** UpdateAlertRequest is the request of UpdateAlert. */
 export interface UpdateAlertRequest {
   /** The alert's id. */
   id: string;
-  /** The new values of the settings that the mask names; others are not looked at. */
+  /** The new values of the settings that the mask names; other fields are ignored. */
   settings?:
     | AlertSettings
     | undefined;
   /**
-   * The names of the settings to change, such as percent or webhook_ids; others stay. Over HTTP it may be left out, and
-   * then names the members of `settings` that are there.
+   * The names of the settings to change, such as percent or webhook_ids; other settings keep their values. Over HTTP it
+   * may be omitted; then it is the fields that `settings` contains.
    */
   updateMask?:
     | string[]
     | undefined;
-  /** The etag of the alert as the caller read it. Empty: the settings are changed whatever they are now. */
+  /** The etag that the caller read. If the alert changed since, the call is refused with ETAG_STALE. Empty: no check. */
   etag: string;
 }
 
@@ -208,13 +209,13 @@ export interface UpdateAlertResponse {
   alert?: Alert | undefined;
 }
 
-/** DeleteAlertRequest is what DeleteAlert is asked. */
+/** DeleteAlertRequest is the request of DeleteAlert. */
 export interface DeleteAlertRequest {
   /** The alert's id. */
   id: string;
 }
 
-/** DeleteAlertResponse says nothing: the alert is gone. */
+/** DeleteAlertResponse is empty: the alert is deleted. */
 export interface DeleteAlertResponse {
 }
 
@@ -1095,24 +1096,24 @@ export const DeleteAlertResponse: MessageFns<DeleteAlertResponse> = {
 };
 
 /**
- * AlertService manages alerts: the rules by which the gateway tells of what happens, as events.
+ * AlertService manages alerts: rules that create events when a condition is met.
  *
- * An alert watches its subjects, such as accounts, keys, models or upstreams. Where one of them meets the alert's
- * condition an event says so, and another one where it does so no longer. Events are listed by EventService, and go to
- * the webhooks and mail addresses that the alert names.
+ * An alert watches its subjects, such as accounts, keys, models or upstreams. When a subject meets the condition, the
+ * alert fires and creates an event. When it no longer meets the condition, a second event resolves the first.
+ * EventService lists events, and they are sent to the webhooks and mail addresses of the alert.
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
- * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. What changes something needs the scope
- * alerts; what shows something needs the scope usage. Of an account's people owners and admins have the scope alerts. A
- * caller that is no operator has its own account's alerts.
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Methods that change something need the
+ * scope alerts, the others the scope usage. Owners and admins of an account have the scope alerts. A caller who is not
+ * an operator manages the alerts of its own account.
  */
 export type AlertServiceService = typeof AlertServiceService;
 export const AlertServiceService = {
   /**
-   * CreateAlert makes an alert, which is in force at once.
+   * CreateAlert creates an alert, which is active at once.
    *
-   * Refuses with PARAMETER_MISSING where the kind needs a setting that is not there, with PARAMETER_INVALID where a
-   * setting is none or the account has too many alerts, and with RESOURCE_UNKNOWN where a webhook is not the account's.
+   * Refuses with PARAMETER_MISSING if the kind needs a setting that is missing, with PARAMETER_INVALID if a setting is
+   * invalid or the account has too many alerts, and with RESOURCE_UNKNOWN if a webhook belongs to another account.
    */
   createAlert: {
     path: "/tollgate.v1.AlertService/CreateAlert" as const,
@@ -1124,9 +1125,10 @@ export const AlertServiceService = {
     responseDeserialize: (value: Buffer): CreateAlertResponse => CreateAlertResponse.decode(value),
   },
   /**
-   * GetAlert shows one alert, with what it tells of now.
+   * GetAlert shows one alert and its subjects that fire now.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such alert or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such alert or it belongs to another
+   * account.
    */
   getAlert: {
     path: "/tollgate.v1.AlertService/GetAlert" as const,
@@ -1138,9 +1140,9 @@ export const AlertServiceService = {
     responseDeserialize: (value: Buffer): GetAlertResponse => GetAlertResponse.decode(value),
   },
   /**
-   * ListAlerts lists alerts in the order of their ids, in pages: an operator's all, others' own.
+   * ListAlerts lists alerts by id, in pages. An operator sees all alerts, other callers those of their account.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listAlerts: {
     path: "/tollgate.v1.AlertService/ListAlerts" as const,
@@ -1152,10 +1154,10 @@ export const AlertServiceService = {
     responseDeserialize: (value: Buffer): ListAlertsResponse => ListAlertsResponse.decode(value),
   },
   /**
-   * UpdateAlert changes the settings that the mask names.
+   * UpdateAlert changes the settings that update_mask names.
    *
-   * Refuses as CreateAlert does, with RESOURCE_UNKNOWN where there is no such alert, and with ETAG_STALE where an etag
-   * was sent and another change came since it was read. An alert of the settings file is changed in that file.
+   * Refuses as CreateAlert does, with RESOURCE_UNKNOWN if there is no such alert, and with ETAG_STALE if the etag in
+   * the request is no longer current. An alert of the settings file can only be changed in that file.
    */
   updateAlert: {
     path: "/tollgate.v1.AlertService/UpdateAlert" as const,
@@ -1167,9 +1169,10 @@ export const AlertServiceService = {
     responseDeserialize: (value: Buffer): UpdateAlertResponse => UpdateAlertResponse.decode(value),
   },
   /**
-   * DeleteAlert ends an alert. Its events stay.
+   * DeleteAlert deletes an alert. Its events remain.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN. An alert of the settings file is taken out of that file.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN. An alert of the settings file can only be removed in that
+   * file.
    */
   deleteAlert: {
     path: "/tollgate.v1.AlertService/DeleteAlert" as const,
@@ -1184,45 +1187,47 @@ export const AlertServiceService = {
 
 export interface AlertServiceServer extends UntypedServiceImplementation {
   /**
-   * CreateAlert makes an alert, which is in force at once.
+   * CreateAlert creates an alert, which is active at once.
    *
-   * Refuses with PARAMETER_MISSING where the kind needs a setting that is not there, with PARAMETER_INVALID where a
-   * setting is none or the account has too many alerts, and with RESOURCE_UNKNOWN where a webhook is not the account's.
+   * Refuses with PARAMETER_MISSING if the kind needs a setting that is missing, with PARAMETER_INVALID if a setting is
+   * invalid or the account has too many alerts, and with RESOURCE_UNKNOWN if a webhook belongs to another account.
    */
   createAlert: handleUnaryCall<CreateAlertRequest, CreateAlertResponse>;
   /**
-   * GetAlert shows one alert, with what it tells of now.
+   * GetAlert shows one alert and its subjects that fire now.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such alert or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such alert or it belongs to another
+   * account.
    */
   getAlert: handleUnaryCall<GetAlertRequest, GetAlertResponse>;
   /**
-   * ListAlerts lists alerts in the order of their ids, in pages: an operator's all, others' own.
+   * ListAlerts lists alerts by id, in pages. An operator sees all alerts, other callers those of their account.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listAlerts: handleUnaryCall<ListAlertsRequest, ListAlertsResponse>;
   /**
-   * UpdateAlert changes the settings that the mask names.
+   * UpdateAlert changes the settings that update_mask names.
    *
-   * Refuses as CreateAlert does, with RESOURCE_UNKNOWN where there is no such alert, and with ETAG_STALE where an etag
-   * was sent and another change came since it was read. An alert of the settings file is changed in that file.
+   * Refuses as CreateAlert does, with RESOURCE_UNKNOWN if there is no such alert, and with ETAG_STALE if the etag in
+   * the request is no longer current. An alert of the settings file can only be changed in that file.
    */
   updateAlert: handleUnaryCall<UpdateAlertRequest, UpdateAlertResponse>;
   /**
-   * DeleteAlert ends an alert. Its events stay.
+   * DeleteAlert deletes an alert. Its events remain.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN. An alert of the settings file is taken out of that file.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN. An alert of the settings file can only be removed in that
+   * file.
    */
   deleteAlert: handleUnaryCall<DeleteAlertRequest, DeleteAlertResponse>;
 }
 
 export interface AlertServiceClient extends Client {
   /**
-   * CreateAlert makes an alert, which is in force at once.
+   * CreateAlert creates an alert, which is active at once.
    *
-   * Refuses with PARAMETER_MISSING where the kind needs a setting that is not there, with PARAMETER_INVALID where a
-   * setting is none or the account has too many alerts, and with RESOURCE_UNKNOWN where a webhook is not the account's.
+   * Refuses with PARAMETER_MISSING if the kind needs a setting that is missing, with PARAMETER_INVALID if a setting is
+   * invalid or the account has too many alerts, and with RESOURCE_UNKNOWN if a webhook belongs to another account.
    */
   createAlert(
     request: CreateAlertRequest,
@@ -1240,9 +1245,10 @@ export interface AlertServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreateAlertResponse) => void,
   ): ClientUnaryCall;
   /**
-   * GetAlert shows one alert, with what it tells of now.
+   * GetAlert shows one alert and its subjects that fire now.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such alert or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such alert or it belongs to another
+   * account.
    */
   getAlert(
     request: GetAlertRequest,
@@ -1260,9 +1266,9 @@ export interface AlertServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetAlertResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListAlerts lists alerts in the order of their ids, in pages: an operator's all, others' own.
+   * ListAlerts lists alerts by id, in pages. An operator sees all alerts, other callers those of their account.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listAlerts(
     request: ListAlertsRequest,
@@ -1280,10 +1286,10 @@ export interface AlertServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListAlertsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateAlert changes the settings that the mask names.
+   * UpdateAlert changes the settings that update_mask names.
    *
-   * Refuses as CreateAlert does, with RESOURCE_UNKNOWN where there is no such alert, and with ETAG_STALE where an etag
-   * was sent and another change came since it was read. An alert of the settings file is changed in that file.
+   * Refuses as CreateAlert does, with RESOURCE_UNKNOWN if there is no such alert, and with ETAG_STALE if the etag in
+   * the request is no longer current. An alert of the settings file can only be changed in that file.
    */
   updateAlert(
     request: UpdateAlertRequest,
@@ -1301,9 +1307,10 @@ export interface AlertServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateAlertResponse) => void,
   ): ClientUnaryCall;
   /**
-   * DeleteAlert ends an alert. Its events stay.
+   * DeleteAlert deletes an alert. Its events remain.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN. An alert of the settings file is taken out of that file.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN. An alert of the settings file can only be removed in that
+   * file.
    */
   deleteAlert(
     request: DeleteAlertRequest,

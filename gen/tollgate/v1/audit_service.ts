@@ -36,7 +36,10 @@ export enum ActorKind {
   UNRECOGNIZED = -1,
 }
 
-/** AuditDoor says which way a change came in. What tells the console and the command line from others is their own word. */
+/**
+ * AuditDoor is the interface through which a change came. The console and the command line are known only by what they
+ * say of themselves.
+ */
 export enum AuditDoor {
   /** AUDIT_DOOR_UNSPECIFIED - Not set; never sent. */
   AUDIT_DOOR_UNSPECIFIED = 0,
@@ -55,15 +58,15 @@ export enum AuditDoor {
   UNRECOGNIZED = -1,
 }
 
-/** AuditResult says what became of what was asked for. */
+/** AuditResult is the result of a call. */
 export enum AuditResult {
   /** AUDIT_RESULT_UNSPECIFIED - Not set; never sent. In a request: any. */
   AUDIT_RESULT_UNSPECIFIED = 0,
-  /** AUDIT_RESULT_DONE - What was asked for was done. */
+  /** AUDIT_RESULT_DONE - The change was made. */
   AUDIT_RESULT_DONE = 1,
-  /** AUDIT_RESULT_UNCHANGED - The call was answered, and changed nothing that is kept: all was so already. */
+  /** AUDIT_RESULT_UNCHANGED - The call succeeded but changed nothing. */
   AUDIT_RESULT_UNCHANGED = 2,
-  /** AUDIT_RESULT_REFUSED - The call, or the file, was refused. */
+  /** AUDIT_RESULT_REFUSED - The call, or the settings file, was refused. */
   AUDIT_RESULT_REFUSED = 3,
   UNRECOGNIZED = -1,
 }
@@ -73,17 +76,17 @@ export interface Actor {
   /** What it is. */
   kind: ActorKind;
   /**
-   * The id of the key or the user; of a command the name of the system's user, of a file its version. Empty: a call
+   * The id of the key or the user; for a command the name of the system user, for a file its version. Empty: a call
    * without a valid key, or the gateway itself.
    */
   id: string;
-  /** What people call it, such as the name of the key at that time. Empty: not known. */
+  /** The display name, such as the name of the key at that time. Empty: not known. */
   name: string;
   /** The account that the actor belongs to. Empty: to none. */
   accountId: string;
-  /** The way that it came in. */
+  /** The interface through which it came. */
   door: AuditDoor;
-  /** The address that the call came from. Empty: none, or none of the reader's business. */
+  /** The address that the call came from. Empty: none, or the reader may not see it. */
   address: string;
   /** The id of the call, as in the header x-request-id. Empty: it was no call. */
   requestId: string;
@@ -93,49 +96,52 @@ export interface Actor {
 export interface AuditEvent {
   /** The place of the record in the log, from 1 without gaps. */
   sequence: bigint;
-  /** When it was asked for. */
+  /** When the call was made. */
   time?:
     | Date
     | undefined;
-  /** Who asked for it. */
+  /** Who made the call. */
   actor?:
     | Actor
     | undefined;
-  /** What was asked for: a method such as KeyService.CreateKey, or an act such as settings.apply or store.copy. */
+  /** The method, such as KeyService.CreateKey, or an action such as settings.apply or store.copy. */
   method: string;
-  /** What it is about, such as keys/key_4f1c or accounts/acme. */
+  /** The resource, such as keys/key_4f1c or accounts/acme. */
   resource: string;
-  /** The account that it concerns. Empty: none. */
+  /** The account of the resource. Empty: none. */
   accountId: string;
-  /** What became of it. */
+  /** The result. */
   result: AuditResult;
   /** The reason of a refusal, such as KEY_TOO_WIDE. Empty: it was not refused. */
   reason: string;
-  /** What it was before, as a JSON object of what differs, without secrets. Empty: it was not there, or is not told. */
+  /**
+   * The values before the change, as a JSON object of what differs, without secrets. Empty: the resource did not exist,
+   * or the values are not recorded.
+   */
   before: string;
-  /** What it is since, as `before` says it. */
+  /** The values after the change, in the same form. */
   after: string;
   /** The id of the transfer that moved the money, such as c:inv-7. Empty: no money moved. */
   transferId: string;
 }
 
-/** ListAuditEventsRequest is what ListAuditEvents is asked. Each filter narrows the list; empty ones narrow nothing. */
+/** ListAuditEventsRequest is the request of ListAuditEvents. Empty filters match all records. */
 export interface ListAuditEventsRequest {
-  /** The first UTC day, such as 2026-11-01, or the first moment, such as 2026-11-01T12:00:00Z. */
+  /** The first UTC day, such as 2026-11-01, or the first time, such as 2026-11-01T12:00:00Z. */
   from: string;
-  /** The last UTC day, which is included, or the moment before which it ends. */
+  /** The last UTC day, inclusive, or the end time, exclusive. */
   to: string;
   /** The id of the actor. */
   actor: string;
-  /** The account that is concerned. Empty: any for an operator's key, else the caller's own. */
+  /** The account of the resource. Empty: any for an operator's key, otherwise the caller's own. */
   accountId: string;
   /** The method, whole or without its service, such as KeyService.CreateKey or CreateKey. */
   method: string;
-  /** What it is about, such as keys/key_4f1c. */
+  /** The resource, such as keys/key_4f1c. */
   resource: string;
-  /** What became of it. */
+  /** The result. */
   result: AuditResult;
-  /** Maximum records per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum records per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response, for the same filters. Empty: the first page. */
   pageToken: string;
@@ -634,23 +640,24 @@ export const ListAuditEventsResponse: MessageFns<ListAuditEventsResponse> = {
 };
 
 /**
- * AuditService shows the audit log: each change of accounts, keys, money, upstreams and settings, who made it, and what
- * was refused.
+ * AuditService shows the audit log: every change of accounts, keys, money, upstreams and settings, who made it, and
+ * refused attempts.
  *
- * A record is written with its change and never altered; VerifyLedger proves the log together with the ledger.
+ * A record is written together with its change and never altered. VerifyLedger verifies the log together with the
+ * ledger.
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
- * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. An operator's key sees all records, and
- * any other key with the scope audit those that concern its own account.
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. An operator's key sees all records.
+ * Another key with the scope audit sees the records of its own account.
  */
 export type AuditServiceService = typeof AuditServiceService;
 export const AuditServiceService = {
   /**
-   * ListAuditEvents lists records, newest first, in pages. A page stays the same whatever is recorded meanwhile.
+   * ListAuditEvents lists records, newest first, in pages. New records do not change later pages.
    *
-   * Over HTTP `format=csv` or `accept: text/csv` asks for CSV: all of it, or one page where its size was named.
-   * Refuses with PARAMETER_INVALID where a time or the page token is none, and with RESOURCE_UNKNOWN where the account
-   * is not the caller's.
+   * Over HTTP, `format=csv` or `accept: text/csv` returns CSV: all records, or one page if page_size is set. Refuses
+   * with PARAMETER_INVALID if a time or the page token is invalid, and with RESOURCE_UNKNOWN if the account does not
+   * belong to the caller.
    */
   listAuditEvents: {
     path: "/tollgate.v1.AuditService/ListAuditEvents" as const,
@@ -667,22 +674,22 @@ export const AuditServiceService = {
 
 export interface AuditServiceServer extends UntypedServiceImplementation {
   /**
-   * ListAuditEvents lists records, newest first, in pages. A page stays the same whatever is recorded meanwhile.
+   * ListAuditEvents lists records, newest first, in pages. New records do not change later pages.
    *
-   * Over HTTP `format=csv` or `accept: text/csv` asks for CSV: all of it, or one page where its size was named.
-   * Refuses with PARAMETER_INVALID where a time or the page token is none, and with RESOURCE_UNKNOWN where the account
-   * is not the caller's.
+   * Over HTTP, `format=csv` or `accept: text/csv` returns CSV: all records, or one page if page_size is set. Refuses
+   * with PARAMETER_INVALID if a time or the page token is invalid, and with RESOURCE_UNKNOWN if the account does not
+   * belong to the caller.
    */
   listAuditEvents: handleUnaryCall<ListAuditEventsRequest, ListAuditEventsResponse>;
 }
 
 export interface AuditServiceClient extends Client {
   /**
-   * ListAuditEvents lists records, newest first, in pages. A page stays the same whatever is recorded meanwhile.
+   * ListAuditEvents lists records, newest first, in pages. New records do not change later pages.
    *
-   * Over HTTP `format=csv` or `accept: text/csv` asks for CSV: all of it, or one page where its size was named.
-   * Refuses with PARAMETER_INVALID where a time or the page token is none, and with RESOURCE_UNKNOWN where the account
-   * is not the caller's.
+   * Over HTTP, `format=csv` or `accept: text/csv` returns CSV: all records, or one page if page_size is set. Refuses
+   * with PARAMETER_INVALID if a time or the page token is invalid, and with RESOURCE_UNKNOWN if the account does not
+   * belong to the caller.
    */
   listAuditEvents(
     request: ListAuditEventsRequest,

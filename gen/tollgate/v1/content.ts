@@ -13,9 +13,9 @@ export enum Role {
   ROLE_UNSPECIFIED = 0,
   /** ROLE_SYSTEM - The application, which gives instructions. */
   ROLE_SYSTEM = 1,
-  /** ROLE_DEVELOPER - The developer, where a model family tells those instructions from the system's. */
+  /** ROLE_DEVELOPER - The developer, if the model family distinguishes developer instructions from system instructions. */
   ROLE_DEVELOPER = 2,
-  /** ROLE_USER - The person or program that asks. */
+  /** ROLE_USER - The user, who sends the request. */
   ROLE_USER = 3,
   /** ROLE_ASSISTANT - The model, which answers. */
   ROLE_ASSISTANT = 4,
@@ -35,8 +35,8 @@ export interface Message {
     | string
     | undefined;
   /**
-   * Fields of the message that have no place here, as the text of a JSON object in the wire format that they came from.
-   * Absent: none.
+   * Fields of the message that this message does not define, as the text of a JSON object in their original wire
+   * format. Absent: none.
    */
   extraJson?: string | undefined;
 }
@@ -49,13 +49,13 @@ export interface Part {
     /** Plain text. */
     { $case: "text"; value: Text }
     | //
-    /** A picture to look at. */
+    /** An image to look at. */
     { $case: "image"; value: Image }
     | //
     /** A document or any other file. */
     { $case: "file"; value: File }
     | //
-    /** Sound to listen to, or that was answered. */
+    /** Audio, in the prompt or the answer. */
     { $case: "audio"; value: Audio }
     | //
     /** A call of a tool that the model makes. */
@@ -64,16 +64,16 @@ export interface Part {
     /** What a call of a tool returned. */
     { $case: "toolResult"; value: ToolResult }
     | //
-    /** What the model thought before it answered. */
+    /** The reasoning of the model before it answered. */
     { $case: "thinking"; value: Thinking }
     | //
-    /** Thinking that only the upstream can read. */
+    /** Reasoning that only the upstream can read. */
     { $case: "redactedThinking"; value: RedactedThinking }
     | //
     /** The model's refusal to answer. */
     { $case: "refusal"; value: Refusal }
     | //
-    /** A piece that only its own wire format has. */
+    /** A part that only its own wire format has. */
     { $case: "opaque"; value: Opaque }
     | undefined;
   /** Asks the upstream to cache the prompt up to the end of this piece. Absent: it does not. */
@@ -99,21 +99,21 @@ export interface InlineData {
   data: Buffer;
 }
 
-/** Image is a picture in a prompt. */
+/** Image is an image in a prompt. */
 export interface Image {
-  /** Where the picture is. Required. */
+  /** Where the image is. Required. */
   source?:
     | //
-    /** The address of the picture, which the upstream fetches. */
+    /** The URL of the image, which the upstream fetches. */
     { $case: "url"; value: string }
     | //
-    /** The picture itself. */
+    /** The image itself. */
     { $case: "inline"; value: InlineData }
     | //
     /** The upstream's id of a file that it already holds. */
     { $case: "fileId"; value: string }
     | undefined;
-  /** How closely to look: auto, low, high or original. Absent: the upstream decides. */
+  /** The level of detail: auto, low, high or original. Absent: the upstream decides. */
   detail?: string | undefined;
 }
 
@@ -122,7 +122,7 @@ export interface File {
   /** Where the document is. Required. */
   source?:
     | //
-    /** The address of the document, which the upstream fetches. */
+    /** The URL of the document, which the upstream fetches. */
     { $case: "url"; value: string }
     | //
     /** The document itself. */
@@ -135,18 +135,18 @@ export interface File {
   filename?: string | undefined;
 }
 
-/** Audio is sound in a prompt or an answer. */
+/** Audio is audio in a prompt or an answer. */
 export interface Audio {
-  /** Where the sound is. Required. */
+  /** Where the audio is. Required. */
   source?:
     | //
-    /** The sound itself. */
+    /** The audio itself. */
     { $case: "inline"; value: InlineData }
     | //
-    /** The upstream's id of the sound of an earlier answer, which it holds. */
+    /** The upstream's id of the audio of an earlier answer, which it stores. */
     { $case: "fileId"; value: string }
     | undefined;
-  /** What is said in the sound. Absent: the upstream did not tell. */
+  /** The transcript of the audio. Absent: the upstream sent none. */
   transcript?: string | undefined;
 }
 
@@ -158,7 +158,7 @@ export interface ToolCall {
   name: string;
   /** The arguments as JSON text, exactly as the model wrote them, or the text for a tool that takes free text. */
   arguments: string;
-  /** True where the tool takes free text rather than JSON arguments. */
+  /** True if the tool takes free text rather than JSON arguments. */
   custom: boolean;
   /** State of the upstream that must be sent back with the call. Absent: none. */
   signature?: string | undefined;
@@ -170,19 +170,19 @@ export interface ToolResult {
   callId: string;
   /** What the call returned, piece by piece. */
   parts: Part[];
-  /** True where the call failed. */
+  /** True if the call failed. */
   isError: boolean;
 }
 
-/** Thinking is what a model thought before it answered. */
+/** Thinking is the reasoning of a model before it answered. */
 export interface Thinking {
-  /** The thought or a summary of it, UTF-8. */
+  /** The reasoning or a summary of it, UTF-8. */
   text: string;
-  /** The upstream's proof that the thought is its own; it must be sent back unchanged. Absent: none. */
+  /** The upstream's signature of the reasoning; it must be sent back unchanged. Absent: none. */
   signature?: string | undefined;
 }
 
-/** RedactedThinking is a thought that only the upstream can read. */
+/** RedactedThinking is reasoning that only the upstream can read. */
 export interface RedactedThinking {
   /** What the upstream wrote, which must be sent back unchanged. */
   data: string;
@@ -194,7 +194,7 @@ export interface Refusal {
   text: string;
 }
 
-/** Opaque is a piece that only its own wire format has. An upstream of that wire format receives it as it came. */
+/** Opaque is a part that only its own wire format has. An upstream of that wire format receives it unchanged. */
 export interface Opaque {
   /** The wire format that it came from: openai-chat, openai-responses, anthropic or gemini. */
   wire: string;

@@ -9,16 +9,16 @@
 /**
  * ErrorReason says why the gateway refuses a request.
  *
- * Every refusal over gRPC carries a google.rpc.ErrorInfo with the domain `tollgate` and a reason, which is the name
- * below without ERROR_REASON_, such as KEY_INVALID; where waiting helps a google.rpc.RetryInfo comes along. Over HTTP
- * the header x-tollgate-reason says the same word, and so do JSON, logs and metrics. The `code` in a refusal's body
- * is the word that clients of its format know. The examples below are of the metadata.
+ * Every error over gRPC carries a google.rpc.ErrorInfo with the domain `tollgate` and the reason: the name below
+ * without ERROR_REASON_, such as KEY_INVALID. If waiting helps, a google.rpc.RetryInfo is added. Over HTTP the header
+ * x-tollgate-reason has the same reason, and so do JSON, logs and metrics. The `code` in the body of an HTTP error is
+ * the one that the client's format defines. Each example below shows the metadata of the ErrorInfo.
  */
 export enum ErrorReason {
   /** ERROR_REASON_UNSPECIFIED - Not set; never sent. */
   ERROR_REASON_UNSPECIFIED = 0,
   /**
-   * ERROR_REASON_BODY_INVALID - The body is no JSON object, is nested too deeply, or is compressed.
+   * ERROR_REASON_BODY_INVALID - The body is not a JSON object, is nested too deeply, or is compressed.
    * Example: {"problem": "not valid JSON at byte 17"}
    */
   ERROR_REASON_BODY_INVALID = 1,
@@ -26,23 +26,29 @@ export enum ErrorReason {
   ERROR_REASON_PARAMETER_INVALID = 2,
   /** ERROR_REASON_PARAMETER_MISSING - A required parameter is missing. Example: {"param": "messages"} */
   ERROR_REASON_PARAMETER_MISSING = 3,
-  /** ERROR_REASON_PARAMETER_UNSUPPORTED - The model or its family cannot do what a parameter asks. Example: {"param": "logprobs", "model": "sim-1"} */
+  /** ERROR_REASON_PARAMETER_UNSUPPORTED - The model or its family does not support a parameter. Example: {"param": "logprobs", "model": "sim-1"} */
   ERROR_REASON_PARAMETER_UNSUPPORTED = 4,
-  /** ERROR_REASON_UPSTREAM_REJECTED - The upstream refused the request as wrong. Example: {"param": "messages", "code": "empty_array", "message": "..."} */
+  /**
+   * ERROR_REASON_UPSTREAM_REJECTED - The upstream refused the request as invalid.
+   * Example: {"param": "messages", "code": "empty_array", "message": "..."}
+   */
   ERROR_REASON_UPSTREAM_REJECTED = 5,
-  /** ERROR_REASON_CONTEXT_TOO_LONG - The input is longer than the model takes. Example: {"param": "messages", "limit": "128000", "actual": "130211"} */
+  /**
+   * ERROR_REASON_CONTEXT_TOO_LONG - The input is longer than the context of the model.
+   * Example: {"param": "messages", "limit": "128000", "actual": "130211"}
+   */
   ERROR_REASON_CONTEXT_TOO_LONG = 6,
-  /** ERROR_REASON_BODY_TOO_LARGE - The body is larger than the gateway takes. Example: {"limit_bytes": "33554432"} */
+  /** ERROR_REASON_BODY_TOO_LARGE - The body is larger than the gateway or the upstream accepts. Example: {"limit_bytes": "33554432"} */
   ERROR_REASON_BODY_TOO_LARGE = 7,
-  /** ERROR_REASON_KEY_MISSING - No key came with the request. Example: {} */
+  /** ERROR_REASON_KEY_MISSING - The request has no key. Example: {} */
   ERROR_REASON_KEY_MISSING = 8,
   /** ERROR_REASON_KEY_INVALID - The key is mistyped or unknown. Example: {"key": "sk-tg3f...x9"} */
   ERROR_REASON_KEY_INVALID = 9,
-  /** ERROR_REASON_KEY_EXPIRED - The key's time is over. Example: {"key": "sk-tg3f...x9", "expired": "2026-11-01T00:00:00Z"} */
+  /** ERROR_REASON_KEY_EXPIRED - The key has expired. Example: {"key": "sk-tg3f...x9", "expired": "2026-11-01T00:00:00Z"} */
   ERROR_REASON_KEY_EXPIRED = 10,
   /** ERROR_REASON_KEY_REVOKED - The key was revoked. Example: {"key": "sk-tg3f...x9"} */
   ERROR_REASON_KEY_REVOKED = 11,
-  /** ERROR_REASON_SCOPE_MISSING - The key lacks the scope. Example: {"scope": "embeddings", "scopes": "chat models"} */
+  /** ERROR_REASON_SCOPE_MISSING - The key does not have the scope that the method needs. Example: {"scope": "embeddings", "scopes": "chat models"} */
   ERROR_REASON_SCOPE_MISSING = 12,
   /** ERROR_REASON_ADDRESS_NOT_ALLOWED - The key may not be used from this address. Example: {"address": "203.0.113.9"} */
   ERROR_REASON_ADDRESS_NOT_ALLOWED = 13,
@@ -53,117 +59,129 @@ export enum ErrorReason {
   /** ERROR_REASON_PATH_UNKNOWN - The gateway has no such path. Example: {"path": "/v1/v1/models", "hint": "/v1/models"} */
   ERROR_REASON_PATH_UNKNOWN = 16,
   /**
-   * ERROR_REASON_RESOURCE_UNKNOWN - There is no such key, account or request, or it is another account's. `archived_before` is there where a request's
-   * transfers are archived, with all from before that day: it takes no refund, and money is given back with a credit.
+   * ERROR_REASON_RESOURCE_UNKNOWN - There is no such key, account or request, or it belongs to another account. A refund sets `archived_before` if the
+   * request's transfers, with all from before that day, are archived: use a credit instead.
    * Example: {"kind": "key", "id": "key_1"}
    */
   ERROR_REASON_RESOURCE_UNKNOWN = 17,
-  /** ERROR_REASON_ALREADY_EXISTS - The id is taken by something else. Example: {"kind": "credit", "id": "inv-7"} */
+  /** ERROR_REASON_ALREADY_EXISTS - The id is already used for something else. Example: {"kind": "credit", "id": "inv-7"} */
   ERROR_REASON_ALREADY_EXISTS = 18,
-  /** ERROR_REASON_ETAG_STALE - What the caller would change was changed since the caller read it. Example: {"kind": "key", "id": "key_1"} */
+  /** ERROR_REASON_ETAG_STALE - The resource was changed after the caller read it. Example: {"kind": "key", "id": "key_1"} */
   ERROR_REASON_ETAG_STALE = 62,
   /**
-   * ERROR_REASON_RATE_LIMITED - A limit is reached: of the key, of one that made it, of the account, or of the account and the model. `owner` is
-   * such as `key key_1`, `account acme` or `account acme, model gpt-*`.
+   * ERROR_REASON_RATE_LIMITED - A limit is reached: of the key, of a key that created it, of the account, or of the account for the model. `owner`
+   * says whose, such as `key key_1`, `account acme` or `account acme, model gpt-*`.
    * Example: {"limit": "requests_per_minute", "limit_value": "60", "remaining": "0", "reset_ms": "1200", "owner": "key
    * key_1"}
    */
   ERROR_REASON_RATE_LIMITED = 19,
-  /** ERROR_REASON_UPSTREAM_RATE_LIMITED - The upstream's own rate limit is reached on every target. Example: {"model": "gpt-5.4", "retry_after_ms": "2000"} */
+  /**
+   * ERROR_REASON_UPSTREAM_RATE_LIMITED - Every target of the model has reached its upstream's own rate limit.
+   * Example: {"model": "gpt-5.4", "retry_after_ms": "2000"}
+   */
   ERROR_REASON_UPSTREAM_RATE_LIMITED = 20,
   /**
-   * ERROR_REASON_BALANCE_HELD - Only running calls hold the money, or the budget, that the request needs: it may be granted once some have ended.
-   * `budget` is there where it is one.
+   * ERROR_REASON_BALANCE_HELD - The balance or the budget would cover the request, but running requests hold it. The request may succeed once some
+   * of them have ended. `budget` is set if it is a budget.
    * Example: {"owner": "account acme", "available_nanos": "0", "held_nanos": "120000", "needed_nanos": "90000",
    * "retry_after_ms": "1000"}
    */
   ERROR_REASON_BALANCE_HELD = 45,
   /**
-   * ERROR_REASON_BALANCE_TOO_LOW - The balance cannot cover the least that the request may cost, even if no call held any of it.
+   * ERROR_REASON_BALANCE_TOO_LOW - The balance does not cover the least that the request can cost, even without the holds of running requests.
    * Example: {"account": "acme", "available_nanos": "12000", "needed_nanos": "90000"}
    */
   ERROR_REASON_BALANCE_TOO_LOW = 21,
   /**
-   * ERROR_REASON_BUDGET_EXCEEDED - A budget of the key, or of its account, cannot cover it. `budget` is day, month, total or request; `reset_time` is
-   * there for a day and a month.
+   * ERROR_REASON_BUDGET_EXCEEDED - A budget of the key or of its account does not cover the request. `budget` is day, month, total or request;
+   * `reset_time` is set for day and month.
    * Example: {"budget": "day", "owner": "key key_1", "limit_nanos": "5", "remaining_nanos": "0", "needed_nanos": "9",
    * "reset_time": "2026-11-22T00:00:00.000Z"}
    */
   ERROR_REASON_BUDGET_EXCEEDED = 22,
-  /** ERROR_REASON_INTERNAL - The gateway failed. Example: {} */
+  /** ERROR_REASON_INTERNAL - The gateway failed unexpectedly. Example: {} */
   ERROR_REASON_INTERNAL = 23,
   /** ERROR_REASON_UPSTREAM_FAILED - The upstream failed. Example: {"model": "gpt-5.4", "problem": "it answered with status 500"} */
   ERROR_REASON_UPSTREAM_FAILED = 24,
   /** ERROR_REASON_UPSTREAM_UNAVAILABLE - No target of the model is healthy. Example: {"model": "gpt-5.4"} */
   ERROR_REASON_UPSTREAM_UNAVAILABLE = 25,
-  /** ERROR_REASON_OVERLOADED - The gateway has as much work as it takes, or is stopping. Example: {"problem": "stopping"} */
+  /** ERROR_REASON_OVERLOADED - The gateway is at its capacity, or is shutting down. Example: {"problem": "stopping"} */
   ERROR_REASON_OVERLOADED = 26,
-  /** ERROR_REASON_LEDGER_UNAVAILABLE - The ledger cannot be written, so nothing that costs money is started. Example: {} */
+  /** ERROR_REASON_LEDGER_UNAVAILABLE - The ledger cannot be written, so the gateway starts no request that costs money. Example: {} */
   ERROR_REASON_LEDGER_UNAVAILABLE = 27,
-  /** ERROR_REASON_UPSTREAM_TIMEOUT - The upstream was too slow, or the caller's deadline passed. Example: {"model": "gpt-5.4", "phase": "first_token"} */
+  /** ERROR_REASON_UPSTREAM_TIMEOUT - The upstream was too slow, or the client's deadline passed. Example: {"model": "gpt-5.4", "phase": "first_token"} */
   ERROR_REASON_UPSTREAM_TIMEOUT = 28,
-  /** ERROR_REASON_CANCELLED - The caller went away. Nobody receives it; logs and metrics do. Example: {} */
+  /** ERROR_REASON_CANCELLED - The client cancelled the request or disconnected. The reason appears in logs and metrics only. Example: {} */
   ERROR_REASON_CANCELLED = 29,
-  /** ERROR_REASON_IDEMPOTENCY_KEY_REUSED - The Idempotency-Key belongs to a request with another body or route. Example: {"request": "req_1"} */
+  /** ERROR_REASON_IDEMPOTENCY_KEY_REUSED - The Idempotency-Key was used before, with another body or route. Example: {"request": "req_1"} */
   ERROR_REASON_IDEMPOTENCY_KEY_REUSED = 40,
   /**
-   * ERROR_REASON_ANSWER_GONE - A request with this Idempotency-Key was charged, but its answer is not kept any more; it is never charged again.
+   * ERROR_REASON_ANSWER_GONE - A request with this Idempotency-Key was charged, but its answer is no longer stored. It is not charged again.
    * Example: {"request": "req_1", "cost_nanos": "1200"}
    */
   ERROR_REASON_ANSWER_GONE = 41,
-  /** ERROR_REASON_STREAM_GONE - The stream of this request is not kept, or not any more. Example: {"request": "req_1"} */
+  /** ERROR_REASON_STREAM_GONE - The stream of this request is not stored, or is no longer stored. Example: {"request": "req_1"} */
   ERROR_REASON_STREAM_GONE = 42,
   /**
-   * ERROR_REASON_UPSTREAM_CREDENTIAL - Every target of the model refuses the gateway's own credential, or its account there has no funds or no access;
-   * only the operator can mend it.
+   * ERROR_REASON_UPSTREAM_CREDENTIAL - Every target of the model refuses the gateway's own credential, or the gateway's account there has no funds or no
+   * access to the model. Only the operator can fix it.
    * Example: {"model": "gpt-5.4", "problem": "its account has no funds"}
    */
   ERROR_REASON_UPSTREAM_CREDENTIAL = 43,
-  /** ERROR_REASON_KEY_TOO_WIDE - A key would be granted more than the key that grants it has. Example: {"setting": "models", "problem": "..."} */
+  /**
+   * ERROR_REASON_KEY_TOO_WIDE - A setting would give a key more rights than the caller's own key has.
+   * Example: {"setting": "models", "problem": "..."}
+   */
   ERROR_REASON_KEY_TOO_WIDE = 60,
-  /** ERROR_REASON_ACCOUNT_FROZEN - The account is frozen, and the request would use it. Example: {"account": "acme", "cause": "chargeback"} */
+  /** ERROR_REASON_ACCOUNT_FROZEN - The account is frozen, so its requests are refused. Example: {"account": "acme", "cause": "chargeback"} */
   ERROR_REASON_ACCOUNT_FROZEN = 61,
-  /** ERROR_REASON_UPGRADE_REFUSED - The client wants to speak another protocol on this path than HTTP. Example: {"path": "/v1/chat/completions"} */
+  /** ERROR_REASON_UPGRADE_REFUSED - The client asked for another protocol than HTTP, and this path has none. Example: {"path": "/v1/chat/completions"} */
   ERROR_REASON_UPGRADE_REFUSED = 70,
-  /** ERROR_REASON_CONNECTION_TOO_OLD - The WebSocket is as old as one may be; another one takes the request. Example: {"minutes": "60"} */
+  /** ERROR_REASON_CONNECTION_TOO_OLD - The WebSocket has reached its maximum age; send the request on a new one. Example: {"minutes": "60"} */
   ERROR_REASON_CONNECTION_TOO_OLD = 71,
-  /** ERROR_REASON_SESSION_ENDED - The person's session ended, or there never was one. Example: {} */
+  /** ERROR_REASON_SESSION_ENDED - The person's session has ended, or never existed. Example: {} */
   ERROR_REASON_SESSION_ENDED = 80,
   /**
-   * ERROR_REASON_SESSION_REFUSED - A session's cookie came from elsewhere than the gateway's own pages. Example: {"problem": "the header
+   * ERROR_REASON_SESSION_REFUSED - A session cookie was not sent by the gateway's own pages. Example: {"problem": "the header
    * x-tollgate-console is missing"}
    */
   ERROR_REASON_SESSION_REFUSED = 81,
-  /** ERROR_REASON_USER_MISSING - Only a person who signed in may do this, and the call came with a key. Example: {} */
+  /** ERROR_REASON_USER_MISSING - The method is for signed-in people only, and the call came with a key. Example: {} */
   ERROR_REASON_USER_MISSING = 82,
   /** ERROR_REASON_ROLE_MISSING - The person's role in the account does not allow it. Example: {"role": "viewer", "scope": "keys"} */
   ERROR_REASON_ROLE_MISSING = 83,
-  /** ERROR_REASON_SIGN_IN_REFUSED - The e-mail address, the password or the code is wrong; nobody is told which. Example: {} */
+  /** ERROR_REASON_SIGN_IN_REFUSED - The e-mail address, the password or the code is wrong. The error does not say which. Example: {} */
   ERROR_REASON_SIGN_IN_REFUSED = 84,
-  /** ERROR_REASON_LINK_INVALID - The link was used, is too old, or never was one. Example: {} */
+  /** ERROR_REASON_LINK_INVALID - The link was used before, is too old, or was never valid. Example: {} */
   ERROR_REASON_LINK_INVALID = 85,
-  /** ERROR_REASON_LAST_OWNER - An account keeps an owner, and the installation an operator. Example: {"kind": "account", "id": "acme"} */
+  /**
+   * ERROR_REASON_LAST_OWNER - The change would leave an account without an owner, or the installation without an operator.
+   * Example: {"kind": "account", "id": "acme"}
+   */
   ERROR_REASON_LAST_OWNER = 86,
-  /** ERROR_REASON_SECOND_FACTOR_MISSING - The password is right, and a code of the second factor is needed beside it. Example: {} */
+  /** ERROR_REASON_SECOND_FACTOR_MISSING - The password is right, but a code of the second factor is needed too. Example: {} */
   ERROR_REASON_SECOND_FACTOR_MISSING = 87,
-  /** ERROR_REASON_SECOND_FACTOR_REQUIRED - The account, or the installation, asks its people for a second factor, and the person has none yet. Example: {} */
+  /** ERROR_REASON_SECOND_FACTOR_REQUIRED - The account or the installation requires a second factor, and the person has none yet. Example: {} */
   ERROR_REASON_SECOND_FACTOR_REQUIRED = 88,
-  /** ERROR_REASON_PROOF_NEEDED - The person signed in too long ago for this, and must show the password again. Example: {"minutes": "30"} */
+  /** ERROR_REASON_PROOF_NEEDED - The person signed in too long ago for this method, and must enter the password again. Example: {"minutes": "30"} */
   ERROR_REASON_PROOF_NEEDED = 89,
-  /** ERROR_REASON_TOP_UP_CODE_INVALID - The top-up code is wrong, was redeemed for another account, is void or too old; nobody is told which. Example: {} */
+  /**
+   * ERROR_REASON_TOP_UP_CODE_INVALID - The top-up code is wrong, was redeemed for another account, is void or is too old. The error does not say which.
+   * Example: {}
+   */
   ERROR_REASON_TOP_UP_CODE_INVALID = 90,
-  /** ERROR_REASON_CARD_PAYMENTS_OFF - The settings name no Stripe account, so nothing can be paid by card here. Example: {} */
+  /** ERROR_REASON_CARD_PAYMENTS_OFF - The settings name no Stripe account, so card payments are off. Example: {} */
   ERROR_REASON_CARD_PAYMENTS_OFF = 95,
-  /** ERROR_REASON_CARD_PAYMENTS_UNAVAILABLE - Stripe does not answer, or refuses what the gateway asks. Example: {} */
+  /** ERROR_REASON_CARD_PAYMENTS_UNAVAILABLE - Stripe does not answer, or refuses the gateway's request. Example: {} */
   ERROR_REASON_CARD_PAYMENTS_UNAVAILABLE = 96,
-  /** ERROR_REASON_STRIPE_EVENT_REFUSED - The event does not carry Stripe's signature, or one that is too old. Example: {} */
+  /** ERROR_REASON_STRIPE_EVENT_REFUSED - The event has no valid Stripe signature, or its signature is too old. Example: {} */
   ERROR_REASON_STRIPE_EVENT_REFUSED = 97,
   /**
-   * ERROR_REASON_OIDC_SIGN_IN_REFUSED - A sign-in at an OpenID Connect issuer was not taken. Example: {"issuer": "Corp", "problem": "it was not begun in this
-   * browser, or is over"}
+   * ERROR_REASON_OIDC_SIGN_IN_REFUSED - A sign-in at an OpenID Connect issuer was not accepted.
+   * Example: {"issuer": "Corp", "problem": "it was not begun in this browser, or is over"}
    */
   ERROR_REASON_OIDC_SIGN_IN_REFUSED = 91,
-  /** ERROR_REASON_ISSUER_FAILED - The OpenID Connect issuer cannot be reached, or does not answer as it should. Example: {"issuer": "Corp"} */
+  /** ERROR_REASON_ISSUER_FAILED - The OpenID Connect issuer cannot be reached, or answers incorrectly. Example: {"issuer": "Corp"} */
   ERROR_REASON_ISSUER_FAILED = 92,
   UNRECOGNIZED = -1,
 }

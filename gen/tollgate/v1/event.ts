@@ -22,9 +22,9 @@ export enum FinishReason {
   FINISH_REASON_LENGTH = 3,
   /** FINISH_REASON_TOOL_CALLS - The model waits for tool results. */
   FINISH_REASON_TOOL_CALLS = 4,
-  /** FINISH_REASON_BLOCKED - The upstream withheld the answer, or the rest of it. */
+  /** FINISH_REASON_BLOCKED - The upstream withheld the answer or the rest of it, for example by a content filter. */
   FINISH_REASON_BLOCKED = 5,
-  /** FINISH_REASON_PAUSED - The upstream paused a long turn: the answer sent back as it is makes it go on. */
+  /** FINISH_REASON_PAUSED - The upstream paused a long turn. Send the answer back unchanged to continue. */
   FINISH_REASON_PAUSED = 6,
   /** FINISH_REASON_MALFORMED - The model's answer was malformed. */
   FINISH_REASON_MALFORMED = 7,
@@ -38,22 +38,22 @@ export interface Event {
   /** What kind of step it is. */
   kind?:
     | //
-    /** The answer begins. It comes first, and once. */
+    /** The answer begins. It is the first event. */
     { $case: "start"; value: Start }
     | //
-    /** Text goes on. */
+    /** More text of the answer. */
     { $case: "text"; value: TextDelta }
     | //
-    /** Thinking goes on. */
+    /** More reasoning. */
     { $case: "thinking"; value: ThinkingDelta }
     | //
     /** A tool call begins. */
     { $case: "toolCallStart"; value: ToolCallStart }
     | //
-    /** A tool call's arguments go on. */
+    /** More arguments of a tool call. */
     { $case: "toolCallDelta"; value: ToolCallDelta }
     | //
-    /** A refusal goes on. */
+    /** More of a refusal. */
     { $case: "refusal"; value: RefusalDelta }
     | //
     /** Log probabilities of the tokens since the last step of this kind. */
@@ -65,7 +65,7 @@ export interface Event {
     /** A candidate ends. */
     { $case: "candidateEnd"; value: CandidateEnd }
     | //
-    /** The answer ends. It comes last, once, and only where the upstream finished. */
+    /** The answer ends. It is the last event, and sent only if the upstream finished. */
     { $case: "finish"; value: Finish }
     | undefined;
 }
@@ -76,13 +76,13 @@ export interface Start {
   id: string;
   /** The model that answers, as the upstream names it. */
   model: string;
-  /** When the upstream made the answer. Absent: it did not say. */
+  /** When the upstream created the answer. Absent: it did not say. */
   createTime?:
     | Date
     | undefined;
   /**
-   * An upper bound of the input tokens, as the gateway counted them before it asked the upstream. Finish tells how many
-   * there were. Absent: they were not counted.
+   * An upper bound of the input tokens, as the gateway counted them before it called the upstream. Finish has the final
+   * number. Absent: they were not counted.
    */
   inputTokens?: bigint | undefined;
 }
@@ -91,17 +91,17 @@ export interface Start {
 export interface TextDelta {
   /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** The text that follows what came before, UTF-8. */
+  /** The text that follows the previous event, UTF-8. */
   text: string;
 }
 
-/** ThinkingDelta is more thinking. */
+/** ThinkingDelta is more reasoning. */
 export interface ThinkingDelta {
   /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** The thought that follows what came before, UTF-8. */
+  /** The reasoning that follows the previous event, UTF-8. */
   text: string;
-  /** The upstream's proof that the thought is its own; it ends the thought. Absent: the thought goes on. */
+  /** The upstream's signature of the reasoning; it ends the reasoning. Absent: the reasoning continues. */
   signature?: string | undefined;
 }
 
@@ -115,7 +115,7 @@ export interface ToolCallStart {
   id: string;
   /** The tool's name. */
   name: string;
-  /** True where the tool takes free text rather than JSON arguments. */
+  /** True if the tool takes free text rather than JSON arguments. */
   custom: boolean;
   /** State of the upstream that must be sent back with the call. Absent: none. */
   signature?: string | undefined;
@@ -135,7 +135,7 @@ export interface ToolCallDelta {
 export interface RefusalDelta {
   /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** The text that follows what came before, UTF-8. */
+  /** The text that follows the previous event, UTF-8. */
   text: string;
 }
 
@@ -155,11 +155,11 @@ export interface TokenLogprob {
   token: string;
   /** The natural logarithm of the token's probability. */
   logprob: number;
-  /** The token's bytes. Absent: the upstream did not tell them. */
+  /** The token's bytes. Absent: the upstream did not send them. */
   rawBytes?:
     | Buffer
     | undefined;
-  /** The likeliest tokens at that place, as many as the request asked for. They hold no further ones. */
+  /** The most likely tokens at that position, as many as requested. They have no further alternatives. */
   top: TokenLogprob[];
 }
 
@@ -177,7 +177,7 @@ export interface CandidateEnd {
   candidate: number;
   /** Why the candidate ended. */
   reason: FinishReason;
-  /** The stop string that occurred. Absent: none did, or the upstream did not tell. */
+  /** The stop string that occurred. Absent: none did, or the upstream did not say. */
   stopString?: string | undefined;
 }
 
@@ -187,7 +187,7 @@ export interface Finish {
   usage?:
     | Usage
     | undefined;
-  /** How it is known what the request used. */
+  /** How the usage is known. */
   usageSource: UsageSource;
   /** What the account was charged, in nano-USD. */
   costNanos: bigint;
@@ -199,7 +199,7 @@ export interface Answer {
   id: string;
   /** The model that answers, as the upstream names it. */
   model: string;
-  /** When the upstream made the answer. Absent: it did not say. */
+  /** When the upstream created the answer. Absent: it did not say. */
   createTime?:
     | Date
     | undefined;
@@ -209,13 +209,13 @@ export interface Answer {
   usage?:
     | Usage
     | undefined;
-  /** How it is known what the request used. */
+  /** How the usage is known. */
   usageSource: UsageSource;
   /** What the account was charged, in nano-USD. */
   costNanos: bigint;
 }
 
-/** Candidate is one of the answers to a prompt, of which there is one unless more were asked for. */
+/** Candidate is one of the answers to a prompt. There is one, unless the request asks for more. */
 export interface Candidate {
   /** The candidate's place, from 0. */
   index: number;
@@ -225,11 +225,11 @@ export interface Candidate {
     | undefined;
   /** Why the candidate ended. */
   finishReason: FinishReason;
-  /** The stop string that occurred. Absent: none did, or the upstream did not tell. */
+  /** The stop string that occurred. Absent: none did, or the upstream did not say. */
   stopString?:
     | string
     | undefined;
-  /** Log probabilities of its tokens. Absent: they were not asked for. */
+  /** Log probabilities of its tokens. Absent: they were not requested. */
   logprobs?: LogprobsDelta | undefined;
 }
 

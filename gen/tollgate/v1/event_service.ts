@@ -21,13 +21,13 @@ import type {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 
-/** AlertEvent says that something met the condition of an alert, or does so no longer. */
+/** AlertEvent says that a subject met the condition of an alert, or no longer meets it. */
 export interface AlertEvent {
   /** The event's id, which is the `webhook-id` of its deliveries. */
   id: string;
   /** The kind of the alert, a point, and `fired` or `resolved`, such as balance_low.fired; or `test`. */
   type: string;
-  /** When the event was made. */
+  /** When the event was created. */
   createTime?:
     | Date
     | undefined;
@@ -35,17 +35,17 @@ export interface AlertEvent {
   accountId: string;
   /** The id of the alert. Empty: the event is a test of a webhook. */
   alertId: string;
-  /** The alert's name when the event was made. Empty: it had none. */
+  /** The alert's name when the event was created. Empty: none. */
   alertName: string;
-  /** What it is about, such as `account acme`, `key key_1, day` or `upstream openai`. */
+  /** The subject, such as `account acme`, `key key_1, day` or `upstream openai`. */
   subject: string;
   /** The id of the account that the subject belongs to. Empty: the gateway as a whole. */
   subjectAccountId: string;
-  /** What happened, in a sentence for people. */
+  /** What happened, in one sentence. */
   message: string;
   /** The figures behind the message by their names, such as available_nanos. */
   facts: { [key: string]: string };
-  /** The id of the event that this one ends. Empty: it ends none. */
+  /** The id of the event that this one resolves. Empty: none. */
   resolvesId: string;
 }
 
@@ -54,7 +54,7 @@ export interface AlertEvent_FactsEntry {
   value: string;
 }
 
-/** GetEventRequest is what GetEvent is asked. */
+/** GetEventRequest is the request of GetEvent. */
 export interface GetEventRequest {
   /** The event's id. */
   id: string;
@@ -62,11 +62,11 @@ export interface GetEventRequest {
 
 /** GetEventResponse is the event. */
 export interface GetEventResponse {
-  /** The event, as it was made. */
+  /** The event that was created. */
   event?: AlertEvent | undefined;
 }
 
-/** ListEventsRequest is what ListEvents is asked. */
+/** ListEventsRequest is the request of ListEvents. */
 export interface ListEventsRequest {
   /** The id of the account whose alerts' events are listed. Empty: all that the caller may see. */
   accountId: string;
@@ -76,15 +76,15 @@ export interface ListEventsRequest {
   alertId: string;
   /** The type of the events that are listed. Empty: any. */
   type: string;
-  /** The moment when the first of them may have been made. Absent: from the first one on. */
+  /** Only events that were created then or later. Absent: from the first event. */
   startTime?:
     | Date
     | undefined;
-  /** The moment before which they were made, when it is given. Absent: up to the newest. */
+  /** Only events that were created before then. Absent: up to the newest. */
   endTime?:
     | Date
     | undefined;
-  /** Maximum events per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum events per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -98,7 +98,7 @@ export interface ListEventsResponse {
   nextPageToken: string;
 }
 
-/** WatchEventsRequest is what WatchEvents is asked. */
+/** WatchEventsRequest is the request of WatchEvents. */
 export interface WatchEventsRequest {
   /** The id of the account whose alerts' events are sent. Empty: all that the caller may see. */
   accountId: string;
@@ -108,7 +108,7 @@ export interface WatchEventsRequest {
   alertId: string;
   /** The type of the events that are sent. Empty: any. */
   type: string;
-  /** The id of the last event that the caller has. Empty: what happens from now on. */
+  /** The id of the last event that the caller received. Empty: only new events. */
   afterId: string;
 }
 
@@ -764,10 +764,10 @@ export const WatchEventsResponse: MessageFns<WatchEventsResponse> = {
 };
 
 /**
- * EventService shows the events that alerts made, each once and for 90 days.
+ * EventService shows the events that alerts created. Events are kept for 90 days.
  *
  * Every method needs a key with the scope usage, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses
- * with KEY_MISSING, KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. A caller that is no
+ * with KEY_MISSING, KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. A caller who is not an
  * operator sees the events of its own account's alerts.
  */
 export type EventServiceService = typeof EventServiceService;
@@ -775,7 +775,8 @@ export const EventServiceService = {
   /**
    * GetEvent shows one event.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such event or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such event or it belongs to another
+   * account.
    */
   getEvent: {
     path: "/tollgate.v1.EventService/GetEvent" as const,
@@ -789,7 +790,7 @@ export const EventServiceService = {
   /**
    * ListEvents lists events, newest first, in pages.
    *
-   * Refuses with PARAMETER_INVALID where the page token or a time is none.
+   * Refuses with PARAMETER_INVALID if the page token or a time is invalid.
    */
   listEvents: {
     path: "/tollgate.v1.EventService/ListEvents" as const,
@@ -801,10 +802,10 @@ export const EventServiceService = {
     responseDeserialize: (value: Buffer): ListEventsResponse => ListEventsResponse.decode(value),
   },
   /**
-   * WatchEvents sends events as they happen, oldest first, until the caller leaves or the gateway stops.
+   * WatchEvents streams events as they happen, oldest first, until the caller disconnects or the gateway stops.
    *
-   * Over HTTP they come as server-sent events, whose ids are those of the events; the header Last-Event-ID means
-   * after_id. Refuses with RESOURCE_UNKNOWN where after_id is no event that the caller may see.
+   * Over HTTP they are server-sent events with the ids of the events; the header Last-Event-ID sets after_id. Refuses
+   * with RESOURCE_UNKNOWN if after_id is not an event that the caller may see.
    */
   watchEvents: {
     path: "/tollgate.v1.EventService/WatchEvents" as const,
@@ -821,20 +822,21 @@ export interface EventServiceServer extends UntypedServiceImplementation {
   /**
    * GetEvent shows one event.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such event or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such event or it belongs to another
+   * account.
    */
   getEvent: handleUnaryCall<GetEventRequest, GetEventResponse>;
   /**
    * ListEvents lists events, newest first, in pages.
    *
-   * Refuses with PARAMETER_INVALID where the page token or a time is none.
+   * Refuses with PARAMETER_INVALID if the page token or a time is invalid.
    */
   listEvents: handleUnaryCall<ListEventsRequest, ListEventsResponse>;
   /**
-   * WatchEvents sends events as they happen, oldest first, until the caller leaves or the gateway stops.
+   * WatchEvents streams events as they happen, oldest first, until the caller disconnects or the gateway stops.
    *
-   * Over HTTP they come as server-sent events, whose ids are those of the events; the header Last-Event-ID means
-   * after_id. Refuses with RESOURCE_UNKNOWN where after_id is no event that the caller may see.
+   * Over HTTP they are server-sent events with the ids of the events; the header Last-Event-ID sets after_id. Refuses
+   * with RESOURCE_UNKNOWN if after_id is not an event that the caller may see.
    */
   watchEvents: handleServerStreamingCall<WatchEventsRequest, WatchEventsResponse>;
 }
@@ -843,7 +845,8 @@ export interface EventServiceClient extends Client {
   /**
    * GetEvent shows one event.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such event or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such event or it belongs to another
+   * account.
    */
   getEvent(
     request: GetEventRequest,
@@ -863,7 +866,7 @@ export interface EventServiceClient extends Client {
   /**
    * ListEvents lists events, newest first, in pages.
    *
-   * Refuses with PARAMETER_INVALID where the page token or a time is none.
+   * Refuses with PARAMETER_INVALID if the page token or a time is invalid.
    */
   listEvents(
     request: ListEventsRequest,
@@ -881,10 +884,10 @@ export interface EventServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListEventsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * WatchEvents sends events as they happen, oldest first, until the caller leaves or the gateway stops.
+   * WatchEvents streams events as they happen, oldest first, until the caller disconnects or the gateway stops.
    *
-   * Over HTTP they come as server-sent events, whose ids are those of the events; the header Last-Event-ID means
-   * after_id. Refuses with RESOURCE_UNKNOWN where after_id is no event that the caller may see.
+   * Over HTTP they are server-sent events with the ids of the events; the header Last-Event-ID sets after_id. Refuses
+   * with RESOURCE_UNKNOWN if after_id is not an event that the caller may see.
    */
   watchEvents(request: WatchEventsRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchEventsResponse>;
   watchEvents(

@@ -8,32 +8,32 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { CacheMark, Message, Opaque } from "./content.js";
 
-/** Generation is what is asked of a model: a typed prompt, or a client's own body. */
+/** Generation is a request to a model: a typed prompt, or a client's own body. */
 export interface Generation {
   /**
    * The identifier of the model, as ModelService lists it. Required with a prompt; with a source it is read from the
    * body.
    */
   model: string;
-  /** What is asked. Required. */
+  /** The request. Required. */
   input?:
     | //
     /** A typed conversation, for services that call the gateway directly. */
     { $case: "prompt"; value: Prompt }
     | //
     /**
-     * A client's own body. An upstream of the same wire format receives it as it came, but for the model, the limits and
+     * A client's own body. An upstream of the same wire format receives it unchanged, except the model, the limits and
      * the stream options, which the gateway sets.
      */
     { $case: "source"; value: Source }
     | undefined;
-  /** The most output tokens of each candidate, at least 1. Absent: what the source says, else the model's own limit. */
+  /** The most output tokens of each candidate, at least 1. Absent: the limit in the source, or the model's own limit. */
   outputTokensMax?:
     | bigint
     | undefined;
   /**
-   * True where an output limit that the balance cannot cover is lowered to what it can, false where the request is
-   * refused then. Absent: as the settings of the key say.
+   * What happens if the balance does not cover the output limit. True: the limit is lowered to what is affordable.
+   * False: the request is refused. Absent: the setting of the key decides.
    */
   clamp?: boolean | undefined;
 }
@@ -53,7 +53,7 @@ export interface Source_HeadersEntry {
   value: string;
 }
 
-/** Prompt is a conversation, and how it is to be answered. What is absent is left to the model and its upstream. */
+/** Prompt is a conversation, and how to answer it. Fields that are absent are left to the model and its upstream. */
 export interface Prompt {
   /** The conversation, oldest message first. At least one. */
   messages: Message[];
@@ -63,7 +63,7 @@ export interface Prompt {
   toolChoice?:
     | ToolChoice
     | undefined;
-  /** False where the model must make one call at a time. Absent: the upstream decides. */
+  /** False if the model must make one call at a time. Absent: the upstream decides. */
   parallelToolCalls?:
     | boolean
     | undefined;
@@ -83,7 +83,7 @@ export interface Prompt {
   topP?:
     | number
     | undefined;
-  /** The number of likeliest tokens to choose from. Absent: the upstream's default. */
+  /** The number of most likely tokens to choose from. Absent: the upstream's default. */
   topK?:
     | number
     | undefined;
@@ -95,20 +95,17 @@ export interface Prompt {
   frequencyPenalty?:
     | number
     | undefined;
-  /**
-   * A number by which the same prompt is answered in the same way, as far as the upstream can. Absent: any answer will
-   * do.
-   */
+  /** A seed: the upstream tries to answer the same prompt with the same seed in the same way. Absent: none. */
   seed?:
     | bigint
     | undefined;
-  /** Strings that end the answer where they occur, at most 16. */
+  /** Strings that end the answer when they occur, at most 16. */
   stop: string[];
   /** The number of answers, from 1 to 128. Absent: 1. */
   candidateCount?:
     | number
     | undefined;
-  /** True where the log probability of each token is wanted. Absent: it is not. */
+  /** True if the log probability of each token is wanted. Absent: it is not. */
   logprobs?:
     | boolean
     | undefined;
@@ -118,11 +115,11 @@ export interface Prompt {
     | undefined;
   /** The bias of single tokens, from -100 to 100, by the upstream's token id. At most 2,000. */
   logitBias: { [key: string]: number };
-  /** A stable id of who the request is made for, which the upstream may use against abuse. Absent: not told. */
+  /** A stable id of the end user, which the upstream may use to detect abuse. Absent: none is sent. */
   user?:
     | string
     | undefined;
-  /** The caller's own labels, at most 16. */
+  /** Your own labels, at most 16. */
   metadata: { [key: string]: string };
   /** The upstream's service tier, such as priority or flex. Absent: the upstream's default. */
   serviceTier?:
@@ -133,15 +130,15 @@ export interface Prompt {
     | string
     | undefined;
   /**
-   * A text that requests have in common which share the begin of their prompts, for the upstream's cache.
-   * The upstream gets it mixed with the account, so that no other account's requests meet it. Absent: none.
+   * A key for the upstream's prompt cache: use the same key for requests whose prompts begin alike. The gateway
+   * combines it with the account, so accounts do not share cached prompts. Absent: none.
    */
   promptCacheKey?:
     | string
     | undefined;
   /**
-   * Fields of the request that have no place here, as a JSON object in the wire format that they came from.
-   * Absent: none.
+   * Fields of the request that this message does not define, as a JSON object in their original wire format. Absent:
+   * none.
    */
   extra?: Opaque | undefined;
 }
@@ -178,7 +175,7 @@ export interface Tool {
 export interface FunctionTool {
   /** The name of the function: 1 to 128 of a-z, A-Z, 0-9, `_` and `-`. */
   name: string;
-  /** What the tool does, for the model to read. Absent: nothing is said. */
+  /** A description of the tool for the model. Absent: none. */
   description?:
     | string
     | undefined;
@@ -186,7 +183,7 @@ export interface FunctionTool {
   parametersJson?:
     | string
     | undefined;
-  /** True where the arguments must follow the schema exactly. Absent: the upstream's default. */
+  /** True if the arguments must follow the schema exactly. Absent: the upstream's default. */
   strict?: boolean | undefined;
 }
 
@@ -194,7 +191,7 @@ export interface FunctionTool {
 export interface CustomTool {
   /** The name of the tool: 1 to 128 of a-z, A-Z, 0-9, `_` and `-`. */
   name: string;
-  /** What the tool does, for the model to read. Absent: nothing is said. */
+  /** A description of the tool for the model. Absent: none. */
   description?:
     | string
     | undefined;
@@ -208,7 +205,7 @@ export interface ToolChoice {
   mode: ToolChoice_Mode;
   /** The names of the tools that it may call, at most 2,000. One name with MODE_REQUIRED forces that tool. Empty: all. */
   names: string[];
-  /** True where the one that is forced takes free text. */
+  /** True if the forced tool takes free text. */
   custom: boolean;
 }
 
@@ -253,7 +250,7 @@ export interface JsonObjectFormat {
 export interface JsonSchemaFormat {
   /** The name of the schema: 1 to 64 of a-z, A-Z, 0-9, `_` and `-`. */
   name: string;
-  /** What the schema is for, for the model to read. Absent: nothing is said. */
+  /** A description of the schema for the model. Absent: none. */
   description?:
     | string
     | undefined;
@@ -261,7 +258,7 @@ export interface JsonSchemaFormat {
   schemaJson?:
     | string
     | undefined;
-  /** True where the answer must follow the schema exactly. Absent: the upstream's default. */
+  /** True if the answer must follow the schema exactly. Absent: the upstream's default. */
   strict?: boolean | undefined;
 }
 
@@ -275,7 +272,7 @@ export interface Reasoning {
   budgetTokens?:
     | bigint
     | undefined;
-  /** True where the reasoning or a summary of it is wanted in the answer. Absent: the upstream's default. */
+  /** True if the reasoning or a summary of it is wanted in the answer. Absent: the upstream's default. */
   include?: boolean | undefined;
 }
 

@@ -21,28 +21,28 @@ import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { KeySettings } from "./key_service.js";
 
-/** MemberRole says what a person may do in an account. */
+/** MemberRole is the role of a person in an account. */
 export enum MemberRole {
-  /** MEMBER_ROLE_UNSPECIFIED - Not set; refused where it is sent. */
+  /** MEMBER_ROLE_UNSPECIFIED - Not set; refused if it is sent. */
   MEMBER_ROLE_UNSPECIFIED = 0,
-  /** MEMBER_ROLE_OWNER - Everything in the account, and who its owners are. */
+  /** MEMBER_ROLE_OWNER - May do everything in the account, including managing its owners. */
   MEMBER_ROLE_OWNER = 1,
-  /** MEMBER_ROLE_ADMIN - All keys, and who the members are, but for its owners. */
+  /** MEMBER_ROLE_ADMIN - May manage all keys, and all members except owners. */
   MEMBER_ROLE_ADMIN = 2,
-  /** MEMBER_ROLE_MEMBER - Models, and keys of the person's own. */
+  /** MEMBER_ROLE_MEMBER - May use models, and manage own keys. */
   MEMBER_ROLE_MEMBER = 3,
-  /** MEMBER_ROLE_VIEWER - What is there, without changing anything. */
+  /** MEMBER_ROLE_VIEWER - May see everything and change nothing. */
   MEMBER_ROLE_VIEWER = 4,
   UNRECOGNIZED = -1,
 }
 
-/** InstallationRole says what a person is to the whole installation. */
+/** InstallationRole is the role of a person in the whole installation. */
 export enum InstallationRole {
   /** INSTALLATION_ROLE_UNSPECIFIED - None: the person is a member of accounts alone. */
   INSTALLATION_ROLE_UNSPECIFIED = 0,
-  /** INSTALLATION_ROLE_OPERATOR - Everything, in every account. */
+  /** INSTALLATION_ROLE_OPERATOR - May do everything, in every account. */
   INSTALLATION_ROLE_OPERATOR = 1,
-  /** INSTALLATION_ROLE_AUDITOR - Everything is shown, and nothing may be changed. */
+  /** INSTALLATION_ROLE_AUDITOR - May see everything and change nothing. */
   INSTALLATION_ROLE_AUDITOR = 2,
   UNRECOGNIZED = -1,
 }
@@ -53,11 +53,11 @@ export interface User {
   id: string;
   /** The e-mail address, in lower case. */
   email: string;
-  /** The name, for people: at most 128 characters. */
+  /** The display name: at most 128 characters. */
   name: string;
-  /** What the person is to the installation. */
+  /** The role in the installation. */
   installationRole: InstallationRole;
-  /** When the person was made. */
+  /** When the person was created. */
   createTime?:
     | Date
     | undefined;
@@ -65,17 +65,17 @@ export interface User {
   signInTime?:
     | Date
     | undefined;
-  /** True where each sign-in of the person needs a code of a second factor. */
+  /** True if each sign-in of the person needs a code of a second factor. */
   secondFactor: boolean;
 }
 
-/** Membership is a person's place in one account. */
+/** Membership is the role of a person in one account. */
 export interface Membership {
   /** The account's id. */
   accountId: string;
-  /** The account's name, for people. */
+  /** The display name of the account. */
   accountName: string;
-  /** What the person may do in the account. */
+  /** The role in the account. */
   role: MemberRole;
   /** When the person became a member. */
   createTime?: Date | undefined;
@@ -93,97 +93,100 @@ export interface Session {
   useTime?:
     | Date
     | undefined;
-  /** When the session ends at the latest; it also ends when nobody used it for 12 hours. */
+  /** When the session ends at the latest. It ends earlier if it is not used for 12 hours. */
   expireTime?:
     | Date
     | undefined;
   /** The address that the person signed in from. */
   address: string;
-  /** The browser's own words about itself, at most 256 characters. */
+  /** The user agent of the browser, at most 256 characters. */
   userAgent: string;
-  /** True for the session that the call came with. */
+  /** True for the session of the call. */
   current: boolean;
 }
 
-/** GetSignInRequest is what GetSignIn is asked. */
+/** GetSignInRequest is the request of GetSignIn. */
 export interface GetSignInRequest {
 }
 
 /** GetSignInResponse says how people sign in. */
 export interface GetSignInResponse {
-  /** True where nobody is an operator yet: the link that the gateway printed makes the first one. */
+  /** True if there is no operator yet. The link that the gateway printed creates the first one. */
   firstOperatorMissing: boolean;
-  /** True where people sign in with a password. */
+  /** True if people can sign in with a password. */
   password: boolean;
-  /** Where else they may, in the order of the settings file. */
+  /** The OpenID Connect issuers, in the order of the settings file. */
   issuers: OidcIssuer[];
 }
 
-/** OidcIssuer is an OpenID Connect issuer by which people sign in. */
+/** OidcIssuer is an OpenID Connect issuer for sign-in. */
 export interface OidcIssuer {
   /** The issuer's name in the settings file. */
   name: string;
-  /** What people call the issuer, for a button. */
+  /** The display name, for a button. */
   title: string;
 }
 
-/** BeginOidcSignInRequest is what BeginOidcSignIn is asked. */
+/** BeginOidcSignInRequest is the request of BeginOidcSignIn. */
 export interface BeginOidcSignInRequest {
   /** The issuer's name in the settings file. */
   name: string;
   /**
-   * True to have the issuer ask again for a password that was shown there more than half an hour ago, so that the session
-   * may do what asks for a fresh proof.
+   * True to make the issuer ask for the password again if the sign-in there is more than half an hour old, so that the
+   * session counts as recently proven.
    */
   fresh: boolean;
-  /** The token of an invitation that is accepted by the sign-in: what stands behind the # of its link. Empty: none. */
+  /** The token of an invitation to accept with the sign-in: the part of its link after the #. Empty: none. */
   invitation: string;
 }
 
-/** BeginOidcSignInResponse is where the sign-in goes on. */
+/** BeginOidcSignInResponse says where the sign-in continues. */
 export interface BeginOidcSignInResponse {
   /** The issuer's address, to which the browser is sent. */
   authorizationUri: string;
 }
 
-/** FinishOidcSignInRequest is what FinishOidcSignIn is asked. */
+/** FinishOidcSignInRequest is the request of FinishOidcSignIn. */
 export interface FinishOidcSignInRequest {
   /** The issuer's name in the settings file. */
   name: string;
   /**
-   * The query with which the issuer sent the browser back, without its ?, at most 8,192 characters. Not looked at once an
-   * answer asked for more.
+   * The query of the return address, without its ?, at most 8,192 characters. It is ignored after an answer asked for a
+   * password or a code.
    */
   query: string;
-  /** The person's password here, where an answer asked for it. */
+  /** The person's password in this gateway, if an answer asked for it. */
   password: string;
-  /** A code of the person's second factor here, or a recovery code, where an answer asked for it. */
+  /** A code of the person's second factor in this gateway, or a recovery code, if an answer asked for it. */
   code: string;
-  /** The browser's own words about itself, for the list of sessions. Over HTTP the header user-agent says it. */
+  /** The user agent of the browser, for the list of sessions. Over HTTP it comes from the header user-agent. */
   userAgent: string;
 }
 
-/** FinishOidcSignInResponse is the person, signed in, or what is needed for that. */
+/** FinishOidcSignInResponse is the signed-in person, or what is still needed. */
 export interface FinishOidcSignInResponse {
-  /** The person. Absent where more is needed. */
+  /** The person. Absent if more is needed. */
   user?:
     | User
     | undefined;
-  /** The session that began. Absent where more is needed. */
+  /** The new session. Absent if more is needed. */
   session?:
     | Session
     | undefined;
-  /** True where the person's password is needed: the e-mail address has one here, which is shown once. */
+  /**
+   * True if the person's password is needed, because the e-mail address already has one in this gateway. It is asked
+   * for once.
+   */
   passwordNeeded: boolean;
-  /** True where a code of the person's second factor is needed. */
+  /** True if a code of the person's second factor is needed. */
   codeNeeded: boolean;
-  /** The e-mail address that the issuer vouches for. */
+  /** The e-mail address that the issuer verified. */
   email: string;
 }
 
-/** CreateFirstOperatorRequest is what CreateFirstOperator is asked. */
+/** CreateFirstOperatorRequest is the request of CreateFirstOperator. */
 export interface CreateFirstOperatorRequest {
-  /** The token of the link: what stands behind its #. */
+  /** The token: the part of the link after the #. */
   token: string;
   /** The person's e-mail address, at most 254 characters. */
   email: string;
@@ -191,7 +194,7 @@ export interface CreateFirstOperatorRequest {
   name: string;
   /** The person's password, of 10 to 256 characters. */
   password: string;
-  /** The browser's own words about itself, for the list of sessions. Over HTTP the header user-agent says it. */
+  /** The user agent of the browser, for the list of sessions. Over HTTP it comes from the header user-agent. */
   userAgent: string;
 }
 
@@ -201,41 +204,41 @@ export interface CreateFirstOperatorResponse {
   user?:
     | User
     | undefined;
-  /** The session that began. */
+  /** The new session. */
   session?: Session | undefined;
 }
 
-/** SignInRequest is what SignIn is asked. */
+/** SignInRequest is the request of SignIn. */
 export interface SignInRequest {
   /** The person's e-mail address. */
   email: string;
   /** The person's password. */
   password: string;
-  /** The six digits that the second factor shows, or a recovery code. Empty: not asked for yet. */
+  /** The six digits of the second factor, or a recovery code. Empty: not entered yet. */
   code: string;
-  /** The browser's own words about itself, for the list of sessions. Over HTTP the header user-agent says it. */
+  /** The user agent of the browser, for the list of sessions. Over HTTP it comes from the header user-agent. */
   userAgent: string;
 }
 
-/** SignInResponse is the session that began. */
+/** SignInResponse is the new session. */
 export interface SignInResponse {
   /** The person. */
   user?:
     | User
     | undefined;
-  /** The session that began. */
+  /** The new session. */
   session?: Session | undefined;
 }
 
-/** SignOutRequest is what SignOut is asked. */
+/** SignOutRequest is the request of SignOut. */
 export interface SignOutRequest {
 }
 
-/** SignOutResponse says nothing: the session is over. */
+/** SignOutResponse is empty: the session has ended. */
 export interface SignOutResponse {
 }
 
-/** GetSessionRequest is what GetSession is asked. */
+/** GetSessionRequest is the request of GetSession. */
 export interface GetSessionRequest {
 }
 
@@ -251,22 +254,22 @@ export interface GetSessionResponse {
     | undefined;
   /** The accounts that the person is a member of, by id. */
   memberships: Membership[];
-  /** The account in which the call acts: that of the header x-tollgate-account, else the first one. Empty: none. */
+  /** The account of the call: that of the header x-tollgate-account, or the first one. Empty: none. */
   accountId: string;
-  /** What the person may do in that account. An operator is its owner, an auditor its viewer, also as no member. */
+  /** The role in that account. An operator acts as owner and an auditor as viewer, even if not a member. */
   role: MemberRole;
   /**
-   * True where the account or the installation asks for a second factor that the person does not have yet: until then
-   * only the person's own settings are open.
+   * True if the account or the installation requires a second factor that the person does not have yet. Until then, the
+   * person may only change their own settings.
    */
   lacksSecondFactor: boolean;
-  /** Recovery codes that are left. */
+  /** The number of unused recovery codes. */
   recoveryCodesLeft: number;
-  /** Until when the session may do what asks for a fresh proof; ProveSession gives another half hour. */
+  /** Until when the session counts as recently proven. ProveSession adds half an hour. */
   proofExpireTime?:
     | Date
     | undefined;
-  /** True where the person has a password here. */
+  /** True if the person has a password in this gateway. */
   hasPassword: boolean;
 }
 
@@ -276,25 +279,25 @@ export interface Member {
   user?:
     | User
     | undefined;
-  /** What the person may do in the account. */
+  /** The role in the account. */
   role: MemberRole;
   /** When the person became a member. */
   createTime?: Date | undefined;
 }
 
-/** Invitation is a link by which somebody joins, without its token. */
+/** Invitation is an invitation link, without its token. */
 export interface Invitation {
   /** The invitation's id. */
   id: string;
-  /** The account that it leads to. Empty: none. */
+  /** The account to join. Empty: none. */
   accountId: string;
-  /** What its user may do in the account. */
+  /** The role that the person gets in the account. */
   role: MemberRole;
-  /** What its user becomes to the installation. */
+  /** The role that the person gets in the installation. */
   installationRole: InstallationRole;
-  /** For whom it is meant. Empty: nobody said. */
+  /** The person whom it is for, as a note. Empty: not set. */
   email: string;
-  /** When it was made. */
+  /** When it was created. */
   createTime?:
     | Date
     | undefined;
@@ -302,9 +305,9 @@ export interface Invitation {
   expireTime?: Date | undefined;
 }
 
-/** ListSessionsRequest is what ListSessions is asked. */
+/** ListSessionsRequest is the request of ListSessions. */
 export interface ListSessionsRequest {
-  /** Maximum sessions per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  /** Maximum sessions per page, up to 1,000; 0 means all. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -318,141 +321,141 @@ export interface ListSessionsResponse {
   nextPageToken: string;
 }
 
-/** EndSessionRequest is what EndSession is asked. */
+/** EndSessionRequest is the request of EndSession. */
 export interface EndSessionRequest {
   /** The session's id. */
   id: string;
 }
 
-/** EndSessionResponse says nothing: the session is over. */
+/** EndSessionResponse is empty: the session has ended. */
 export interface EndSessionResponse {
 }
 
-/** EndSessionsRequest is what EndSessions is asked. */
+/** EndSessionsRequest is the request of EndSessions. */
 export interface EndSessionsRequest {
 }
 
-/** EndSessionsResponse says nothing: the sessions are over. */
+/** EndSessionsResponse is empty: the sessions have ended. */
 export interface EndSessionsResponse {
 }
 
-/** ChangePasswordRequest is what ChangePassword is asked. */
+/** ChangePasswordRequest is the request of ChangePassword. */
 export interface ChangePasswordRequest {
-  /** The present password. */
+  /** The current password. */
   password: string;
   /** The new password, of 10 to 256 characters. */
   newPassword: string;
 }
 
-/** ChangePasswordResponse says nothing: the password is another one, and the sessions are over. */
+/** ChangePasswordResponse is empty: the password is changed, and all sessions have ended. */
 export interface ChangePasswordResponse {
 }
 
-/** ProveSessionRequest is what ProveSession is asked. */
+/** ProveSessionRequest is the request of ProveSession. */
 export interface ProveSessionRequest {
   /** The person's password. */
   password: string;
-  /** The six digits that the second factor shows, or a recovery code. Needed where the person has a second factor. */
+  /** The six digits of the second factor, or a recovery code. Required if the person has a second factor. */
   code: string;
 }
 
-/** ProveSessionResponse says how long the proof holds. */
+/** ProveSessionResponse says how long the proof is valid. */
 export interface ProveSessionResponse {
-  /** Until when the session may do what asks for a fresh proof. */
+  /** Until when the session counts as recently proven. */
   proofExpireTime?: Date | undefined;
 }
 
-/** CreateSecondFactorRequest is what CreateSecondFactor is asked. */
+/** CreateSecondFactorRequest is the request of CreateSecondFactor. */
 export interface CreateSecondFactorRequest {
 }
 
 /** CreateSecondFactorResponse is the secret of the new second factor. */
 export interface CreateSecondFactorResponse {
-  /** The secret in base32, to be typed in. It is shown once and cannot be shown again. */
+  /** The secret in base32, for manual entry. It is shown once and cannot be shown again. */
   secret: string;
-  /** The same as an otpauth address, to be drawn as a QR code. */
+  /** The same as an otpauth URI, for a QR code. */
   uri: string;
 }
 
-/** ConfirmSecondFactorRequest is what ConfirmSecondFactor is asked. */
+/** ConfirmSecondFactorRequest is the request of ConfirmSecondFactor. */
 export interface ConfirmSecondFactorRequest {
-  /** The six digits that the new second factor shows. */
+  /** The six digits of the new second factor. */
   code: string;
 }
 
-/** ConfirmSecondFactorResponse is what helps where the second factor is lost. */
+/** ConfirmSecondFactorResponse has the recovery codes. */
 export interface ConfirmSecondFactorResponse {
   /** Ten codes, each good for one sign-in. They are shown once and cannot be shown again. */
   recoveryCodes: string[];
 }
 
-/** CreateRecoveryCodesRequest is what CreateRecoveryCodes is asked. */
+/** CreateRecoveryCodesRequest is the request of CreateRecoveryCodes. */
 export interface CreateRecoveryCodesRequest {
 }
 
-/** CreateRecoveryCodesResponse is the new recovery codes; those before are over. */
+/** CreateRecoveryCodesResponse has the new recovery codes; the old ones no longer work. */
 export interface CreateRecoveryCodesResponse {
   /** Ten codes, each good for one sign-in. They are shown once and cannot be shown again. */
   recoveryCodes: string[];
 }
 
-/** DeleteSecondFactorRequest is what DeleteSecondFactor is asked. */
+/** DeleteSecondFactorRequest is the request of DeleteSecondFactor. */
 export interface DeleteSecondFactorRequest {
 }
 
-/** DeleteSecondFactorResponse says nothing: the second factor is gone. */
+/** DeleteSecondFactorResponse is empty: the second factor is gone. */
 export interface DeleteSecondFactorResponse {
 }
 
-/** AccountSecurity is what an account asks of its people. */
+/** AccountSecurity are the security requirements of an account for its members. */
 export interface AccountSecurity {
-  /** True where each member needs a second factor. */
+  /** True if each member needs a second factor. */
   requiresSecondFactor: boolean;
 }
 
-/** GetAccountSecurityRequest is what GetAccountSecurity is asked. */
+/** GetAccountSecurityRequest is the request of GetAccountSecurity. */
 export interface GetAccountSecurityRequest {
   /** The account's id. */
   accountId: string;
 }
 
-/** GetAccountSecurityResponse is what the account asks. */
+/** GetAccountSecurityResponse has the security requirements of the account. */
 export interface GetAccountSecurityResponse {
-  /** What the account asks of its people. */
+  /** The security requirements. */
   security?: AccountSecurity | undefined;
 }
 
-/** UpdateAccountSecurityRequest is what UpdateAccountSecurity is asked. */
+/** UpdateAccountSecurityRequest is the request of UpdateAccountSecurity. */
 export interface UpdateAccountSecurityRequest {
   /** The account's id. */
   accountId: string;
-  /** True where each member needs a second factor. */
+  /** True if each member needs a second factor. */
   requiresSecondFactor: boolean;
 }
 
-/** UpdateAccountSecurityResponse is what the account asks from now on. */
+/** UpdateAccountSecurityResponse has the new security requirements of the account. */
 export interface UpdateAccountSecurityResponse {
-  /** What the account asks of its people. */
+  /** The security requirements. */
   security?: AccountSecurity | undefined;
 }
 
-/** SetPasswordRequest is what SetPassword is asked. */
+/** SetPasswordRequest is the request of SetPassword. */
 export interface SetPasswordRequest {
-  /** The token of the link: what stands behind its #. */
+  /** The token: the part of the link after the #. */
   token: string;
   /** The new password, of 10 to 256 characters. */
   password: string;
 }
 
-/** SetPasswordResponse says nothing: the password is set. */
+/** SetPasswordResponse is empty: the password is set. */
 export interface SetPasswordResponse {
 }
 
-/** ListMembersRequest is what ListMembers is asked. */
+/** ListMembersRequest is the request of ListMembers. */
 export interface ListMembersRequest {
   /** The account's id. */
   accountId: string;
-  /** Maximum members per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  /** Maximum members per page, up to 1,000; 0 means all. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -466,38 +469,38 @@ export interface ListMembersResponse {
   nextPageToken: string;
 }
 
-/** UpdateMemberRequest is what UpdateMember is asked. */
+/** UpdateMemberRequest is the request of UpdateMember. */
 export interface UpdateMemberRequest {
   /** The account's id. */
   accountId: string;
   /** The person's id. */
   userId: string;
-  /** What the person may do from now on. */
+  /** The new role. */
   role: MemberRole;
 }
 
-/** UpdateMemberResponse says nothing: the role is another one. */
+/** UpdateMemberResponse is empty: the role is changed. */
 export interface UpdateMemberResponse {
 }
 
-/** RemoveMemberRequest is what RemoveMember is asked. */
+/** RemoveMemberRequest is the request of RemoveMember. */
 export interface RemoveMemberRequest {
   /** The account's id. */
   accountId: string;
   /** The person's id. */
   userId: string;
   /**
-   * True where the keys that the person made there live on, within the limits that the person had: whoever knows their
-   * secrets can use them.
+   * True if the keys that the person created there continue to work, within the limits that the person had. Anyone who
+   * knows their secrets can use them.
    */
   keepKeys: boolean;
 }
 
-/** RemoveMemberResponse says nothing: the person is no member any more. */
+/** RemoveMemberResponse is empty: the person is no longer a member. */
 export interface RemoveMemberResponse {
 }
 
-/** EndMemberSessionsRequest is what EndMemberSessions is asked. */
+/** EndMemberSessionsRequest is the request of EndMemberSessions. */
 export interface EndMemberSessionsRequest {
   /** The account's id. */
   accountId: string;
@@ -505,11 +508,11 @@ export interface EndMemberSessionsRequest {
   userId: string;
 }
 
-/** EndMemberSessionsResponse says nothing: the sessions are over. */
+/** EndMemberSessionsResponse is empty: the sessions have ended. */
 export interface EndMemberSessionsResponse {
 }
 
-/** GetMemberLimitsRequest is what GetMemberLimits is asked. */
+/** GetMemberLimitsRequest is the request of GetMemberLimits. */
 export interface GetMemberLimitsRequest {
   /** The account's id. */
   accountId: string;
@@ -517,40 +520,40 @@ export interface GetMemberLimitsRequest {
   userId: string;
 }
 
-/** GetMemberLimitsResponse is what a member may spend and ask for. */
+/** GetMemberLimitsResponse has the budgets and limits of a member. */
 export interface GetMemberLimitsResponse {
-  /** The limits and budgets, as those of a key; 0 is none. Nothing else in it counts. */
+  /** The limits and budgets, in the form of a key's; 0 means no limit. Other fields are not used. */
   settings?:
     | KeySettings
     | undefined;
-  /** A text that differs after each change of the limits, to be sent back with UpdateMemberLimits. */
+  /** The version of the limits, to be sent back with UpdateMemberLimits. */
   etag: string;
 }
 
-/** UpdateMemberLimitsRequest is what UpdateMemberLimits is asked. */
+/** UpdateMemberLimitsRequest is the request of UpdateMemberLimits. */
 export interface UpdateMemberLimitsRequest {
   /** The account's id. */
   accountId: string;
   /** The person's id. */
   userId: string;
-  /** The new values of the limits and budgets that the mask names; others are not looked at. */
+  /** The new values of the limits and budgets that the mask names; other fields are ignored. */
   settings?:
     | KeySettings
     | undefined;
   /**
-   * The names of the limits and budgets to change, such as requests_per_minute or budget_day; others stay. Over HTTP it
-   * may be left out, and then names the members of `settings` that are there.
+   * The names of the limits and budgets to change, such as requests_per_minute or budget_day; other settings keep their
+   * values. Over HTTP it may be omitted; then it is the fields that `settings` contains.
    */
   updateMask?:
     | string[]
     | undefined;
-  /** The etag of the limits as the caller read them. Empty: they are changed whatever they are now. */
+  /** The etag that the caller read. If the limits changed since, the call is refused with ETAG_STALE. Empty: no check. */
   etag: string;
 }
 
-/** UpdateMemberLimitsResponse is what a member may spend and ask for from now on. */
+/** UpdateMemberLimitsResponse has the new budgets and limits of a member. */
 export interface UpdateMemberLimitsResponse {
-  /** The limits and budgets, as those of a key; 0 is none. */
+  /** The limits and budgets, in the form of a key's; 0 means no limit. */
   settings?:
     | KeySettings
     | undefined;
@@ -558,15 +561,15 @@ export interface UpdateMemberLimitsResponse {
   etag: string;
 }
 
-/** CreateInvitationRequest is what CreateInvitation is asked. */
+/** CreateInvitationRequest is the request of CreateInvitation. */
 export interface CreateInvitationRequest {
   /** The account's id. */
   accountId: string;
-  /** What its user may do in the account. */
+  /** The role that the person gets in the account. */
   role: MemberRole;
-  /** For whom it is meant, for people. Empty: not said. */
+  /** The person whom it is for, as a note. Empty: not set. */
   email: string;
-  /** How long the link works, in seconds, up to 2,592,000, which is 30 days. 0: 604,800, which is 7 days. */
+  /** How long the link works, in seconds, up to 2,592,000 (30 days). 0 means 604,800 (7 days). */
   ttlSeconds: number;
 }
 
@@ -580,11 +583,11 @@ export interface CreateInvitationResponse {
   token: string;
 }
 
-/** ListInvitationsRequest is what ListInvitations is asked. */
+/** ListInvitationsRequest is the request of ListInvitations. */
 export interface ListInvitationsRequest {
   /** The account's id. */
   accountId: string;
-  /** Maximum invitations per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  /** Maximum invitations per page, up to 1,000; 0 means all. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -598,7 +601,7 @@ export interface ListInvitationsResponse {
   nextPageToken: string;
 }
 
-/** RevokeInvitationRequest is what RevokeInvitation is asked. */
+/** RevokeInvitationRequest is the request of RevokeInvitation. */
 export interface RevokeInvitationRequest {
   /** The account's id. */
   accountId: string;
@@ -606,13 +609,13 @@ export interface RevokeInvitationRequest {
   id: string;
 }
 
-/** RevokeInvitationResponse says nothing: the invitation is over. */
+/** RevokeInvitationResponse is empty: the invitation has ended. */
 export interface RevokeInvitationResponse {
 }
 
-/** AcceptInvitationRequest is what AcceptInvitation is asked. */
+/** AcceptInvitationRequest is the request of AcceptInvitation. */
 export interface AcceptInvitationRequest {
-  /** The token of the link: what stands behind its #. */
+  /** The token: the part of the link after the #. */
   token: string;
   /** The person's e-mail address. */
   email: string;
@@ -620,9 +623,9 @@ export interface AcceptInvitationRequest {
   name: string;
   /** The person's password. */
   password: string;
-  /** The browser's own words about itself, for the list of sessions. Over HTTP the header user-agent says it. */
+  /** The user agent of the browser, for the list of sessions. Over HTTP it comes from the header user-agent. */
   userAgent: string;
-  /** A code of the second factor, or a recovery code. Needed where the person is known and has a second factor. */
+  /** A code of the second factor, or a recovery code. Required if the person is known and has a second factor. */
   code: string;
 }
 
@@ -632,13 +635,13 @@ export interface AcceptInvitationResponse {
   user?:
     | User
     | undefined;
-  /** The session that began. */
+  /** The new session. */
   session?: Session | undefined;
 }
 
-/** ListUsersRequest is what ListUsers is asked. */
+/** ListUsersRequest is the request of ListUsers. */
 export interface ListUsersRequest {
-  /** Maximum people per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  /** Maximum people per page, up to 1,000; 0 means all. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -652,13 +655,13 @@ export interface ListUsersResponse {
   nextPageToken: string;
 }
 
-/** InviteUserRequest is what InviteUser is asked. */
+/** InviteUserRequest is the request of InviteUser. */
 export interface InviteUserRequest {
-  /** What its user becomes to the installation. Unspecified: nothing but a person. */
+  /** The role that the person gets in the installation. Unspecified: none. */
   installationRole: InstallationRole;
-  /** For whom it is meant, for people. Empty: not said. */
+  /** The person whom it is for, as a note. Empty: not set. */
   email: string;
-  /** How long the link works, in seconds, up to 2,592,000, which is 30 days. 0: 604,800, which is 7 days. */
+  /** How long the link works, in seconds, up to 2,592,000 (30 days). 0 means 604,800 (7 days). */
   ttlSeconds: number;
 }
 
@@ -672,17 +675,17 @@ export interface InviteUserResponse {
   token: string;
 }
 
-/** CreateUserRequest is what CreateUser is asked. */
+/** CreateUserRequest is the request of CreateUser. */
 export interface CreateUserRequest {
   /** The person's e-mail address, at most 254 characters. */
   email: string;
   /** The person's name, at most 128 characters. Empty: the address before its @. */
   name: string;
-  /** What the person is to the installation. Unspecified: nothing but a person. */
+  /** The role in the installation. Unspecified: none. */
   installationRole: InstallationRole;
   /** The id of the account that the person joins. Empty: none. */
   accountId: string;
-  /** What the person may do in that account. Unspecified: a member's part. */
+  /** The role in that account. Unspecified: member. */
   role: MemberRole;
 }
 
@@ -696,21 +699,21 @@ export interface CreateUserResponse {
   token: string;
 }
 
-/** EndUserSessionsRequest is what EndUserSessions is asked. */
+/** EndUserSessionsRequest is the request of EndUserSessions. */
 export interface EndUserSessionsRequest {
   /** The person's id. */
   id: string;
 }
 
-/** EndUserSessionsResponse says nothing: the sessions are over. */
+/** EndUserSessionsResponse is empty: the sessions have ended. */
 export interface EndUserSessionsResponse {
 }
 
-/** UpdateUserRequest is what UpdateUser is asked. */
+/** UpdateUserRequest is the request of UpdateUser. */
 export interface UpdateUserRequest {
   /** The person's id. */
   id: string;
-  /** What the person is to the installation from now on. Unspecified: nothing any more. */
+  /** The new role in the installation. Unspecified: none. */
   installationRole: InstallationRole;
 }
 
@@ -720,29 +723,29 @@ export interface UpdateUserResponse {
   user?: User | undefined;
 }
 
-/** ResetUserRequest is what ResetUser is asked. */
+/** ResetUserRequest is the request of ResetUser. */
 export interface ResetUserRequest {
   /** The person's id. */
   id: string;
-  /** True to take the second factor away too, as for a lost telephone. */
+  /** True to remove the second factor too, for example if the phone is lost. */
   secondFactor: boolean;
 }
 
-/** ResetUserResponse is the link by which the person sets a password. */
+/** ResetUserResponse has the token of the link to set a password. */
 export interface ResetUserResponse {
   /** The token, for a link <base>/console/password#<token>, which works for a day. It is shown once. */
   token: string;
 }
 
-/** RemoveUserRequest is what RemoveUser is asked. */
+/** RemoveUserRequest is the request of RemoveUser. */
 export interface RemoveUserRequest {
   /** The person's id. */
   id: string;
-  /** True where the keys that the person made in accounts live on, within the limits that the person had there. */
+  /** True if the keys that the person created in accounts continue to work, within the limits that the person had there. */
   keepKeys: boolean;
 }
 
-/** RemoveUserResponse says nothing: the person is gone. */
+/** RemoveUserResponse is empty: the person is deleted. */
 export interface RemoveUserResponse {
 }
 
@@ -5328,15 +5331,15 @@ export const RemoveUserResponse: MessageFns<RemoveUserResponse> = {
 };
 
 /**
- * IdentityService lets people in, and shows them who they are here.
+ * IdentityService manages people: sign-in, sessions, second factors, members of accounts, and invitations.
  *
- * A person who signed in over HTTP has a cookie, which is taken under /api/v1 in place of a key: with the header
- * `x-tollgate-console: 1`, from pages of the gateway's own origin, and never over gRPC. What the person may do is what
- * the role in one account allows; the header `x-tollgate-account` names that account.
+ * A person who signs in over HTTP gets a session cookie. Under /api/v1 it is accepted instead of a key, with the header
+ * `x-tollgate-console: 1` and from pages of the gateway's own origin. It is never accepted over gRPC. The person has
+ * the rights of the role in one account; the header `x-tollgate-account` selects the account.
  */
 export type IdentityServiceService = typeof IdentityServiceService;
 export const IdentityServiceService = {
-  /** GetSignIn tells, to everybody, how people sign in here. */
+  /** GetSignIn shows how people can sign in. It needs no authentication. */
   getSignIn: {
     path: "/tollgate.v1.IdentityService/GetSignIn" as const,
     requestStream: false as const,
@@ -5347,11 +5350,11 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): GetSignInResponse => GetSignInResponse.decode(value),
   },
   /**
-   * CreateFirstOperator makes the first operator of an installation by the link that its first start printed, and signs
-   * that person in.
+   * CreateFirstOperator creates the first operator of an installation with the link that the first start printed, and
+   * signs that person in.
    *
-   * Refuses with LINK_INVALID where the link was used, is an hour old, or an operator exists, with PARAMETER_MISSING,
-   * with PARAMETER_INVALID where the address or the password will not do, and with RATE_LIMITED.
+   * Refuses with LINK_INVALID if the link was used, is older than an hour, or an operator exists, with
+   * PARAMETER_MISSING, with PARAMETER_INVALID if the address or the password is not acceptable, and with RATE_LIMITED.
    */
   createFirstOperator: {
     path: "/tollgate.v1.IdentityService/CreateFirstOperator" as const,
@@ -5365,11 +5368,11 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): CreateFirstOperatorResponse => CreateFirstOperatorResponse.decode(value),
   },
   /**
-   * SignIn begins a session with an e-mail address and a password. Over HTTP the answer sets its cookie.
+   * SignIn starts a session with an e-mail address and a password. Over HTTP the answer sets the session cookie.
    *
-   * Refuses with SIGN_IN_REFUSED, the same whether the address, the password or the code is wrong, with
-   * SECOND_FACTOR_MISSING where the password is right and a code is needed beside it, with RATE_LIMITED where somebody
-   * tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
+   * Refuses with SIGN_IN_REFUSED if the address, the password or the code is wrong, with SECOND_FACTOR_MISSING if the
+   * password is right and a code is needed too, with RATE_LIMITED after too many attempts, with SESSION_REFUSED if the
+   * call comes from a page of another origin, and with PARAMETER_MISSING.
    */
   signIn: {
     path: "/tollgate.v1.IdentityService/SignIn" as const,
@@ -5381,13 +5384,13 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): SignInResponse => SignInResponse.decode(value),
   },
   /**
-   * BeginOidcSignIn begins a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a cookie
-   * for ten minutes, by which FinishOidcSignIn knows the browser again. The browser is then sent to the answer's address,
-   * and comes back to <origin>/console/sign-in/<name>.
+   * BeginOidcSignIn starts a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a
+   * cookie for ten minutes, by which FinishOidcSignIn recognizes the browser. Send the browser to the address in the
+   * answer; the issuer sends it back to <origin>/console/sign-in/<name>.
    *
-   * Refuses with RESOURCE_UNKNOWN where there is no such issuer, with ISSUER_FAILED where it does not answer as it
-   * should, with OIDC_SIGN_IN_REFUSED where no page of the gateway's asks, with SESSION_REFUSED where a page of another
-   * origin asks, with RATE_LIMITED where somebody tries too often, and with PARAMETER_MISSING.
+   * Refuses with RESOURCE_UNKNOWN if there is no such issuer, with ISSUER_FAILED if it answers incorrectly, with
+   * OIDC_SIGN_IN_REFUSED if the call does not come from a page of the gateway, with SESSION_REFUSED if it comes from a
+   * page of another origin, with RATE_LIMITED after too many attempts, and with PARAMETER_MISSING.
    */
   beginOidcSignIn: {
     path: "/tollgate.v1.IdentityService/BeginOidcSignIn" as const,
@@ -5401,13 +5404,14 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): BeginOidcSignInResponse => BeginOidcSignInResponse.decode(value),
   },
   /**
-   * FinishOidcSignIn begins a session with what an issuer sent the browser back with. Where the person is known here by
-   * the e-mail address alone, or has a second factor, the answer may ask for more: then the call is made again with it.
+   * FinishOidcSignIn completes the sign-in with the query that the issuer added to the return address, and starts a
+   * session. If the person is known only by the e-mail address, or has a second factor, the answer may ask for a
+   * password or a code. Then repeat the call with it.
    *
-   * Refuses with OIDC_SIGN_IN_REFUSED where the sign-in was not begun in this browser, is over or was used, and where the
-   * issuer's answer does not hold, or is of somebody who may not come in; with SIGN_IN_REFUSED where the password or the
-   * code is wrong; with LINK_INVALID where an invitation was to be accepted that is over; with ISSUER_FAILED where the
-   * issuer does not answer as it should; with RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
+   * Refuses with OIDC_SIGN_IN_REFUSED if the sign-in was not begun in this browser, has expired or was used, if the
+   * issuer's answer is invalid, and if the person may not sign in; with SIGN_IN_REFUSED if the password or the code is
+   * wrong; with LINK_INVALID if the invitation has expired; with ISSUER_FAILED if the issuer answers incorrectly; with
+   * RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
    */
   finishOidcSignIn: {
     path: "/tollgate.v1.IdentityService/FinishOidcSignIn" as const,
@@ -5420,7 +5424,7 @@ export const IdentityServiceService = {
       Buffer.from(FinishOidcSignInResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): FinishOidcSignInResponse => FinishOidcSignInResponse.decode(value),
   },
-  /** SignOut ends the session that the call came with. */
+  /** SignOut ends the session of the call. */
   signOut: {
     path: "/tollgate.v1.IdentityService/SignOut" as const,
     requestStream: false as const,
@@ -5430,7 +5434,7 @@ export const IdentityServiceService = {
     responseSerialize: (value: SignOutResponse): Buffer => Buffer.from(SignOutResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SignOutResponse => SignOutResponse.decode(value),
   },
-  /** GetSession shows who is signed in, and what that person is here. */
+  /** GetSession shows the signed-in person, with the accounts and roles. */
   getSession: {
     path: "/tollgate.v1.IdentityService/GetSession" as const,
     requestStream: false as const,
@@ -5441,9 +5445,9 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): GetSessionResponse => GetSessionResponse.decode(value),
   },
   /**
-   * ListSessions lists the sessions of the person who asks, by id.
+   * ListSessions lists the sessions of the caller, by id.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listSessions: {
     path: "/tollgate.v1.IdentityService/ListSessions" as const,
@@ -5456,7 +5460,7 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ListSessionsResponse => ListSessionsResponse.decode(value),
   },
   /**
-   * EndSession ends one session of the person who asks, on every node.
+   * EndSession ends one session of the caller, on every node.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -5469,7 +5473,7 @@ export const IdentityServiceService = {
     responseSerialize: (value: EndSessionResponse): Buffer => Buffer.from(EndSessionResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EndSessionResponse => EndSessionResponse.decode(value),
   },
-  /** EndSessions signs the person who asks out everywhere: every session ends, on every node, the one that asks too. */
+  /** EndSessions ends all sessions of the caller on every node, including the current one. */
   endSessions: {
     path: "/tollgate.v1.IdentityService/EndSessions" as const,
     requestStream: false as const,
@@ -5480,10 +5484,10 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): EndSessionsResponse => EndSessionsResponse.decode(value),
   },
   /**
-   * ChangePassword sets another password for the person who asks. Every session ends.
+   * ChangePassword changes the password of the caller. All sessions of the caller end.
    *
-   * Refuses with PARAMETER_MISSING, with SIGN_IN_REFUSED where the present password is another one, with
-   * PARAMETER_INVALID where the new one will not do, and with RATE_LIMITED.
+   * Refuses with PARAMETER_MISSING, with SIGN_IN_REFUSED if the current password is wrong, with PARAMETER_INVALID if
+   * the new one is not acceptable, and with RATE_LIMITED.
    */
   changePassword: {
     path: "/tollgate.v1.IdentityService/ChangePassword" as const,
@@ -5497,8 +5501,8 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ChangePasswordResponse => ChangePasswordResponse.decode(value),
   },
   /**
-   * ProveSession shows the password again, and the code of the second factor where there is one: for half an hour the
-   * session may then do what asks for it. A person without a password signs in again instead.
+   * ProveSession checks the password again, and the second factor if there is one. For half an hour, the session may
+   * then call methods that require a recent proof. A person without a password signs in again instead.
    *
    * Refuses with PARAMETER_MISSING, SIGN_IN_REFUSED, SECOND_FACTOR_MISSING and RATE_LIMITED.
    */
@@ -5513,10 +5517,10 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ProveSessionResponse => ProveSessionResponse.decode(value),
   },
   /**
-   * CreateSecondFactor makes the secret of a second factor for the person who asks, and shows it this once. Nobody is
-   * asked for its codes before ConfirmSecondFactor.
+   * CreateSecondFactor creates a second factor for the caller and returns its secret, once only. Codes are required
+   * only after ConfirmSecondFactor.
    *
-   * Refuses with ALREADY_EXISTS where the person has a second factor, and with PROOF_NEEDED.
+   * Refuses with ALREADY_EXISTS if the person has a second factor, and with PROOF_NEEDED.
    */
   createSecondFactor: {
     path: "/tollgate.v1.IdentityService/CreateSecondFactor" as const,
@@ -5530,11 +5534,11 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): CreateSecondFactorResponse => CreateSecondFactorResponse.decode(value),
   },
   /**
-   * ConfirmSecondFactor takes the first code of a new second factor, from when on each sign-in needs one. It shows the
-   * recovery codes, this once, and ends the person's other sessions.
+   * ConfirmSecondFactor activates a new second factor with its first code. From then on, each sign-in needs a code. It
+   * returns the recovery codes, once only, and ends the other sessions of the caller.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is none to confirm, with SIGN_IN_REFUSED where the
-   * code is wrong, and with RATE_LIMITED.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no second factor to confirm, with SIGN_IN_REFUSED
+   * if the code is wrong, and with RATE_LIMITED.
    */
   confirmSecondFactor: {
     path: "/tollgate.v1.IdentityService/ConfirmSecondFactor" as const,
@@ -5548,9 +5552,9 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ConfirmSecondFactorResponse => ConfirmSecondFactorResponse.decode(value),
   },
   /**
-   * CreateRecoveryCodes makes new recovery codes in the place of those that are there, and shows them this once.
+   * CreateRecoveryCodes replaces the recovery codes of the caller and returns the new ones, once only.
    *
-   * Refuses with RESOURCE_UNKNOWN where the person has no second factor, and with PROOF_NEEDED.
+   * Refuses with RESOURCE_UNKNOWN if the person has no second factor, and with PROOF_NEEDED.
    */
   createRecoveryCodes: {
     path: "/tollgate.v1.IdentityService/CreateRecoveryCodes" as const,
@@ -5564,9 +5568,9 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): CreateRecoveryCodesResponse => CreateRecoveryCodesResponse.decode(value),
   },
   /**
-   * DeleteSecondFactor takes the second factor away from the person who asks.
+   * DeleteSecondFactor removes the second factor of the caller.
    *
-   * Refuses with RESOURCE_UNKNOWN where the person has none, and with PROOF_NEEDED.
+   * Refuses with RESOURCE_UNKNOWN if the person has no second factor, and with PROOF_NEEDED.
    */
   deleteSecondFactor: {
     path: "/tollgate.v1.IdentityService/DeleteSecondFactor" as const,
@@ -5580,7 +5584,7 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): DeleteSecondFactorResponse => DeleteSecondFactorResponse.decode(value),
   },
   /**
-   * GetAccountSecurity shows what an account asks of its people.
+   * GetAccountSecurity shows the security requirements of an account for its members.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -5596,7 +5600,8 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): GetAccountSecurityResponse => GetAccountSecurityResponse.decode(value),
   },
   /**
-   * UpdateAccountSecurity changes what an account asks of its people, from their next call on.
+   * UpdateAccountSecurity changes the security requirements of an account. They apply from the next call of each
+   * member.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
@@ -5612,7 +5617,7 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): UpdateAccountSecurityResponse => UpdateAccountSecurityResponse.decode(value),
   },
   /**
-   * SetPassword sets the password of the person whom an operator gave a link to. Every session of that person ends.
+   * SetPassword sets a password with a link that an operator created. All sessions of the person end.
    *
    * Refuses with LINK_INVALID, PARAMETER_MISSING, PARAMETER_INVALID and RATE_LIMITED.
    */
@@ -5626,10 +5631,10 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): SetPasswordResponse => SetPasswordResponse.decode(value),
   },
   /**
-   * ListMembers lists the people of an account, by id.
+   * ListMembers lists the members of an account, by id.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, and with RESOURCE_UNKNOWN where the account is none of the
-   * caller's.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, and with RESOURCE_UNKNOWN if the account does not belong to
+   * the caller.
    */
   listMembers: {
     path: "/tollgate.v1.IdentityService/ListMembers" as const,
@@ -5641,10 +5646,10 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ListMembersResponse => ListMembersResponse.decode(value),
   },
   /**
-   * UpdateMember changes what a member may do in an account.
+   * UpdateMember changes the role of a member.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN, with ROLE_MISSING where an owner is
-   * concerned and the caller is none, and with LAST_OWNER where the account would have no owner.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN, with ROLE_MISSING if the old or the
+   * new role is owner and the caller is not an owner, and with LAST_OWNER if the account would have no owner.
    */
   updateMember: {
     path: "/tollgate.v1.IdentityService/UpdateMember" as const,
@@ -5657,10 +5662,10 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): UpdateMemberResponse => UpdateMemberResponse.decode(value),
   },
   /**
-   * RemoveMember takes a person out of an account, and revokes the keys that the person made there.
+   * RemoveMember removes a person from an account and revokes the keys that the person created there.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is
-   * none, and with LAST_OWNER where the account would have no owner.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller is
+   * not, and with LAST_OWNER if the account would have no owner.
    */
   removeMember: {
     path: "/tollgate.v1.IdentityService/RemoveMember" as const,
@@ -5673,10 +5678,10 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): RemoveMemberResponse => RemoveMemberResponse.decode(value),
   },
   /**
-   * EndMemberSessions signs a member out everywhere: every session ends, on every node, and with it what runs there.
+   * EndMemberSessions ends all sessions of a member and their running requests, on every node.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the
-   * caller is none.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with ROLE_MISSING if the member is an owner and the caller
+   * is not.
    */
   endMemberSessions: {
     path: "/tollgate.v1.IdentityService/EndMemberSessions" as const,
@@ -5690,7 +5695,7 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): EndMemberSessionsResponse => EndMemberSessionsResponse.decode(value),
   },
   /**
-   * GetMemberLimits shows what a member may spend and ask for, in the playground and by keys of the member's own
+   * GetMemberLimits shows the budgets and limits of a member. They apply to the playground and the member's own keys
    * together.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
@@ -5707,11 +5712,11 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): GetMemberLimitsResponse => GetMemberLimitsResponse.decode(value),
   },
   /**
-   * UpdateMemberLimits changes what a member may spend and ask for, from the next request on.
+   * UpdateMemberLimits changes the budgets and limits of a member. They apply from the next request.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the mask names what is no limit or budget, with
-   * RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is none, and with ETAG_STALE where an
-   * etag was sent and another change came since it was read.
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the mask names a field that is not a limit or budget,
+   * with RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller is not, and with ETAG_STALE if
+   * the etag in the request is no longer current.
    */
   updateMemberLimits: {
     path: "/tollgate.v1.IdentityService/UpdateMemberLimits" as const,
@@ -5725,10 +5730,11 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): UpdateMemberLimitsResponse => UpdateMemberLimitsResponse.decode(value),
   },
   /**
-   * CreateInvitation makes a link by which one person joins an account, and shows its token this once.
+   * CreateInvitation creates an invitation link with which one person joins an account, and returns its token, once
+   * only.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN where there is no such account, or it is
-   * none of the caller's, and with ROLE_MISSING where an owner is invited by somebody who is none.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN if there is no such account or the
+   * caller may not access it, and with ROLE_MISSING if a caller who is not an owner invites an owner.
    */
   createInvitation: {
     path: "/tollgate.v1.IdentityService/CreateInvitation" as const,
@@ -5742,7 +5748,7 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): CreateInvitationResponse => CreateInvitationResponse.decode(value),
   },
   /**
-   * ListInvitations lists the invitations to an account that nobody used yet, by id.
+   * ListInvitations lists the unused invitations to an account, by id.
    *
    * Refuses with PARAMETER_MISSING, PARAMETER_INVALID and RESOURCE_UNKNOWN.
    */
@@ -5758,7 +5764,7 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ListInvitationsResponse => ListInvitationsResponse.decode(value),
   },
   /**
-   * RevokeInvitation ends an invitation.
+   * RevokeInvitation revokes an invitation.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -5774,11 +5780,11 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): RevokeInvitationResponse => RevokeInvitationResponse.decode(value),
   },
   /**
-   * AcceptInvitation joins the account of an invitation, and signs in. Whoever is known by the address shows the password
-   * of it; whoever is not is made with that password.
+   * AcceptInvitation adds a person to the account of an invitation, and signs that person in. A person whose e-mail
+   * address is known must give the existing password. Otherwise the person is created with the given password.
    *
-   * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED where the address is known
-   * and the password another one, with SECOND_FACTOR_MISSING where a code is needed, and with RATE_LIMITED.
+   * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED if the address is known
+   * and the password is wrong, with SECOND_FACTOR_MISSING if a code is needed, and with RATE_LIMITED.
    */
   acceptInvitation: {
     path: "/tollgate.v1.IdentityService/AcceptInvitation" as const,
@@ -5794,7 +5800,7 @@ export const IdentityServiceService = {
   /**
    * ListUsers lists all people of the installation, by id.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listUsers: {
     path: "/tollgate.v1.IdentityService/ListUsers" as const,
@@ -5806,7 +5812,8 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ListUsersResponse => ListUsersResponse.decode(value),
   },
   /**
-   * InviteUser makes a link by which one person becomes something to the installation, and shows its token this once.
+   * InviteUser creates an invitation link with which one person gets a role in the installation, and returns its token,
+   * once only.
    *
    * Refuses with PARAMETER_INVALID and PROOF_NEEDED.
    */
@@ -5820,11 +5827,11 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): InviteUserResponse => InviteUserResponse.decode(value),
   },
   /**
-   * CreateUser makes a person, who may be a member of an account at once, with a link by which that person sets a
+   * CreateUser creates a person, optionally as a member of an account, and returns the token of a link to set a
    * password.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with ALREADY_EXISTS where the address is known, with
-   * RESOURCE_UNKNOWN where there is no such account, and with PROOF_NEEDED.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with ALREADY_EXISTS if the address is known, with
+   * RESOURCE_UNKNOWN if there is no such account, and with PROOF_NEEDED.
    */
   createUser: {
     path: "/tollgate.v1.IdentityService/CreateUser" as const,
@@ -5836,7 +5843,7 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): CreateUserResponse => CreateUserResponse.decode(value),
   },
   /**
-   * EndUserSessions signs a person out everywhere: every session ends, on every node, and with it what runs there.
+   * EndUserSessions ends all sessions of a person and their running requests, on every node.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -5852,9 +5859,9 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): EndUserSessionsResponse => EndUserSessionsResponse.decode(value),
   },
   /**
-   * UpdateUser changes what a person is to the installation.
+   * UpdateUser changes the role of a person in the installation.
    *
-   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER where the installation would
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER if the installation would
    * have no operator.
    */
   updateUser: {
@@ -5867,9 +5874,8 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): UpdateUserResponse => UpdateUserResponse.decode(value),
   },
   /**
-   * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
-   * person end now, OpenID Connect issuers know the person no more, and where it is asked for the second factor is taken
-   * away.
+   * ResetUser creates a link to set a new password and returns its token, once only. All sessions of the person end,
+   * the links to OpenID Connect identities are removed, and if requested also the second factor.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
@@ -5883,7 +5889,8 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ResetUserResponse => ResetUserResponse.decode(value),
   },
   /**
-   * RemoveUser removes a person from the installation and from every account, and revokes the keys that the person made.
+   * RemoveUser removes a person from the installation and from every account, and revokes the keys that the person
+   * created.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER for the last operator.
    */
@@ -5899,234 +5906,238 @@ export const IdentityServiceService = {
 } as const;
 
 export interface IdentityServiceServer extends UntypedServiceImplementation {
-  /** GetSignIn tells, to everybody, how people sign in here. */
+  /** GetSignIn shows how people can sign in. It needs no authentication. */
   getSignIn: handleUnaryCall<GetSignInRequest, GetSignInResponse>;
   /**
-   * CreateFirstOperator makes the first operator of an installation by the link that its first start printed, and signs
-   * that person in.
+   * CreateFirstOperator creates the first operator of an installation with the link that the first start printed, and
+   * signs that person in.
    *
-   * Refuses with LINK_INVALID where the link was used, is an hour old, or an operator exists, with PARAMETER_MISSING,
-   * with PARAMETER_INVALID where the address or the password will not do, and with RATE_LIMITED.
+   * Refuses with LINK_INVALID if the link was used, is older than an hour, or an operator exists, with
+   * PARAMETER_MISSING, with PARAMETER_INVALID if the address or the password is not acceptable, and with RATE_LIMITED.
    */
   createFirstOperator: handleUnaryCall<CreateFirstOperatorRequest, CreateFirstOperatorResponse>;
   /**
-   * SignIn begins a session with an e-mail address and a password. Over HTTP the answer sets its cookie.
+   * SignIn starts a session with an e-mail address and a password. Over HTTP the answer sets the session cookie.
    *
-   * Refuses with SIGN_IN_REFUSED, the same whether the address, the password or the code is wrong, with
-   * SECOND_FACTOR_MISSING where the password is right and a code is needed beside it, with RATE_LIMITED where somebody
-   * tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
+   * Refuses with SIGN_IN_REFUSED if the address, the password or the code is wrong, with SECOND_FACTOR_MISSING if the
+   * password is right and a code is needed too, with RATE_LIMITED after too many attempts, with SESSION_REFUSED if the
+   * call comes from a page of another origin, and with PARAMETER_MISSING.
    */
   signIn: handleUnaryCall<SignInRequest, SignInResponse>;
   /**
-   * BeginOidcSignIn begins a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a cookie
-   * for ten minutes, by which FinishOidcSignIn knows the browser again. The browser is then sent to the answer's address,
-   * and comes back to <origin>/console/sign-in/<name>.
+   * BeginOidcSignIn starts a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a
+   * cookie for ten minutes, by which FinishOidcSignIn recognizes the browser. Send the browser to the address in the
+   * answer; the issuer sends it back to <origin>/console/sign-in/<name>.
    *
-   * Refuses with RESOURCE_UNKNOWN where there is no such issuer, with ISSUER_FAILED where it does not answer as it
-   * should, with OIDC_SIGN_IN_REFUSED where no page of the gateway's asks, with SESSION_REFUSED where a page of another
-   * origin asks, with RATE_LIMITED where somebody tries too often, and with PARAMETER_MISSING.
+   * Refuses with RESOURCE_UNKNOWN if there is no such issuer, with ISSUER_FAILED if it answers incorrectly, with
+   * OIDC_SIGN_IN_REFUSED if the call does not come from a page of the gateway, with SESSION_REFUSED if it comes from a
+   * page of another origin, with RATE_LIMITED after too many attempts, and with PARAMETER_MISSING.
    */
   beginOidcSignIn: handleUnaryCall<BeginOidcSignInRequest, BeginOidcSignInResponse>;
   /**
-   * FinishOidcSignIn begins a session with what an issuer sent the browser back with. Where the person is known here by
-   * the e-mail address alone, or has a second factor, the answer may ask for more: then the call is made again with it.
+   * FinishOidcSignIn completes the sign-in with the query that the issuer added to the return address, and starts a
+   * session. If the person is known only by the e-mail address, or has a second factor, the answer may ask for a
+   * password or a code. Then repeat the call with it.
    *
-   * Refuses with OIDC_SIGN_IN_REFUSED where the sign-in was not begun in this browser, is over or was used, and where the
-   * issuer's answer does not hold, or is of somebody who may not come in; with SIGN_IN_REFUSED where the password or the
-   * code is wrong; with LINK_INVALID where an invitation was to be accepted that is over; with ISSUER_FAILED where the
-   * issuer does not answer as it should; with RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
+   * Refuses with OIDC_SIGN_IN_REFUSED if the sign-in was not begun in this browser, has expired or was used, if the
+   * issuer's answer is invalid, and if the person may not sign in; with SIGN_IN_REFUSED if the password or the code is
+   * wrong; with LINK_INVALID if the invitation has expired; with ISSUER_FAILED if the issuer answers incorrectly; with
+   * RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
    */
   finishOidcSignIn: handleUnaryCall<FinishOidcSignInRequest, FinishOidcSignInResponse>;
-  /** SignOut ends the session that the call came with. */
+  /** SignOut ends the session of the call. */
   signOut: handleUnaryCall<SignOutRequest, SignOutResponse>;
-  /** GetSession shows who is signed in, and what that person is here. */
+  /** GetSession shows the signed-in person, with the accounts and roles. */
   getSession: handleUnaryCall<GetSessionRequest, GetSessionResponse>;
   /**
-   * ListSessions lists the sessions of the person who asks, by id.
+   * ListSessions lists the sessions of the caller, by id.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listSessions: handleUnaryCall<ListSessionsRequest, ListSessionsResponse>;
   /**
-   * EndSession ends one session of the person who asks, on every node.
+   * EndSession ends one session of the caller, on every node.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   endSession: handleUnaryCall<EndSessionRequest, EndSessionResponse>;
-  /** EndSessions signs the person who asks out everywhere: every session ends, on every node, the one that asks too. */
+  /** EndSessions ends all sessions of the caller on every node, including the current one. */
   endSessions: handleUnaryCall<EndSessionsRequest, EndSessionsResponse>;
   /**
-   * ChangePassword sets another password for the person who asks. Every session ends.
+   * ChangePassword changes the password of the caller. All sessions of the caller end.
    *
-   * Refuses with PARAMETER_MISSING, with SIGN_IN_REFUSED where the present password is another one, with
-   * PARAMETER_INVALID where the new one will not do, and with RATE_LIMITED.
+   * Refuses with PARAMETER_MISSING, with SIGN_IN_REFUSED if the current password is wrong, with PARAMETER_INVALID if
+   * the new one is not acceptable, and with RATE_LIMITED.
    */
   changePassword: handleUnaryCall<ChangePasswordRequest, ChangePasswordResponse>;
   /**
-   * ProveSession shows the password again, and the code of the second factor where there is one: for half an hour the
-   * session may then do what asks for it. A person without a password signs in again instead.
+   * ProveSession checks the password again, and the second factor if there is one. For half an hour, the session may
+   * then call methods that require a recent proof. A person without a password signs in again instead.
    *
    * Refuses with PARAMETER_MISSING, SIGN_IN_REFUSED, SECOND_FACTOR_MISSING and RATE_LIMITED.
    */
   proveSession: handleUnaryCall<ProveSessionRequest, ProveSessionResponse>;
   /**
-   * CreateSecondFactor makes the secret of a second factor for the person who asks, and shows it this once. Nobody is
-   * asked for its codes before ConfirmSecondFactor.
+   * CreateSecondFactor creates a second factor for the caller and returns its secret, once only. Codes are required
+   * only after ConfirmSecondFactor.
    *
-   * Refuses with ALREADY_EXISTS where the person has a second factor, and with PROOF_NEEDED.
+   * Refuses with ALREADY_EXISTS if the person has a second factor, and with PROOF_NEEDED.
    */
   createSecondFactor: handleUnaryCall<CreateSecondFactorRequest, CreateSecondFactorResponse>;
   /**
-   * ConfirmSecondFactor takes the first code of a new second factor, from when on each sign-in needs one. It shows the
-   * recovery codes, this once, and ends the person's other sessions.
+   * ConfirmSecondFactor activates a new second factor with its first code. From then on, each sign-in needs a code. It
+   * returns the recovery codes, once only, and ends the other sessions of the caller.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is none to confirm, with SIGN_IN_REFUSED where the
-   * code is wrong, and with RATE_LIMITED.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no second factor to confirm, with SIGN_IN_REFUSED
+   * if the code is wrong, and with RATE_LIMITED.
    */
   confirmSecondFactor: handleUnaryCall<ConfirmSecondFactorRequest, ConfirmSecondFactorResponse>;
   /**
-   * CreateRecoveryCodes makes new recovery codes in the place of those that are there, and shows them this once.
+   * CreateRecoveryCodes replaces the recovery codes of the caller and returns the new ones, once only.
    *
-   * Refuses with RESOURCE_UNKNOWN where the person has no second factor, and with PROOF_NEEDED.
+   * Refuses with RESOURCE_UNKNOWN if the person has no second factor, and with PROOF_NEEDED.
    */
   createRecoveryCodes: handleUnaryCall<CreateRecoveryCodesRequest, CreateRecoveryCodesResponse>;
   /**
-   * DeleteSecondFactor takes the second factor away from the person who asks.
+   * DeleteSecondFactor removes the second factor of the caller.
    *
-   * Refuses with RESOURCE_UNKNOWN where the person has none, and with PROOF_NEEDED.
+   * Refuses with RESOURCE_UNKNOWN if the person has no second factor, and with PROOF_NEEDED.
    */
   deleteSecondFactor: handleUnaryCall<DeleteSecondFactorRequest, DeleteSecondFactorResponse>;
   /**
-   * GetAccountSecurity shows what an account asks of its people.
+   * GetAccountSecurity shows the security requirements of an account for its members.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   getAccountSecurity: handleUnaryCall<GetAccountSecurityRequest, GetAccountSecurityResponse>;
   /**
-   * UpdateAccountSecurity changes what an account asks of its people, from their next call on.
+   * UpdateAccountSecurity changes the security requirements of an account. They apply from the next call of each
+   * member.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
   updateAccountSecurity: handleUnaryCall<UpdateAccountSecurityRequest, UpdateAccountSecurityResponse>;
   /**
-   * SetPassword sets the password of the person whom an operator gave a link to. Every session of that person ends.
+   * SetPassword sets a password with a link that an operator created. All sessions of the person end.
    *
    * Refuses with LINK_INVALID, PARAMETER_MISSING, PARAMETER_INVALID and RATE_LIMITED.
    */
   setPassword: handleUnaryCall<SetPasswordRequest, SetPasswordResponse>;
   /**
-   * ListMembers lists the people of an account, by id.
+   * ListMembers lists the members of an account, by id.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, and with RESOURCE_UNKNOWN where the account is none of the
-   * caller's.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, and with RESOURCE_UNKNOWN if the account does not belong to
+   * the caller.
    */
   listMembers: handleUnaryCall<ListMembersRequest, ListMembersResponse>;
   /**
-   * UpdateMember changes what a member may do in an account.
+   * UpdateMember changes the role of a member.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN, with ROLE_MISSING where an owner is
-   * concerned and the caller is none, and with LAST_OWNER where the account would have no owner.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN, with ROLE_MISSING if the old or the
+   * new role is owner and the caller is not an owner, and with LAST_OWNER if the account would have no owner.
    */
   updateMember: handleUnaryCall<UpdateMemberRequest, UpdateMemberResponse>;
   /**
-   * RemoveMember takes a person out of an account, and revokes the keys that the person made there.
+   * RemoveMember removes a person from an account and revokes the keys that the person created there.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is
-   * none, and with LAST_OWNER where the account would have no owner.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller is
+   * not, and with LAST_OWNER if the account would have no owner.
    */
   removeMember: handleUnaryCall<RemoveMemberRequest, RemoveMemberResponse>;
   /**
-   * EndMemberSessions signs a member out everywhere: every session ends, on every node, and with it what runs there.
+   * EndMemberSessions ends all sessions of a member and their running requests, on every node.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the
-   * caller is none.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with ROLE_MISSING if the member is an owner and the caller
+   * is not.
    */
   endMemberSessions: handleUnaryCall<EndMemberSessionsRequest, EndMemberSessionsResponse>;
   /**
-   * GetMemberLimits shows what a member may spend and ask for, in the playground and by keys of the member's own
+   * GetMemberLimits shows the budgets and limits of a member. They apply to the playground and the member's own keys
    * together.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   getMemberLimits: handleUnaryCall<GetMemberLimitsRequest, GetMemberLimitsResponse>;
   /**
-   * UpdateMemberLimits changes what a member may spend and ask for, from the next request on.
+   * UpdateMemberLimits changes the budgets and limits of a member. They apply from the next request.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the mask names what is no limit or budget, with
-   * RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is none, and with ETAG_STALE where an
-   * etag was sent and another change came since it was read.
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the mask names a field that is not a limit or budget,
+   * with RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller is not, and with ETAG_STALE if
+   * the etag in the request is no longer current.
    */
   updateMemberLimits: handleUnaryCall<UpdateMemberLimitsRequest, UpdateMemberLimitsResponse>;
   /**
-   * CreateInvitation makes a link by which one person joins an account, and shows its token this once.
+   * CreateInvitation creates an invitation link with which one person joins an account, and returns its token, once
+   * only.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN where there is no such account, or it is
-   * none of the caller's, and with ROLE_MISSING where an owner is invited by somebody who is none.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN if there is no such account or the
+   * caller may not access it, and with ROLE_MISSING if a caller who is not an owner invites an owner.
    */
   createInvitation: handleUnaryCall<CreateInvitationRequest, CreateInvitationResponse>;
   /**
-   * ListInvitations lists the invitations to an account that nobody used yet, by id.
+   * ListInvitations lists the unused invitations to an account, by id.
    *
    * Refuses with PARAMETER_MISSING, PARAMETER_INVALID and RESOURCE_UNKNOWN.
    */
   listInvitations: handleUnaryCall<ListInvitationsRequest, ListInvitationsResponse>;
   /**
-   * RevokeInvitation ends an invitation.
+   * RevokeInvitation revokes an invitation.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   revokeInvitation: handleUnaryCall<RevokeInvitationRequest, RevokeInvitationResponse>;
   /**
-   * AcceptInvitation joins the account of an invitation, and signs in. Whoever is known by the address shows the password
-   * of it; whoever is not is made with that password.
+   * AcceptInvitation adds a person to the account of an invitation, and signs that person in. A person whose e-mail
+   * address is known must give the existing password. Otherwise the person is created with the given password.
    *
-   * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED where the address is known
-   * and the password another one, with SECOND_FACTOR_MISSING where a code is needed, and with RATE_LIMITED.
+   * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED if the address is known
+   * and the password is wrong, with SECOND_FACTOR_MISSING if a code is needed, and with RATE_LIMITED.
    */
   acceptInvitation: handleUnaryCall<AcceptInvitationRequest, AcceptInvitationResponse>;
   /**
    * ListUsers lists all people of the installation, by id.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listUsers: handleUnaryCall<ListUsersRequest, ListUsersResponse>;
   /**
-   * InviteUser makes a link by which one person becomes something to the installation, and shows its token this once.
+   * InviteUser creates an invitation link with which one person gets a role in the installation, and returns its token,
+   * once only.
    *
    * Refuses with PARAMETER_INVALID and PROOF_NEEDED.
    */
   inviteUser: handleUnaryCall<InviteUserRequest, InviteUserResponse>;
   /**
-   * CreateUser makes a person, who may be a member of an account at once, with a link by which that person sets a
+   * CreateUser creates a person, optionally as a member of an account, and returns the token of a link to set a
    * password.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with ALREADY_EXISTS where the address is known, with
-   * RESOURCE_UNKNOWN where there is no such account, and with PROOF_NEEDED.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with ALREADY_EXISTS if the address is known, with
+   * RESOURCE_UNKNOWN if there is no such account, and with PROOF_NEEDED.
    */
   createUser: handleUnaryCall<CreateUserRequest, CreateUserResponse>;
   /**
-   * EndUserSessions signs a person out everywhere: every session ends, on every node, and with it what runs there.
+   * EndUserSessions ends all sessions of a person and their running requests, on every node.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   endUserSessions: handleUnaryCall<EndUserSessionsRequest, EndUserSessionsResponse>;
   /**
-   * UpdateUser changes what a person is to the installation.
+   * UpdateUser changes the role of a person in the installation.
    *
-   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER where the installation would
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER if the installation would
    * have no operator.
    */
   updateUser: handleUnaryCall<UpdateUserRequest, UpdateUserResponse>;
   /**
-   * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
-   * person end now, OpenID Connect issuers know the person no more, and where it is asked for the second factor is taken
-   * away.
+   * ResetUser creates a link to set a new password and returns its token, once only. All sessions of the person end,
+   * the links to OpenID Connect identities are removed, and if requested also the second factor.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
   resetUser: handleUnaryCall<ResetUserRequest, ResetUserResponse>;
   /**
-   * RemoveUser removes a person from the installation and from every account, and revokes the keys that the person made.
+   * RemoveUser removes a person from the installation and from every account, and revokes the keys that the person
+   * created.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER for the last operator.
    */
@@ -6134,7 +6145,7 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
 }
 
 export interface IdentityServiceClient extends Client {
-  /** GetSignIn tells, to everybody, how people sign in here. */
+  /** GetSignIn shows how people can sign in. It needs no authentication. */
   getSignIn(
     request: GetSignInRequest,
     callback: (error: ServiceError | null, response: GetSignInResponse) => void,
@@ -6151,11 +6162,11 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetSignInResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CreateFirstOperator makes the first operator of an installation by the link that its first start printed, and signs
-   * that person in.
+   * CreateFirstOperator creates the first operator of an installation with the link that the first start printed, and
+   * signs that person in.
    *
-   * Refuses with LINK_INVALID where the link was used, is an hour old, or an operator exists, with PARAMETER_MISSING,
-   * with PARAMETER_INVALID where the address or the password will not do, and with RATE_LIMITED.
+   * Refuses with LINK_INVALID if the link was used, is older than an hour, or an operator exists, with
+   * PARAMETER_MISSING, with PARAMETER_INVALID if the address or the password is not acceptable, and with RATE_LIMITED.
    */
   createFirstOperator(
     request: CreateFirstOperatorRequest,
@@ -6173,11 +6184,11 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreateFirstOperatorResponse) => void,
   ): ClientUnaryCall;
   /**
-   * SignIn begins a session with an e-mail address and a password. Over HTTP the answer sets its cookie.
+   * SignIn starts a session with an e-mail address and a password. Over HTTP the answer sets the session cookie.
    *
-   * Refuses with SIGN_IN_REFUSED, the same whether the address, the password or the code is wrong, with
-   * SECOND_FACTOR_MISSING where the password is right and a code is needed beside it, with RATE_LIMITED where somebody
-   * tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
+   * Refuses with SIGN_IN_REFUSED if the address, the password or the code is wrong, with SECOND_FACTOR_MISSING if the
+   * password is right and a code is needed too, with RATE_LIMITED after too many attempts, with SESSION_REFUSED if the
+   * call comes from a page of another origin, and with PARAMETER_MISSING.
    */
   signIn(
     request: SignInRequest,
@@ -6195,13 +6206,13 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: SignInResponse) => void,
   ): ClientUnaryCall;
   /**
-   * BeginOidcSignIn begins a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a cookie
-   * for ten minutes, by which FinishOidcSignIn knows the browser again. The browser is then sent to the answer's address,
-   * and comes back to <origin>/console/sign-in/<name>.
+   * BeginOidcSignIn starts a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a
+   * cookie for ten minutes, by which FinishOidcSignIn recognizes the browser. Send the browser to the address in the
+   * answer; the issuer sends it back to <origin>/console/sign-in/<name>.
    *
-   * Refuses with RESOURCE_UNKNOWN where there is no such issuer, with ISSUER_FAILED where it does not answer as it
-   * should, with OIDC_SIGN_IN_REFUSED where no page of the gateway's asks, with SESSION_REFUSED where a page of another
-   * origin asks, with RATE_LIMITED where somebody tries too often, and with PARAMETER_MISSING.
+   * Refuses with RESOURCE_UNKNOWN if there is no such issuer, with ISSUER_FAILED if it answers incorrectly, with
+   * OIDC_SIGN_IN_REFUSED if the call does not come from a page of the gateway, with SESSION_REFUSED if it comes from a
+   * page of another origin, with RATE_LIMITED after too many attempts, and with PARAMETER_MISSING.
    */
   beginOidcSignIn(
     request: BeginOidcSignInRequest,
@@ -6219,13 +6230,14 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: BeginOidcSignInResponse) => void,
   ): ClientUnaryCall;
   /**
-   * FinishOidcSignIn begins a session with what an issuer sent the browser back with. Where the person is known here by
-   * the e-mail address alone, or has a second factor, the answer may ask for more: then the call is made again with it.
+   * FinishOidcSignIn completes the sign-in with the query that the issuer added to the return address, and starts a
+   * session. If the person is known only by the e-mail address, or has a second factor, the answer may ask for a
+   * password or a code. Then repeat the call with it.
    *
-   * Refuses with OIDC_SIGN_IN_REFUSED where the sign-in was not begun in this browser, is over or was used, and where the
-   * issuer's answer does not hold, or is of somebody who may not come in; with SIGN_IN_REFUSED where the password or the
-   * code is wrong; with LINK_INVALID where an invitation was to be accepted that is over; with ISSUER_FAILED where the
-   * issuer does not answer as it should; with RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
+   * Refuses with OIDC_SIGN_IN_REFUSED if the sign-in was not begun in this browser, has expired or was used, if the
+   * issuer's answer is invalid, and if the person may not sign in; with SIGN_IN_REFUSED if the password or the code is
+   * wrong; with LINK_INVALID if the invitation has expired; with ISSUER_FAILED if the issuer answers incorrectly; with
+   * RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
    */
   finishOidcSignIn(
     request: FinishOidcSignInRequest,
@@ -6242,7 +6254,7 @@ export interface IdentityServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: FinishOidcSignInResponse) => void,
   ): ClientUnaryCall;
-  /** SignOut ends the session that the call came with. */
+  /** SignOut ends the session of the call. */
   signOut(
     request: SignOutRequest,
     callback: (error: ServiceError | null, response: SignOutResponse) => void,
@@ -6258,7 +6270,7 @@ export interface IdentityServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SignOutResponse) => void,
   ): ClientUnaryCall;
-  /** GetSession shows who is signed in, and what that person is here. */
+  /** GetSession shows the signed-in person, with the accounts and roles. */
   getSession(
     request: GetSessionRequest,
     callback: (error: ServiceError | null, response: GetSessionResponse) => void,
@@ -6275,9 +6287,9 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetSessionResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListSessions lists the sessions of the person who asks, by id.
+   * ListSessions lists the sessions of the caller, by id.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listSessions(
     request: ListSessionsRequest,
@@ -6295,7 +6307,7 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListSessionsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * EndSession ends one session of the person who asks, on every node.
+   * EndSession ends one session of the caller, on every node.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -6314,7 +6326,7 @@ export interface IdentityServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: EndSessionResponse) => void,
   ): ClientUnaryCall;
-  /** EndSessions signs the person who asks out everywhere: every session ends, on every node, the one that asks too. */
+  /** EndSessions ends all sessions of the caller on every node, including the current one. */
   endSessions(
     request: EndSessionsRequest,
     callback: (error: ServiceError | null, response: EndSessionsResponse) => void,
@@ -6331,10 +6343,10 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: EndSessionsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ChangePassword sets another password for the person who asks. Every session ends.
+   * ChangePassword changes the password of the caller. All sessions of the caller end.
    *
-   * Refuses with PARAMETER_MISSING, with SIGN_IN_REFUSED where the present password is another one, with
-   * PARAMETER_INVALID where the new one will not do, and with RATE_LIMITED.
+   * Refuses with PARAMETER_MISSING, with SIGN_IN_REFUSED if the current password is wrong, with PARAMETER_INVALID if
+   * the new one is not acceptable, and with RATE_LIMITED.
    */
   changePassword(
     request: ChangePasswordRequest,
@@ -6352,8 +6364,8 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ChangePasswordResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ProveSession shows the password again, and the code of the second factor where there is one: for half an hour the
-   * session may then do what asks for it. A person without a password signs in again instead.
+   * ProveSession checks the password again, and the second factor if there is one. For half an hour, the session may
+   * then call methods that require a recent proof. A person without a password signs in again instead.
    *
    * Refuses with PARAMETER_MISSING, SIGN_IN_REFUSED, SECOND_FACTOR_MISSING and RATE_LIMITED.
    */
@@ -6373,10 +6385,10 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ProveSessionResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CreateSecondFactor makes the secret of a second factor for the person who asks, and shows it this once. Nobody is
-   * asked for its codes before ConfirmSecondFactor.
+   * CreateSecondFactor creates a second factor for the caller and returns its secret, once only. Codes are required
+   * only after ConfirmSecondFactor.
    *
-   * Refuses with ALREADY_EXISTS where the person has a second factor, and with PROOF_NEEDED.
+   * Refuses with ALREADY_EXISTS if the person has a second factor, and with PROOF_NEEDED.
    */
   createSecondFactor(
     request: CreateSecondFactorRequest,
@@ -6394,11 +6406,11 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreateSecondFactorResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ConfirmSecondFactor takes the first code of a new second factor, from when on each sign-in needs one. It shows the
-   * recovery codes, this once, and ends the person's other sessions.
+   * ConfirmSecondFactor activates a new second factor with its first code. From then on, each sign-in needs a code. It
+   * returns the recovery codes, once only, and ends the other sessions of the caller.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is none to confirm, with SIGN_IN_REFUSED where the
-   * code is wrong, and with RATE_LIMITED.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no second factor to confirm, with SIGN_IN_REFUSED
+   * if the code is wrong, and with RATE_LIMITED.
    */
   confirmSecondFactor(
     request: ConfirmSecondFactorRequest,
@@ -6416,9 +6428,9 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ConfirmSecondFactorResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CreateRecoveryCodes makes new recovery codes in the place of those that are there, and shows them this once.
+   * CreateRecoveryCodes replaces the recovery codes of the caller and returns the new ones, once only.
    *
-   * Refuses with RESOURCE_UNKNOWN where the person has no second factor, and with PROOF_NEEDED.
+   * Refuses with RESOURCE_UNKNOWN if the person has no second factor, and with PROOF_NEEDED.
    */
   createRecoveryCodes(
     request: CreateRecoveryCodesRequest,
@@ -6436,9 +6448,9 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreateRecoveryCodesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * DeleteSecondFactor takes the second factor away from the person who asks.
+   * DeleteSecondFactor removes the second factor of the caller.
    *
-   * Refuses with RESOURCE_UNKNOWN where the person has none, and with PROOF_NEEDED.
+   * Refuses with RESOURCE_UNKNOWN if the person has no second factor, and with PROOF_NEEDED.
    */
   deleteSecondFactor(
     request: DeleteSecondFactorRequest,
@@ -6456,7 +6468,7 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: DeleteSecondFactorResponse) => void,
   ): ClientUnaryCall;
   /**
-   * GetAccountSecurity shows what an account asks of its people.
+   * GetAccountSecurity shows the security requirements of an account for its members.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -6476,7 +6488,8 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetAccountSecurityResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateAccountSecurity changes what an account asks of its people, from their next call on.
+   * UpdateAccountSecurity changes the security requirements of an account. They apply from the next call of each
+   * member.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
@@ -6496,7 +6509,7 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateAccountSecurityResponse) => void,
   ): ClientUnaryCall;
   /**
-   * SetPassword sets the password of the person whom an operator gave a link to. Every session of that person ends.
+   * SetPassword sets a password with a link that an operator created. All sessions of the person end.
    *
    * Refuses with LINK_INVALID, PARAMETER_MISSING, PARAMETER_INVALID and RATE_LIMITED.
    */
@@ -6516,10 +6529,10 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: SetPasswordResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListMembers lists the people of an account, by id.
+   * ListMembers lists the members of an account, by id.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, and with RESOURCE_UNKNOWN where the account is none of the
-   * caller's.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, and with RESOURCE_UNKNOWN if the account does not belong to
+   * the caller.
    */
   listMembers(
     request: ListMembersRequest,
@@ -6537,10 +6550,10 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListMembersResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateMember changes what a member may do in an account.
+   * UpdateMember changes the role of a member.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN, with ROLE_MISSING where an owner is
-   * concerned and the caller is none, and with LAST_OWNER where the account would have no owner.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN, with ROLE_MISSING if the old or the
+   * new role is owner and the caller is not an owner, and with LAST_OWNER if the account would have no owner.
    */
   updateMember(
     request: UpdateMemberRequest,
@@ -6558,10 +6571,10 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateMemberResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RemoveMember takes a person out of an account, and revokes the keys that the person made there.
+   * RemoveMember removes a person from an account and revokes the keys that the person created there.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is
-   * none, and with LAST_OWNER where the account would have no owner.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller is
+   * not, and with LAST_OWNER if the account would have no owner.
    */
   removeMember(
     request: RemoveMemberRequest,
@@ -6579,10 +6592,10 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: RemoveMemberResponse) => void,
   ): ClientUnaryCall;
   /**
-   * EndMemberSessions signs a member out everywhere: every session ends, on every node, and with it what runs there.
+   * EndMemberSessions ends all sessions of a member and their running requests, on every node.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the
-   * caller is none.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with ROLE_MISSING if the member is an owner and the caller
+   * is not.
    */
   endMemberSessions(
     request: EndMemberSessionsRequest,
@@ -6600,7 +6613,7 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: EndMemberSessionsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * GetMemberLimits shows what a member may spend and ask for, in the playground and by keys of the member's own
+   * GetMemberLimits shows the budgets and limits of a member. They apply to the playground and the member's own keys
    * together.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
@@ -6621,11 +6634,11 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetMemberLimitsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateMemberLimits changes what a member may spend and ask for, from the next request on.
+   * UpdateMemberLimits changes the budgets and limits of a member. They apply from the next request.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the mask names what is no limit or budget, with
-   * RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is none, and with ETAG_STALE where an
-   * etag was sent and another change came since it was read.
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the mask names a field that is not a limit or budget,
+   * with RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller is not, and with ETAG_STALE if
+   * the etag in the request is no longer current.
    */
   updateMemberLimits(
     request: UpdateMemberLimitsRequest,
@@ -6643,10 +6656,11 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateMemberLimitsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CreateInvitation makes a link by which one person joins an account, and shows its token this once.
+   * CreateInvitation creates an invitation link with which one person joins an account, and returns its token, once
+   * only.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN where there is no such account, or it is
-   * none of the caller's, and with ROLE_MISSING where an owner is invited by somebody who is none.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN if there is no such account or the
+   * caller may not access it, and with ROLE_MISSING if a caller who is not an owner invites an owner.
    */
   createInvitation(
     request: CreateInvitationRequest,
@@ -6664,7 +6678,7 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreateInvitationResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListInvitations lists the invitations to an account that nobody used yet, by id.
+   * ListInvitations lists the unused invitations to an account, by id.
    *
    * Refuses with PARAMETER_MISSING, PARAMETER_INVALID and RESOURCE_UNKNOWN.
    */
@@ -6684,7 +6698,7 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListInvitationsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RevokeInvitation ends an invitation.
+   * RevokeInvitation revokes an invitation.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -6704,11 +6718,11 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: RevokeInvitationResponse) => void,
   ): ClientUnaryCall;
   /**
-   * AcceptInvitation joins the account of an invitation, and signs in. Whoever is known by the address shows the password
-   * of it; whoever is not is made with that password.
+   * AcceptInvitation adds a person to the account of an invitation, and signs that person in. A person whose e-mail
+   * address is known must give the existing password. Otherwise the person is created with the given password.
    *
-   * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED where the address is known
-   * and the password another one, with SECOND_FACTOR_MISSING where a code is needed, and with RATE_LIMITED.
+   * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED if the address is known
+   * and the password is wrong, with SECOND_FACTOR_MISSING if a code is needed, and with RATE_LIMITED.
    */
   acceptInvitation(
     request: AcceptInvitationRequest,
@@ -6728,7 +6742,7 @@ export interface IdentityServiceClient extends Client {
   /**
    * ListUsers lists all people of the installation, by id.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listUsers(
     request: ListUsersRequest,
@@ -6746,7 +6760,8 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListUsersResponse) => void,
   ): ClientUnaryCall;
   /**
-   * InviteUser makes a link by which one person becomes something to the installation, and shows its token this once.
+   * InviteUser creates an invitation link with which one person gets a role in the installation, and returns its token,
+   * once only.
    *
    * Refuses with PARAMETER_INVALID and PROOF_NEEDED.
    */
@@ -6766,11 +6781,11 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: InviteUserResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CreateUser makes a person, who may be a member of an account at once, with a link by which that person sets a
+   * CreateUser creates a person, optionally as a member of an account, and returns the token of a link to set a
    * password.
    *
-   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with ALREADY_EXISTS where the address is known, with
-   * RESOURCE_UNKNOWN where there is no such account, and with PROOF_NEEDED.
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with ALREADY_EXISTS if the address is known, with
+   * RESOURCE_UNKNOWN if there is no such account, and with PROOF_NEEDED.
    */
   createUser(
     request: CreateUserRequest,
@@ -6788,7 +6803,7 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreateUserResponse) => void,
   ): ClientUnaryCall;
   /**
-   * EndUserSessions signs a person out everywhere: every session ends, on every node, and with it what runs there.
+   * EndUserSessions ends all sessions of a person and their running requests, on every node.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -6808,9 +6823,9 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: EndUserSessionsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateUser changes what a person is to the installation.
+   * UpdateUser changes the role of a person in the installation.
    *
-   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER where the installation would
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER if the installation would
    * have no operator.
    */
   updateUser(
@@ -6829,9 +6844,8 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateUserResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
-   * person end now, OpenID Connect issuers know the person no more, and where it is asked for the second factor is taken
-   * away.
+   * ResetUser creates a link to set a new password and returns its token, once only. All sessions of the person end,
+   * the links to OpenID Connect identities are removed, and if requested also the second factor.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
@@ -6851,7 +6865,8 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ResetUserResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RemoveUser removes a person from the installation and from every account, and revokes the keys that the person made.
+   * RemoveUser removes a person from the installation and from every account, and revokes the keys that the person
+   * created.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER for the last operator.
    */

@@ -30,7 +30,7 @@ import { Usage } from "./usage.js";
 export enum TokenSource {
   /** TOKEN_SOURCE_UNSPECIFIED - Nothing was counted. */
   TOKEN_SOURCE_UNSPECIFIED = 0,
-  /** TOKEN_SOURCE_UPSTREAM - The model's own upstream counted. */
+  /** TOKEN_SOURCE_UPSTREAM - The upstream of the model counted. */
   TOKEN_SOURCE_UPSTREAM = 1,
   /** TOKEN_SOURCE_TOKENIZER - The gateway counted, with the model's own tokenizer. */
   TOKEN_SOURCE_TOKENIZER = 2,
@@ -39,43 +39,43 @@ export enum TokenSource {
   UNRECOGNIZED = -1,
 }
 
-/** StreamGenerateRequest is what StreamGenerate is asked. */
+/** StreamGenerateRequest is the request of StreamGenerate. */
 export interface StreamGenerateRequest {
-  /** What is asked. */
+  /** The request. */
   generation?:
     | Generation
     | undefined;
   /**
-   * The wire format whose bytes the caller takes in place of events, such as openai-chat. Where the upstream speaks
-   * another, and where this is empty, events come.
+   * The wire format whose bytes the caller accepts instead of events, such as openai-chat. If this is empty, or the
+   * upstream uses another format, the answer has events.
    */
   acceptWire: string;
 }
 
-/** StreamGenerateResponse is a batch of events: what the gateway read of the upstream at once. */
+/** StreamGenerateResponse is a batch of events: what the gateway received from the upstream in one read. */
 export interface StreamGenerateResponse {
-  /** The events, in order. Where `source` stands for them there is only the finish. */
+  /** The events, in order. If `source` is set, only the finish event. */
   events: Event[];
   /** The upstream's own bytes: whole events in the wire format that the request accepts. Empty: there are none. */
   source: Buffer;
 }
 
-/** GenerateRequest is what Generate is asked. */
+/** GenerateRequest is the request of Generate. */
 export interface GenerateRequest {
-  /** What is asked. */
+  /** The request. */
   generation?:
     | Generation
     | undefined;
   /**
-   * The wire format whose body the caller takes in place of the typed answer, such as openai-chat. Where the upstream
-   * speaks another, and where this is empty, the answer is typed.
+   * The wire format whose body the caller accepts instead of the typed answer, such as openai-chat. If this is empty,
+   * or the upstream uses another format, the answer is typed.
    */
   acceptWire: string;
 }
 
 /** GenerateResponse is the whole answer. */
 export interface GenerateResponse {
-  /** The answer. Where `source` stands for its candidates it has none. */
+  /** The answer. If `source` is set, it has no candidates. */
   answer?:
     | Answer
     | undefined;
@@ -83,17 +83,17 @@ export interface GenerateResponse {
   source: Buffer;
 }
 
-/** ResumeStreamRequest is what ResumeStream is asked. */
+/** ResumeStreamRequest is the request of ResumeStream. */
 export interface ResumeStreamRequest {
-  /** The id of the request that is kept, as the metadata x-request-id told it. */
+  /** The id of the stored request, from the metadata x-request-id. */
   requestId: string;
-  /** The number of batches to leave out at the begin. The source is sent all the same. */
+  /** The number of batches to skip at the start. The source is sent anyway. */
   afterBatches: bigint;
 }
 
 /** ResumeStreamResponse is one message of a stream that is sent again: first the source, then a batch each. */
 export interface ResumeStreamResponse {
-  /** What the request asked, where it came as a client's own body. Absent in all messages but the first. */
+  /** The request, if it was sent as a client's own body. Absent except in the first message. */
   source?:
     | Source
     | undefined;
@@ -101,9 +101,9 @@ export interface ResumeStreamResponse {
   batch?: StreamGenerateResponse | undefined;
 }
 
-/** CancelStreamRequest is what CancelStream is asked. */
+/** CancelStreamRequest is the request of CancelStream. */
 export interface CancelStreamRequest {
-  /** The id of the request that is kept, as the metadata x-request-id told it. */
+  /** The id of the stored request, from the metadata x-request-id. */
   requestId: string;
 }
 
@@ -111,7 +111,7 @@ export interface CancelStreamRequest {
 export interface CancelStreamResponse {
   /** The request's id. */
   requestId: string;
-  /** True where the request ran and was ended now. */
+  /** True if the request was running and was ended now. */
   cancelled: boolean;
   /** What the account was charged, in nano-USD. */
   costNanos: bigint;
@@ -119,9 +119,9 @@ export interface CancelStreamResponse {
   cost?: Money | undefined;
 }
 
-/** CountTokensRequest is what CountTokens is asked. */
+/** CountTokensRequest is the request of CountTokens. */
 export interface CountTokensRequest {
-  /** What would be asked. */
+  /** The request to count. */
   generation?: Generation | undefined;
 }
 
@@ -129,11 +129,11 @@ export interface CountTokensRequest {
 export interface CountTokensResponse {
   /** The number of input tokens. */
   inputTokens: bigint;
-  /** True where they were counted with the model's own tokenizer, false where they are an estimate. */
+  /** True if they were counted with the model's own tokenizer. False: they are an estimate. */
   exact: boolean;
 }
 
-/** EmbedRequest is what Embed is asked. */
+/** EmbedRequest is the request of Embed. */
 export interface EmbedRequest {
   /** The identifier of the model, as ModelService lists it. Required with texts; with a source it is read from the body. */
   model: string;
@@ -148,15 +148,15 @@ export interface EmbedRequest {
     | Source
     | undefined;
   /**
-   * The wire format whose body the caller takes in place of vectors, such as openai-embeddings. Where the upstream
-   * speaks another, and where this is empty, vectors come.
+   * The wire format whose body the caller accepts instead of vectors, such as openai-embeddings. If this is empty, or
+   * the upstream uses another format, the answer has vectors.
    */
   acceptWire: string;
 }
 
-/** EmbedResponse is the vectors of the texts. */
+/** EmbedResponse has the embeddings of the texts. */
 export interface EmbedResponse {
-  /** The vectors, one for each text, in order. Where `source` stands for them there are none. */
+  /** The vectors, one for each text, in order. If `source` is set, there are none. */
   embeddings: Embedding[];
   /** The model that answered, as the upstream names it. */
   model: string;
@@ -176,13 +176,13 @@ export interface Embedding {
   values: number[];
 }
 
-/** EstimateCostRequest is what EstimateCost is asked: a generation or an embedding. */
+/** EstimateCostRequest is the request of EstimateCost: a generation or an embedding. */
 export interface EstimateCostRequest {
-  /** What a model would be asked. Required without an embedding. */
+  /** The generation to estimate. Required without an embedding. */
   generation?:
     | Generation
     | undefined;
-  /** The vectors that would be asked for, in place of a generation. Its accept_wire changes nothing. */
+  /** The embedding to estimate, instead of a generation. Its accept_wire is ignored. */
   embedding?: EmbedRequest | undefined;
 }
 
@@ -194,59 +194,59 @@ export interface EstimateCostResponse {
   upstream: string;
   /** The number of input tokens, as far as it can be known before the call. */
   inputTokens: bigint;
-  /** The most output tokens of all candidates together, within what would be set aside. */
+  /** The maximum number of output tokens of all candidates together that the hold would cover. */
   outputTokensMax: bigint;
-  /**
-   * The least that it can cost, in nano-USD: the input alone, all of it from the upstream's cache where that is
-   * cheaper.
-   */
+  /** The lowest possible cost, in nano-USD: the input only, read from the upstream's cache if that is cheaper. */
   leastCostNanos: bigint;
   /** least_cost_nanos in USD. */
   leastCost?:
     | Money
     | undefined;
-  /** The most that it can cost, in nano-USD. */
+  /** The highest possible cost, in nano-USD. */
   mostCostNanos: bigint;
   /** most_cost_nanos in USD. */
   mostCost?:
     | Money
     | undefined;
-  /** True where the request would be admitted now. */
+  /** True if the request would be admitted now. */
   admitted: boolean;
   /** Why the request would be refused. Absent: it would be admitted. */
   errorReason?:
     | ErrorReason
     | undefined;
-  /** The refusal in words. Empty: it would be admitted. */
+  /** The error message. Empty: it would be admitted. */
   errorMessage: string;
-  /** What the metadata of the refusal's google.rpc.ErrorInfo would say, such as the limit and when it resets. */
+  /** The metadata of the google.rpc.ErrorInfo of the error, such as the limit and when it resets. */
   errorMetadata: { [key: string]: string };
-  /** The HTTP status of the refusal. 0: it would be admitted. */
+  /** The HTTP status of the error. 0: it would be admitted. */
   httpStatus: number;
-  /** What would be set aside now, in nano-USD. 0: the request would be refused, or is free. */
+  /** The hold that the request would get now, in nano-USD. 0: the request would be refused, or is free. */
   holdNanos: bigint;
   /** hold_nanos in USD. */
   hold?:
     | Money
     | undefined;
   /**
-   * The upstreams that may answer, in the order in which they would be tried. Those of one priority share requests by
-   * weight. Only an operator's key sees them; others see none.
+   * The upstreams that may answer, in the order in which they would be tried. Upstreams of the same priority share
+   * requests by weight. Only operators see them.
    */
   route: EstimatedTarget[];
   /** How the number of input tokens is known. */
   inputSource: TokenSource;
-  /** The most tokens that the input can have. */
+  /** The upper bound of the number of input tokens. */
   inputTokensMax: bigint;
-  /** What it will likely cost, in nano-USD: the input, nothing of it cached, and the expected output. */
+  /** The expected cost, in nano-USD: the input without cache hits, and the expected output. */
   expectedCostNanos: bigint;
   /** expected_cost_nanos in USD. */
   expectedCost?:
     | Money
     | undefined;
-  /** The output tokens that the expected cost counts on: the mean of the account's requests to the model, or the most. */
+  /** The output tokens behind the expected cost: the average of the account's requests to the model, or the maximum. */
   expectedOutputTokens: bigint;
-  /** The number of requests of the last 30 days that this mean is of. 0: there were none, so that the most is expected. */
+  /**
+   * The number of requests in the last 30 days that this average is based on. 0: there were none, so the maximum is
+   * expected.
+   */
   expectedRequestCount: bigint;
 }
 
@@ -259,7 +259,7 @@ export interface EstimateCostResponse_ErrorMetadataEntry {
 export interface EstimatedTarget {
   /** The id of the upstream. */
   upstream: string;
-  /** The model that it would be asked for, as the upstream names it. */
+  /** The model that would be requested, by the upstream's name. */
   model: string;
   /** The priority, from 1, which is tried first. */
   priority: number;
@@ -268,15 +268,15 @@ export interface EstimatedTarget {
   /** Whether requests go to the upstream. */
   health: UpstreamHealth;
   /**
-   * Why the request would be refused before the upstream is asked, such as PARAMETER_UNSUPPORTED. Absent: it would be
-   * asked.
+   * Why the request would be refused before the upstream is called, such as PARAMETER_UNSUPPORTED. Absent: it would be
+   * called.
    */
   errorReason?:
     | ErrorReason
     | undefined;
-  /** The refusal in words. Empty: the upstream would be asked. */
+  /** The error message. Empty: the upstream would be called. */
   errorMessage: string;
-  /** What the metadata of that refusal's google.rpc.ErrorInfo would say, such as the parameter. */
+  /** The metadata of the google.rpc.ErrorInfo of that error, such as the parameter. */
   errorMetadata: { [key: string]: string };
 }
 
@@ -1744,24 +1744,23 @@ export const EstimatedTarget_ErrorMetadataEntry: MessageFns<EstimatedTarget_Erro
 };
 
 /**
- * InferenceService runs requests to models: it admits them, sets money aside, asks an upstream, and charges what was
- * used.
+ * InferenceService runs requests to models: it admits them, holds money, calls an upstream, and charges the usage.
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
- * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Methods that
- * begin a request need the scope chat, or embeddings where they say so.
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Methods that begin a request need the
+ * scope chat, unless they name the scope embeddings.
  */
 export type InferenceServiceService = typeof InferenceServiceService;
 export const InferenceServiceService = {
   /**
-   * StreamGenerate answers a request in batches of events, of which the last holds the one finish.
+   * StreamGenerate streams the answer to a request as batches of events. The last batch has the finish event.
    *
    * Refuses before the first batch with ACCOUNT_FROZEN, PARAMETER_INVALID, PARAMETER_MISSING, PARAMETER_UNSUPPORTED,
    * BODY_INVALID, BODY_TOO_LARGE, CONTEXT_TOO_LONG, MODEL_UNKNOWN, MODEL_NOT_ALLOWED, RATE_LIMITED, BALANCE_TOO_LOW,
    * BALANCE_HELD, BUDGET_EXCEEDED, IDEMPOTENCY_KEY_REUSED, ANSWER_GONE, OVERLOADED, LEDGER_UNAVAILABLE, and with
    * UPSTREAM_REJECTED, UPSTREAM_RATE_LIMITED, UPSTREAM_FAILED, UPSTREAM_UNAVAILABLE, UPSTREAM_CREDENTIAL or
-   * UPSTREAM_TIMEOUT where no upstream answers. An error after the first batch means that the answer is cut; what was
-   * delivered is charged. The initial metadata carries x-request-id, x-ratelimit-* and x-tollgate-*.
+   * UPSTREAM_TIMEOUT if no upstream answers. An error after the first batch means that the answer is incomplete; what
+   * was delivered is charged. The initial metadata carries x-request-id, x-ratelimit-* and x-tollgate-*.
    */
   streamGenerate: {
     path: "/tollgate.v1.InferenceService/StreamGenerate" as const,
@@ -1775,8 +1774,8 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): StreamGenerateResponse => StreamGenerateResponse.decode(value),
   },
   /**
-   * Generate answers a request once, whole. It refuses for the same reasons as StreamGenerate, and sends the same
-   * metadata.
+   * Generate returns the whole answer to a request. It refuses for the same reasons as StreamGenerate, and sends the
+   * same metadata.
    */
   generate: {
     path: "/tollgate.v1.InferenceService/Generate" as const,
@@ -1788,11 +1787,12 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): GenerateResponse => GenerateResponse.decode(value),
   },
   /**
-   * ResumeStream sends again what a kept request answered, from its first batch on, and follows it where it still runs.
+   * ResumeStream sends the answer of a stored request again, from its first batch, and continues with new batches if
+   * the request still runs.
    *
-   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, until ten minutes
-   * after their end. It costs nothing. Whose key began the request may ask, those that made that key, and operators.
-   * Refuses others with RESOURCE_UNKNOWN, and with STREAM_GONE where nothing of it is kept.
+   * Requests with the metadata x-tollgate-resumable: 1 or an idempotency-key are stored until ten minutes after their
+   * end. The call costs nothing. It is allowed with the key that began the request, with a key that created that key,
+   * and for operators. Refuses other callers with RESOURCE_UNKNOWN, and with STREAM_GONE if the request is not stored.
    */
   resumeStream: {
     path: "/tollgate.v1.InferenceService/ResumeStream" as const,
@@ -1805,10 +1805,10 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): ResumeStreamResponse => ResumeStreamResponse.decode(value),
   },
   /**
-   * CancelStream ends a kept request that runs, charges what it generated, and forgets its answer.
+   * CancelStream ends a running stored request, charges what it generated, and deletes its answer.
    *
-   * Where the request has ended already it only forgets. Refuses with RESOURCE_UNKNOWN and STREAM_GONE as ResumeStream
-   * does.
+   * If the request has already ended, it only deletes the answer. Refuses with RESOURCE_UNKNOWN and STREAM_GONE as
+   * ResumeStream does.
    */
   cancelStream: {
     path: "/tollgate.v1.InferenceService/CancelStream" as const,
@@ -1821,7 +1821,7 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): CancelStreamResponse => CancelStreamResponse.decode(value),
   },
   /**
-   * CountTokens says how many tokens the input of a request has. It costs nothing and generates nothing.
+   * CountTokens counts the input tokens of a request. It costs nothing and generates nothing.
    *
    * Refuses with MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID, PARAMETER_MISSING and RATE_LIMITED.
    */
@@ -1835,10 +1835,10 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): CountTokensResponse => CountTokensResponse.decode(value),
   },
   /**
-   * Embed turns texts into vectors. It needs the scope embeddings.
+   * Embed creates embeddings of texts. It needs the scope embeddings.
    *
-   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID where the model
-   * makes no embeddings. The initial metadata is that of Generate.
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID if the model
+   * creates no embeddings. The initial metadata is that of Generate.
    */
   embed: {
     path: "/tollgate.v1.InferenceService/Embed" as const,
@@ -1850,17 +1850,18 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): EmbedResponse => EmbedResponse.decode(value),
   },
   /**
-   * EstimateCost says what a request may cost and whether it would be admitted. It costs nothing and generates nothing.
+   * EstimateCost estimates the cost of a request and says whether it would be admitted. It costs nothing and generates
+   * nothing.
    *
-   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit, but one
-   * request where the model's own upstream is asked to count. What
-   * would refuse the request is told in the answer, also what the first upstream would refuse before it is asked. What
-   * is wrong with the request itself refuses this call, too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and
-   * PARAMETER_MISSING. It needs the scope that the request needs: chat, or embeddings.
+   * It runs the same checks as the request itself, but holds no money and counts against no limit. There is one
+   * exception: if the model's upstream counts the tokens, the call counts as one request. The answer says why the
+   * request would be refused, including what the first upstream would not support. An invalid request refuses this call
+   * too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and PARAMETER_MISSING. It needs the scope of the request:
+   * chat, or embeddings.
    *
-   * Over HTTP the body may also be the request just as a client would send it: at this path followed by the format's
-   * own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or, where the header
-   * anthropic-version comes along, as Anthropic's messages.
+   * Over HTTP the body may also be a request as a client would send it: at this path followed by the path of the
+   * format, such as /api/v1/estimate/v1/messages. At this path alone, the body is a chat completion, or Anthropic's
+   * messages if the header anthropic-version is present.
    */
   estimateCost: {
     path: "/tollgate.v1.InferenceService/EstimateCost" as const,
@@ -1876,75 +1877,77 @@ export const InferenceServiceService = {
 
 export interface InferenceServiceServer extends UntypedServiceImplementation {
   /**
-   * StreamGenerate answers a request in batches of events, of which the last holds the one finish.
+   * StreamGenerate streams the answer to a request as batches of events. The last batch has the finish event.
    *
    * Refuses before the first batch with ACCOUNT_FROZEN, PARAMETER_INVALID, PARAMETER_MISSING, PARAMETER_UNSUPPORTED,
    * BODY_INVALID, BODY_TOO_LARGE, CONTEXT_TOO_LONG, MODEL_UNKNOWN, MODEL_NOT_ALLOWED, RATE_LIMITED, BALANCE_TOO_LOW,
    * BALANCE_HELD, BUDGET_EXCEEDED, IDEMPOTENCY_KEY_REUSED, ANSWER_GONE, OVERLOADED, LEDGER_UNAVAILABLE, and with
    * UPSTREAM_REJECTED, UPSTREAM_RATE_LIMITED, UPSTREAM_FAILED, UPSTREAM_UNAVAILABLE, UPSTREAM_CREDENTIAL or
-   * UPSTREAM_TIMEOUT where no upstream answers. An error after the first batch means that the answer is cut; what was
-   * delivered is charged. The initial metadata carries x-request-id, x-ratelimit-* and x-tollgate-*.
+   * UPSTREAM_TIMEOUT if no upstream answers. An error after the first batch means that the answer is incomplete; what
+   * was delivered is charged. The initial metadata carries x-request-id, x-ratelimit-* and x-tollgate-*.
    */
   streamGenerate: handleServerStreamingCall<StreamGenerateRequest, StreamGenerateResponse>;
   /**
-   * Generate answers a request once, whole. It refuses for the same reasons as StreamGenerate, and sends the same
-   * metadata.
+   * Generate returns the whole answer to a request. It refuses for the same reasons as StreamGenerate, and sends the
+   * same metadata.
    */
   generate: handleUnaryCall<GenerateRequest, GenerateResponse>;
   /**
-   * ResumeStream sends again what a kept request answered, from its first batch on, and follows it where it still runs.
+   * ResumeStream sends the answer of a stored request again, from its first batch, and continues with new batches if
+   * the request still runs.
    *
-   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, until ten minutes
-   * after their end. It costs nothing. Whose key began the request may ask, those that made that key, and operators.
-   * Refuses others with RESOURCE_UNKNOWN, and with STREAM_GONE where nothing of it is kept.
+   * Requests with the metadata x-tollgate-resumable: 1 or an idempotency-key are stored until ten minutes after their
+   * end. The call costs nothing. It is allowed with the key that began the request, with a key that created that key,
+   * and for operators. Refuses other callers with RESOURCE_UNKNOWN, and with STREAM_GONE if the request is not stored.
    */
   resumeStream: handleServerStreamingCall<ResumeStreamRequest, ResumeStreamResponse>;
   /**
-   * CancelStream ends a kept request that runs, charges what it generated, and forgets its answer.
+   * CancelStream ends a running stored request, charges what it generated, and deletes its answer.
    *
-   * Where the request has ended already it only forgets. Refuses with RESOURCE_UNKNOWN and STREAM_GONE as ResumeStream
-   * does.
+   * If the request has already ended, it only deletes the answer. Refuses with RESOURCE_UNKNOWN and STREAM_GONE as
+   * ResumeStream does.
    */
   cancelStream: handleUnaryCall<CancelStreamRequest, CancelStreamResponse>;
   /**
-   * CountTokens says how many tokens the input of a request has. It costs nothing and generates nothing.
+   * CountTokens counts the input tokens of a request. It costs nothing and generates nothing.
    *
    * Refuses with MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID, PARAMETER_MISSING and RATE_LIMITED.
    */
   countTokens: handleUnaryCall<CountTokensRequest, CountTokensResponse>;
   /**
-   * Embed turns texts into vectors. It needs the scope embeddings.
+   * Embed creates embeddings of texts. It needs the scope embeddings.
    *
-   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID where the model
-   * makes no embeddings. The initial metadata is that of Generate.
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID if the model
+   * creates no embeddings. The initial metadata is that of Generate.
    */
   embed: handleUnaryCall<EmbedRequest, EmbedResponse>;
   /**
-   * EstimateCost says what a request may cost and whether it would be admitted. It costs nothing and generates nothing.
+   * EstimateCost estimates the cost of a request and says whether it would be admitted. It costs nothing and generates
+   * nothing.
    *
-   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit, but one
-   * request where the model's own upstream is asked to count. What
-   * would refuse the request is told in the answer, also what the first upstream would refuse before it is asked. What
-   * is wrong with the request itself refuses this call, too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and
-   * PARAMETER_MISSING. It needs the scope that the request needs: chat, or embeddings.
+   * It runs the same checks as the request itself, but holds no money and counts against no limit. There is one
+   * exception: if the model's upstream counts the tokens, the call counts as one request. The answer says why the
+   * request would be refused, including what the first upstream would not support. An invalid request refuses this call
+   * too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and PARAMETER_MISSING. It needs the scope of the request:
+   * chat, or embeddings.
    *
-   * Over HTTP the body may also be the request just as a client would send it: at this path followed by the format's
-   * own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or, where the header
-   * anthropic-version comes along, as Anthropic's messages.
+   * Over HTTP the body may also be a request as a client would send it: at this path followed by the path of the
+   * format, such as /api/v1/estimate/v1/messages. At this path alone, the body is a chat completion, or Anthropic's
+   * messages if the header anthropic-version is present.
    */
   estimateCost: handleUnaryCall<EstimateCostRequest, EstimateCostResponse>;
 }
 
 export interface InferenceServiceClient extends Client {
   /**
-   * StreamGenerate answers a request in batches of events, of which the last holds the one finish.
+   * StreamGenerate streams the answer to a request as batches of events. The last batch has the finish event.
    *
    * Refuses before the first batch with ACCOUNT_FROZEN, PARAMETER_INVALID, PARAMETER_MISSING, PARAMETER_UNSUPPORTED,
    * BODY_INVALID, BODY_TOO_LARGE, CONTEXT_TOO_LONG, MODEL_UNKNOWN, MODEL_NOT_ALLOWED, RATE_LIMITED, BALANCE_TOO_LOW,
    * BALANCE_HELD, BUDGET_EXCEEDED, IDEMPOTENCY_KEY_REUSED, ANSWER_GONE, OVERLOADED, LEDGER_UNAVAILABLE, and with
    * UPSTREAM_REJECTED, UPSTREAM_RATE_LIMITED, UPSTREAM_FAILED, UPSTREAM_UNAVAILABLE, UPSTREAM_CREDENTIAL or
-   * UPSTREAM_TIMEOUT where no upstream answers. An error after the first batch means that the answer is cut; what was
-   * delivered is charged. The initial metadata carries x-request-id, x-ratelimit-* and x-tollgate-*.
+   * UPSTREAM_TIMEOUT if no upstream answers. An error after the first batch means that the answer is incomplete; what
+   * was delivered is charged. The initial metadata carries x-request-id, x-ratelimit-* and x-tollgate-*.
    */
   streamGenerate(
     request: StreamGenerateRequest,
@@ -1956,8 +1959,8 @@ export interface InferenceServiceClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamGenerateResponse>;
   /**
-   * Generate answers a request once, whole. It refuses for the same reasons as StreamGenerate, and sends the same
-   * metadata.
+   * Generate returns the whole answer to a request. It refuses for the same reasons as StreamGenerate, and sends the
+   * same metadata.
    */
   generate(
     request: GenerateRequest,
@@ -1975,11 +1978,12 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: GenerateResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ResumeStream sends again what a kept request answered, from its first batch on, and follows it where it still runs.
+   * ResumeStream sends the answer of a stored request again, from its first batch, and continues with new batches if
+   * the request still runs.
    *
-   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, until ten minutes
-   * after their end. It costs nothing. Whose key began the request may ask, those that made that key, and operators.
-   * Refuses others with RESOURCE_UNKNOWN, and with STREAM_GONE where nothing of it is kept.
+   * Requests with the metadata x-tollgate-resumable: 1 or an idempotency-key are stored until ten minutes after their
+   * end. The call costs nothing. It is allowed with the key that began the request, with a key that created that key,
+   * and for operators. Refuses other callers with RESOURCE_UNKNOWN, and with STREAM_GONE if the request is not stored.
    */
   resumeStream(
     request: ResumeStreamRequest,
@@ -1991,10 +1995,10 @@ export interface InferenceServiceClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientReadableStream<ResumeStreamResponse>;
   /**
-   * CancelStream ends a kept request that runs, charges what it generated, and forgets its answer.
+   * CancelStream ends a running stored request, charges what it generated, and deletes its answer.
    *
-   * Where the request has ended already it only forgets. Refuses with RESOURCE_UNKNOWN and STREAM_GONE as ResumeStream
-   * does.
+   * If the request has already ended, it only deletes the answer. Refuses with RESOURCE_UNKNOWN and STREAM_GONE as
+   * ResumeStream does.
    */
   cancelStream(
     request: CancelStreamRequest,
@@ -2012,7 +2016,7 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: CancelStreamResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CountTokens says how many tokens the input of a request has. It costs nothing and generates nothing.
+   * CountTokens counts the input tokens of a request. It costs nothing and generates nothing.
    *
    * Refuses with MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID, PARAMETER_MISSING and RATE_LIMITED.
    */
@@ -2032,10 +2036,10 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: CountTokensResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Embed turns texts into vectors. It needs the scope embeddings.
+   * Embed creates embeddings of texts. It needs the scope embeddings.
    *
-   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID where the model
-   * makes no embeddings. The initial metadata is that of Generate.
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID if the model
+   * creates no embeddings. The initial metadata is that of Generate.
    */
   embed(
     request: EmbedRequest,
@@ -2053,17 +2057,18 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: EmbedResponse) => void,
   ): ClientUnaryCall;
   /**
-   * EstimateCost says what a request may cost and whether it would be admitted. It costs nothing and generates nothing.
+   * EstimateCost estimates the cost of a request and says whether it would be admitted. It costs nothing and generates
+   * nothing.
    *
-   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit, but one
-   * request where the model's own upstream is asked to count. What
-   * would refuse the request is told in the answer, also what the first upstream would refuse before it is asked. What
-   * is wrong with the request itself refuses this call, too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and
-   * PARAMETER_MISSING. It needs the scope that the request needs: chat, or embeddings.
+   * It runs the same checks as the request itself, but holds no money and counts against no limit. There is one
+   * exception: if the model's upstream counts the tokens, the call counts as one request. The answer says why the
+   * request would be refused, including what the first upstream would not support. An invalid request refuses this call
+   * too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and PARAMETER_MISSING. It needs the scope of the request:
+   * chat, or embeddings.
    *
-   * Over HTTP the body may also be the request just as a client would send it: at this path followed by the format's
-   * own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or, where the header
-   * anthropic-version comes along, as Anthropic's messages.
+   * Over HTTP the body may also be a request as a client would send it: at this path followed by the path of the
+   * format, such as /api/v1/estimate/v1/messages. At this path alone, the body is a chat completion, or Anthropic's
+   * messages if the header anthropic-version is present.
    */
   estimateCost(
     request: EstimateCostRequest,

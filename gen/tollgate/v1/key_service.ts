@@ -22,13 +22,13 @@ import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
 
 /**
- * KeySettings are what a key may do and how much. Zero and empty mean no limit, but for the scopes.
+ * KeySettings are the rights and limits of a key. Zero and empty mean no limit, except for the scopes.
  *
- * A request that a budget cannot cover is refused with BUDGET_EXCEEDED, one above a limit with RATE_LIMITED. Amounts
- * are from 0 to 1,000,000,000 USD, limits at most 1,000,000,000.
+ * A request that exceeds a budget is refused with BUDGET_EXCEEDED, one above a limit with RATE_LIMITED. Amounts are
+ * from 0 to 1,000,000,000 USD, limits at most 1,000,000,000.
  */
 export interface KeySettings {
-  /** What the key is for, for people: at most 128 characters. Empty: not said. */
+  /** A display name: at most 128 characters. Empty: none. */
   name: string;
   /**
    * What the key may do: chat, embeddings, models, usage, keys, audit, alerts, operator. Empty in CreateKey: chat,
@@ -37,7 +37,7 @@ export interface KeySettings {
   scopes: string[];
   /** The models that the key may use, as globs such as gpt-*, at most 100. Empty: all. */
   models: string[];
-  /** The models that the key may not use, as globs, at most 100. They win over `models`. Empty: none. */
+  /** The models that the key may not use, as globs, at most 100. They take precedence over `models`. Empty: none. */
   modelsDenied: string[];
   /** The addresses from which the key may be used, as CIDR blocks such as 10.0.0.0/8, at most 100. Empty: all. */
   addresses: string[];
@@ -45,66 +45,66 @@ export interface KeySettings {
   expireTime?:
     | Date
     | undefined;
-  /** The most requests in any 60 seconds. 0: no limit. */
+  /** The maximum number of requests in any 60 seconds. 0: no limit. */
   requestsPerMinute: bigint;
-  /** The most tokens, of input and output, in any 60 seconds. 0: no limit. */
+  /** The maximum number of input and output tokens in any 60 seconds. 0: no limit. */
   tokensPerMinute: bigint;
-  /** The most requests that run at once. 0: no limit. */
+  /** The maximum number of concurrent requests. 0: no limit. */
   concurrency: bigint;
-  /** The most that the key, with all keys that it made, may spend in a UTC day, in nano-USD. 0: no limit. */
+  /** The most that the key and all keys created with it may spend in a UTC day, in nano-USD. 0: no limit. */
   budgetDayNanos: bigint;
-  /** budget_day_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** budget_day_nanos in USD. Set one of the two; if both are set, they must be equal. */
   budgetDay?:
     | Money
     | undefined;
-  /** The most that the key, with all keys that it made, may spend in a UTC month, in nano-USD. 0: no limit. */
+  /** The most that the key and all keys created with it may spend in a UTC month, in nano-USD. 0: no limit. */
   budgetMonthNanos: bigint;
-  /** budget_month_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** budget_month_nanos in USD. Set one of the two; if both are set, they must be equal. */
   budgetMonth?:
     | Money
     | undefined;
-  /** The most that the key, with all keys that it made, may spend at all, in nano-USD. 0: no limit. */
+  /** The most that the key and all keys created with it may ever spend, in nano-USD. 0: no limit. */
   budgetTotalNanos: bigint;
-  /** budget_total_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** budget_total_nanos in USD. Set one of the two; if both are set, they must be equal. */
   budgetTotal?:
     | Money
     | undefined;
   /** The most that one request may cost, in nano-USD. 0: no limit. */
   requestCostMaxNanos: bigint;
-  /** request_cost_max_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** request_cost_max_nanos in USD. Set one of the two; if both are set, they must be equal. */
   requestCostMax?:
     | Money
     | undefined;
   /**
-   * True where a request that the balance or a budget cannot cover is refused. False, the default: its output limit is
-   * lowered to what is affordable, which the header x-tollgate-clamped tells.
+   * True if a request that the balance or a budget does not cover is refused. False, the default: its output limit is
+   * lowered to what is affordable, and the header x-tollgate-clamped has the new limit.
    */
   refuseUnaffordable: boolean;
-  /** The owner's own labels, at most 16: names of at most 64 characters, values of at most 512. */
+  /** Your own labels, at most 16: names of at most 64 characters, values of at most 512. */
   metadata: { [key: string]: string };
   /**
-   * True where a retry of an SDK runs and pays anew. False, the default: it gets the answer of the attempt that its
-   * client lost.
+   * True if an automatic retry of an SDK runs and is charged again. False, the default: it gets the answer of the
+   * attempt that the client lost.
    */
   retriesRunAnew: boolean;
   /**
-   * True where a request is refused with PARAMETER_UNSUPPORTED when the upstream has no place for some of its
-   * parameters. False, the default: it is sent without them, and the header x-tollgate-dropped tells which.
+   * True if a request with parameters that the upstream does not support is refused with PARAMETER_UNSUPPORTED. False,
+   * the default: it is sent without them, and the header x-tollgate-dropped lists them.
    */
   strict: boolean;
   /**
-   * True where the keys that this key made, and those that they made, end with it: with its revocation and its expiry.
-   * False, the default: they live on.
+   * True if the keys created with this key, directly or indirectly, end when it is revoked or expires. False, the
+   * default: they continue to work.
    */
   childrenEndWithIt: boolean;
   /**
-   * Whether requests that run when the key is revoked end within a second and are charged for what came. Absent, the
-   * default: they do. False: they may finish.
+   * Whether running requests end within a second when the key is revoked; they are charged for what was delivered.
+   * Absent, the default: they end. False: they may finish.
    */
   endStreamsOnRevoke?:
     | boolean
     | undefined;
-  /** True where requests that run when the key expires end within a second. False, the default: they may finish. */
+  /** True if running requests end within a second when the key expires. False, the default: they may finish. */
   endStreamsOnExpiry: boolean;
 }
 
@@ -113,19 +113,19 @@ export interface KeySettings_MetadataEntry {
   value: string;
 }
 
-/** Key is a key that clients carry, without its secret. */
+/** Key is an API key, without its secret. */
 export interface Key {
   /** The key's id, such as key_4f1c. It is no secret. */
   id: string;
   /** The id of the account that pays. */
   accountId: string;
-  /** What the key may do and how much. */
+  /** The rights and limits of the key. */
   settings?:
     | KeySettings
     | undefined;
-  /** The secret's first and last characters, by which people tell it from others. */
+  /** The first and last characters of the secret, so that people can recognize it. */
   hint: string;
-  /** When the key was made. */
+  /** When the key was created. */
   createTime?:
     | Date
     | undefined;
@@ -133,64 +133,64 @@ export interface Key {
   revokeTime?:
     | Date
     | undefined;
-  /** The id of the key that made this one, within whose settings it is used. Empty: an operator made it. */
+  /** The id of the key that created this one. Its limits apply to this key too. Empty: an operator created it. */
   makerId: string;
-  /** The id of the person who made the key, in the console. Empty: no person did. */
+  /** The id of the person who created the key in the console. Empty: none. */
   makerUserId: string;
-  /**
-   * A text that differs after each change of the key, to be sent back with UpdateKey. What is in it may change with any
-   * release.
-   */
+  /** The version of the key, to be sent back with UpdateKey. Its form may change with any release. */
   etag: string;
-  /** When the key was last used, what it spent, and how full its limits are. Absent outside of ListKeys and GetKey. */
+  /** When the key was last used, what it spent, and the current use of its limits. Absent except in ListKeys and GetKey. */
   figures?: KeyFigures | undefined;
 }
 
-/** KeyFigures are how a key was used. What it spent is with all keys that it made, as its budgets count it. */
+/** KeyFigures say how a key was used. The amounts include all keys created with it, as its budgets count them. */
 export interface KeyFigures {
-  /** When a request of the key last ended, or another call with it came, to some ten seconds. Absent: never. */
+  /**
+   * When a request of the key last ended or another call was made with it, with an accuracy of about ten seconds.
+   * Absent: never.
+   */
   lastUseTime?:
     | Date
     | undefined;
-  /** What the requests of this UTC day were charged, in nano-USD. */
+  /** The total charged for requests in this UTC day, in nano-USD. */
   spentDayNanos: bigint;
   /** spent_day_nanos in USD. */
   spentDay?:
     | Money
     | undefined;
-  /** What the requests of this UTC month were charged, in nano-USD. */
+  /** The total charged for requests in this UTC month, in nano-USD. */
   spentMonthNanos: bigint;
   /** spent_month_nanos in USD. */
   spentMonth?:
     | Money
     | undefined;
-  /** What all requests were charged, in nano-USD. */
+  /** The total charged for all requests, in nano-USD. */
   spentTotalNanos: bigint;
   /** spent_total_nanos in USD. */
   spentTotal?:
     | Money
     | undefined;
-  /** What is set aside for requests that run, in nano-USD. Budgets count it too. */
+  /** The holds of running requests, in nano-USD. Budgets count them too. */
   heldNanos: bigint;
   /** held_nanos in USD. */
   held?:
     | Money
     | undefined;
-  /** How many requests count against requests_per_minute now. 0 where there is no such limit. */
+  /** How many requests count against requests_per_minute now. 0 if there is no such limit. */
   requestsUsed: bigint;
-  /** How many tokens count against tokens_per_minute now. 0 where there is no such limit. */
+  /** How many tokens count against tokens_per_minute now. 0 if there is no such limit. */
   tokensUsed: bigint;
 }
 
-/** CreateKeyRequest is what CreateKey is asked. */
+/** CreateKeyRequest is the request of CreateKey. */
 export interface CreateKeyRequest {
   /** The id of the account that pays. Empty: the caller's own. */
   accountId: string;
-  /** What the key may do and how much. Absent: no more than the default scopes, within the caller's own settings. */
+  /** The rights and limits of the key. Absent: the default scopes, within the caller's own settings. */
   settings?:
     | KeySettings
     | undefined;
-  /** A secret to import: sk- and at least 16 more characters. Only an operator's key may. Empty: one is made. */
+  /** A secret to import: sk- and at least 16 more characters. Only an operator may set it. Empty: it is generated. */
   secret: string;
 }
 
@@ -204,7 +204,7 @@ export interface CreateKeyResponse {
   secret: string;
 }
 
-/** GetKeyRequest is what GetKey is asked. */
+/** GetKeyRequest is the request of GetKey. */
 export interface GetKeyRequest {
   /** The key's id. */
   id: string;
@@ -216,17 +216,17 @@ export interface GetKeyResponse {
   key?: Key | undefined;
 }
 
-/** ListKeysRequest is what ListKeys is asked. */
+/** ListKeysRequest is the request of ListKeys. */
 export interface ListKeysRequest {
   /** The account whose keys are listed. Empty: the caller's own, or all for an operator's key. */
   accountId: string;
-  /** Maximum keys per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum keys per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response, for the same filters. Empty: the first page. */
   pageToken: string;
   /**
-   * Only the keys with these ids, at most 200, on one page in this order; those that the caller may not see are left
-   * out. Empty: all. They are given without the filters below.
+   * Only the keys with these ids, at most 200, on one page in this order. Keys that the caller may not see are omitted.
+   * Empty: all. It cannot be combined with the filters below.
    */
   ids: string[];
   /** Only keys whose name, hint or id holds this text, in any case of its letters: at most 200 characters. Empty: all. */
@@ -243,25 +243,22 @@ export interface ListKeysResponse {
   nextPageToken: string;
 }
 
-/** UpdateKeyRequest is what UpdateKey is asked. */
+/** UpdateKeyRequest is the request of UpdateKey. */
 export interface UpdateKeyRequest {
   /** The key's id. */
   id: string;
-  /** The new values of the settings that the mask names; others are not looked at. */
+  /** The new values of the settings that the mask names; other fields are ignored. */
   settings?:
     | KeySettings
     | undefined;
   /**
-   * The names of the settings to change, such as requests_per_minute or budget_day; others stay. Over HTTP it may be
-   * left out, and then names the members of `settings` that are there.
+   * The names of the settings to change, such as requests_per_minute or budget_day; other settings keep their values.
+   * Over HTTP it may be omitted; then it is the fields that `settings` contains.
    */
   updateMask?:
     | string[]
     | undefined;
-  /**
-   * The etag of the key as the caller read it: where another change came since, this one is refused with ETAG_STALE.
-   * Empty: the settings are changed whatever they are now.
-   */
+  /** The etag that the caller read. If the key changed since, the call is refused with ETAG_STALE. Empty: no check. */
   etag: string;
 }
 
@@ -271,7 +268,7 @@ export interface UpdateKeyResponse {
   key?: Key | undefined;
 }
 
-/** RevokeKeyRequest is what RevokeKey is asked. */
+/** RevokeKeyRequest is the request of RevokeKey. */
 export interface RevokeKeyRequest {
   /** The key's id. */
   id: string;
@@ -283,11 +280,11 @@ export interface RevokeKeyResponse {
   key?: Key | undefined;
 }
 
-/** RotateKeyRequest is what RotateKey is asked. */
+/** RotateKeyRequest is the request of RotateKey. */
 export interface RotateKeyRequest {
   /** The key's id. */
   id: string;
-  /** How long the old secret lives on, in seconds, from 0 to 2,592,000, which is 30 days. 0: it ends now. */
+  /** How long the old secret still works, in seconds, from 0 to 2,592,000 (30 days). 0: it stops working now. */
   graceSeconds: number;
 }
 
@@ -301,11 +298,11 @@ export interface RotateKeyResponse {
   secret: string;
 }
 
-/** GetCallerRequest is what GetCaller is asked. */
+/** GetCallerRequest is the request of GetCaller. */
 export interface GetCallerRequest {
 }
 
-/** GetCallerResponse is the key that the call came with. */
+/** GetCallerResponse is the key of the caller. */
 export interface GetCallerResponse {
   /** The caller's key, without its secret. */
   key?: Key | undefined;
@@ -1846,23 +1843,23 @@ export const GetCallerResponse: MessageFns<GetCallerResponse> = {
 };
 
 /**
- * KeyService manages the keys that clients carry.
+ * KeyService manages API keys.
  *
- * A caller with the scope keys manages those keys of its own account that it made or that may do no more than its own
- * key; what it grants is within its own settings. An operator's key manages all.
+ * A caller with the scope keys manages the keys of its own account that it created or that have no more rights than its
+ * own key. It can only grant rights that its own key has. An operator's key manages all keys.
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
- * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Amounts are nano-USD
- * (10^-9 USD) in fields named *_nanos; the field of the same name without that ending says the same in USD.
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Fields named *_nanos are amounts in
+ * nano-USD (10^-9 USD); the field of the same name without that suffix has the same amount in USD.
  */
 export type KeyServiceService = typeof KeyServiceService;
 export const KeyServiceService = {
   /**
-   * CreateKey makes a key, or imports one, and shows its secret this once.
+   * CreateKey creates or imports a key and returns its secret, which is not shown again.
    *
-   * A limit that the request leaves out is the maker's own. Refuses with RESOURCE_UNKNOWN where there is no such
-   * account, with PARAMETER_INVALID where a value is none of the setting, with KEY_TOO_WIDE where a setting grants more
-   * than the caller's own key has, and with ALREADY_EXISTS where an imported secret is another key's.
+   * A limit that the request omits is copied from the caller's key. Refuses with RESOURCE_UNKNOWN if there is no such
+   * account, with PARAMETER_INVALID if a value is invalid, with KEY_TOO_WIDE if a setting grants more than the caller's
+   * own key has, and with ALREADY_EXISTS if an imported secret belongs to another key.
    */
   createKey: {
     path: "/tollgate.v1.KeyService/CreateKey" as const,
@@ -1876,7 +1873,7 @@ export const KeyServiceService = {
   /**
    * GetKey shows one key, without its secret.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such key or the caller may not see it.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such key or the caller may not see it.
    */
   getKey: {
     path: "/tollgate.v1.KeyService/GetKey" as const,
@@ -1888,11 +1885,11 @@ export const KeyServiceService = {
     responseDeserialize: (value: Buffer): GetKeyResponse => GetKeyResponse.decode(value),
   },
   /**
-   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them unless the
-   * request leaves them out.
+   * ListKeys lists the keys that the caller may see, newest first, in pages. It includes revoked keys unless the
+   * request excludes them.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none, there are too many ids, the text is too long or ids and
-   * another filter are given, and with RESOURCE_UNKNOWN where the account is not the caller's.
+   * Refuses with PARAMETER_INVALID if the page token is invalid, there are too many ids, the text is too long or ids
+   * and another filter are given, and with RESOURCE_UNKNOWN if the account does not belong to the caller.
    */
   listKeys: {
     path: "/tollgate.v1.KeyService/ListKeys" as const,
@@ -1904,11 +1901,11 @@ export const KeyServiceService = {
     responseDeserialize: (value: Buffer): ListKeysResponse => ListKeysResponse.decode(value),
   },
   /**
-   * UpdateKey changes the settings that the mask names, from the key's next request on.
+   * UpdateKey changes the settings that update_mask names. They apply from the next request of the key.
    *
-   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
-   * is none of the setting, with KEY_TOO_WIDE where a setting grants more than the caller's own key has, and with
-   * ETAG_STALE where an etag was sent and another change came since it was read.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID if a value is
+   * invalid, with KEY_TOO_WIDE if a setting grants more than the caller's own key has, and with ETAG_STALE if the etag
+   * in the request is no longer current.
    */
   updateKey: {
     path: "/tollgate.v1.KeyService/UpdateKey" as const,
@@ -1920,7 +1917,7 @@ export const KeyServiceService = {
     responseDeserialize: (value: Buffer): UpdateKeyResponse => UpdateKeyResponse.decode(value),
   },
   /**
-   * RevokeKey ends a key for good, from its next request on, on every node. To repeat it changes nothing.
+   * RevokeKey revokes a key for good, from its next request, on every node. Repeating the call changes nothing.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1934,10 +1931,10 @@ export const KeyServiceService = {
     responseDeserialize: (value: Buffer): RevokeKeyResponse => RevokeKeyResponse.decode(value),
   },
   /**
-   * RotateKey gives a key a new secret, shows it this once, and lets the old one live on for a while.
+   * RotateKey gives a key a new secret and returns it, once only. The old secret works for grace_seconds.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with PARAMETER_INVALID where the time is too long or the key
-   * ended, and with KEY_TOO_WIDE where the key may do more than the caller's own.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with PARAMETER_INVALID if the time is too long or the key has
+   * ended, and with KEY_TOO_WIDE if the key has more rights than the caller's own.
    */
   rotateKey: {
     path: "/tollgate.v1.KeyService/RotateKey" as const,
@@ -1948,7 +1945,7 @@ export const KeyServiceService = {
     responseSerialize: (value: RotateKeyResponse): Buffer => Buffer.from(RotateKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RotateKeyResponse => RotateKeyResponse.decode(value),
   },
-  /** GetCaller shows the key that the call came with. It needs no scope. */
+  /** GetCaller shows the key of the caller. It needs no scope. */
   getCaller: {
     path: "/tollgate.v1.KeyService/GetCaller" as const,
     requestStream: false as const,
@@ -1962,59 +1959,59 @@ export const KeyServiceService = {
 
 export interface KeyServiceServer extends UntypedServiceImplementation {
   /**
-   * CreateKey makes a key, or imports one, and shows its secret this once.
+   * CreateKey creates or imports a key and returns its secret, which is not shown again.
    *
-   * A limit that the request leaves out is the maker's own. Refuses with RESOURCE_UNKNOWN where there is no such
-   * account, with PARAMETER_INVALID where a value is none of the setting, with KEY_TOO_WIDE where a setting grants more
-   * than the caller's own key has, and with ALREADY_EXISTS where an imported secret is another key's.
+   * A limit that the request omits is copied from the caller's key. Refuses with RESOURCE_UNKNOWN if there is no such
+   * account, with PARAMETER_INVALID if a value is invalid, with KEY_TOO_WIDE if a setting grants more than the caller's
+   * own key has, and with ALREADY_EXISTS if an imported secret belongs to another key.
    */
   createKey: handleUnaryCall<CreateKeyRequest, CreateKeyResponse>;
   /**
    * GetKey shows one key, without its secret.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such key or the caller may not see it.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such key or the caller may not see it.
    */
   getKey: handleUnaryCall<GetKeyRequest, GetKeyResponse>;
   /**
-   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them unless the
-   * request leaves them out.
+   * ListKeys lists the keys that the caller may see, newest first, in pages. It includes revoked keys unless the
+   * request excludes them.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none, there are too many ids, the text is too long or ids and
-   * another filter are given, and with RESOURCE_UNKNOWN where the account is not the caller's.
+   * Refuses with PARAMETER_INVALID if the page token is invalid, there are too many ids, the text is too long or ids
+   * and another filter are given, and with RESOURCE_UNKNOWN if the account does not belong to the caller.
    */
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
   /**
-   * UpdateKey changes the settings that the mask names, from the key's next request on.
+   * UpdateKey changes the settings that update_mask names. They apply from the next request of the key.
    *
-   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
-   * is none of the setting, with KEY_TOO_WIDE where a setting grants more than the caller's own key has, and with
-   * ETAG_STALE where an etag was sent and another change came since it was read.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID if a value is
+   * invalid, with KEY_TOO_WIDE if a setting grants more than the caller's own key has, and with ETAG_STALE if the etag
+   * in the request is no longer current.
    */
   updateKey: handleUnaryCall<UpdateKeyRequest, UpdateKeyResponse>;
   /**
-   * RevokeKey ends a key for good, from its next request on, on every node. To repeat it changes nothing.
+   * RevokeKey revokes a key for good, from its next request, on every node. Repeating the call changes nothing.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   revokeKey: handleUnaryCall<RevokeKeyRequest, RevokeKeyResponse>;
   /**
-   * RotateKey gives a key a new secret, shows it this once, and lets the old one live on for a while.
+   * RotateKey gives a key a new secret and returns it, once only. The old secret works for grace_seconds.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with PARAMETER_INVALID where the time is too long or the key
-   * ended, and with KEY_TOO_WIDE where the key may do more than the caller's own.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with PARAMETER_INVALID if the time is too long or the key has
+   * ended, and with KEY_TOO_WIDE if the key has more rights than the caller's own.
    */
   rotateKey: handleUnaryCall<RotateKeyRequest, RotateKeyResponse>;
-  /** GetCaller shows the key that the call came with. It needs no scope. */
+  /** GetCaller shows the key of the caller. It needs no scope. */
   getCaller: handleUnaryCall<GetCallerRequest, GetCallerResponse>;
 }
 
 export interface KeyServiceClient extends Client {
   /**
-   * CreateKey makes a key, or imports one, and shows its secret this once.
+   * CreateKey creates or imports a key and returns its secret, which is not shown again.
    *
-   * A limit that the request leaves out is the maker's own. Refuses with RESOURCE_UNKNOWN where there is no such
-   * account, with PARAMETER_INVALID where a value is none of the setting, with KEY_TOO_WIDE where a setting grants more
-   * than the caller's own key has, and with ALREADY_EXISTS where an imported secret is another key's.
+   * A limit that the request omits is copied from the caller's key. Refuses with RESOURCE_UNKNOWN if there is no such
+   * account, with PARAMETER_INVALID if a value is invalid, with KEY_TOO_WIDE if a setting grants more than the caller's
+   * own key has, and with ALREADY_EXISTS if an imported secret belongs to another key.
    */
   createKey(
     request: CreateKeyRequest,
@@ -2034,7 +2031,7 @@ export interface KeyServiceClient extends Client {
   /**
    * GetKey shows one key, without its secret.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such key or the caller may not see it.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such key or the caller may not see it.
    */
   getKey(
     request: GetKeyRequest,
@@ -2052,11 +2049,11 @@ export interface KeyServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetKeyResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them unless the
-   * request leaves them out.
+   * ListKeys lists the keys that the caller may see, newest first, in pages. It includes revoked keys unless the
+   * request excludes them.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none, there are too many ids, the text is too long or ids and
-   * another filter are given, and with RESOURCE_UNKNOWN where the account is not the caller's.
+   * Refuses with PARAMETER_INVALID if the page token is invalid, there are too many ids, the text is too long or ids
+   * and another filter are given, and with RESOURCE_UNKNOWN if the account does not belong to the caller.
    */
   listKeys(
     request: ListKeysRequest,
@@ -2074,11 +2071,11 @@ export interface KeyServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListKeysResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateKey changes the settings that the mask names, from the key's next request on.
+   * UpdateKey changes the settings that update_mask names. They apply from the next request of the key.
    *
-   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
-   * is none of the setting, with KEY_TOO_WIDE where a setting grants more than the caller's own key has, and with
-   * ETAG_STALE where an etag was sent and another change came since it was read.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID if a value is
+   * invalid, with KEY_TOO_WIDE if a setting grants more than the caller's own key has, and with ETAG_STALE if the etag
+   * in the request is no longer current.
    */
   updateKey(
     request: UpdateKeyRequest,
@@ -2096,7 +2093,7 @@ export interface KeyServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateKeyResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RevokeKey ends a key for good, from its next request on, on every node. To repeat it changes nothing.
+   * RevokeKey revokes a key for good, from its next request, on every node. Repeating the call changes nothing.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -2116,10 +2113,10 @@ export interface KeyServiceClient extends Client {
     callback: (error: ServiceError | null, response: RevokeKeyResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RotateKey gives a key a new secret, shows it this once, and lets the old one live on for a while.
+   * RotateKey gives a key a new secret and returns it, once only. The old secret works for grace_seconds.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with PARAMETER_INVALID where the time is too long or the key
-   * ended, and with KEY_TOO_WIDE where the key may do more than the caller's own.
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with PARAMETER_INVALID if the time is too long or the key has
+   * ended, and with KEY_TOO_WIDE if the key has more rights than the caller's own.
    */
   rotateKey(
     request: RotateKeyRequest,
@@ -2136,7 +2133,7 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RotateKeyResponse) => void,
   ): ClientUnaryCall;
-  /** GetCaller shows the key that the call came with. It needs no scope. */
+  /** GetCaller shows the key of the caller. It needs no scope. */
   getCaller(
     request: GetCallerRequest,
     callback: (error: ServiceError | null, response: GetCallerResponse) => void,

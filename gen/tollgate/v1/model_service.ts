@@ -24,22 +24,22 @@ import { Price } from "./usage.js";
 export enum ModelKind {
   /** MODEL_KIND_UNSPECIFIED - Not set; never sent. */
   MODEL_KIND_UNSPECIFIED = 0,
-  /** MODEL_KIND_CHAT - A model that answers in a conversation. */
+  /** MODEL_KIND_CHAT - A chat model. */
   MODEL_KIND_CHAT = 1,
-  /** MODEL_KIND_COMPLETION - A model that goes on with a text. */
+  /** MODEL_KIND_COMPLETION - A model that completes a text. */
   MODEL_KIND_COMPLETION = 2,
-  /** MODEL_KIND_EMBEDDING - A model that turns texts into vectors. */
+  /** MODEL_KIND_EMBEDDING - A model that creates embeddings. */
   MODEL_KIND_EMBEDDING = 3,
   UNRECOGNIZED = -1,
 }
 
-/** PriceSource says where the price of a model comes from. */
+/** PriceSource is where the price of a model comes from. */
 export enum PriceSource {
   /** PRICE_SOURCE_UNSPECIFIED - Not set; never sent. */
   PRICE_SOURCE_UNSPECIFIED = 0,
-  /** PRICE_SOURCE_SETTINGS - The settings say it, or the model is built in and free. */
+  /** PRICE_SOURCE_SETTINGS - The settings define it, or the model is built in and free. */
   PRICE_SOURCE_SETTINGS = 1,
-  /** PRICE_SOURCE_PUBLISHED - The settings say none: it is the one that is publicly known, of the dearest upstream that may answer. */
+  /** PRICE_SOURCE_PUBLISHED - The settings define no price: it is the published price of the most expensive upstream that may answer. */
   PRICE_SOURCE_PUBLISHED = 2,
   UNRECOGNIZED = -1,
 }
@@ -58,21 +58,21 @@ export interface Model {
   contextTokens: bigint;
   /** The most tokens of output of one answer. 0: unknown. */
   outputTokensMax: bigint;
-  /** What the model costs: the dearest of the upstreams that may answer. */
+  /** The price of the model: that of the most expensive upstream that may answer. */
   price?:
     | Price
     | undefined;
-  /** The ids of the upstreams that serve it, first choice first. Only an operator's key sees them; others see none. */
+  /** The ids of the upstreams that serve it, first choice first. Only operators see them. */
   upstreams: string[];
-  /** What the model does. Absent: not known, and its upstream decides. */
+  /** The type of the model. Absent: not known; its upstream decides. */
   kind?:
     | ModelKind
     | undefined;
-  /** What the model can, whichever upstream answers. Absent: nothing of it is known. */
+  /** What the model supports, whichever upstream answers. Absent: not known. */
   capabilities?:
     | ModelCapabilities
     | undefined;
-  /** From when on it is no longer served. Absent: neither the settings nor its upstream's list say so. */
+  /** When the model stops being served. Absent: neither the settings nor its upstream's list says. */
   retireTime?:
     | Date
     | undefined;
@@ -80,31 +80,31 @@ export interface Model {
   priceSource: PriceSource;
 }
 
-/** ModelCapabilities say what a model can. What is absent is not known. */
+/** ModelCapabilities say what a model supports. A field that is absent is not known. */
 export interface ModelCapabilities {
-  /** True where the model reads pictures. Absent: not known. */
+  /** True if the model accepts images. Absent: not known. */
   images?:
     | boolean
     | undefined;
-  /** True where the model calls tools. Absent: not known. */
+  /** True if the model calls tools. Absent: not known. */
   tools?:
     | boolean
     | undefined;
-  /** True where answers and arguments of tools can be bound to a JSON schema. Absent: not known. */
+  /** True if answers and tool arguments can be constrained to a JSON schema. Absent: not known. */
   schemas?:
     | boolean
     | undefined;
-  /** True where the model can be told to think before it answers. Absent: not known. */
+  /** True if the model can reason before it answers. Absent: not known. */
   thinking?:
     | boolean
     | undefined;
-  /** The efforts of thinking that the model knows, such as low, medium and high, from the lowest. Empty: not known. */
+  /** The reasoning efforts that the model supports, such as low, medium and high, from the lowest. Empty: not known. */
   efforts: string[];
 }
 
-/** ListModelsRequest is what ListModels is asked. */
+/** ListModelsRequest is the request of ListModels. */
 export interface ListModelsRequest {
-  /** Maximum models per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  /** Maximum models per page, up to 1,000; 0 means all. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -118,7 +118,7 @@ export interface ListModelsResponse {
   nextPageToken: string;
 }
 
-/** GetModelRequest is what GetModel is asked. */
+/** GetModelRequest is the request of GetModel. */
 export interface GetModelRequest {
   /** The model's identifier. It may hold slashes. */
   id: string;
@@ -126,7 +126,7 @@ export interface GetModelRequest {
 
 /** GetModelResponse is the model. */
 export interface GetModelResponse {
-  /** The model that was asked for. */
+  /** The requested model. */
   model?: Model | undefined;
 }
 
@@ -601,7 +601,7 @@ export const GetModelResponse: MessageFns<GetModelResponse> = {
 };
 
 /**
- * ModelService shows the models that a key may use, with what they can and what they cost.
+ * ModelService shows the models that a key may use, with their capabilities and prices.
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
  * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING.
@@ -610,9 +610,9 @@ export const GetModelResponse: MessageFns<GetModelResponse> = {
 export type ModelServiceService = typeof ModelServiceService;
 export const ModelServiceService = {
   /**
-   * ListModels lists the models that the caller's key may use, in the order of their identifiers.
+   * ListModels lists the models that the caller's key may use, by identifier.
    *
-   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   * Refuses with PARAMETER_INVALID if the page size or the page token is invalid.
    */
   listModels: {
     path: "/tollgate.v1.ModelService/ListModels" as const,
@@ -626,7 +626,7 @@ export const ModelServiceService = {
   /**
    * GetModel shows one model.
    *
-   * Refuses with PARAMETER_MISSING, with MODEL_UNKNOWN, and with MODEL_NOT_ALLOWED where the key may not use it.
+   * Refuses with PARAMETER_MISSING, with MODEL_UNKNOWN, and with MODEL_NOT_ALLOWED if the key may not use it.
    */
   getModel: {
     path: "/tollgate.v1.ModelService/GetModel" as const,
@@ -641,24 +641,24 @@ export const ModelServiceService = {
 
 export interface ModelServiceServer extends UntypedServiceImplementation {
   /**
-   * ListModels lists the models that the caller's key may use, in the order of their identifiers.
+   * ListModels lists the models that the caller's key may use, by identifier.
    *
-   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   * Refuses with PARAMETER_INVALID if the page size or the page token is invalid.
    */
   listModels: handleUnaryCall<ListModelsRequest, ListModelsResponse>;
   /**
    * GetModel shows one model.
    *
-   * Refuses with PARAMETER_MISSING, with MODEL_UNKNOWN, and with MODEL_NOT_ALLOWED where the key may not use it.
+   * Refuses with PARAMETER_MISSING, with MODEL_UNKNOWN, and with MODEL_NOT_ALLOWED if the key may not use it.
    */
   getModel: handleUnaryCall<GetModelRequest, GetModelResponse>;
 }
 
 export interface ModelServiceClient extends Client {
   /**
-   * ListModels lists the models that the caller's key may use, in the order of their identifiers.
+   * ListModels lists the models that the caller's key may use, by identifier.
    *
-   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   * Refuses with PARAMETER_INVALID if the page size or the page token is invalid.
    */
   listModels(
     request: ListModelsRequest,
@@ -678,7 +678,7 @@ export interface ModelServiceClient extends Client {
   /**
    * GetModel shows one model.
    *
-   * Refuses with PARAMETER_MISSING, with MODEL_UNKNOWN, and with MODEL_NOT_ALLOWED where the key may not use it.
+   * Refuses with PARAMETER_MISSING, with MODEL_UNKNOWN, and with MODEL_NOT_ALLOWED if the key may not use it.
    */
   getModel(
     request: GetModelRequest,

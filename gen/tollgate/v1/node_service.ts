@@ -22,15 +22,18 @@ import { UpstreamAside } from "./upstream_service.js";
 
 /** Node is one gateway of those that share a database. */
 export interface Node {
-  /** The node's id, which is made anew at each start. */
+  /** The node's id, which is new at each start. */
   id: string;
   /** The version of the program that the node runs, such as 0.1.0. */
   version: string;
-  /** When the node started, by the clock that the nodes have days by. */
+  /** When the node started, by the database's clock. */
   startTime?:
     | Date
     | undefined;
-  /** How long ago the node that answers saw it beat, in milliseconds. After 15 seconds others may take it for dead. */
+  /**
+   * The age of its last heartbeat, as seen by the node that answers, in milliseconds. After 15 seconds other nodes may
+   * consider it dead.
+   */
   beatAgeMs: bigint;
   /** True for the node that answers. */
   answering: boolean;
@@ -40,7 +43,7 @@ export interface Node {
   settingsAcceptTime?:
     | Date
     | undefined;
-  /** The same digits of the node's own file, which differ where another node's newer one is in force. Empty: no file. */
+  /** The same digits for the node's own file. They differ if a newer file of another node is in force. Empty: no file. */
   fileVersion: string;
   /** The address at which the node takes HTTP. Empty: it does not. */
   httpAddress: string;
@@ -48,26 +51,23 @@ export interface Node {
   grpcAddress: string;
   /** The number of models that the node serves. */
   modelCount: bigint;
-  /**
-   * How far the clock of the node's machine is ahead of the time by which the nodes have days, which is the database's,
-   * in milliseconds. Negative: behind it.
-   */
+  /** How far the clock of the node's machine is ahead of the database's time, in milliseconds. Negative: it is behind. */
   clockSkewMs: bigint;
-  /** What the node has set aside of its upstreams. */
+  /** The ejections of the node. */
   asides: NodeAside[];
 }
 
-/** NodeAside says what a node has set aside of one upstream. */
+/** NodeAside is an ejection on a node. */
 export interface NodeAside {
   /** The upstream's id. */
   upstream: string;
-  /** What is set aside there, and why. */
+  /** What is ejected, and why. */
   aside?: UpstreamAside | undefined;
 }
 
-/** ListNodesRequest is what ListNodes is asked. */
+/** ListNodesRequest is the request of ListNodes. */
 export interface ListNodesRequest {
-  /** Maximum nodes per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  /** Maximum nodes per page, up to 1,000; 0 means all. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -454,7 +454,7 @@ export const ListNodesResponse: MessageFns<ListNodesResponse> = {
 };
 
 /**
- * NodeService shows the nodes: the gateways that share one database. A front end without a core of its own is none.
+ * NodeService shows the nodes: the gateways that share one database. A front end without its own core is not a node.
  *
  * Every method needs an operator's key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with
  * KEY_MISSING, KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING.
@@ -462,9 +462,9 @@ export const ListNodesResponse: MessageFns<ListNodesResponse> = {
 export type NodeServiceService = typeof NodeServiceService;
 export const NodeServiceService = {
   /**
-   * ListNodes lists the nodes in the order of their ids, with what each said of itself last.
+   * ListNodes lists the nodes by id, each with what its last heartbeat reported.
    *
-   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   * Refuses with PARAMETER_INVALID if the page size or the page token is invalid.
    */
   listNodes: {
     path: "/tollgate.v1.NodeService/ListNodes" as const,
@@ -479,18 +479,18 @@ export const NodeServiceService = {
 
 export interface NodeServiceServer extends UntypedServiceImplementation {
   /**
-   * ListNodes lists the nodes in the order of their ids, with what each said of itself last.
+   * ListNodes lists the nodes by id, each with what its last heartbeat reported.
    *
-   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   * Refuses with PARAMETER_INVALID if the page size or the page token is invalid.
    */
   listNodes: handleUnaryCall<ListNodesRequest, ListNodesResponse>;
 }
 
 export interface NodeServiceClient extends Client {
   /**
-   * ListNodes lists the nodes in the order of their ids, with what each said of itself last.
+   * ListNodes lists the nodes by id, each with what its last heartbeat reported.
    *
-   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   * Refuses with PARAMETER_INVALID if the page size or the page token is invalid.
    */
   listNodes(
     request: ListNodesRequest,

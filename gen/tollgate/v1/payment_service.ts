@@ -24,43 +24,43 @@ import { Money } from "../../google/type/money.js";
 export enum TopUpCodeState {
   /** TOP_UP_CODE_STATE_UNSPECIFIED - Not set; it is never sent. */
   TOP_UP_CODE_STATE_UNSPECIFIED = 0,
-  /** TOP_UP_CODE_STATE_OPEN - Nobody redeemed it yet. */
+  /** TOP_UP_CODE_STATE_OPEN - The code is not redeemed yet. */
   TOP_UP_CODE_STATE_OPEN = 1,
-  /** TOP_UP_CODE_STATE_REDEEMED - An account got what the code is worth. */
+  /** TOP_UP_CODE_STATE_REDEEMED - An account redeemed the code. */
   TOP_UP_CODE_STATE_REDEEMED = 2,
-  /** TOP_UP_CODE_STATE_VOID - An operator ended it. */
+  /** TOP_UP_CODE_STATE_VOID - An operator voided the code. */
   TOP_UP_CODE_STATE_VOID = 3,
-  /** TOP_UP_CODE_STATE_EXPIRED - The code is too old. */
+  /** TOP_UP_CODE_STATE_EXPIRED - The code has expired. */
   TOP_UP_CODE_STATE_EXPIRED = 4,
   UNRECOGNIZED = -1,
 }
 
-/** PaymentState says how far a payment by card is. */
+/** PaymentState is the state of a card payment. */
 export enum PaymentState {
   /** PAYMENT_STATE_UNSPECIFIED - Not set; it is never sent. */
   PAYMENT_STATE_UNSPECIFIED = 0,
   /** PAYMENT_STATE_OPEN - The payer has not paid yet. */
   PAYMENT_STATE_OPEN = 1,
-  /** PAYMENT_STATE_PENDING - The payer is done, and the money is on its way. */
+  /** PAYMENT_STATE_PENDING - The payer has finished, and the money has not arrived yet. */
   PAYMENT_STATE_PENDING = 2,
   /** PAYMENT_STATE_PAID - The payer paid, and the account was credited. */
   PAYMENT_STATE_PAID = 3,
   /** PAYMENT_STATE_FAILED - The payer's bank did not pay. */
   PAYMENT_STATE_FAILED = 4,
-  /** PAYMENT_STATE_EXPIRED - Nobody paid in time. */
+  /** PAYMENT_STATE_EXPIRED - The payment was not made in time. */
   PAYMENT_STATE_EXPIRED = 5,
-  /** PAYMENT_STATE_STUCK - The payer paid, and no account could be credited: an operator must look at it. */
+  /** PAYMENT_STATE_STUCK - The payer paid, but no account could be credited. An operator must resolve it. */
   PAYMENT_STATE_STUCK = 6,
   UNRECOGNIZED = -1,
 }
 
-/** TopUpCode is a code that is worth money, without its secret. */
+/** TopUpCode is a top-up code, without its secret. */
 export interface TopUpCode {
   /** The code's id. It is no secret. */
   id: string;
-  /** The id of the batch that it was made in. */
+  /** The id of its batch. */
   batchId: string;
-  /** What it is worth, in nano-USD. */
+  /** The value of the code, in nano-USD. */
   amountNanos: bigint;
   /** amount_nanos in USD. */
   amount?:
@@ -68,15 +68,15 @@ export interface TopUpCode {
     | undefined;
   /** Whether it can be redeemed. */
   state: TopUpCodeState;
-  /** What the batch is for, for people. */
+  /** A note about the batch. */
   note: string;
   /** The id of the account that redeemed it. Empty: none. */
   accountId: string;
-  /** When it was made. */
+  /** When it was created. */
   createTime?:
     | Date
     | undefined;
-  /** From when on nobody redeems it any more. */
+  /** When the code expires. */
   expireTime?:
     | Date
     | undefined;
@@ -84,19 +84,19 @@ export interface TopUpCode {
   redeemTime?: Date | undefined;
 }
 
-/** CreateTopUpCodesRequest is what CreateTopUpCodes is asked. */
+/** CreateTopUpCodesRequest is the request of CreateTopUpCodes. */
 export interface CreateTopUpCodesRequest {
   /** How many codes, from 1 to 1,000. */
   count: number;
-  /** What each is worth, in nano-USD, above 0 and at most 10,000 USD. */
+  /** The value of each code, in nano-USD, above 0 and at most 10,000 USD. */
   amountNanos: bigint;
-  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** amount_nanos in USD. Set one of the two; if both are set, they must be equal. */
   amount?:
     | Money
     | undefined;
-  /** What the batch is for, for people: at most 200 characters. */
+  /** A note about the batch: at most 200 characters. */
   note: string;
-  /** How long the codes can be redeemed, in seconds, up to 157,680,000, which is 5 years. 0: 31,536,000, which is a year. */
+  /** How long the codes can be redeemed, in seconds, up to 157,680,000 (5 years). 0 means 31,536,000 (one year). */
   ttlSeconds: number;
 }
 
@@ -104,15 +104,15 @@ export interface CreateTopUpCodesRequest {
 export interface CreateTopUpCodesResponse {
   /** The id of the batch. */
   batchId: string;
-  /** The codes, to be given away. They are shown once and cannot be shown again. */
+  /** The codes. They are shown once and cannot be shown again. */
   codes: string[];
 }
 
-/** ListTopUpCodesRequest is what ListTopUpCodes is asked. */
+/** ListTopUpCodesRequest is the request of ListTopUpCodes. */
 export interface ListTopUpCodesRequest {
   /** Only the codes of this batch. Empty: all. */
   batchId: string;
-  /** Maximum codes per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum codes per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -126,37 +126,37 @@ export interface ListTopUpCodesResponse {
   nextPageToken: string;
 }
 
-/** TopUpBatch is a batch of codes in figures. */
+/** TopUpBatch is a batch of codes. */
 export interface TopUpBatch {
   /** The batch's id. It is no secret. */
   id: string;
-  /** What each of its codes is worth, in nano-USD. */
+  /** The value of each code, in nano-USD. */
   amountNanos: bigint;
   /** amount_nanos in USD. */
   amount?:
     | Money
     | undefined;
-  /** What the batch is for, for people. */
+  /** A note about the batch. */
   note: string;
-  /** When it was made. */
+  /** When it was created. */
   createTime?:
     | Date
     | undefined;
-  /** From when on nobody redeems its codes any more. */
+  /** When its codes expire. */
   expireTime?:
     | Date
     | undefined;
-  /** The number of codes that were made. */
+  /** The number of codes that were created. */
   codeCount: number;
   /** The number of codes that were redeemed. */
   redeemedCount: number;
-  /** The number of codes that an operator ended. */
+  /** The number of voided codes. */
   voidCount: number;
 }
 
-/** ListTopUpBatchesRequest is what ListTopUpBatches is asked. */
+/** ListTopUpBatchesRequest is the request of ListTopUpBatches. */
 export interface ListTopUpBatchesRequest {
-  /** Maximum batches per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum batches per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -170,139 +170,142 @@ export interface ListTopUpBatchesResponse {
   nextPageToken: string;
 }
 
-/** VoidTopUpCodesRequest is what VoidTopUpCodes is asked. */
+/** VoidTopUpCodesRequest is the request of VoidTopUpCodes. */
 export interface VoidTopUpCodesRequest {
   /** The id of the batch. */
   batchId: string;
-  /** The id of the one code that ends. Empty: all of the batch. */
+  /** The id of the code to void. Empty: all codes of the batch. */
   id: string;
 }
 
-/** VoidTopUpCodesResponse says what ended. */
+/** VoidTopUpCodesResponse says how many codes were voided. */
 export interface VoidTopUpCodesResponse {
-  /** How many codes ended: those that were open. */
+  /** The number of codes that were voided: those that were open. */
   count: number;
 }
 
-/** RedeemTopUpCodeRequest is what RedeemTopUpCode is asked. */
+/** RedeemTopUpCodeRequest is the request of RedeemTopUpCode. */
 export interface RedeemTopUpCodeRequest {
   /** The id of the account that gets the money. */
   accountId: string;
-  /** The code, however it is typed. */
+  /** The code, in upper or lower case, with or without separators. */
   code: string;
 }
 
-/** RedeemTopUpCodeResponse is what the code was worth, and the balance after it. */
+/** RedeemTopUpCodeResponse is the value of the code, and the balance after it. */
 export interface RedeemTopUpCodeResponse {
-  /** What the code was worth, in nano-USD. */
+  /** The value of the code, in nano-USD. */
   amountNanos: bigint;
   /** amount_nanos in USD. */
   amount?:
     | Money
     | undefined;
-  /** What the account has free to spend now, in nano-USD. */
+  /** The available balance now, in nano-USD. */
   availableNanos: bigint;
   /** available_nanos in USD. */
   available?:
     | Money
     | undefined;
-  /** True where the account had redeemed the code before, so that nothing changed. */
+  /** True if the account redeemed the code before, so that nothing changed. */
   repeatedRedeem: boolean;
 }
 
-/** Payment is money that comes by card through Stripe. */
+/** Payment is a card payment through Stripe. */
 export interface Payment {
   /** The payment's id, which is also the id of its credit. */
   id: string;
-  /** The id of the account that is credited. Empty where nobody knows whose it is. */
+  /** The id of the account that is credited. Empty if the account is not known. */
   accountId: string;
-  /** What is to be paid, in nano-USD. */
+  /** The amount to pay, in nano-USD. */
   amountNanos: bigint;
   /** amount_nanos in USD. */
   amount?:
     | Money
     | undefined;
-  /** How far it is. */
+  /** The state of the payment. */
   state: PaymentState;
-  /** What was paid and credited, in nano-USD. */
+  /** The amount that was paid and credited, in nano-USD. */
   creditedNanos: bigint;
   /** credited_nanos in USD. */
   credited?:
     | Money
     | undefined;
-  /** What was given back to the payer, in nano-USD. */
+  /** The amount refunded to the payer, in nano-USD. */
   refundedNanos: bigint;
   /** refunded_nanos in USD. */
   refunded?:
     | Money
     | undefined;
-  /** What the payer's bank took back and did not return, in nano-USD. */
+  /** The amount that the payer's bank charged back and did not return, in nano-USD. */
   disputedNanos: bigint;
   /** disputed_nanos in USD. */
   disputed?:
     | Money
     | undefined;
-  /** What of the refunds and disputes the account no longer had, and the operator is still to receive, in nano-USD. */
+  /**
+   * The part of refunds and disputes that the account's balance did not cover, in nano-USD. The operator must still
+   * collect it.
+   */
   receivableNanos: bigint;
   /** receivable_nanos in USD. */
   receivable?:
     | Money
     | undefined;
-  /** Why it is stuck, in words. Empty: it is not. */
+  /** Why the payment is stuck. Empty: it is not. */
   problem: string;
   /** The id of the Checkout Session at Stripe. Only operators see it. */
   stripeSessionId: string;
-  /** When it was begun. */
+  /** When the payment was begun. */
   createTime?:
     | Date
     | undefined;
-  /** From when on nobody can pay it any more. */
+  /** When the payment expires. */
   expireTime?:
     | Date
     | undefined;
-  /** When Stripe said that it was paid. Absent: it did not. */
+  /** When Stripe confirmed the payment. Absent: not yet. */
   payTime?: Date | undefined;
 }
 
-/** PaymentOptions says what can be paid by card. */
+/** PaymentOptions are the allowed card payments. */
 export interface PaymentOptions {
-  /** True where accounts can be paid into by card. */
+  /** True if card payments are possible. */
   cards: boolean;
   /** Amounts to choose from, in nano-USD. */
   amountsNanos: bigint[];
-  /** The least that is taken, in nano-USD. */
+  /** The smallest amount of one payment, in nano-USD. */
   amountMinNanos: bigint;
   /** amount_min_nanos in USD. */
   amountMin?:
     | Money
     | undefined;
-  /** The most that is taken at once, in nano-USD. */
+  /** The largest amount of one payment, in nano-USD. */
   amountMaxNanos: bigint;
   /** amount_max_nanos in USD. */
   amountMax?: Money | undefined;
 }
 
-/** CreateCheckoutRequest is what CreateCheckout is asked. */
+/** CreateCheckoutRequest is the request of CreateCheckout. */
 export interface CreateCheckoutRequest {
   /** The id of the account that gets the money. */
   accountId: string;
-  /** What is to be paid, in nano-USD: whole cents, between the least and the most that the settings allow. */
+  /** The amount to pay, in nano-USD: whole cents, within the limits of the settings. */
   amountNanos: bigint;
-  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** amount_nanos in USD. Set one of the two; if both are set, they must be equal. */
   amount?: Money | undefined;
 }
 
-/** CreateCheckoutResponse says where to pay. */
+/** CreateCheckoutResponse has the address to pay at. */
 export interface CreateCheckoutResponse {
   /** The payment, which is open. */
   payment?:
     | Payment
     | undefined;
-  /** Where the payer goes on: a page of Stripe's. */
+  /** The Stripe page where the payer pays. */
   url: string;
 }
 
-/** GetPaymentRequest is what GetPayment is asked. */
+/** GetPaymentRequest is the request of GetPayment. */
 export interface GetPaymentRequest {
   /** The id of the payment. */
   id: string;
@@ -314,13 +317,13 @@ export interface GetPaymentResponse {
   payment?: Payment | undefined;
 }
 
-/** ListPaymentsRequest is what ListPayments is asked. */
+/** ListPaymentsRequest is the request of ListPayments. */
 export interface ListPaymentsRequest {
-  /** Only the payments of this account. Empty: those of the caller's account, and for an operator all. */
+  /** Only the payments of this account. Empty: those of the caller's account, or all for an operator. */
   accountId: string;
-  /** True for only those that are stuck, and those of which something is still to be received. */
+  /** True: only payments that are stuck or have an open receivable. */
   attention: boolean;
-  /** Maximum payments per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum payments per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -332,29 +335,29 @@ export interface ListPaymentsResponse {
   payments: Payment[];
   /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
-  /** What can be paid by card now. */
+  /** The allowed card payments. */
   options?: PaymentOptions | undefined;
 }
 
-/** ReconcilePaymentsRequest is what ReconcilePayments is asked. */
+/** ReconcilePaymentsRequest is the request of ReconcilePayments. */
 export interface ReconcilePaymentsRequest {
   /** How many days back, up to 180; 0 means 7. */
   days: number;
 }
 
-/** ReconcilePaymentsResponse says what was found. */
+/** ReconcilePaymentsResponse says what was booked. */
 export interface ReconcilePaymentsResponse {
-  /** The number of payments that Stripe told and this gateway knows. */
+  /** The number of payments that both Stripe and this gateway know. */
   lookedAt: number;
-  /** The number of credits that were missing, and are there since. */
+  /** The number of missing credits that were booked. */
   creditCount: number;
-  /** The number of refunds and disputes that were missing, and are booked since. */
+  /** The number of missing refunds and disputes that were booked. */
   correctionCount: number;
-  /** The number of payments that are stuck, or could not be booked now: ListPayments tells which. */
+  /** The number of payments that are stuck or could not be booked now. ListPayments shows them. */
   stuckCount: number;
 }
 
-/** HandleStripeEventRequest is an event as it came. */
+/** HandleStripeEventRequest is an event of Stripe. */
 export interface HandleStripeEventRequest {
   /** The body as Stripe sent and signed it, byte by byte: at most 65,536 bytes. */
   payload: Buffer;
@@ -362,9 +365,9 @@ export interface HandleStripeEventRequest {
   signature: string;
 }
 
-/** HandleStripeEventResponse says that the event needs not come again. */
+/** HandleStripeEventResponse confirms the event. */
 export interface HandleStripeEventResponse {
-  /** True where the event is of no payment of this gateway, or of a kind that means nothing here. */
+  /** True if the event belongs to no payment of this gateway, or is of a kind that is not used here. */
   ignored: boolean;
 }
 
@@ -2312,13 +2315,13 @@ export const HandleStripeEventResponse: MessageFns<HandleStripeEventResponse> = 
   },
 };
 
-/** PaymentService makes and redeems top-up codes, and takes payments by card. */
+/** PaymentService creates and redeems top-up codes, and accepts card payments. */
 export type PaymentServiceService = typeof PaymentServiceService;
 export const PaymentServiceService = {
   /**
-   * CreateTopUpCodes makes a batch of codes, each worth the same amount, and shows them this once.
+   * CreateTopUpCodes creates a batch of codes of the same value and returns them, once only.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the count, the amount or the note will not do, and with
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the count, the amount or the note is invalid, and with
    * PROOF_NEEDED.
    */
   createTopUpCodes: {
@@ -2335,7 +2338,7 @@ export const PaymentServiceService = {
   /**
    * ListTopUpCodes lists codes by id, without their secrets.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listTopUpCodes: {
     path: "/tollgate.v1.PaymentService/ListTopUpCodes" as const,
@@ -2349,9 +2352,9 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): ListTopUpCodesResponse => ListTopUpCodesResponse.decode(value),
   },
   /**
-   * ListTopUpBatches lists batches of codes, the newest first, each with how many of its codes were redeemed.
+   * ListTopUpBatches lists batches of codes, newest first, each with the number of redeemed codes.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listTopUpBatches: {
     path: "/tollgate.v1.PaymentService/ListTopUpBatches" as const,
@@ -2365,9 +2368,9 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): ListTopUpBatchesResponse => ListTopUpBatchesResponse.decode(value),
   },
   /**
-   * VoidTopUpCodes ends the codes of a batch that nobody redeemed yet, or one of them.
+   * VoidTopUpCodes voids the codes of a batch that are not redeemed yet, or one of them.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such batch or code.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such batch or code.
    */
   voidTopUpCodes: {
     path: "/tollgate.v1.PaymentService/VoidTopUpCodes" as const,
@@ -2381,12 +2384,12 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): VoidTopUpCodesResponse => VoidTopUpCodesResponse.decode(value),
   },
   /**
-   * RedeemTopUpCode adds what a code is worth to an account. To repeat it for the same account is safe and changes
+   * RedeemTopUpCode adds the value of a code to an account. Repeating the call for the same account is safe and changes
    * nothing.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where the account is none of the caller's, with
-   * TOP_UP_CODE_INVALID where the code is wrong, was redeemed elsewhere, is void or too old, and with RATE_LIMITED where
-   * somebody tries too often.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if the account does not belong to the caller, with
+   * TOP_UP_CODE_INVALID if the code is wrong, was redeemed for another account, is void or is too old, and with
+   * RATE_LIMITED after too many attempts.
    */
   redeemTopUpCode: {
     path: "/tollgate.v1.PaymentService/RedeemTopUpCode" as const,
@@ -2400,13 +2403,12 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): RedeemTopUpCodeResponse => RedeemTopUpCodeResponse.decode(value),
   },
   /**
-   * CreateCheckout begins a payment by card: the payer goes on at the address in the answer, at Stripe. What was paid is
-   * credited once Stripe says so.
+   * CreateCheckout begins a card payment and returns the address of the Stripe page where the payer pays. The account
+   * is credited when Stripe confirms the payment.
    *
-   * Refuses with CARD_PAYMENTS_OFF where the settings name no Stripe account, with PARAMETER_MISSING, with
-   * PARAMETER_INVALID where the amount is none that is taken, with RESOURCE_UNKNOWN where the account is none of the
-   * caller's, with RATE_LIMITED where somebody begins too many, and with CARD_PAYMENTS_UNAVAILABLE where Stripe does not
-   * answer.
+   * Refuses with CARD_PAYMENTS_OFF if the settings name no Stripe account, with PARAMETER_MISSING, with
+   * PARAMETER_INVALID if the amount is not allowed, with RESOURCE_UNKNOWN if the account does not belong to the caller,
+   * with RATE_LIMITED after too many calls, and with CARD_PAYMENTS_UNAVAILABLE if Stripe does not answer.
    */
   createCheckout: {
     path: "/tollgate.v1.PaymentService/CreateCheckout" as const,
@@ -2420,9 +2422,9 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): CreateCheckoutResponse => CreateCheckoutResponse.decode(value),
   },
   /**
-   * GetPayment shows one payment by card.
+   * GetPayment shows one card payment.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such payment of the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such payment of the caller's.
    */
   getPayment: {
     path: "/tollgate.v1.PaymentService/GetPayment" as const,
@@ -2434,10 +2436,10 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): GetPaymentResponse => GetPaymentResponse.decode(value),
   },
   /**
-   * ListPayments lists payments by card, the newest first, and tells which amounts are offered.
+   * ListPayments lists card payments, newest first, and the amounts that are offered.
    *
-   * Refuses with RESOURCE_UNKNOWN where the account is none of the caller's, and with PARAMETER_INVALID where the page
-   * token is none.
+   * Refuses with RESOURCE_UNKNOWN if the account does not belong to the caller, and with PARAMETER_INVALID if the page
+   * token is invalid.
    */
   listPayments: {
     path: "/tollgate.v1.PaymentService/ListPayments" as const,
@@ -2450,11 +2452,11 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): ListPaymentsResponse => ListPaymentsResponse.decode(value),
   },
   /**
-   * ReconcilePayments asks Stripe for what was paid, refunded and disputed in the last days, and books what is missing.
-   * To repeat it is safe.
+   * ReconcilePayments fetches the payments, refunds and disputes of the last days from Stripe and books the missing
+   * ones. Repeating the call is safe.
    *
-   * Refuses with CARD_PAYMENTS_OFF, with PARAMETER_INVALID where the days are too many, and with
-   * CARD_PAYMENTS_UNAVAILABLE where Stripe does not answer.
+   * Refuses with CARD_PAYMENTS_OFF, with PARAMETER_INVALID if the days are too many, and with CARD_PAYMENTS_UNAVAILABLE
+   * if Stripe does not answer.
    */
   reconcilePayments: {
     path: "/tollgate.v1.PaymentService/ReconcilePayments" as const,
@@ -2468,12 +2470,12 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): ReconcilePaymentsResponse => ReconcilePaymentsResponse.decode(value),
   },
   /**
-   * HandleStripeEvent takes an event as Stripe sends it. Its signature is what lets it in. It is answered once what it
-   * means is booked.
+   * HandleStripeEvent receives events from Stripe, authenticated by their signature. It answers when the event is
+   * booked.
    *
-   * Refuses with CARD_PAYMENTS_OFF, with STRIPE_EVENT_REFUSED where the signature is not Stripe's or too old, with
-   * BODY_TOO_LARGE above 64 KiB, and with CARD_PAYMENTS_UNAVAILABLE or as the ledger does where it cannot be booked now:
-   * then Stripe sends it again.
+   * Refuses with CARD_PAYMENTS_OFF, with STRIPE_EVENT_REFUSED if the signature is not Stripe's or too old, with
+   * BODY_TOO_LARGE above 64 KiB, and with CARD_PAYMENTS_UNAVAILABLE or the ledger's own errors if it cannot be booked
+   * now. Stripe then sends it again.
    */
   handleStripeEvent: {
     path: "/tollgate.v1.PaymentService/HandleStripeEvent" as const,
@@ -2490,86 +2492,85 @@ export const PaymentServiceService = {
 
 export interface PaymentServiceServer extends UntypedServiceImplementation {
   /**
-   * CreateTopUpCodes makes a batch of codes, each worth the same amount, and shows them this once.
+   * CreateTopUpCodes creates a batch of codes of the same value and returns them, once only.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the count, the amount or the note will not do, and with
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the count, the amount or the note is invalid, and with
    * PROOF_NEEDED.
    */
   createTopUpCodes: handleUnaryCall<CreateTopUpCodesRequest, CreateTopUpCodesResponse>;
   /**
    * ListTopUpCodes lists codes by id, without their secrets.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listTopUpCodes: handleUnaryCall<ListTopUpCodesRequest, ListTopUpCodesResponse>;
   /**
-   * ListTopUpBatches lists batches of codes, the newest first, each with how many of its codes were redeemed.
+   * ListTopUpBatches lists batches of codes, newest first, each with the number of redeemed codes.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listTopUpBatches: handleUnaryCall<ListTopUpBatchesRequest, ListTopUpBatchesResponse>;
   /**
-   * VoidTopUpCodes ends the codes of a batch that nobody redeemed yet, or one of them.
+   * VoidTopUpCodes voids the codes of a batch that are not redeemed yet, or one of them.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such batch or code.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such batch or code.
    */
   voidTopUpCodes: handleUnaryCall<VoidTopUpCodesRequest, VoidTopUpCodesResponse>;
   /**
-   * RedeemTopUpCode adds what a code is worth to an account. To repeat it for the same account is safe and changes
+   * RedeemTopUpCode adds the value of a code to an account. Repeating the call for the same account is safe and changes
    * nothing.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where the account is none of the caller's, with
-   * TOP_UP_CODE_INVALID where the code is wrong, was redeemed elsewhere, is void or too old, and with RATE_LIMITED where
-   * somebody tries too often.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if the account does not belong to the caller, with
+   * TOP_UP_CODE_INVALID if the code is wrong, was redeemed for another account, is void or is too old, and with
+   * RATE_LIMITED after too many attempts.
    */
   redeemTopUpCode: handleUnaryCall<RedeemTopUpCodeRequest, RedeemTopUpCodeResponse>;
   /**
-   * CreateCheckout begins a payment by card: the payer goes on at the address in the answer, at Stripe. What was paid is
-   * credited once Stripe says so.
+   * CreateCheckout begins a card payment and returns the address of the Stripe page where the payer pays. The account
+   * is credited when Stripe confirms the payment.
    *
-   * Refuses with CARD_PAYMENTS_OFF where the settings name no Stripe account, with PARAMETER_MISSING, with
-   * PARAMETER_INVALID where the amount is none that is taken, with RESOURCE_UNKNOWN where the account is none of the
-   * caller's, with RATE_LIMITED where somebody begins too many, and with CARD_PAYMENTS_UNAVAILABLE where Stripe does not
-   * answer.
+   * Refuses with CARD_PAYMENTS_OFF if the settings name no Stripe account, with PARAMETER_MISSING, with
+   * PARAMETER_INVALID if the amount is not allowed, with RESOURCE_UNKNOWN if the account does not belong to the caller,
+   * with RATE_LIMITED after too many calls, and with CARD_PAYMENTS_UNAVAILABLE if Stripe does not answer.
    */
   createCheckout: handleUnaryCall<CreateCheckoutRequest, CreateCheckoutResponse>;
   /**
-   * GetPayment shows one payment by card.
+   * GetPayment shows one card payment.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such payment of the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such payment of the caller's.
    */
   getPayment: handleUnaryCall<GetPaymentRequest, GetPaymentResponse>;
   /**
-   * ListPayments lists payments by card, the newest first, and tells which amounts are offered.
+   * ListPayments lists card payments, newest first, and the amounts that are offered.
    *
-   * Refuses with RESOURCE_UNKNOWN where the account is none of the caller's, and with PARAMETER_INVALID where the page
-   * token is none.
+   * Refuses with RESOURCE_UNKNOWN if the account does not belong to the caller, and with PARAMETER_INVALID if the page
+   * token is invalid.
    */
   listPayments: handleUnaryCall<ListPaymentsRequest, ListPaymentsResponse>;
   /**
-   * ReconcilePayments asks Stripe for what was paid, refunded and disputed in the last days, and books what is missing.
-   * To repeat it is safe.
+   * ReconcilePayments fetches the payments, refunds and disputes of the last days from Stripe and books the missing
+   * ones. Repeating the call is safe.
    *
-   * Refuses with CARD_PAYMENTS_OFF, with PARAMETER_INVALID where the days are too many, and with
-   * CARD_PAYMENTS_UNAVAILABLE where Stripe does not answer.
+   * Refuses with CARD_PAYMENTS_OFF, with PARAMETER_INVALID if the days are too many, and with CARD_PAYMENTS_UNAVAILABLE
+   * if Stripe does not answer.
    */
   reconcilePayments: handleUnaryCall<ReconcilePaymentsRequest, ReconcilePaymentsResponse>;
   /**
-   * HandleStripeEvent takes an event as Stripe sends it. Its signature is what lets it in. It is answered once what it
-   * means is booked.
+   * HandleStripeEvent receives events from Stripe, authenticated by their signature. It answers when the event is
+   * booked.
    *
-   * Refuses with CARD_PAYMENTS_OFF, with STRIPE_EVENT_REFUSED where the signature is not Stripe's or too old, with
-   * BODY_TOO_LARGE above 64 KiB, and with CARD_PAYMENTS_UNAVAILABLE or as the ledger does where it cannot be booked now:
-   * then Stripe sends it again.
+   * Refuses with CARD_PAYMENTS_OFF, with STRIPE_EVENT_REFUSED if the signature is not Stripe's or too old, with
+   * BODY_TOO_LARGE above 64 KiB, and with CARD_PAYMENTS_UNAVAILABLE or the ledger's own errors if it cannot be booked
+   * now. Stripe then sends it again.
    */
   handleStripeEvent: handleUnaryCall<HandleStripeEventRequest, HandleStripeEventResponse>;
 }
 
 export interface PaymentServiceClient extends Client {
   /**
-   * CreateTopUpCodes makes a batch of codes, each worth the same amount, and shows them this once.
+   * CreateTopUpCodes creates a batch of codes of the same value and returns them, once only.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the count, the amount or the note will not do, and with
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the count, the amount or the note is invalid, and with
    * PROOF_NEEDED.
    */
   createTopUpCodes(
@@ -2590,7 +2591,7 @@ export interface PaymentServiceClient extends Client {
   /**
    * ListTopUpCodes lists codes by id, without their secrets.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listTopUpCodes(
     request: ListTopUpCodesRequest,
@@ -2608,9 +2609,9 @@ export interface PaymentServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListTopUpCodesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListTopUpBatches lists batches of codes, the newest first, each with how many of its codes were redeemed.
+   * ListTopUpBatches lists batches of codes, newest first, each with the number of redeemed codes.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listTopUpBatches(
     request: ListTopUpBatchesRequest,
@@ -2628,9 +2629,9 @@ export interface PaymentServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListTopUpBatchesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * VoidTopUpCodes ends the codes of a batch that nobody redeemed yet, or one of them.
+   * VoidTopUpCodes voids the codes of a batch that are not redeemed yet, or one of them.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such batch or code.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such batch or code.
    */
   voidTopUpCodes(
     request: VoidTopUpCodesRequest,
@@ -2648,12 +2649,12 @@ export interface PaymentServiceClient extends Client {
     callback: (error: ServiceError | null, response: VoidTopUpCodesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RedeemTopUpCode adds what a code is worth to an account. To repeat it for the same account is safe and changes
+   * RedeemTopUpCode adds the value of a code to an account. Repeating the call for the same account is safe and changes
    * nothing.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where the account is none of the caller's, with
-   * TOP_UP_CODE_INVALID where the code is wrong, was redeemed elsewhere, is void or too old, and with RATE_LIMITED where
-   * somebody tries too often.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if the account does not belong to the caller, with
+   * TOP_UP_CODE_INVALID if the code is wrong, was redeemed for another account, is void or is too old, and with
+   * RATE_LIMITED after too many attempts.
    */
   redeemTopUpCode(
     request: RedeemTopUpCodeRequest,
@@ -2671,13 +2672,12 @@ export interface PaymentServiceClient extends Client {
     callback: (error: ServiceError | null, response: RedeemTopUpCodeResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CreateCheckout begins a payment by card: the payer goes on at the address in the answer, at Stripe. What was paid is
-   * credited once Stripe says so.
+   * CreateCheckout begins a card payment and returns the address of the Stripe page where the payer pays. The account
+   * is credited when Stripe confirms the payment.
    *
-   * Refuses with CARD_PAYMENTS_OFF where the settings name no Stripe account, with PARAMETER_MISSING, with
-   * PARAMETER_INVALID where the amount is none that is taken, with RESOURCE_UNKNOWN where the account is none of the
-   * caller's, with RATE_LIMITED where somebody begins too many, and with CARD_PAYMENTS_UNAVAILABLE where Stripe does not
-   * answer.
+   * Refuses with CARD_PAYMENTS_OFF if the settings name no Stripe account, with PARAMETER_MISSING, with
+   * PARAMETER_INVALID if the amount is not allowed, with RESOURCE_UNKNOWN if the account does not belong to the caller,
+   * with RATE_LIMITED after too many calls, and with CARD_PAYMENTS_UNAVAILABLE if Stripe does not answer.
    */
   createCheckout(
     request: CreateCheckoutRequest,
@@ -2695,9 +2695,9 @@ export interface PaymentServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreateCheckoutResponse) => void,
   ): ClientUnaryCall;
   /**
-   * GetPayment shows one payment by card.
+   * GetPayment shows one card payment.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such payment of the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such payment of the caller's.
    */
   getPayment(
     request: GetPaymentRequest,
@@ -2715,10 +2715,10 @@ export interface PaymentServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetPaymentResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListPayments lists payments by card, the newest first, and tells which amounts are offered.
+   * ListPayments lists card payments, newest first, and the amounts that are offered.
    *
-   * Refuses with RESOURCE_UNKNOWN where the account is none of the caller's, and with PARAMETER_INVALID where the page
-   * token is none.
+   * Refuses with RESOURCE_UNKNOWN if the account does not belong to the caller, and with PARAMETER_INVALID if the page
+   * token is invalid.
    */
   listPayments(
     request: ListPaymentsRequest,
@@ -2736,11 +2736,11 @@ export interface PaymentServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListPaymentsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ReconcilePayments asks Stripe for what was paid, refunded and disputed in the last days, and books what is missing.
-   * To repeat it is safe.
+   * ReconcilePayments fetches the payments, refunds and disputes of the last days from Stripe and books the missing
+   * ones. Repeating the call is safe.
    *
-   * Refuses with CARD_PAYMENTS_OFF, with PARAMETER_INVALID where the days are too many, and with
-   * CARD_PAYMENTS_UNAVAILABLE where Stripe does not answer.
+   * Refuses with CARD_PAYMENTS_OFF, with PARAMETER_INVALID if the days are too many, and with CARD_PAYMENTS_UNAVAILABLE
+   * if Stripe does not answer.
    */
   reconcilePayments(
     request: ReconcilePaymentsRequest,
@@ -2758,12 +2758,12 @@ export interface PaymentServiceClient extends Client {
     callback: (error: ServiceError | null, response: ReconcilePaymentsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * HandleStripeEvent takes an event as Stripe sends it. Its signature is what lets it in. It is answered once what it
-   * means is booked.
+   * HandleStripeEvent receives events from Stripe, authenticated by their signature. It answers when the event is
+   * booked.
    *
-   * Refuses with CARD_PAYMENTS_OFF, with STRIPE_EVENT_REFUSED where the signature is not Stripe's or too old, with
-   * BODY_TOO_LARGE above 64 KiB, and with CARD_PAYMENTS_UNAVAILABLE or as the ledger does where it cannot be booked now:
-   * then Stripe sends it again.
+   * Refuses with CARD_PAYMENTS_OFF, with STRIPE_EVENT_REFUSED if the signature is not Stripe's or too old, with
+   * BODY_TOO_LARGE above 64 KiB, and with CARD_PAYMENTS_UNAVAILABLE or the ledger's own errors if it cannot be booked
+   * now. Stripe then sends it again.
    */
   handleStripeEvent(
     request: HandleStripeEventRequest,

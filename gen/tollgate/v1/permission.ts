@@ -8,9 +8,9 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /**
- * Permission says what a caller needs before a method runs. Every method has one. A caller is a key, or a person who
- * signed in: a person's role in the account stands for scopes, and those who only look are refused whatever changes
- * something, which is every method that HTTP does not reach with GET.
+ * Permission says what a caller needs to call a method. Every method has one. A caller is a key, or a signed-in person.
+ * The role of a person in the account gives scopes. A person who may only read cannot call methods that change
+ * something, which are all methods that HTTP does not map to GET.
  */
 export interface Permission {
   /**
@@ -18,16 +18,16 @@ export interface Permission {
    * only people and operators have. Empty: any valid key, any person. An operator's key carries every scope.
    */
   scope: string;
-  /**
-   * True where the method shows or changes more than the caller's own account, so that only an operator's key may call
-   * it.
-   */
+  /** True if the method shows or changes more than the caller's own account, so that only an operator may call it. */
   operator: boolean;
-  /** True where nobody needs to be known: people who sign in are not yet. */
+  /** True if the method needs no authentication, such as signing in. */
   open: boolean;
-  /** True where only a person who signed in may call it, about that person, and no key. */
+  /** True if only a signed-in person may call the method, about that person, and no key. */
   user: boolean;
-  /** True where a person must have shown the password, and the second factor, within the last half hour. Keys may. */
+  /**
+   * True if a person must have entered the password, and the second factor, within the last half hour. Keys need no
+   * such proof.
+   */
   fresh: boolean;
 }
 

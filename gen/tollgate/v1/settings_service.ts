@@ -19,7 +19,7 @@ import type {
 } from "@grpc/grpc-js";
 import { Price } from "./usage.js";
 
-/** SettingsSource says where something that is in force is decided. */
+/** SettingsSource is what decides an item that is in force. */
 export enum SettingsSource {
   /** SETTINGS_SOURCE_UNSPECIFIED - Not set; it is never sent. */
   SETTINGS_SOURCE_UNSPECIFIED = 0,
@@ -27,9 +27,9 @@ export enum SettingsSource {
   SETTINGS_SOURCE_FILE = 1,
   /** SETTINGS_SOURCE_ENVIRONMENT - The environment of the process decides. */
   SETTINGS_SOURCE_ENVIRONMENT = 2,
-  /** SETTINGS_SOURCE_DATABASE - The database decides since the file made it. */
+  /** SETTINGS_SOURCE_DATABASE - The database decides, because the file created the item there. */
   SETTINGS_SOURCE_DATABASE = 3,
-  /** SETTINGS_SOURCE_UPSTREAM - An upstream offers it in its own list of models. */
+  /** SETTINGS_SOURCE_UPSTREAM - An upstream offers the model in its own list. */
   SETTINGS_SOURCE_UPSTREAM = 4,
   UNRECOGNIZED = -1,
 }
@@ -39,94 +39,94 @@ export interface SettingsFile {
   /** The file's name, without its directory. */
   name: string;
   /**
-   * The text of the file. A secret that stands in it is replaced by words such as `(kept secret 1)`, which an update
-   * understands; `${NAME}` stands as it is written.
+   * The text of the file. A secret in it is replaced by a placeholder such as `(kept secret 1)`, which an update
+   * understands; `${NAME}` remains as it is.
    */
   content: string;
-  /** Names the text, so that an update does not write over another one. */
+  /** The version of the text, so that an update does not overwrite another change. */
   etag: string;
-  /** True where the node may write the file. */
+  /** True if the node may write the file. */
   writable: boolean;
-  /** Why it may not. Empty where it may. */
+  /** Why the node may not write the file. Empty: it may. */
   problem: string;
-  /** True where this text is in force. It is not where it was refused, or is about to be read. */
+  /** True if this text is in force. False if it has an error or was not read yet. */
   inForce: boolean;
 }
 
-/** NamedSetting is something that the file or the environment names. */
+/** NamedSetting is an item of the file or the environment. */
 export interface NamedSetting {
-  /** In which block of the file it stands or would stand: upstream, model, account, key or alert. */
+  /** The block of the file that it belongs to: upstream, model, account, key or alert. */
   block: string;
-  /** What it is called there. A key has its own name, or its account's. */
+  /** The name of the item. A key has its own name, or the name of its account. */
   name: string;
-  /** What decides about it now. */
+  /** What decides the item now. */
   source: SettingsSource;
   /**
-   * What the file says of it that is not in force, such as `accounts.acme says other limits (budget_day)`. Empty: it is
-   * in force as it stands.
+   * What in the file is not in force, such as `accounts.acme says other limits (budget_day)`. Empty: the item is in
+   * force as written.
    */
   difference: string;
 }
 
-/** SettingsProblem is something that is wrong with a text. */
+/** SettingsProblem is an error in a text. */
 export interface SettingsProblem {
   /** The line, from 1. 0: the text as a whole. */
   line: number;
   /** The column, from 1. 0: the text as a whole. */
   column: number;
-  /** What is wrong, with the path of the value. */
+  /** The error, with the path of the value. */
   problem: string;
 }
 
-/** GetSettingsRequest is what GetSettings is asked. */
+/** GetSettingsRequest is the request of GetSettings. */
 export interface GetSettingsRequest {
 }
 
-/** GetSettingsResponse is the file, and where what it names is decided. */
+/** GetSettingsResponse is the file, and what decides its items. */
 export interface GetSettingsResponse {
-  /** The file. Absent: this node has none and serves what its environment says. */
+  /** The file. Absent: this node has no file and uses its environment. */
   file?:
     | SettingsFile
     | undefined;
-  /** What the file and the environment name. */
+  /** The items of the file and the environment. */
   named: NamedSetting[];
 }
 
-/** CheckSettingsRequest is what CheckSettings is asked. */
+/** CheckSettingsRequest is the request of CheckSettings. */
 export interface CheckSettingsRequest {
-  /** The text, with its replaced secrets as GetSettings shows them. At most 200,000 bytes. */
+  /** The text, with the placeholders for secrets that GetSettings shows. At most 200,000 bytes. */
   content: string;
-  /** The etag of the file that the text was made from. */
+  /** The etag of the file that was edited. */
   etag: string;
 }
 
-/** SoldModel is what a model would be sold at. */
+/** SoldModel is the price of a model. */
 export interface SoldModel {
   /** The identifier by which requests name the model. */
   id: string;
-  /** What its callers would pay. */
+  /** What clients would pay. */
   price?:
     | Price
     | undefined;
-  /** Who says the price, such as `published for openai 'gpt-4o'` or `of the settings`. */
+  /** Where the price comes from, such as `published for openai 'gpt-4o'` or `of the settings`. */
   source: string;
-  /** A sentence for each target whose price for the operator is above this one. */
+  /** One sentence for each target that costs the operator more than this price. */
   losses: string[];
 }
 
-/** CheckSettingsResponse says what is wrong, and what the text means for prices. */
+/** CheckSettingsResponse has the errors in the text, and the prices of its models. */
 export interface CheckSettingsResponse {
-  /** What is wrong, in the order of the text. Empty: the text would come into force. */
+  /** The errors, in the order of the text. Empty: the text is valid. */
   problems: SettingsProblem[];
-  /** The first 1,000 models of the text, in its order. Empty where anything is wrong. */
+  /** The first 1,000 models of the text, in its order. Empty if there are errors. */
   models: SoldModel[];
 }
 
-/** UpdateSettingsRequest is what UpdateSettings is asked. */
+/** UpdateSettingsRequest is the request of UpdateSettings. */
 export interface UpdateSettingsRequest {
-  /** The text, with its replaced secrets as GetSettings shows them. At most 200,000 bytes. */
+  /** The text, with the placeholders for secrets that GetSettings shows. At most 200,000 bytes. */
   content: string;
-  /** The etag of the file that the text was made from. */
+  /** The etag of the file that was edited. */
   etag: string;
 }
 
@@ -136,7 +136,7 @@ export interface UpdateSettingsResponse {
   file?: SettingsFile | undefined;
 }
 
-/** ExportSettingsRequest is what ExportSettings is asked. */
+/** ExportSettingsRequest is the request of ExportSettings. */
 export interface ExportSettingsRequest {
 }
 
@@ -864,15 +864,15 @@ export const ExportSettingsResponse: MessageFns<ExportSettingsResponse> = {
 };
 
 /**
- * SettingsService shows and changes the settings file of the node that answers, and writes what was made over the API
- * in the form of one. Each node serves by its own file.
+ * SettingsService shows and changes the settings file of the node that answers, and exports what was created over the
+ * API in the form of a settings file. Each node uses its own file.
  *
- * Every method needs an operator: a key as `authorization: Bearer sk-...` or `x-api-key: sk-...`, or a person. It refuses
- * with KEY_MISSING, KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING.
+ * Every method needs an operator: a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, or a person. It
+ * refuses with KEY_MISSING, KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING.
  */
 export type SettingsServiceService = typeof SettingsServiceService;
 export const SettingsServiceService = {
-  /** GetSettings shows the file as it is written, without its secrets, and where each thing that it names is decided. */
+  /** GetSettings shows the text of the file without its secrets, and which source decides each item in it. */
   getSettings: {
     path: "/tollgate.v1.SettingsService/GetSettings" as const,
     requestStream: false as const,
@@ -883,9 +883,9 @@ export const SettingsServiceService = {
     responseDeserialize: (value: Buffer): GetSettingsResponse => GetSettingsResponse.decode(value),
   },
   /**
-   * CheckSettings says what is wrong with a text for the file and what its models would be sold at, and changes nothing.
+   * CheckSettings lists the errors in a new text for the file and the prices of its models. It changes nothing.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is no file, and with ETAG_STALE.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no file, and with ETAG_STALE.
    */
   checkSettings: {
     path: "/tollgate.v1.SettingsService/CheckSettings" as const,
@@ -898,10 +898,10 @@ export const SettingsServiceService = {
     responseDeserialize: (value: Buffer): CheckSettingsResponse => CheckSettingsResponse.decode(value),
   },
   /**
-   * UpdateSettings writes the file of the node that answers and puts it in force, whole or not at all.
+   * UpdateSettings writes the file of the node that answers and applies it, completely or not at all.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the text is wrong or the file cannot be written here,
-   * with RESOURCE_UNKNOWN where there is no file, with ETAG_STALE, and with PROOF_NEEDED.
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the text is wrong or the file cannot be written here,
+   * with RESOURCE_UNKNOWN if there is no file, with ETAG_STALE, and with PROOF_NEEDED.
    */
   updateSettings: {
     path: "/tollgate.v1.SettingsService/UpdateSettings" as const,
@@ -915,9 +915,10 @@ export const SettingsServiceService = {
     responseDeserialize: (value: Buffer): UpdateSettingsResponse => UpdateSettingsResponse.decode(value),
   },
   /**
-   * ExportSettings writes the accounts, keys and alerts that were made over the API as a settings file has them.
+   * ExportSettings returns the accounts, keys and alerts that were created over the API, in the form of a settings
+   * file.
    *
-   * The secrets of keys are not known to the gateway: each stands there as the name of a variable.
+   * The gateway does not know the secrets of keys, so the file has the name of a variable for each.
    */
   exportSettings: {
     path: "/tollgate.v1.SettingsService/ExportSettings" as const,
@@ -933,31 +934,32 @@ export const SettingsServiceService = {
 } as const;
 
 export interface SettingsServiceServer extends UntypedServiceImplementation {
-  /** GetSettings shows the file as it is written, without its secrets, and where each thing that it names is decided. */
+  /** GetSettings shows the text of the file without its secrets, and which source decides each item in it. */
   getSettings: handleUnaryCall<GetSettingsRequest, GetSettingsResponse>;
   /**
-   * CheckSettings says what is wrong with a text for the file and what its models would be sold at, and changes nothing.
+   * CheckSettings lists the errors in a new text for the file and the prices of its models. It changes nothing.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is no file, and with ETAG_STALE.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no file, and with ETAG_STALE.
    */
   checkSettings: handleUnaryCall<CheckSettingsRequest, CheckSettingsResponse>;
   /**
-   * UpdateSettings writes the file of the node that answers and puts it in force, whole or not at all.
+   * UpdateSettings writes the file of the node that answers and applies it, completely or not at all.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the text is wrong or the file cannot be written here,
-   * with RESOURCE_UNKNOWN where there is no file, with ETAG_STALE, and with PROOF_NEEDED.
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the text is wrong or the file cannot be written here,
+   * with RESOURCE_UNKNOWN if there is no file, with ETAG_STALE, and with PROOF_NEEDED.
    */
   updateSettings: handleUnaryCall<UpdateSettingsRequest, UpdateSettingsResponse>;
   /**
-   * ExportSettings writes the accounts, keys and alerts that were made over the API as a settings file has them.
+   * ExportSettings returns the accounts, keys and alerts that were created over the API, in the form of a settings
+   * file.
    *
-   * The secrets of keys are not known to the gateway: each stands there as the name of a variable.
+   * The gateway does not know the secrets of keys, so the file has the name of a variable for each.
    */
   exportSettings: handleUnaryCall<ExportSettingsRequest, ExportSettingsResponse>;
 }
 
 export interface SettingsServiceClient extends Client {
-  /** GetSettings shows the file as it is written, without its secrets, and where each thing that it names is decided. */
+  /** GetSettings shows the text of the file without its secrets, and which source decides each item in it. */
   getSettings(
     request: GetSettingsRequest,
     callback: (error: ServiceError | null, response: GetSettingsResponse) => void,
@@ -974,9 +976,9 @@ export interface SettingsServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetSettingsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CheckSettings says what is wrong with a text for the file and what its models would be sold at, and changes nothing.
+   * CheckSettings lists the errors in a new text for the file and the prices of its models. It changes nothing.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is no file, and with ETAG_STALE.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no file, and with ETAG_STALE.
    */
   checkSettings(
     request: CheckSettingsRequest,
@@ -994,10 +996,10 @@ export interface SettingsServiceClient extends Client {
     callback: (error: ServiceError | null, response: CheckSettingsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateSettings writes the file of the node that answers and puts it in force, whole or not at all.
+   * UpdateSettings writes the file of the node that answers and applies it, completely or not at all.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the text is wrong or the file cannot be written here,
-   * with RESOURCE_UNKNOWN where there is no file, with ETAG_STALE, and with PROOF_NEEDED.
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the text is wrong or the file cannot be written here,
+   * with RESOURCE_UNKNOWN if there is no file, with ETAG_STALE, and with PROOF_NEEDED.
    */
   updateSettings(
     request: UpdateSettingsRequest,
@@ -1015,9 +1017,10 @@ export interface SettingsServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateSettingsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ExportSettings writes the accounts, keys and alerts that were made over the API as a settings file has them.
+   * ExportSettings returns the accounts, keys and alerts that were created over the API, in the form of a settings
+   * file.
    *
-   * The secrets of keys are not known to the gateway: each stands there as the name of a variable.
+   * The gateway does not know the secrets of keys, so the file has the name of a variable for each.
    */
   exportSettings(
     request: ExportSettingsRequest,

@@ -24,41 +24,41 @@ export enum UpstreamHealth {
   UPSTREAM_HEALTH_UNSPECIFIED = 0,
   /** UPSTREAM_HEALTH_HEALTHY - Requests go there. */
   UPSTREAM_HEALTH_HEALTHY = 1,
-  /** UPSTREAM_HEALTH_COOLING - The upstream, or each of its models that was asked for, is set aside for a while. */
+  /** UPSTREAM_HEALTH_COOLING - The upstream, or each of its requested models, is ejected: it gets no requests for a while. */
   UPSTREAM_HEALTH_COOLING = 2,
-  /** UPSTREAM_HEALTH_REFUSED - The upstream did not take the gateway's credential, and no request succeeded since. */
+  /** UPSTREAM_HEALTH_REFUSED - The upstream refused the gateway's credential, and no request has succeeded since. */
   UPSTREAM_HEALTH_REFUSED = 3,
-  /** UPSTREAM_HEALTH_DRAINED - An operator drains the upstream: no new requests go there. */
+  /** UPSTREAM_HEALTH_DRAINED - An operator drains the upstream: it gets no new requests. */
   UPSTREAM_HEALTH_DRAINED = 4,
   UNRECOGNIZED = -1,
 }
 
-/** UpstreamTestResult says what came of a test of an upstream. */
+/** UpstreamTestResult is the result of a test of an upstream. */
 export enum UpstreamTestResult {
   /** UPSTREAM_TEST_RESULT_UNSPECIFIED - Not set; never sent. */
   UPSTREAM_TEST_RESULT_UNSPECIFIED = 0,
-  /** UPSTREAM_TEST_RESULT_WELL - The upstream took the credential and answered. */
+  /** UPSTREAM_TEST_RESULT_WELL - The upstream accepted the credential and answered. */
   UPSTREAM_TEST_RESULT_WELL = 1,
-  /** UPSTREAM_TEST_RESULT_UNREACHABLE - Nothing is there, or it did not answer in 10 seconds. */
+  /** UPSTREAM_TEST_RESULT_UNREACHABLE - The upstream cannot be reached, or did not answer in 10 seconds. */
   UPSTREAM_TEST_RESULT_UNREACHABLE = 2,
-  /** UPSTREAM_TEST_RESULT_CREDENTIAL - The upstream did not take the credential. */
+  /** UPSTREAM_TEST_RESULT_CREDENTIAL - The upstream refused the credential. */
   UPSTREAM_TEST_RESULT_CREDENTIAL = 3,
-  /** UPSTREAM_TEST_RESULT_FAILED - The upstream answered with an error, or with what cannot be read. */
+  /** UPSTREAM_TEST_RESULT_FAILED - The upstream answered with an error, or with an unreadable answer. */
   UPSTREAM_TEST_RESULT_FAILED = 4,
-  /** UPSTREAM_TEST_RESULT_UNTESTED - The upstream's family has no list of models that could be read without cost. */
+  /** UPSTREAM_TEST_RESULT_UNTESTED - The upstream's family has no model list that can be read without cost. */
   UPSTREAM_TEST_RESULT_UNTESTED = 5,
   UNRECOGNIZED = -1,
 }
 
-/** AsideCause says why an upstream, or a model there, is set aside. */
+/** AsideCause is why an upstream, or a model of it, is ejected. */
 export enum AsideCause {
   /** ASIDE_CAUSE_UNSPECIFIED - Not set; never sent. */
   ASIDE_CAUSE_UNSPECIFIED = 0,
-  /** ASIDE_CAUSE_FAILING - Requests there fail. */
+  /** ASIDE_CAUSE_FAILING - Requests to it fail. */
   ASIDE_CAUSE_FAILING = 1,
   /** ASIDE_CAUSE_RATE_LIMITED - The upstream's own rate limit is reached. */
   ASIDE_CAUSE_RATE_LIMITED = 2,
-  /** ASIDE_CAUSE_CREDENTIAL - The upstream does not take the gateway's credential. */
+  /** ASIDE_CAUSE_CREDENTIAL - The upstream refuses the gateway's credential. */
   ASIDE_CAUSE_CREDENTIAL = 3,
   /** ASIDE_CAUSE_NO_FUNDS - The gateway's account there has no funds. */
   ASIDE_CAUSE_NO_FUNDS = 4,
@@ -69,7 +69,7 @@ export enum AsideCause {
   UNRECOGNIZED = -1,
 }
 
-/** Upstream is a service that models are served at, as the gateway knows it. */
+/** Upstream is a provider or server of models. */
 export interface Upstream {
   /** The id that the settings of the gateway give the upstream. */
   id: string;
@@ -79,34 +79,31 @@ export interface Upstream {
   baseUrl: string;
   /** Whether requests go to the upstream from the node that answers. */
   health: UpstreamHealth;
-  /** How long the whole upstream stays set aside at the node that answers, in milliseconds. 0: it is not. */
+  /** How long the whole upstream stays ejected on the node that answers, in milliseconds. 0: it is not ejected. */
   coolingMs: bigint;
-  /** The number of requests of the node that answers that run there now. */
+  /** The number of requests that the answering node runs there now. */
   running: bigint;
   /** The identifiers of the models that the upstream serves. */
   models: string[];
-  /**
-   * What of the upstream is set aside, at which node, and why. What other nodes set aside is up to 5 seconds old.
-   * Empty: nothing.
-   */
+  /** The ejections of the upstream on all nodes. Those of other nodes are up to 5 seconds old. Empty: none. */
   asides: UpstreamAside[];
 }
 
-/** UpstreamAside says that an upstream, or one model there, is set aside: no requests go there for a while. */
+/** UpstreamAside is an ejection: an upstream, or one model of it, gets no requests for a while. */
 export interface UpstreamAside {
-  /** The model that is set aside, as the upstream names it. Empty: the whole upstream. */
+  /** The ejected model, as the upstream names it. Empty: the whole upstream. */
   model: string;
-  /** Why it is set aside. */
+  /** Why it is ejected. */
   cause: AsideCause;
-  /** How long it stays set aside, in milliseconds. 0: until a request shows that it is well. */
+  /** How long it stays ejected, in milliseconds. 0: until a request succeeds. */
   coolingMs: bigint;
-  /** The id of the node that set it aside: each node finds out by its own requests what fails. */
+  /** The id of the node that ejected it. Each node decides by its own requests. */
   nodeId: string;
 }
 
-/** ListUpstreamsRequest is what ListUpstreams is asked. */
+/** ListUpstreamsRequest is the request of ListUpstreams. */
 export interface ListUpstreamsRequest {
-  /** Maximum upstreams per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  /** Maximum upstreams per page, up to 1,000; 0 means all. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -120,7 +117,7 @@ export interface ListUpstreamsResponse {
   nextPageToken: string;
 }
 
-/** ResetUpstreamRequest is what ResetUpstream is asked. */
+/** ResetUpstreamRequest is the request of ResetUpstream. */
 export interface ResetUpstreamRequest {
   /** The upstream's id. */
   id: string;
@@ -132,7 +129,7 @@ export interface ResetUpstreamResponse {
   upstream?: Upstream | undefined;
 }
 
-/** DrainUpstreamRequest is what DrainUpstream is asked. */
+/** DrainUpstreamRequest is the request of DrainUpstream. */
 export interface DrainUpstreamRequest {
   /** The upstream's id. */
   id: string;
@@ -144,7 +141,7 @@ export interface DrainUpstreamResponse {
   upstream?: Upstream | undefined;
 }
 
-/** UndrainUpstreamRequest is what UndrainUpstream is asked. */
+/** UndrainUpstreamRequest is the request of UndrainUpstream. */
 export interface UndrainUpstreamRequest {
   /** The upstream's id. */
   id: string;
@@ -156,17 +153,17 @@ export interface UndrainUpstreamResponse {
   upstream?: Upstream | undefined;
 }
 
-/** TestUpstreamRequest is what TestUpstream is asked. */
+/** TestUpstreamRequest is the request of TestUpstream. */
 export interface TestUpstreamRequest {
   /** The upstream's id. */
   id: string;
 }
 
-/** TestUpstreamResponse says what came of the test. */
+/** TestUpstreamResponse is the result of the test. */
 export interface TestUpstreamResponse {
-  /** What came of it. */
+  /** The result. */
   result: UpstreamTestResult;
-  /** What failed, in words. Empty: nothing did. */
+  /** What failed. Empty: nothing. */
   problem: string;
   /** The HTTP status of the upstream's answer. 0: none came. */
   httpStatus: number;
@@ -174,7 +171,7 @@ export interface TestUpstreamResponse {
   durationMs: bigint;
   /** The number of models that the upstream lists. */
   modelCount: bigint;
-  /** The models that the settings name at this upstream and that its list lacks. */
+  /** The models that the settings name for this upstream and that are not in its list. */
   missingModels: string[];
 }
 
@@ -933,7 +930,7 @@ export const TestUpstreamResponse: MessageFns<TestUpstreamResponse> = {
 };
 
 /**
- * UpstreamService shows the upstreams that answer requests, and their health.
+ * UpstreamService shows the upstreams and their health.
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
  * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING.
@@ -942,9 +939,9 @@ export const TestUpstreamResponse: MessageFns<TestUpstreamResponse> = {
 export type UpstreamServiceService = typeof UpstreamServiceService;
 export const UpstreamServiceService = {
   /**
-   * ListUpstreams lists the upstreams in the order of their ids. It never shows a credential.
+   * ListUpstreams lists the upstreams by id. It never shows a credential.
    *
-   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   * Refuses with PARAMETER_INVALID if the page size or the page token is invalid.
    */
   listUpstreams: {
     path: "/tollgate.v1.UpstreamService/ListUpstreams" as const,
@@ -957,7 +954,7 @@ export const UpstreamServiceService = {
     responseDeserialize: (value: Buffer): ListUpstreamsResponse => ListUpstreamsResponse.decode(value),
   },
   /**
-   * ResetUpstream takes an upstream that was set aside, or is drained, back into use at once.
+   * ResetUpstream ends every ejection and the drain of an upstream, so that it gets requests again at once.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -972,8 +969,8 @@ export const UpstreamServiceService = {
     responseDeserialize: (value: Buffer): ResetUpstreamResponse => ResetUpstreamResponse.decode(value),
   },
   /**
-   * DrainUpstream lets no new request go to an upstream, until UndrainUpstream, ResetUpstream or the end of the process;
-   * those that run end as they would. All nodes that live now are told; one that starts later is not.
+   * DrainUpstream stops new requests to an upstream until UndrainUpstream, ResetUpstream or the end of the process.
+   * Running requests finish. It applies to all nodes that run now, and not to nodes that start later.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -988,7 +985,7 @@ export const UpstreamServiceService = {
     responseDeserialize: (value: Buffer): DrainUpstreamResponse => DrainUpstreamResponse.decode(value),
   },
   /**
-   * UndrainUpstream ends a drain. What is set aside for another cause stays so.
+   * UndrainUpstream ends a drain. It does not end ejections for other causes.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1004,8 +1001,8 @@ export const UpstreamServiceService = {
     responseDeserialize: (value: Buffer): UndrainUpstreamResponse => UndrainUpstreamResponse.decode(value),
   },
   /**
-   * TestUpstream reads the upstream's list of models with the gateway's credential, once, and says what failed. No
-   * model is asked, so that it costs nothing. It changes nothing of the upstream's health.
+   * TestUpstream reads the model list of an upstream once, with the gateway's credential, and reports any failure. It
+   * calls no model, costs nothing, and does not change the health of the upstream.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1023,33 +1020,33 @@ export const UpstreamServiceService = {
 
 export interface UpstreamServiceServer extends UntypedServiceImplementation {
   /**
-   * ListUpstreams lists the upstreams in the order of their ids. It never shows a credential.
+   * ListUpstreams lists the upstreams by id. It never shows a credential.
    *
-   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   * Refuses with PARAMETER_INVALID if the page size or the page token is invalid.
    */
   listUpstreams: handleUnaryCall<ListUpstreamsRequest, ListUpstreamsResponse>;
   /**
-   * ResetUpstream takes an upstream that was set aside, or is drained, back into use at once.
+   * ResetUpstream ends every ejection and the drain of an upstream, so that it gets requests again at once.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   resetUpstream: handleUnaryCall<ResetUpstreamRequest, ResetUpstreamResponse>;
   /**
-   * DrainUpstream lets no new request go to an upstream, until UndrainUpstream, ResetUpstream or the end of the process;
-   * those that run end as they would. All nodes that live now are told; one that starts later is not.
+   * DrainUpstream stops new requests to an upstream until UndrainUpstream, ResetUpstream or the end of the process.
+   * Running requests finish. It applies to all nodes that run now, and not to nodes that start later.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   drainUpstream: handleUnaryCall<DrainUpstreamRequest, DrainUpstreamResponse>;
   /**
-   * UndrainUpstream ends a drain. What is set aside for another cause stays so.
+   * UndrainUpstream ends a drain. It does not end ejections for other causes.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   undrainUpstream: handleUnaryCall<UndrainUpstreamRequest, UndrainUpstreamResponse>;
   /**
-   * TestUpstream reads the upstream's list of models with the gateway's credential, once, and says what failed. No
-   * model is asked, so that it costs nothing. It changes nothing of the upstream's health.
+   * TestUpstream reads the model list of an upstream once, with the gateway's credential, and reports any failure. It
+   * calls no model, costs nothing, and does not change the health of the upstream.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1058,9 +1055,9 @@ export interface UpstreamServiceServer extends UntypedServiceImplementation {
 
 export interface UpstreamServiceClient extends Client {
   /**
-   * ListUpstreams lists the upstreams in the order of their ids. It never shows a credential.
+   * ListUpstreams lists the upstreams by id. It never shows a credential.
    *
-   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   * Refuses with PARAMETER_INVALID if the page size or the page token is invalid.
    */
   listUpstreams(
     request: ListUpstreamsRequest,
@@ -1078,7 +1075,7 @@ export interface UpstreamServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListUpstreamsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ResetUpstream takes an upstream that was set aside, or is drained, back into use at once.
+   * ResetUpstream ends every ejection and the drain of an upstream, so that it gets requests again at once.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1098,8 +1095,8 @@ export interface UpstreamServiceClient extends Client {
     callback: (error: ServiceError | null, response: ResetUpstreamResponse) => void,
   ): ClientUnaryCall;
   /**
-   * DrainUpstream lets no new request go to an upstream, until UndrainUpstream, ResetUpstream or the end of the process;
-   * those that run end as they would. All nodes that live now are told; one that starts later is not.
+   * DrainUpstream stops new requests to an upstream until UndrainUpstream, ResetUpstream or the end of the process.
+   * Running requests finish. It applies to all nodes that run now, and not to nodes that start later.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1119,7 +1116,7 @@ export interface UpstreamServiceClient extends Client {
     callback: (error: ServiceError | null, response: DrainUpstreamResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UndrainUpstream ends a drain. What is set aside for another cause stays so.
+   * UndrainUpstream ends a drain. It does not end ejections for other causes.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1139,8 +1136,8 @@ export interface UpstreamServiceClient extends Client {
     callback: (error: ServiceError | null, response: UndrainUpstreamResponse) => void,
   ): ClientUnaryCall;
   /**
-   * TestUpstream reads the upstream's list of models with the gateway's credential, once, and says what failed. No
-   * model is asked, so that it costs nothing. It changes nothing of the upstream's health.
+   * TestUpstream reads the model list of an upstream once, with the gateway's credential, and reports any failure. It
+   * calls no model, costs nothing, and does not change the health of the upstream.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */

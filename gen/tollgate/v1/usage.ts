@@ -8,210 +8,210 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Money } from "../../google/type/money.js";
 
-/** UsageSource says how it is known what a request used. */
+/** UsageSource says how the usage of a request is known. */
 export enum UsageSource {
   /** USAGE_SOURCE_UNSPECIFIED - Nothing is known yet: the request runs. */
   USAGE_SOURCE_UNSPECIFIED = 0,
   /** USAGE_SOURCE_REPORTED - The upstream reported it. */
   USAGE_SOURCE_REPORTED = 1,
-  /** USAGE_SOURCE_COUNTED - The gateway counted what it delivered, because the upstream's report did not come or could not be true. */
+  /** USAGE_SOURCE_COUNTED - The gateway counted what it delivered, because the upstream reported no usage or an impossible one. */
   USAGE_SOURCE_COUNTED = 2,
-  /** USAGE_SOURCE_RECOVERED - The gateway was restarted, and charged what it had noted until then. */
+  /** USAGE_SOURCE_RECOVERED - The gateway was restarted, and charged the usage that it had recorded until then. */
   USAGE_SOURCE_RECOVERED = 3,
   /** USAGE_SOURCE_NONE - Nothing was generated, so nothing is charged. */
   USAGE_SOURCE_NONE = 4,
   UNRECOGNIZED = -1,
 }
 
-/** Usage is how many tokens a request used. Every token stands in exactly one field, so that the fields add up. */
+/** Usage is how many tokens a request used. Every token counts in exactly one field, so the fields can be added up. */
 export interface Usage {
   /** Input tokens of text that were neither read from a cache nor written to one. */
   inputTokens: bigint;
   /** Input tokens that were read from the upstream's cache. */
   cacheReadTokens: bigint;
-  /** Input tokens that were written to the upstream's cache for its shortest time, which is 5 minutes where it has two. */
+  /** Input tokens that were written to the upstream's cache for its shortest time, which is 5 minutes if it has two. */
   cacheWriteTokens: bigint;
   /** Input tokens that were written to the upstream's cache for an hour. */
   cacheWrite1hTokens: bigint;
-  /** Output tokens, without those of reasoning and of sound. */
+  /** Output tokens, except reasoning and audio tokens. */
   outputTokens: bigint;
   /** Output tokens of reasoning. */
   reasoningTokens: bigint;
-  /** Input tokens of pictures. */
+  /** Image input tokens. */
   imageTokens: bigint;
-  /** Input tokens of sound. */
+  /** Audio input tokens. */
   audioInputTokens: bigint;
-  /** Output tokens of sound. */
+  /** Audio output tokens. */
   audioOutputTokens: bigint;
 }
 
 /**
  * Price is what a model costs, in pico-USD (10^-12 USD) per token: one USD per million tokens is 1,000,000.
  *
- * The field *_per_million beside each of them says the same in USD per million tokens.
+ * For each field *_picos, the field *_per_million has the same price in USD per million tokens.
  */
 export interface Price {
-  /** What input tokens that are neither cached nor written to a cache cost, in pico-USD a token. */
+  /** The price of input tokens that are neither cached nor written to a cache, in pico-USD a token. */
   inputPicos: bigint;
   /** input_picos in USD per million tokens. */
   inputPerMillion?:
     | Money
     | undefined;
-  /** What input tokens that are read from the upstream's cache cost, in pico-USD a token. */
+  /** The price of input tokens that are read from the upstream's cache, in pico-USD a token. */
   cacheReadPicos: bigint;
   /** cache_read_picos in USD per million tokens. */
   cacheReadPerMillion?:
     | Money
     | undefined;
-  /** What input tokens that are written to the upstream's cache for its shortest time cost, in pico-USD a token. */
+  /** The price of input tokens that are written to the upstream's cache for its shortest time, in pico-USD a token. */
   cacheWritePicos: bigint;
   /** cache_write_picos in USD per million tokens. */
   cacheWritePerMillion?:
     | Money
     | undefined;
-  /** What input tokens that are written to the upstream's cache for an hour cost, in pico-USD a token. */
+  /** The price of input tokens that are written to the upstream's cache for an hour, in pico-USD a token. */
   cacheWrite1hPicos: bigint;
   /** cache_write_1h_picos in USD per million tokens. */
   cacheWrite1hPerMillion?:
     | Money
     | undefined;
-  /** What output tokens cost, in pico-USD a token. */
+  /** The price of output tokens, in pico-USD a token. */
   outputPicos: bigint;
   /** output_picos in USD per million tokens. */
   outputPerMillion?:
     | Money
     | undefined;
-  /** What tokens of reasoning cost, in pico-USD a token. */
+  /** The price of reasoning tokens, in pico-USD a token. */
   reasoningPicos: bigint;
   /** reasoning_picos in USD per million tokens. */
   reasoningPerMillion?:
     | Money
     | undefined;
-  /** What input tokens of pictures cost, in pico-USD a token. */
+  /** The price of image input tokens, in pico-USD a token. */
   imagePicos: bigint;
   /** image_picos in USD per million tokens. */
   imagePerMillion?:
     | Money
     | undefined;
-  /** What input tokens of sound cost, in pico-USD a token. */
+  /** The price of audio input tokens, in pico-USD a token. */
   audioInputPicos: bigint;
   /** audio_input_picos in USD per million tokens. */
   audioInputPerMillion?:
     | Money
     | undefined;
-  /** What output tokens of sound cost, in pico-USD a token. */
+  /** The price of audio output tokens, in pico-USD a token. */
   audioOutputPicos: bigint;
   /** audio_output_picos in USD per million tokens. */
   audioOutputPerMillion?:
     | Money
     | undefined;
-  /** What each request costs beside its tokens, in pico-USD. */
+  /** The price of each request in addition to its tokens, in pico-USD. */
   requestPicos: bigint;
   /** request_picos in USD per thousand requests. */
   requestPerThousand?:
     | Money
     | undefined;
-  /** What requests with longer inputs cost, in order of length. The prices above hold up to the first of them. */
+  /** The prices of requests with longer inputs, in order of length. The prices above apply up to the first tier. */
   tiers: PriceTier[];
-  /** What the upstream's service tiers cost. A tier that is not named here costs what stands above. */
+  /** The prices of the upstream's service tiers. A tier that is not listed has the prices above. */
   serviceTiers: ServiceTierPrice[];
-  /** What calls of tools cost that the upstream runs. A tool that is not named here costs nothing beside its tokens. */
+  /** The prices of tools that the upstream runs. A tool that is not listed costs only its tokens. */
   tools: ToolPrice[];
 }
 
 /** TokenPrices are what tokens and requests cost, in pico-USD (10^-12 USD): one USD per million tokens is 1,000,000. */
 export interface TokenPrices {
-  /** What input tokens that are neither cached nor written to a cache cost, in pico-USD a token. */
+  /** The price of input tokens that are neither cached nor written to a cache, in pico-USD a token. */
   inputPicos: bigint;
   /** input_picos in USD per million tokens. */
   inputPerMillion?:
     | Money
     | undefined;
-  /** What input tokens that are read from the upstream's cache cost, in pico-USD a token. */
+  /** The price of input tokens that are read from the upstream's cache, in pico-USD a token. */
   cacheReadPicos: bigint;
   /** cache_read_picos in USD per million tokens. */
   cacheReadPerMillion?:
     | Money
     | undefined;
-  /** What input tokens that are written to the upstream's cache for its shortest time cost, in pico-USD a token. */
+  /** The price of input tokens that are written to the upstream's cache for its shortest time, in pico-USD a token. */
   cacheWritePicos: bigint;
   /** cache_write_picos in USD per million tokens. */
   cacheWritePerMillion?:
     | Money
     | undefined;
-  /** What input tokens that are written to the upstream's cache for an hour cost, in pico-USD a token. */
+  /** The price of input tokens that are written to the upstream's cache for an hour, in pico-USD a token. */
   cacheWrite1hPicos: bigint;
   /** cache_write_1h_picos in USD per million tokens. */
   cacheWrite1hPerMillion?:
     | Money
     | undefined;
-  /** What output tokens cost, in pico-USD a token. */
+  /** The price of output tokens, in pico-USD a token. */
   outputPicos: bigint;
   /** output_picos in USD per million tokens. */
   outputPerMillion?:
     | Money
     | undefined;
-  /** What tokens of reasoning cost, in pico-USD a token. */
+  /** The price of reasoning tokens, in pico-USD a token. */
   reasoningPicos: bigint;
   /** reasoning_picos in USD per million tokens. */
   reasoningPerMillion?:
     | Money
     | undefined;
-  /** What input tokens of pictures cost, in pico-USD a token. */
+  /** The price of image input tokens, in pico-USD a token. */
   imagePicos: bigint;
   /** image_picos in USD per million tokens. */
   imagePerMillion?:
     | Money
     | undefined;
-  /** What input tokens of sound cost, in pico-USD a token. */
+  /** The price of audio input tokens, in pico-USD a token. */
   audioInputPicos: bigint;
   /** audio_input_picos in USD per million tokens. */
   audioInputPerMillion?:
     | Money
     | undefined;
-  /** What output tokens of sound cost, in pico-USD a token. */
+  /** The price of audio output tokens, in pico-USD a token. */
   audioOutputPicos: bigint;
   /** audio_output_picos in USD per million tokens. */
   audioOutputPerMillion?:
     | Money
     | undefined;
-  /** What each request costs beside its tokens, in pico-USD. */
+  /** The price of each request in addition to its tokens, in pico-USD. */
   requestPicos: bigint;
   /** request_picos in USD per thousand requests. */
   requestPerThousand?: Money | undefined;
 }
 
-/** PriceTier is what a request with a long input costs. All of its tokens cost that, the first ones too. */
+/** PriceTier has the prices of requests with a long input. They apply to all tokens of such a request. */
 export interface PriceTier {
-  /** The tier holds for inputs of more tokens than this, cached ones counted. At least 1. */
+  /** The tier applies to inputs with more tokens than this, including cached ones. At least 1. */
   aboveInputTokens: bigint;
-  /** What the tokens of such a request, and the request itself, cost. */
+  /** The prices of the tokens of such a request, and of the request itself. */
   prices?: TokenPrices | undefined;
 }
 
-/** ServiceTierPrice is what requests cost in one of the upstream's service tiers. */
+/** ServiceTierPrice has the prices of one service tier of the upstream. */
 export interface ServiceTierPrice {
-  /** The name of the service tier as requests and answers say it, such as priority or flex. */
+  /** The name of the service tier in requests and answers, such as priority or flex. */
   name: string;
-  /** What tokens and requests cost, up to the first of the tiers below. */
+  /** The prices of tokens and requests, up to the first of the tiers below. */
   prices?:
     | TokenPrices
     | undefined;
-  /** What requests with longer inputs cost, in order of length. */
+  /** The prices of requests with longer inputs, in order of length. */
   tiers: PriceTier[];
 }
 
-/** ToolPrice is what each call of a tool costs that the upstream runs. */
+/** ToolPrice is the price of each call of a tool that the upstream runs. */
 export interface ToolPrice {
   /** The tool's name, such as web_search. */
   name: string;
-  /** What a call costs, in pico-USD (10^-12 USD): one USD per thousand calls is 1,000,000,000. */
+  /** The price of a call, in pico-USD (10^-12 USD): one USD per thousand calls is 1,000,000,000. */
   callPicos: bigint;
   /** call_picos in USD per thousand calls. */
   callPerThousand?: Money | undefined;
 }
 
-/** ToolUse says how often a tool was called that the upstream runs. */
+/** ToolUse says how often a tool that the upstream runs was called. */
 export interface ToolUse {
   /** The tool's name, such as web_search. */
   name: string;

@@ -25,36 +25,36 @@ import { Entry } from "./account_service.js";
 import { ErrorReason } from "./error_reason.js";
 import { Price, ToolUse, Usage, UsageSource } from "./usage.js";
 
-/** RequestState says how far a request has come. */
+/** RequestState is the state of a request. */
 export enum RequestState {
   /** REQUEST_STATE_UNSPECIFIED - Not set; never sent. */
   REQUEST_STATE_UNSPECIFIED = 0,
-  /** REQUEST_STATE_HELD - The request runs, and money is set aside for it. */
+  /** REQUEST_STATE_HELD - The request runs and has a hold. */
   REQUEST_STATE_HELD = 1,
   /** REQUEST_STATE_SETTLED - The request ended and was charged. */
   REQUEST_STATE_SETTLED = 2,
   /** REQUEST_STATE_VOIDED - The request ended and cost nothing. */
   REQUEST_STATE_VOIDED = 3,
-  /** REQUEST_STATE_EXPIRED - The request was lost: it was never charged, and what was set aside for it was freed. */
+  /** REQUEST_STATE_EXPIRED - The request was lost: it was never charged, and its hold was released. */
   REQUEST_STATE_EXPIRED = 4,
-  /** REQUEST_STATE_UNCHARGED - The request was refused before money was set aside for it, or was answered with another request's answer. */
+  /** REQUEST_STATE_UNCHARGED - The request was refused before it had a hold, or got the stored answer of another request. */
   REQUEST_STATE_UNCHARGED = 5,
   UNRECOGNIZED = -1,
 }
 
-/** UsageDimension is a property of requests that they are added up by. */
+/** UsageDimension is a property by which requests are summed up. */
 export enum UsageDimension {
   /** USAGE_DIMENSION_UNSPECIFIED - Not set; refused. */
   USAGE_DIMENSION_UNSPECIFIED = 0,
-  /** USAGE_DIMENSION_DAY - The UTC day on which the request ended, such as 2026-11-22. */
+  /** USAGE_DIMENSION_DAY - The UTC day on which the request was admitted, such as 2026-11-22. */
   USAGE_DIMENSION_DAY = 1,
-  /** USAGE_DIMENSION_HOUR - The hour in which it ended, such as 2026-11-22T10:00Z. */
+  /** USAGE_DIMENSION_HOUR - The hour in which it was admitted, such as 2026-11-22T10:00Z. */
   USAGE_DIMENSION_HOUR = 2,
-  /** USAGE_DIMENSION_MINUTE - The minute in which it ended, such as 2026-11-22T10:07Z. */
+  /** USAGE_DIMENSION_MINUTE - The minute in which it was admitted, such as 2026-11-22T10:07Z. */
   USAGE_DIMENSION_MINUTE = 3,
-  /** USAGE_DIMENSION_ACCOUNT - The id of the account. Empty: nobody knew who asked. */
+  /** USAGE_DIMENSION_ACCOUNT - The id of the account. Empty: the caller is not known. */
   USAGE_DIMENSION_ACCOUNT = 4,
-  /** USAGE_DIMENSION_KEY - The id of the key. Empty: nobody knew who asked. */
+  /** USAGE_DIMENSION_KEY - The id of the key. Empty: the caller is not known. */
   USAGE_DIMENSION_KEY = 5,
   /** USAGE_DIMENSION_MODEL - The identifier of the model. Empty: it was not read. */
   USAGE_DIMENSION_MODEL = 6,
@@ -79,32 +79,32 @@ export enum AttemptEnd {
   ATTEMPT_END_ANSWERED = 2,
   /** ATTEMPT_END_FAILED - The upstream failed or could not be reached. */
   ATTEMPT_END_FAILED = 3,
-  /** ATTEMPT_END_UNKNOWN - How it ended was not kept. */
+  /** ATTEMPT_END_UNKNOWN - The end of the attempt is not recorded. */
   ATTEMPT_END_UNKNOWN = 4,
   UNRECOGNIZED = -1,
 }
 
-/** RequestRecord is what the gateway keeps of one request: who asked, what it used, and what it cost. */
+/** RequestRecord is the record of one request: who sent it, its usage, and its cost. */
 export interface RequestRecord {
-  /** The request's id, as the header x-request-id told it. */
+  /** The request's id, from the header x-request-id. */
   id: string;
   /** The id of the account that pays. */
   accountId: string;
-  /** The id of the key that asked. */
+  /** The id of the key. */
   keyId: string;
   /** The identifier of the model, as the request named it. */
   model: string;
   /** The id of the upstream that answered. Empty: none did. */
   upstream: string;
-  /** How far the request has come. */
+  /** The state of the request. */
   state: RequestState;
-  /** What was set aside for the request when it was admitted, in nano-USD. */
+  /** The hold of the request when it was admitted, in nano-USD. */
   holdNanos: bigint;
   /** hold_nanos in USD. */
   hold?:
     | Money
     | undefined;
-  /** What the request cost by its price, in nano-USD. */
+  /** The cost of the request by its price, in nano-USD. */
   costNanos: bigint;
   /** cost_nanos in USD. */
   cost?:
@@ -114,7 +114,7 @@ export interface RequestRecord {
   usage?:
     | Usage
     | undefined;
-  /** How it is known what the request used. */
+  /** How the usage is known. */
   usageSource: UsageSource;
   /** The number of attempts, over all upstreams. */
   attempts: number;
@@ -130,34 +130,34 @@ export interface RequestRecord {
   endTime?:
     | Date
     | undefined;
-  /** A short text for the price: the same for all requests at that price, another for any other. */
+  /** A short id of the price: the same for all requests with that price. */
   priceVersion: string;
-  /** What the account paid, in nano-USD: the cost, as far as the account could cover it. */
+  /** What the account paid, in nano-USD: the cost, as far as the balance covered it. */
   chargedNanos: bigint;
   /** charged_nanos in USD. */
   charged?:
     | Money
     | undefined;
-  /** What the request cost above that, in nano-USD, which the operator paid. */
+  /** The rest of the cost, in nano-USD, which the operator paid. */
   overageNanos: bigint;
   /** overage_nanos in USD. */
   overage?:
     | Money
     | undefined;
   /**
-   * The attempts, oldest first, at most 16. Of a request that runs, or that the gateway charged after a restart, only
-   * the last is shown, where its upstream is known.
+   * The attempts, oldest first, at most 16. For a running request, or one that was charged after a restart, only the
+   * last attempt is shown, if its upstream is known.
    */
   attemptLog: Attempt[];
-  /** What was given back by refunds, in nano-USD. */
+  /** The total of its refunds, in nano-USD. */
   refundedNanos: bigint;
   /** refunded_nanos in USD. */
   refunded?:
     | Money
     | undefined;
   /**
-   * What the operator pays the upstream, in nano-USD; while the request runs, for what came so far. Only an operator's
-   * key sees it. Absent: it is not known.
+   * What the operator pays the upstream, in nano-USD; while the request runs, for what was received so far. Only
+   * operators see it. Absent: not known.
    */
   operatorCostNanos?:
     | bigint
@@ -167,8 +167,8 @@ export interface RequestRecord {
     | Money
     | undefined;
   /**
-   * What the account paid less what the operator pays, in nano-USD, before refunds; below zero where the operator pays
-   * more. Only an operator's key sees it. Absent: it is not known, or the request runs.
+   * What the account paid minus what the operator pays, in nano-USD, before refunds; negative if the operator pays
+   * more. Only operators see it. Absent: not known, or the request runs.
    */
   marginNanos?:
     | bigint
@@ -177,36 +177,33 @@ export interface RequestRecord {
   margin?:
     | Money
     | undefined;
-  /**
-   * How the upstream said that it served the answer, which the cost goes by. Absent: nothing answered, or it is not
-   * known.
-   */
+  /** How the upstream served the answer, which determines the cost. Absent: there was no answer, or it is not known. */
   served?:
     | ServedAs
     | undefined;
-  /** What is known of how the request came and went. Absent: no record of it was kept. */
+  /** Details of the request. Absent: no record is stored. */
   detail?: RequestDetail | undefined;
 }
 
-/** RequestDetail is what the gateway records of how a request came and went, beside what it cost. */
+/** RequestDetail has the details of a request that are not about its cost. */
 export interface RequestDetail {
-  /** The reason with which it failed. Absent: it ended well. */
+  /** The reason of its failure. Absent: it succeeded. */
   errorReason?:
     | ErrorReason
     | undefined;
-  /** The HTTP status that it was answered with, or would have been over HTTP. */
+  /** The HTTP status of the answer, or the status that it would have had over HTTP. */
   httpStatus: number;
-  /** Facts of a refusal, such as the limit and whose it is. Empty: none are known. */
+  /** Details of the error, such as the limit and its owner. Empty: none. */
   facts: string;
   /** The method that was called, or the route of HTTP. */
   path: string;
-  /** The wire that the client spoke, such as openai-chat. Empty: not known. */
+  /** The wire format of the client, such as openai-chat. Empty: not known. */
   format: string;
-  /** True where the client wanted the answer as it came. */
+  /** True if the client asked for a stream. */
   streamed: boolean;
-  /** True where another request's answer came again. */
+  /** True if the answer is the stored answer of another request. */
   replayed: boolean;
-  /** The model as the upstream was asked for it. Empty: none was. */
+  /** The model that was requested from the upstream. Empty: none. */
   upstreamModel: string;
   /** From its arrival to the first attempt, in milliseconds. Absent: there was none. */
   queueMs?:
@@ -222,37 +219,37 @@ export interface RequestDetail {
   upstreamMs?:
     | number
     | undefined;
-  /** The output limit that the request was lowered to, in tokens. Absent: it was not. */
+  /** The lowered output limit, in tokens. Absent: it was not lowered. */
   clampedToTokens?:
     | bigint
     | undefined;
   /**
-   * The person that it was for, as the client named it by `x-tollgate-user`, `safety_identifier`, `user` or
-   * `metadata.user_id`. Empty: nobody was named, what was named is a session, or it was erased.
+   * The end user, as the client sent it in `x-tollgate-user`, `safety_identifier`, `user` or `metadata.user_id`. Empty:
+   * none was sent, the value is a session id, or it was erased.
    */
   endUser: string;
   /** Tags such as team=search, from `metadata` and the header `x-tollgate-tags`, at most 16. */
   tags: string[];
   /**
-   * The session, or conversation, as the client named it by `x-tollgate-conversation`, a header of its own, `session_id`,
-   * `metadata.session_id` or an id of a user that names one. Empty: it did not, or it was erased.
+   * The session or conversation, as the client sent it in `x-tollgate-conversation`, a header of its own, `session_id`,
+   * `metadata.session_id` or a user id that contains one. Empty: none was sent, or it was erased.
    */
   session: string;
-  /** The client's program and its version, as it named itself. Empty: it did not. */
+  /** The client program and its version, as it sent them. Empty: none. */
   client: string;
-  /** The client's own id of the request, by `x-client-request-id`. Empty: it gave none. */
+  /** The client's own id of the request, from `x-client-request-id`. Empty: none. */
   clientRequestId: string;
-  /** The address that it came from. Empty: not known. */
+  /** The address of the client. Empty: not known. */
   address: string;
 }
 
-/** ServedAs says how an upstream served an answer, which may differ from what was asked. */
+/** ServedAs says how an upstream served an answer, which may differ from the request. */
 export interface ServedAs {
-  /** The model as the upstream named it in its answer; the one that it was asked for where it named none. */
+  /** The model that the upstream named in its answer, or the requested model if it named none. */
   model: string;
-  /** The service tier, such as priority. Empty: the ordinary one. */
+  /** The service tier, such as priority. Empty: the standard tier. */
   serviceTier: string;
-  /** Calls of tools that the upstream ran. Where an answer cannot tell them, the most that money was set aside for. */
+  /** Tool calls that the upstream ran. If the answer does not say, the maximum that the hold covered. */
   toolUses: ToolUse[];
 }
 
@@ -262,7 +259,7 @@ export interface Attempt {
   number: number;
   /** The id of the upstream that was tried. */
   upstream: string;
-  /** The model that the upstream was asked for, as it names it. Empty: not known. */
+  /** The model that was requested, by the upstream's name. Empty: not known. */
   upstreamModel: string;
   /** How the attempt ended. */
   end: AttemptEnd;
@@ -283,51 +280,51 @@ export interface Attempt {
     | bigint
     | undefined;
   /**
-   * When the first part of the answer was ready for the caller, in milliseconds after the attempt began. Absent: none
-   * was, or it is not known.
+   * When the first part of the answer was ready for the client, in milliseconds after the attempt began. Absent: there
+   * was none, or it is not known.
    */
   firstBatchMs?:
     | bigint
     | undefined;
   /**
-   * Why the attempt failed: the upstream's message, else how the connection failed; at most 500 characters, without
-   * credentials and without what the client sent. Only operators get it. Empty: it is not known, or the request came
-   * with `x-tollgate-log: none`, or the caller is no operator.
+   * Why the attempt failed: the upstream's message, or how the connection failed; at most 500 characters, without
+   * credentials and without text of the client. Only operators see it. Empty: not known, the request had
+   * `x-tollgate-log: none`, or the caller is not an operator.
    */
   failureMessage: string;
 }
 
 /** UsageSummary is the sum over the requests of one UTC day, account, key and model. */
 export interface UsageSummary {
-  /** The UTC day on which the requests ended, such as 2026-11-21. Empty in a total. */
+  /** The UTC day on which the requests were admitted, such as 2026-11-21. Empty in a total. */
   day: string;
   /** The id of the account that paid. Empty in a total over all accounts. */
   accountId: string;
-  /** The id of the key that asked. Empty in a total. */
+  /** The id of the key. Empty in a total. */
   keyId: string;
   /** The identifier of the model. Empty in a total. */
   model: string;
-  /** The number of requests that ended, free ones counted. */
+  /** The number of requests that ended, including free ones. */
   requestCount: bigint;
-  /** How many tokens the requests used together. */
+  /** The tokens of all requests. */
   usage?:
     | Usage
     | undefined;
-  /** What the requests cost together, in nano-USD. */
+  /** The cost of all requests, in nano-USD. */
   costNanos: bigint;
   /** cost_nanos in USD. */
   cost?:
     | Money
     | undefined;
-  /** What was given back of the requests by refunds, in nano-USD. */
+  /** The total of their refunds, in nano-USD. */
   refundedNanos: bigint;
   /** refunded_nanos in USD. */
   refunded?:
     | Money
     | undefined;
   /**
-   * What the operator pays the upstreams, in nano-USD, as far as it is known; free requests are counted. Absent but for
-   * an operator's key.
+   * What the operator pays the upstreams, in nano-USD, as far as it is known, including free requests. Absent unless
+   * the caller is an operator.
    */
   operatorCostNanos?:
     | bigint
@@ -337,8 +334,8 @@ export interface UsageSummary {
     | Money
     | undefined;
   /**
-   * What the accounts paid less what the operator pays, in nano-USD, before refunds, over the requests of which the
-   * latter is known. Absent but for an operator's key.
+   * What the accounts paid minus what the operator pays, in nano-USD, before refunds, for the requests whose cost for
+   * the operator is known. Absent unless the caller is an operator.
    */
   marginNanos?:
     | bigint
@@ -347,9 +344,9 @@ export interface UsageSummary {
   margin?: Money | undefined;
 }
 
-/** GetRequestRequest is what GetRequest is asked. */
+/** GetRequestRequest is the request of GetRequest. */
 export interface GetRequestRequest {
-  /** The request's id, as the header x-request-id told it. */
+  /** The request's id, from the header x-request-id. */
   id: string;
 }
 
@@ -361,51 +358,51 @@ export interface GetRequestResponse {
     | undefined;
   /** The transfers that it caused, oldest first. */
   entries: Entry[];
-  /** Where its transfers may be in an archive, which has those from before this moment. Unset: they are all here. */
+  /** Set if its transfers may be archived: transfers older than this time are. Unset: all are here. */
   archivedBefore?: Date | undefined;
 }
 
-/** RefundRequestRequest is what RefundRequest is asked. */
+/** RefundRequestRequest is the request of RefundRequest. */
 export interface RefundRequestRequest {
-  /** The request's id, as the header x-request-id told it. */
+  /** The request's id, from the header x-request-id. */
   id: string;
-  /** How much, in nano-USD, above 0. Absent, and without an amount: all that is left of what it was charged. */
+  /** How much, in nano-USD, above 0. Absent, and without an amount: the rest of the charge. */
   amountNanos?:
     | bigint
     | undefined;
-  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  /** amount_nanos in USD. Set one of the two; if both are set, they must be equal. */
   amount?:
     | Money
     | undefined;
   /** The caller's own id of this refund: 1 to 128 characters, used once among all refunds. */
   refundId: string;
-  /** Why: 1 to 500 characters. */
+  /** The reason: 1 to 500 characters. */
   reason: string;
 }
 
-/** RefundRequestResponse is what was given back, and the balance after it. */
+/** RefundRequestResponse is the refunded amount, and the balance after it. */
 export interface RefundRequestResponse {
-  /** What was given back, in nano-USD. */
+  /** The refunded amount, in nano-USD. */
   amountNanos: bigint;
   /** amount_nanos in USD. */
   amount?:
     | Money
     | undefined;
-  /** What the account has free to spend now, in nano-USD. */
+  /** The available balance now, in nano-USD. */
   availableNanos: bigint;
   /** available_nanos in USD. */
   available?:
     | Money
     | undefined;
-  /** True where this refund had been made before, so that nothing changed. */
+  /** True if this refund was made before, so that nothing changed. */
   repeatedRefund: boolean;
 }
 
-/** ListRequestsRequest is what ListRequests is asked. */
+/** ListRequestsRequest is the request of ListRequests. */
 export interface ListRequestsRequest {
-  /** The account whose requests are meant. Empty: the caller's own, or all for an operator's key. */
+  /** The account of the requests. Empty: the caller's own, or all for an operator. */
   accountId: string;
-  /** Maximum requests per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum requests per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response, for the same filters. Empty: the first page. */
   pageToken: string;
@@ -421,13 +418,13 @@ export interface ListRequestsRequest {
   keyId: string;
   /** Only requests to this model. Empty: to all. */
   model: string;
-  /** Only requests that this upstream answered, or where it was tried last. Empty: any. */
+  /** Only requests that this upstream answered, or that were tried there last. Empty: any. */
   upstream: string;
   /** Only requests in this state. UNSPECIFIED: in any. */
   state: RequestState;
   /** Only requests that failed with this reason, such as RATE_LIMITED. Empty: all. */
   reason: string;
-  /** Only requests that were answered with this HTTP status, or would have been. 0: all. */
+  /** Only requests with this HTTP status. 0: all. */
   httpStatus: number;
   /** Only requests that cost at least this, in nano-USD. Absent: all. */
   minCostNanos?:
@@ -457,25 +454,25 @@ export interface ListRequestsRequest {
   endUser: string;
   /** Only requests with this tag. Empty: all. */
   tag: string;
-  /** Only requests of which this is a part of the id, of the client's own id, or of the session. Empty: all. */
+  /** Only requests with this text in the id, the client's own id, or the session. Empty: all. */
   query: string;
 }
 
-/** WatchRequestsRequest is what WatchRequests is asked. */
+/** WatchRequestsRequest is the request of WatchRequests. */
 export interface WatchRequestsRequest {
-  /** The account whose requests are meant. Empty: the caller's own, or all for an operator's key. */
+  /** The account of the requests. Empty: the caller's own, or all for an operator. */
   accountId: string;
   /** Only requests of the key with this id. Empty: of all. */
   keyId: string;
   /** Only requests to this model. Empty: to all. */
   model: string;
-  /** Only requests that this upstream answered, or where it was tried last. Empty: any. */
+  /** Only requests that this upstream answered, or that were tried there last. Empty: any. */
   upstream: string;
   /** Only requests in this state, which is SETTLED, VOIDED or UNCHARGED. UNSPECIFIED: in any. */
   state: RequestState;
   /** Only requests that failed with this reason, such as RATE_LIMITED. Empty: all. */
   reason: string;
-  /** Only requests that were answered with this HTTP status, or would have been. 0: all. */
+  /** Only requests with this HTTP status. 0: all. */
   httpStatus: number;
   /** Only requests that cost at least this, in nano-USD. Absent: all. */
   minCostNanos?:
@@ -505,7 +502,7 @@ export interface WatchRequestsRequest {
   endUser: string;
   /** Only requests with this tag. Empty: all. */
   tag: string;
-  /** Only requests of which this is a part of the id, of the client's own id, or of the session. Empty: all. */
+  /** Only requests with this text in the id, the client's own id, or the session. Empty: all. */
   query: string;
 }
 
@@ -513,21 +510,21 @@ export interface WatchRequestsRequest {
 export interface WatchRequestsResponse {
   /** The requests, in the order in which they ended. GetRequest shows the rest of each, such as its price. */
   requests: RequestRecord[];
-  /** The number of requests that ended meanwhile and were left out, because the caller read too slowly. */
+  /** The number of requests that were skipped because the caller read too slowly. */
   missedCount: bigint;
 }
 
-/** QueryUsageRequest is what QueryUsage is asked. */
+/** QueryUsageRequest is the request of QueryUsage. */
 export interface QueryUsageRequest {
-  /** The account whose requests are meant. Empty: the caller's own, or all for an operator's key. */
+  /** The account of the requests. Empty: the caller's own, or all for an operator. */
   accountId: string;
-  /** The properties by which to add up, at most two. None: one sum. */
+  /** The properties to group by, at most two. Empty: one sum. */
   groupBy: UsageDimension[];
-  /** When the time begins: requests that were admitted then or later are in it. Absent: 24 hours before end_time. */
+  /** When the period starts, inclusive, by the time of admission. Absent: 24 hours before end_time. */
   startTime?:
     | Date
     | undefined;
-  /** When the time ends, itself not in it. Absent: now. */
+  /** When the period ends, exclusive. Absent: now. */
   endTime?:
     | Date
     | undefined;
@@ -535,7 +532,7 @@ export interface QueryUsageRequest {
   keyId: string;
   /** Only requests to this model. Empty: to all. */
   model: string;
-  /** Only requests that this upstream answered, or where it was tried last. Empty: any. */
+  /** Only requests that this upstream answered, or that were tried there last. Empty: any. */
   upstream: string;
   /** Only requests for this end user. Empty: for all. */
   endUser: string;
@@ -544,33 +541,33 @@ export interface QueryUsageRequest {
   /** Only requests that failed with this reason, such as RATE_LIMITED. Empty: all. */
   reason: string;
   /**
-   * At most this many values of each property that is no time are told, up to 20,000: those that cost most. What the
-   * others have is added up under `other`. 0: all are told.
+   * The maximum number of values of each property that is not a time, up to 20,000: those with the highest cost. The
+   * others are summed up under `other`. 0: all values.
    */
   valuesMax: number;
 }
 
-/** QueryUsageResponse is all sums that were asked for. */
+/** QueryUsageResponse has the sums. */
 export interface QueryUsageResponse {
   /** The sums, in the order of their values. */
   sums: UsageSum[];
 }
 
-/** UsageSum is the sum over the requests that have the same values of the properties that were asked for. */
+/** UsageSum is the sum over the requests with the same values of the group_by properties. */
 export interface UsageSum {
-  /** The values, in the order of group_by. `unknown` where a crash lost the value, `other` where values_max left it out. */
+  /** The values, in the order of group_by. `unknown` if a crash lost the value, `other` if values_max excludes it. */
   values: string[];
-  /** The number of requests, refused ones counted. */
+  /** The number of requests, including refused ones. */
   requestCount: bigint;
-  /** The number of requests that money was set aside for. */
+  /** The number of requests that were admitted, so that they had a hold. */
   admittedCount: bigint;
   /** How many failed, by reason. */
   errors: { [key: string]: bigint };
-  /** How many tokens they used together. */
+  /** The tokens of all requests. */
   usage?:
     | Usage
     | undefined;
-  /** What they cost together, in nano-USD. */
+  /** The cost of all requests, in nano-USD. */
   costNanos: bigint;
   /** cost_nanos in USD. */
   cost?:
@@ -582,7 +579,7 @@ export interface UsageSum {
   charged?:
     | Money
     | undefined;
-  /** What the operator pays the upstreams, in nano-USD, as far as it is known. Absent but for an operator's key. */
+  /** What the operator pays the upstreams, in nano-USD, as far as it is known. Absent unless the caller is an operator. */
   operatorCostNanos?:
     | bigint
     | undefined;
@@ -591,8 +588,8 @@ export interface UsageSum {
     | Money
     | undefined;
   /**
-   * What the accounts paid less what the operator pays, in nano-USD, over the requests of which the latter is known.
-   * Absent but for an operator's key.
+   * What the accounts paid minus what the operator pays, in nano-USD, for the requests whose cost for the operator is
+   * known. Absent unless the caller is an operator.
    */
   marginNanos?:
     | bigint
@@ -601,11 +598,11 @@ export interface UsageSum {
   margin?:
     | Money
     | undefined;
-  /** From arrival to the first part of the answer. Absent: no answer began, or several values are added up. */
+  /** From arrival to the first part of the answer. Absent: no answer began, or the sum combines several values. */
   firstToken?:
     | Percentiles
     | undefined;
-  /** From arrival to the end. Absent: there was no request, or several values are added up. */
+  /** From arrival to the end. Absent: there was no request, or the sum combines several values. */
   total?: Percentiles | undefined;
 }
 
@@ -614,21 +611,21 @@ export interface UsageSum_ErrorsEntry {
   value: bigint;
 }
 
-/** Percentiles are of times in milliseconds, each at most 2.5 % away from the exact one. */
+/** Percentiles are percentiles of durations in milliseconds. Each differs from the exact value by at most 2.5 %. */
 export interface Percentiles {
-  /** Half of the times are at most this, in milliseconds. */
+  /** The 50th percentile (median), in milliseconds. */
   p50Ms: number;
-  /** Of 100 times 95 are at most this, in milliseconds. */
+  /** The 95th percentile, in milliseconds. */
   p95Ms: number;
-  /** Of 100 times 99 are at most this, in milliseconds. */
+  /** The 99th percentile, in milliseconds. */
   p99Ms: number;
 }
 
-/** EraseEndUserRequest is what EraseEndUser is asked. */
+/** EraseEndUserRequest is the request of EraseEndUser. */
 export interface EraseEndUserRequest {
   /** The end user, as requests named it. */
   endUser: string;
-  /** The account whose requests are meant. Empty: all. */
+  /** The account of the requests. Empty: all. */
   accountId: string;
 }
 
@@ -636,25 +633,25 @@ export interface EraseEndUserRequest {
 export interface EraseEndUserResponse {
   /** The number of requests whose records were changed. */
   requestCount: bigint;
-  /** The number of requests whose kept content was forgotten. */
+  /** The number of requests whose stored content was deleted. */
   contentCount: bigint;
 }
 
-/** ReadRequestContentRequest is what ReadRequestContent is asked. */
+/** ReadRequestContentRequest is the request of ReadRequestContent. */
 export interface ReadRequestContentRequest {
-  /** The request's id, as the header x-request-id told it. */
+  /** The request's id, from the header x-request-id. */
   id: string;
 }
 
-/** ReadRequestContentResponse is what was kept of a request and its answer. */
+/** ReadRequestContentResponse is the stored content of a request and its answer. */
 export interface ReadRequestContentResponse {
-  /** What was kept. */
+  /** The content. */
   content?: RequestContent | undefined;
 }
 
 /**
- * RequestContent is what a request and its answer said, without credentials and what the account's rules take out:
- * there stands [redacted].
+ * RequestContent is the content of a request and its answer. Credentials and text that the account's rules remove are
+ * replaced by [redacted].
  */
 export interface RequestContent {
   /** The request's id. */
@@ -665,18 +662,18 @@ export interface RequestContent {
   endTime?:
     | Date
     | undefined;
-  /** The wire that the client spoke, such as openai-chat. */
+  /** The wire format of the client, such as openai-chat. */
   format: string;
-  /** The body of the request. One that came in the typed form is shown as JSON. */
+  /** The body of the request. A typed gRPC request is shown as JSON. */
   request: string;
-  /** True where more was sent than is kept. */
+  /** True if the stored request is truncated. */
   requestCut: boolean;
   /**
-   * What was answered: the body of a whole answer, or all the text that a stream brought, thoughts and calls of tools
-   * included. Empty: nothing was.
+   * The answer: the body of a whole answer, or all text of a stream, including reasoning and tool calls. Empty: there
+   * was none.
    */
   answer: string;
-  /** True where more was answered than is kept. */
+  /** True if the stored answer is truncated. */
   answerCut: boolean;
 }
 
@@ -688,15 +685,15 @@ export interface ListRequestsResponse {
   nextPageToken: string;
 }
 
-/** SummarizeUsageRequest is what SummarizeUsage is asked. */
+/** SummarizeUsageRequest is the request of SummarizeUsage. */
 export interface SummarizeUsageRequest {
-  /** The account whose requests are meant. Empty: the caller's own, or all for an operator's key. */
+  /** The account of the requests. Empty: the caller's own, or all for an operator. */
   accountId: string;
   /** The first UTC day, such as 2026-11-01. Empty: 30 days ago. */
   fromDay: string;
-  /** The last UTC day, which is included. Empty: today. */
+  /** The last UTC day, inclusive. Empty: today. */
   toDay: string;
-  /** Maximum sums per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum sums per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response, for the same account and days. Empty: the first page. */
   pageToken: string;
@@ -708,7 +705,7 @@ export interface SummarizeUsageResponse {
   summaries: UsageSummary[];
   /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
-  /** The sum over the whole period, without a day, key or model. Its account is the one that was asked for. */
+  /** The sum over the whole period, without a day, key or model. Its account is that of the request. */
   total?: UsageSummary | undefined;
 }
 
@@ -3880,20 +3877,20 @@ export const SummarizeUsageResponse: MessageFns<SummarizeUsageResponse> = {
 };
 
 /**
- * UsageService shows what requests used and cost, and gives money back for them.
+ * UsageService shows the usage and cost of requests, and refunds them.
  *
- * It needs the scope usage and shows the requests of the caller's own account, those of all to an operator's key.
- * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
- * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Amounts are nano-USD
- * (10^-9 USD) in fields named *_nanos; the field of the same name without that ending says the same in USD.
+ * It needs the scope usage. It shows the requests of the caller's own account, or of all accounts to an operator. Every
+ * method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Fields named *_nanos are amounts in
+ * nano-USD (10^-9 USD); the field of the same name without that suffix has the same amount in USD.
  */
 export type UsageServiceService = typeof UsageServiceService;
 export const UsageServiceService = {
   /**
-   * GetRequest shows the receipt of one request: what is known of it, and every transfer that it caused.
+   * GetRequest shows the receipt of one request: its details, and every transfer that it caused.
    *
-   * A request that still runs shows what is set aside for it. Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN
-   * where there is no such request or it is another account's.
+   * A running request shows its hold. Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such
+   * request or it belongs to another account.
    */
   getRequest: {
     path: "/tollgate.v1.UsageService/GetRequest" as const,
@@ -3905,12 +3902,12 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): GetRequestResponse => GetRequestResponse.decode(value),
   },
   /**
-   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id: to repeat it is safe
+   * RefundRequest refunds the charge of a request, or a part of it. Repeating a call with the same refund_id is safe
    * and changes nothing.
    *
-   * All refunds of a request together are at most what it was charged. Budgets count the charge all the same. It needs
-   * an operator's key. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is
-   * none or less is left, and with ALREADY_EXISTS where the refund_id was used for another request or amount.
+   * All refunds of a request together cannot exceed its charge. Budgets still count the charge. It needs an operator's
+   * key. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID if the amount, the id or the reason is invalid or the
+   * amount exceeds what is left, and with ALREADY_EXISTS if the refund_id was used for another request or amount.
    */
   refundRequest: {
     path: "/tollgate.v1.UsageService/RefundRequest" as const,
@@ -3923,11 +3920,11 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): RefundRequestResponse => RefundRequestResponse.decode(value),
   },
   /**
-   * ListRequests lists requests, refused ones too, newest first, in pages.
+   * ListRequests lists requests, including refused ones, newest first, in pages.
    *
-   * Requests that still run are on the first page of a list without filters. Refuses with PARAMETER_INVALID where a
-   * filter or the page token is none, with RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED
-   * where the records of requests cannot be read.
+   * Running requests are on the first page of a list without filters. Refuses with PARAMETER_INVALID if a filter or the
+   * page token is invalid, with RESOURCE_UNKNOWN if the account does not belong to the caller, and with OVERLOADED if
+   * the records of requests cannot be read.
    */
   listRequests: {
     path: "/tollgate.v1.UsageService/ListRequests" as const,
@@ -3940,11 +3937,12 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): ListRequestsResponse => ListRequestsResponse.decode(value),
   },
   /**
-   * WatchRequests sends requests as they end, refused ones too, until the caller leaves or the gateway stops.
+   * WatchRequests streams requests when they end, including refused ones, until the caller disconnects or the gateway
+   * stops.
    *
-   * It tells those that end on the node that it is called at. Over HTTP they come as server-sent events, and what a
-   * slow caller missed as events named `notice`. Refuses with PARAMETER_INVALID where a filter is none, with
-   * RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED where 100 callers watch already.
+   * It sends the requests that end on the node that answers. Over HTTP they are server-sent events; events named
+   * `notice` report what a slow caller missed. Refuses with PARAMETER_INVALID if a filter is invalid, with
+   * RESOURCE_UNKNOWN if the account does not belong to the caller, and with OVERLOADED if 100 callers already watch.
    */
   watchRequests: {
     path: "/tollgate.v1.UsageService/WatchRequests" as const,
@@ -3957,14 +3955,14 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): WatchRequestsResponse => WatchRequestsResponse.decode(value),
   },
   /**
-   * QueryUsage adds up requests, refused ones too, by up to two of their properties.
+   * QueryUsage sums up requests, including refused ones, by up to two of their properties.
    *
-   * A request counts in the minute, hour and day in which it was admitted, also where it ends on the next day. The
-   * answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
-   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter or values_max is none, where start_time does
-   * not come before end_time, where a part of a day that is over is asked for whose records are not complete, and where
-   * there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
-   * the account is not the caller's; and with OVERLOADED where the records of requests cannot be read.
+   * A request counts in the minute, hour and day in which it was admitted, even if it ends on the next day. The answer
+   * is complete. Costs and tokens come from the ledger; properties that a crash lost are `unknown`. Refunds are not
+   * included. Refuses with PARAMETER_INVALID if a filter or values_max is invalid, if start_time is not before
+   * end_time, if the period has a part of a past day whose records are incomplete, and if there would be more than
+   * 20,000 sums; with RESOURCE_UNKNOWN if the account does not belong to the caller; and with OVERLOADED if the records
+   * of requests cannot be read.
    */
   queryUsage: {
     path: "/tollgate.v1.UsageService/QueryUsage" as const,
@@ -3976,10 +3974,10 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): QueryUsageResponse => QueryUsageResponse.decode(value),
   },
   /**
-   * EraseEndUser takes out of all records whom requests of one person were for: the end user, tags, session, address and
-   * the client's own id. What was kept of their content is forgotten. What the requests used and cost stays.
+   * EraseEndUser erases one end user from all records: the end user, tags, session, address and client request id of
+   * the requests. Their stored content is deleted. Usage and cost remain.
    *
-   * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED where the records cannot be read.
+   * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED if the records cannot be read.
    */
   eraseEndUser: {
     path: "/tollgate.v1.UsageService/EraseEndUser" as const,
@@ -3992,10 +3990,10 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): EraseEndUserResponse => EraseEndUserResponse.decode(value),
   },
   /**
-   * ReadRequestContent shows what a request and its answer said, where the account has that kept.
+   * ReadRequestContent shows the content of a request and its answer, if the account stores content.
    *
-   * It needs an operator's key. Each reading stands in the audit log. Refuses with PARAMETER_MISSING, with
-   * RESOURCE_UNKNOWN where nothing is kept of such a request, and with OVERLOADED where the records cannot be read.
+   * It needs an operator's key. Each call is recorded in the audit log. Refuses with PARAMETER_MISSING, with
+   * RESOURCE_UNKNOWN if no content of the request is stored, and with OVERLOADED if the records cannot be read.
    */
   readRequestContent: {
     path: "/tollgate.v1.UsageService/ReadRequestContent" as const,
@@ -4009,11 +4007,11 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): ReadRequestContentResponse => ReadRequestContentResponse.decode(value),
   },
   /**
-   * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
+   * SummarizeUsage sums up requests by UTC day, account, key and model, oldest day first, in pages.
    *
-   * Each page also has the total of the whole period. Over HTTP `format` asks for a file of all pages: csv, jsonl, or
-   * focus for the columns of FOCUS. Refuses with PARAMETER_INVALID where a day or the page token is none, and with
-   * RESOURCE_UNKNOWN where the account is not the caller's.
+   * Each page also has the total of the whole period. Over HTTP, `format` returns a file of all pages: csv, jsonl, or
+   * focus for the columns of FOCUS. Refuses with PARAMETER_INVALID if a day or the page token is invalid, and with
+   * RESOURCE_UNKNOWN if the account does not belong to the caller.
    */
   summarizeUsage: {
     path: "/tollgate.v1.UsageService/SummarizeUsage" as const,
@@ -4030,78 +4028,79 @@ export const UsageServiceService = {
 
 export interface UsageServiceServer extends UntypedServiceImplementation {
   /**
-   * GetRequest shows the receipt of one request: what is known of it, and every transfer that it caused.
+   * GetRequest shows the receipt of one request: its details, and every transfer that it caused.
    *
-   * A request that still runs shows what is set aside for it. Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN
-   * where there is no such request or it is another account's.
+   * A running request shows its hold. Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such
+   * request or it belongs to another account.
    */
   getRequest: handleUnaryCall<GetRequestRequest, GetRequestResponse>;
   /**
-   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id: to repeat it is safe
+   * RefundRequest refunds the charge of a request, or a part of it. Repeating a call with the same refund_id is safe
    * and changes nothing.
    *
-   * All refunds of a request together are at most what it was charged. Budgets count the charge all the same. It needs
-   * an operator's key. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is
-   * none or less is left, and with ALREADY_EXISTS where the refund_id was used for another request or amount.
+   * All refunds of a request together cannot exceed its charge. Budgets still count the charge. It needs an operator's
+   * key. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID if the amount, the id or the reason is invalid or the
+   * amount exceeds what is left, and with ALREADY_EXISTS if the refund_id was used for another request or amount.
    */
   refundRequest: handleUnaryCall<RefundRequestRequest, RefundRequestResponse>;
   /**
-   * ListRequests lists requests, refused ones too, newest first, in pages.
+   * ListRequests lists requests, including refused ones, newest first, in pages.
    *
-   * Requests that still run are on the first page of a list without filters. Refuses with PARAMETER_INVALID where a
-   * filter or the page token is none, with RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED
-   * where the records of requests cannot be read.
+   * Running requests are on the first page of a list without filters. Refuses with PARAMETER_INVALID if a filter or the
+   * page token is invalid, with RESOURCE_UNKNOWN if the account does not belong to the caller, and with OVERLOADED if
+   * the records of requests cannot be read.
    */
   listRequests: handleUnaryCall<ListRequestsRequest, ListRequestsResponse>;
   /**
-   * WatchRequests sends requests as they end, refused ones too, until the caller leaves or the gateway stops.
+   * WatchRequests streams requests when they end, including refused ones, until the caller disconnects or the gateway
+   * stops.
    *
-   * It tells those that end on the node that it is called at. Over HTTP they come as server-sent events, and what a
-   * slow caller missed as events named `notice`. Refuses with PARAMETER_INVALID where a filter is none, with
-   * RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED where 100 callers watch already.
+   * It sends the requests that end on the node that answers. Over HTTP they are server-sent events; events named
+   * `notice` report what a slow caller missed. Refuses with PARAMETER_INVALID if a filter is invalid, with
+   * RESOURCE_UNKNOWN if the account does not belong to the caller, and with OVERLOADED if 100 callers already watch.
    */
   watchRequests: handleServerStreamingCall<WatchRequestsRequest, WatchRequestsResponse>;
   /**
-   * QueryUsage adds up requests, refused ones too, by up to two of their properties.
+   * QueryUsage sums up requests, including refused ones, by up to two of their properties.
    *
-   * A request counts in the minute, hour and day in which it was admitted, also where it ends on the next day. The
-   * answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
-   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter or values_max is none, where start_time does
-   * not come before end_time, where a part of a day that is over is asked for whose records are not complete, and where
-   * there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
-   * the account is not the caller's; and with OVERLOADED where the records of requests cannot be read.
+   * A request counts in the minute, hour and day in which it was admitted, even if it ends on the next day. The answer
+   * is complete. Costs and tokens come from the ledger; properties that a crash lost are `unknown`. Refunds are not
+   * included. Refuses with PARAMETER_INVALID if a filter or values_max is invalid, if start_time is not before
+   * end_time, if the period has a part of a past day whose records are incomplete, and if there would be more than
+   * 20,000 sums; with RESOURCE_UNKNOWN if the account does not belong to the caller; and with OVERLOADED if the records
+   * of requests cannot be read.
    */
   queryUsage: handleUnaryCall<QueryUsageRequest, QueryUsageResponse>;
   /**
-   * EraseEndUser takes out of all records whom requests of one person were for: the end user, tags, session, address and
-   * the client's own id. What was kept of their content is forgotten. What the requests used and cost stays.
+   * EraseEndUser erases one end user from all records: the end user, tags, session, address and client request id of
+   * the requests. Their stored content is deleted. Usage and cost remain.
    *
-   * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED where the records cannot be read.
+   * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED if the records cannot be read.
    */
   eraseEndUser: handleUnaryCall<EraseEndUserRequest, EraseEndUserResponse>;
   /**
-   * ReadRequestContent shows what a request and its answer said, where the account has that kept.
+   * ReadRequestContent shows the content of a request and its answer, if the account stores content.
    *
-   * It needs an operator's key. Each reading stands in the audit log. Refuses with PARAMETER_MISSING, with
-   * RESOURCE_UNKNOWN where nothing is kept of such a request, and with OVERLOADED where the records cannot be read.
+   * It needs an operator's key. Each call is recorded in the audit log. Refuses with PARAMETER_MISSING, with
+   * RESOURCE_UNKNOWN if no content of the request is stored, and with OVERLOADED if the records cannot be read.
    */
   readRequestContent: handleUnaryCall<ReadRequestContentRequest, ReadRequestContentResponse>;
   /**
-   * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
+   * SummarizeUsage sums up requests by UTC day, account, key and model, oldest day first, in pages.
    *
-   * Each page also has the total of the whole period. Over HTTP `format` asks for a file of all pages: csv, jsonl, or
-   * focus for the columns of FOCUS. Refuses with PARAMETER_INVALID where a day or the page token is none, and with
-   * RESOURCE_UNKNOWN where the account is not the caller's.
+   * Each page also has the total of the whole period. Over HTTP, `format` returns a file of all pages: csv, jsonl, or
+   * focus for the columns of FOCUS. Refuses with PARAMETER_INVALID if a day or the page token is invalid, and with
+   * RESOURCE_UNKNOWN if the account does not belong to the caller.
    */
   summarizeUsage: handleUnaryCall<SummarizeUsageRequest, SummarizeUsageResponse>;
 }
 
 export interface UsageServiceClient extends Client {
   /**
-   * GetRequest shows the receipt of one request: what is known of it, and every transfer that it caused.
+   * GetRequest shows the receipt of one request: its details, and every transfer that it caused.
    *
-   * A request that still runs shows what is set aside for it. Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN
-   * where there is no such request or it is another account's.
+   * A running request shows its hold. Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such
+   * request or it belongs to another account.
    */
   getRequest(
     request: GetRequestRequest,
@@ -4119,12 +4118,12 @@ export interface UsageServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetRequestResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id: to repeat it is safe
+   * RefundRequest refunds the charge of a request, or a part of it. Repeating a call with the same refund_id is safe
    * and changes nothing.
    *
-   * All refunds of a request together are at most what it was charged. Budgets count the charge all the same. It needs
-   * an operator's key. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is
-   * none or less is left, and with ALREADY_EXISTS where the refund_id was used for another request or amount.
+   * All refunds of a request together cannot exceed its charge. Budgets still count the charge. It needs an operator's
+   * key. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID if the amount, the id or the reason is invalid or the
+   * amount exceeds what is left, and with ALREADY_EXISTS if the refund_id was used for another request or amount.
    */
   refundRequest(
     request: RefundRequestRequest,
@@ -4142,11 +4141,11 @@ export interface UsageServiceClient extends Client {
     callback: (error: ServiceError | null, response: RefundRequestResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListRequests lists requests, refused ones too, newest first, in pages.
+   * ListRequests lists requests, including refused ones, newest first, in pages.
    *
-   * Requests that still run are on the first page of a list without filters. Refuses with PARAMETER_INVALID where a
-   * filter or the page token is none, with RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED
-   * where the records of requests cannot be read.
+   * Running requests are on the first page of a list without filters. Refuses with PARAMETER_INVALID if a filter or the
+   * page token is invalid, with RESOURCE_UNKNOWN if the account does not belong to the caller, and with OVERLOADED if
+   * the records of requests cannot be read.
    */
   listRequests(
     request: ListRequestsRequest,
@@ -4164,11 +4163,12 @@ export interface UsageServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListRequestsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * WatchRequests sends requests as they end, refused ones too, until the caller leaves or the gateway stops.
+   * WatchRequests streams requests when they end, including refused ones, until the caller disconnects or the gateway
+   * stops.
    *
-   * It tells those that end on the node that it is called at. Over HTTP they come as server-sent events, and what a
-   * slow caller missed as events named `notice`. Refuses with PARAMETER_INVALID where a filter is none, with
-   * RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED where 100 callers watch already.
+   * It sends the requests that end on the node that answers. Over HTTP they are server-sent events; events named
+   * `notice` report what a slow caller missed. Refuses with PARAMETER_INVALID if a filter is invalid, with
+   * RESOURCE_UNKNOWN if the account does not belong to the caller, and with OVERLOADED if 100 callers already watch.
    */
   watchRequests(
     request: WatchRequestsRequest,
@@ -4180,14 +4180,14 @@ export interface UsageServiceClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientReadableStream<WatchRequestsResponse>;
   /**
-   * QueryUsage adds up requests, refused ones too, by up to two of their properties.
+   * QueryUsage sums up requests, including refused ones, by up to two of their properties.
    *
-   * A request counts in the minute, hour and day in which it was admitted, also where it ends on the next day. The
-   * answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
-   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter or values_max is none, where start_time does
-   * not come before end_time, where a part of a day that is over is asked for whose records are not complete, and where
-   * there would be more than 20,000 sums of all values; with RESOURCE_UNKNOWN where
-   * the account is not the caller's; and with OVERLOADED where the records of requests cannot be read.
+   * A request counts in the minute, hour and day in which it was admitted, even if it ends on the next day. The answer
+   * is complete. Costs and tokens come from the ledger; properties that a crash lost are `unknown`. Refunds are not
+   * included. Refuses with PARAMETER_INVALID if a filter or values_max is invalid, if start_time is not before
+   * end_time, if the period has a part of a past day whose records are incomplete, and if there would be more than
+   * 20,000 sums; with RESOURCE_UNKNOWN if the account does not belong to the caller; and with OVERLOADED if the records
+   * of requests cannot be read.
    */
   queryUsage(
     request: QueryUsageRequest,
@@ -4205,10 +4205,10 @@ export interface UsageServiceClient extends Client {
     callback: (error: ServiceError | null, response: QueryUsageResponse) => void,
   ): ClientUnaryCall;
   /**
-   * EraseEndUser takes out of all records whom requests of one person were for: the end user, tags, session, address and
-   * the client's own id. What was kept of their content is forgotten. What the requests used and cost stays.
+   * EraseEndUser erases one end user from all records: the end user, tags, session, address and client request id of
+   * the requests. Their stored content is deleted. Usage and cost remain.
    *
-   * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED where the records cannot be read.
+   * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED if the records cannot be read.
    */
   eraseEndUser(
     request: EraseEndUserRequest,
@@ -4226,10 +4226,10 @@ export interface UsageServiceClient extends Client {
     callback: (error: ServiceError | null, response: EraseEndUserResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ReadRequestContent shows what a request and its answer said, where the account has that kept.
+   * ReadRequestContent shows the content of a request and its answer, if the account stores content.
    *
-   * It needs an operator's key. Each reading stands in the audit log. Refuses with PARAMETER_MISSING, with
-   * RESOURCE_UNKNOWN where nothing is kept of such a request, and with OVERLOADED where the records cannot be read.
+   * It needs an operator's key. Each call is recorded in the audit log. Refuses with PARAMETER_MISSING, with
+   * RESOURCE_UNKNOWN if no content of the request is stored, and with OVERLOADED if the records cannot be read.
    */
   readRequestContent(
     request: ReadRequestContentRequest,
@@ -4247,11 +4247,11 @@ export interface UsageServiceClient extends Client {
     callback: (error: ServiceError | null, response: ReadRequestContentResponse) => void,
   ): ClientUnaryCall;
   /**
-   * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
+   * SummarizeUsage sums up requests by UTC day, account, key and model, oldest day first, in pages.
    *
-   * Each page also has the total of the whole period. Over HTTP `format` asks for a file of all pages: csv, jsonl, or
-   * focus for the columns of FOCUS. Refuses with PARAMETER_INVALID where a day or the page token is none, and with
-   * RESOURCE_UNKNOWN where the account is not the caller's.
+   * Each page also has the total of the whole period. Over HTTP, `format` returns a file of all pages: csv, jsonl, or
+   * focus for the columns of FOCUS. Refuses with PARAMETER_INVALID if a day or the page token is invalid, and with
+   * RESOURCE_UNKNOWN if the account does not belong to the caller.
    */
   summarizeUsage(
     request: SummarizeUsageRequest,

@@ -20,29 +20,29 @@ import type {
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 
-/** DeliveryState says how far a delivery has come. */
+/** DeliveryState is the state of a delivery. */
 export enum DeliveryState {
   /** DELIVERY_STATE_UNSPECIFIED - Not set; never sent. */
   DELIVERY_STATE_UNSPECIFIED = 0,
-  /** DELIVERY_STATE_WAITING - The event is sent, or waits for its next attempt. */
+  /** DELIVERY_STATE_WAITING - The event is being sent, or waits for its next attempt. */
   DELIVERY_STATE_WAITING = 1,
-  /** DELIVERY_STATE_DELIVERED - The receiver took the event. */
+  /** DELIVERY_STATE_DELIVERED - The receiver accepted the event. */
   DELIVERY_STATE_DELIVERED = 2,
-  /** DELIVERY_STATE_FAILED - The receiver did not take the event in its 24 hours, or is gone. */
+  /** DELIVERY_STATE_FAILED - The receiver did not accept the event within 24 hours, or was deleted. */
   DELIVERY_STATE_FAILED = 3,
   UNRECOGNIZED = -1,
 }
 
-/** WebhookSettings say where events are posted. */
+/** WebhookSettings are the settings of a webhook. */
 export interface WebhookSettings {
-  /** The webhook's name, for people: at most 200 characters. Empty: none. */
+  /** The display name of the webhook: at most 200 characters. Empty: none. */
   name: string;
   /**
-   * The address that events are posted to, with https://. One with http:// is taken only where it lies in a network
-   * that the operator named for webhooks.
+   * The URL that events are posted to, with https://. http:// is accepted only in a network that
+   * the operator allows for webhooks.
    */
   url: string;
-  /** True where nothing is sent for now. What waits is sent later, unless its 24 hours are over. */
+  /** True if deliveries are paused. Waiting events are sent later, unless their 24 hours are over. */
   paused: boolean;
 }
 
@@ -52,23 +52,23 @@ export interface Webhook {
   id: string;
   /** The id of the account whose webhook it is. Empty: the operator's. */
   accountId: string;
-  /** Where events are posted. */
+  /** The settings of the webhook. */
   settings?:
     | WebhookSettings
     | undefined;
-  /** When the webhook was made. */
+  /** When the webhook was created. */
   createTime?:
     | Date
     | undefined;
-  /** Until when the secret before signs as well. Absent: there is one secret. */
+  /** Until when requests are also signed with the previous secret. Absent: there is one secret. */
   previousSecretEndTime?:
     | Date
     | undefined;
-  /** A text that differs after each change of the webhook, to be sent back with UpdateWebhook. */
+  /** The version of the webhook, to be sent back with UpdateWebhook. */
   etag: string;
 }
 
-/** Delivery is the way of one event to one receiver. */
+/** Delivery is the delivery of one event to one receiver. */
 export interface Delivery {
   /** The delivery's id. */
   id: string;
@@ -76,11 +76,11 @@ export interface Delivery {
   eventId: string;
   /** The id of the account whose alert made the event. Empty: the operator's. */
   accountId: string;
-  /** The id of the webhook. Empty: it goes by mail. */
+  /** The id of the webhook. Empty: it is sent by mail. */
   webhookId: string;
-  /** The mail address. Empty: it goes to a webhook. */
+  /** The mail address. Empty: it is sent to a webhook. */
   email: string;
-  /** How far the delivery has come. */
+  /** The state of the delivery. */
   state: DeliveryState;
   /** The number of attempts that were begun. */
   attemptCount: bigint;
@@ -88,15 +88,15 @@ export interface Delivery {
   nextAttemptTime?:
     | Date
     | undefined;
-  /** When the delivery was made. */
+  /** When the delivery was created. */
   createTime?:
     | Date
     | undefined;
-  /** The attempts, oldest first, in what GetDelivery answers. Lists leave them out. */
+  /** The attempts, oldest first. Only GetDelivery returns them. */
   attempts: DeliveryAttempt[];
 }
 
-/** DeliveryAttempt is one try to hand an event over. */
+/** DeliveryAttempt is one attempt to deliver an event. */
 export interface DeliveryAttempt {
   /** When the attempt began. */
   startTime?:
@@ -104,7 +104,7 @@ export interface DeliveryAttempt {
     | undefined;
   /** How long the attempt took, in milliseconds. */
   durationMs: bigint;
-  /** The HTTP status of the answer. 0: there was none, or it went by mail. */
+  /** The HTTP status of the answer. 0: there was none, or it was sent by mail. */
   status: number;
   /** Why the attempt failed. Empty: it did not. */
   problem: string;
@@ -112,14 +112,14 @@ export interface DeliveryAttempt {
   answer: string;
 }
 
-/** CreateWebhookRequest is what CreateWebhook is asked. */
+/** CreateWebhookRequest is the request of CreateWebhook. */
 export interface CreateWebhookRequest {
   /**
-   * The id of the account whose webhook it becomes. Empty: the operator's, or the account of the caller's key where
-   * that is no operator's.
+   * The id of the account that owns the webhook. Empty: the operator, or the caller's account if the caller is not an
+   * operator.
    */
   accountId: string;
-  /** Where events are posted. */
+  /** The settings of the webhook. */
   settings?: WebhookSettings | undefined;
 }
 
@@ -129,11 +129,11 @@ export interface CreateWebhookResponse {
   webhook?:
     | Webhook
     | undefined;
-  /** The secret that signs its requests, `whsec_` and base64. It is shown this once. */
+  /** The secret that signs its requests, `whsec_` and base64. It is shown only once. */
   secret: string;
 }
 
-/** GetWebhookRequest is what GetWebhook is asked. */
+/** GetWebhookRequest is the request of GetWebhook. */
 export interface GetWebhookRequest {
   /** The webhook's id. */
   id: string;
@@ -145,11 +145,11 @@ export interface GetWebhookResponse {
   webhook?: Webhook | undefined;
 }
 
-/** ListWebhooksRequest is what ListWebhooks is asked. */
+/** ListWebhooksRequest is the request of ListWebhooks. */
 export interface ListWebhooksRequest {
   /** The id of the account whose webhooks are listed. Empty: those that the caller may see. */
   accountId: string;
-  /** Maximum webhooks per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum webhooks per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -163,22 +163,22 @@ export interface ListWebhooksResponse {
   nextPageToken: string;
 }
 
-/** UpdateWebhookRequest is what UpdateWebhook is asked. */
+/** UpdateWebhookRequest is the request of UpdateWebhook. */
 export interface UpdateWebhookRequest {
   /** The webhook's id. */
   id: string;
-  /** The new values of the settings that the mask names; others are not looked at. */
+  /** The new values of the settings that the mask names; other fields are ignored. */
   settings?:
     | WebhookSettings
     | undefined;
   /**
-   * The names of the settings to change, such as url; others stay. Over HTTP it may be left out, and then names the
-   * members of `settings` that are there.
+   * The names of the settings to change, such as url; other settings keep their values. Over HTTP it may be omitted;
+   * then it is the fields that `settings` contains.
    */
   updateMask?:
     | string[]
     | undefined;
-  /** The etag of the webhook as the caller read it. Empty: the settings are changed whatever they are now. */
+  /** The etag that the caller read. If the webhook changed since, the call is refused with ETAG_STALE. Empty: no check. */
   etag: string;
 }
 
@@ -188,21 +188,21 @@ export interface UpdateWebhookResponse {
   webhook?: Webhook | undefined;
 }
 
-/** DeleteWebhookRequest is what DeleteWebhook is asked. */
+/** DeleteWebhookRequest is the request of DeleteWebhook. */
 export interface DeleteWebhookRequest {
   /** The webhook's id. */
   id: string;
 }
 
-/** DeleteWebhookResponse says nothing: the webhook is gone. */
+/** DeleteWebhookResponse is empty: the webhook is deleted. */
 export interface DeleteWebhookResponse {
 }
 
-/** RotateWebhookSecretRequest is what RotateWebhookSecret is asked. */
+/** RotateWebhookSecretRequest is the request of RotateWebhookSecret. */
 export interface RotateWebhookSecretRequest {
   /** The webhook's id. */
   id: string;
-  /** How long the secret before signs as well, in seconds, up to 604,800. 0: no longer. */
+  /** How long requests are also signed with the previous secret, in seconds, up to 604,800 (7 days). 0: not at all. */
   graceSeconds: number;
 }
 
@@ -212,31 +212,31 @@ export interface RotateWebhookSecretResponse {
   webhook?:
     | Webhook
     | undefined;
-  /** The new secret, `whsec_` and base64. It is shown this once. */
+  /** The new secret, `whsec_` and base64. It is shown only once. */
   secret: string;
 }
 
-/** TestWebhookRequest is what TestWebhook is asked. */
+/** TestWebhookRequest is the request of TestWebhook. */
 export interface TestWebhookRequest {
   /** The webhook's id. */
   id: string;
 }
 
-/** TestWebhookResponse is the delivery that was made. */
+/** TestWebhookResponse is the new delivery. */
 export interface TestWebhookResponse {
   /** The delivery, which is sent at once. */
   delivery?: Delivery | undefined;
 }
 
-/** ListDeliveriesRequest is what ListDeliveries is asked. */
+/** ListDeliveriesRequest is the request of ListDeliveries. */
 export interface ListDeliveriesRequest {
   /** The id of the account whose deliveries are listed. Empty: those that the caller may see. */
   accountId: string;
-  /** The id of the webhook that they go to. Empty: any receiver. */
+  /** The id of the webhook. Empty: any receiver. */
   webhookId: string;
-  /** The id of the event that they bring. Empty: any. */
+  /** The id of the event. Empty: any. */
   eventId: string;
-  /** Maximum deliveries per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  /** Maximum deliveries per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
@@ -250,7 +250,7 @@ export interface ListDeliveriesResponse {
   nextPageToken: string;
 }
 
-/** GetDeliveryRequest is what GetDelivery is asked. */
+/** GetDeliveryRequest is the request of GetDelivery. */
 export interface GetDeliveryRequest {
   /** The delivery's id. */
   id: string;
@@ -262,7 +262,7 @@ export interface GetDeliveryResponse {
   delivery?: Delivery | undefined;
 }
 
-/** ResendDeliveryRequest is what ResendDelivery is asked. */
+/** ResendDeliveryRequest is the request of ResendDelivery. */
 export interface ResendDeliveryRequest {
   /** The delivery's id. */
   id: string;
@@ -1779,22 +1779,22 @@ export const ResendDeliveryResponse: MessageFns<ResendDeliveryResponse> = {
 /**
  * WebhookService manages webhooks: the addresses to which the events of an account's alerts are posted.
  *
- * Each event is sent until the endpoint answers with a status from 200 to 299, for 24 hours with growing pauses. It may
- * come twice, with the same `webhook-id`. Requests are signed as Standard Webhooks says, so that any of its libraries
- * verifies them with the webhook's secret.
+ * The gateway retries each event for 24 hours, with growing pauses, until the endpoint answers with a status from 200
+ * to 299. An event may arrive twice, with the same `webhook-id`. Requests are signed as defined by Standard Webhooks,
+ * so its libraries can verify them with the webhook's secret.
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
- * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. What changes something needs the scope
- * alerts; what shows something needs the scope usage. Of an account's people owners and admins have the scope alerts. A
- * caller that is no operator has its own account's webhooks.
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Methods that change something need the
+ * scope alerts, the others the scope usage. Owners and admins of an account have the scope alerts. A caller who is not
+ * an operator manages the webhooks of its own account.
  */
 export type WebhookServiceService = typeof WebhookServiceService;
 export const WebhookServiceService = {
   /**
-   * CreateWebhook makes a webhook, and shows its secret this once.
+   * CreateWebhook creates a webhook and returns its secret, once only.
    *
-   * Refuses with PARAMETER_MISSING without a URL, and with PARAMETER_INVALID where a setting is none, where the URL
-   * leads to an address that webhooks may not have, or where the account has too many webhooks.
+   * Refuses with PARAMETER_MISSING without a URL, and with PARAMETER_INVALID if a setting is invalid, if the URL leads
+   * to an address that webhooks may not call, or if the account has too many webhooks.
    */
   createWebhook: {
     path: "/tollgate.v1.WebhookService/CreateWebhook" as const,
@@ -1809,7 +1809,7 @@ export const WebhookServiceService = {
   /**
    * GetWebhook shows one webhook. Its secret is not shown again.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is none or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if it does not exist or belongs to another account.
    */
   getWebhook: {
     path: "/tollgate.v1.WebhookService/GetWebhook" as const,
@@ -1821,9 +1821,9 @@ export const WebhookServiceService = {
     responseDeserialize: (value: Buffer): GetWebhookResponse => GetWebhookResponse.decode(value),
   },
   /**
-   * ListWebhooks lists webhooks in the order of their ids, in pages: an operator's all, others' own.
+   * ListWebhooks lists webhooks by id, in pages. An operator sees all webhooks, other callers those of their account.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listWebhooks: {
     path: "/tollgate.v1.WebhookService/ListWebhooks" as const,
@@ -1836,10 +1836,10 @@ export const WebhookServiceService = {
     responseDeserialize: (value: Buffer): ListWebhooksResponse => ListWebhooksResponse.decode(value),
   },
   /**
-   * UpdateWebhook changes the settings that the mask names.
+   * UpdateWebhook changes the settings that update_mask names.
    *
-   * Refuses as CreateWebhook does, with RESOURCE_UNKNOWN where there is no such webhook, and with ETAG_STALE where an
-   * etag was sent and another change came since it was read.
+   * Refuses as CreateWebhook does, with RESOURCE_UNKNOWN if there is no such webhook, and with ETAG_STALE if the etag
+   * in the request is no longer current.
    */
   updateWebhook: {
     path: "/tollgate.v1.WebhookService/UpdateWebhook" as const,
@@ -1852,7 +1852,7 @@ export const WebhookServiceService = {
     responseDeserialize: (value: Buffer): UpdateWebhookResponse => UpdateWebhookResponse.decode(value),
   },
   /**
-   * DeleteWebhook ends a webhook, with what waits to be sent to it.
+   * DeleteWebhook deletes a webhook and cancels its waiting deliveries.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1867,10 +1867,10 @@ export const WebhookServiceService = {
     responseDeserialize: (value: Buffer): DeleteWebhookResponse => DeleteWebhookResponse.decode(value),
   },
   /**
-   * RotateWebhookSecret gives a webhook a new secret, and shows it this once.
+   * RotateWebhookSecret gives a webhook a new secret and returns it, once only.
    *
-   * Until the grace is over requests carry signatures of both. Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and
-   * with PARAMETER_INVALID where the grace is none.
+   * Until grace_seconds are over, requests are signed with both secrets. Refuses with PARAMETER_MISSING and
+   * RESOURCE_UNKNOWN, and with PARAMETER_INVALID if the grace is invalid.
    */
   rotateWebhookSecret: {
     path: "/tollgate.v1.WebhookService/RotateWebhookSecret" as const,
@@ -1884,7 +1884,7 @@ export const WebhookServiceService = {
     responseDeserialize: (value: Buffer): RotateWebhookSecretResponse => RotateWebhookSecretResponse.decode(value),
   },
   /**
-   * TestWebhook sends a test event to a webhook, as any other event is sent.
+   * TestWebhook sends a test event to a webhook, in the same way as other events.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1898,10 +1898,10 @@ export const WebhookServiceService = {
     responseDeserialize: (value: Buffer): TestWebhookResponse => TestWebhookResponse.decode(value),
   },
   /**
-   * ListDeliveries lists what was sent, or waits to be, newest first, in pages. Deliveries that ended are kept for 30
+   * ListDeliveries lists deliveries, waiting and finished, newest first, in pages. Finished deliveries are kept for 30
    * days.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listDeliveries: {
     path: "/tollgate.v1.WebhookService/ListDeliveries" as const,
@@ -1929,7 +1929,7 @@ export const WebhookServiceService = {
     responseDeserialize: (value: Buffer): GetDeliveryResponse => GetDeliveryResponse.decode(value),
   },
   /**
-   * ResendDelivery sends an event once more, whether it arrived before or not, for another 24 hours.
+   * ResendDelivery sends an event again, even if it arrived before, and retries it for another 24 hours.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1948,55 +1948,55 @@ export const WebhookServiceService = {
 
 export interface WebhookServiceServer extends UntypedServiceImplementation {
   /**
-   * CreateWebhook makes a webhook, and shows its secret this once.
+   * CreateWebhook creates a webhook and returns its secret, once only.
    *
-   * Refuses with PARAMETER_MISSING without a URL, and with PARAMETER_INVALID where a setting is none, where the URL
-   * leads to an address that webhooks may not have, or where the account has too many webhooks.
+   * Refuses with PARAMETER_MISSING without a URL, and with PARAMETER_INVALID if a setting is invalid, if the URL leads
+   * to an address that webhooks may not call, or if the account has too many webhooks.
    */
   createWebhook: handleUnaryCall<CreateWebhookRequest, CreateWebhookResponse>;
   /**
    * GetWebhook shows one webhook. Its secret is not shown again.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is none or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if it does not exist or belongs to another account.
    */
   getWebhook: handleUnaryCall<GetWebhookRequest, GetWebhookResponse>;
   /**
-   * ListWebhooks lists webhooks in the order of their ids, in pages: an operator's all, others' own.
+   * ListWebhooks lists webhooks by id, in pages. An operator sees all webhooks, other callers those of their account.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listWebhooks: handleUnaryCall<ListWebhooksRequest, ListWebhooksResponse>;
   /**
-   * UpdateWebhook changes the settings that the mask names.
+   * UpdateWebhook changes the settings that update_mask names.
    *
-   * Refuses as CreateWebhook does, with RESOURCE_UNKNOWN where there is no such webhook, and with ETAG_STALE where an
-   * etag was sent and another change came since it was read.
+   * Refuses as CreateWebhook does, with RESOURCE_UNKNOWN if there is no such webhook, and with ETAG_STALE if the etag
+   * in the request is no longer current.
    */
   updateWebhook: handleUnaryCall<UpdateWebhookRequest, UpdateWebhookResponse>;
   /**
-   * DeleteWebhook ends a webhook, with what waits to be sent to it.
+   * DeleteWebhook deletes a webhook and cancels its waiting deliveries.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   deleteWebhook: handleUnaryCall<DeleteWebhookRequest, DeleteWebhookResponse>;
   /**
-   * RotateWebhookSecret gives a webhook a new secret, and shows it this once.
+   * RotateWebhookSecret gives a webhook a new secret and returns it, once only.
    *
-   * Until the grace is over requests carry signatures of both. Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and
-   * with PARAMETER_INVALID where the grace is none.
+   * Until grace_seconds are over, requests are signed with both secrets. Refuses with PARAMETER_MISSING and
+   * RESOURCE_UNKNOWN, and with PARAMETER_INVALID if the grace is invalid.
    */
   rotateWebhookSecret: handleUnaryCall<RotateWebhookSecretRequest, RotateWebhookSecretResponse>;
   /**
-   * TestWebhook sends a test event to a webhook, as any other event is sent.
+   * TestWebhook sends a test event to a webhook, in the same way as other events.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   testWebhook: handleUnaryCall<TestWebhookRequest, TestWebhookResponse>;
   /**
-   * ListDeliveries lists what was sent, or waits to be, newest first, in pages. Deliveries that ended are kept for 30
+   * ListDeliveries lists deliveries, waiting and finished, newest first, in pages. Finished deliveries are kept for 30
    * days.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listDeliveries: handleUnaryCall<ListDeliveriesRequest, ListDeliveriesResponse>;
   /**
@@ -2006,7 +2006,7 @@ export interface WebhookServiceServer extends UntypedServiceImplementation {
    */
   getDelivery: handleUnaryCall<GetDeliveryRequest, GetDeliveryResponse>;
   /**
-   * ResendDelivery sends an event once more, whether it arrived before or not, for another 24 hours.
+   * ResendDelivery sends an event again, even if it arrived before, and retries it for another 24 hours.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -2015,10 +2015,10 @@ export interface WebhookServiceServer extends UntypedServiceImplementation {
 
 export interface WebhookServiceClient extends Client {
   /**
-   * CreateWebhook makes a webhook, and shows its secret this once.
+   * CreateWebhook creates a webhook and returns its secret, once only.
    *
-   * Refuses with PARAMETER_MISSING without a URL, and with PARAMETER_INVALID where a setting is none, where the URL
-   * leads to an address that webhooks may not have, or where the account has too many webhooks.
+   * Refuses with PARAMETER_MISSING without a URL, and with PARAMETER_INVALID if a setting is invalid, if the URL leads
+   * to an address that webhooks may not call, or if the account has too many webhooks.
    */
   createWebhook(
     request: CreateWebhookRequest,
@@ -2038,7 +2038,7 @@ export interface WebhookServiceClient extends Client {
   /**
    * GetWebhook shows one webhook. Its secret is not shown again.
    *
-   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is none or it is not the caller's.
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if it does not exist or belongs to another account.
    */
   getWebhook(
     request: GetWebhookRequest,
@@ -2056,9 +2056,9 @@ export interface WebhookServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetWebhookResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListWebhooks lists webhooks in the order of their ids, in pages: an operator's all, others' own.
+   * ListWebhooks lists webhooks by id, in pages. An operator sees all webhooks, other callers those of their account.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listWebhooks(
     request: ListWebhooksRequest,
@@ -2076,10 +2076,10 @@ export interface WebhookServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListWebhooksResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateWebhook changes the settings that the mask names.
+   * UpdateWebhook changes the settings that update_mask names.
    *
-   * Refuses as CreateWebhook does, with RESOURCE_UNKNOWN where there is no such webhook, and with ETAG_STALE where an
-   * etag was sent and another change came since it was read.
+   * Refuses as CreateWebhook does, with RESOURCE_UNKNOWN if there is no such webhook, and with ETAG_STALE if the etag
+   * in the request is no longer current.
    */
   updateWebhook(
     request: UpdateWebhookRequest,
@@ -2097,7 +2097,7 @@ export interface WebhookServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateWebhookResponse) => void,
   ): ClientUnaryCall;
   /**
-   * DeleteWebhook ends a webhook, with what waits to be sent to it.
+   * DeleteWebhook deletes a webhook and cancels its waiting deliveries.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -2117,10 +2117,10 @@ export interface WebhookServiceClient extends Client {
     callback: (error: ServiceError | null, response: DeleteWebhookResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RotateWebhookSecret gives a webhook a new secret, and shows it this once.
+   * RotateWebhookSecret gives a webhook a new secret and returns it, once only.
    *
-   * Until the grace is over requests carry signatures of both. Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and
-   * with PARAMETER_INVALID where the grace is none.
+   * Until grace_seconds are over, requests are signed with both secrets. Refuses with PARAMETER_MISSING and
+   * RESOURCE_UNKNOWN, and with PARAMETER_INVALID if the grace is invalid.
    */
   rotateWebhookSecret(
     request: RotateWebhookSecretRequest,
@@ -2138,7 +2138,7 @@ export interface WebhookServiceClient extends Client {
     callback: (error: ServiceError | null, response: RotateWebhookSecretResponse) => void,
   ): ClientUnaryCall;
   /**
-   * TestWebhook sends a test event to a webhook, as any other event is sent.
+   * TestWebhook sends a test event to a webhook, in the same way as other events.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -2158,10 +2158,10 @@ export interface WebhookServiceClient extends Client {
     callback: (error: ServiceError | null, response: TestWebhookResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListDeliveries lists what was sent, or waits to be, newest first, in pages. Deliveries that ended are kept for 30
+   * ListDeliveries lists deliveries, waiting and finished, newest first, in pages. Finished deliveries are kept for 30
    * days.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none.
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
    */
   listDeliveries(
     request: ListDeliveriesRequest,
@@ -2199,7 +2199,7 @@ export interface WebhookServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetDeliveryResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ResendDelivery sends an event once more, whether it arrived before or not, for another 24 hours.
+   * ResendDelivery sends an event again, even if it arrived before, and retries it for another 24 hours.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */

@@ -23,8 +23,8 @@ export async function openApiDocument(version: string): Promise<Schema> {
       version,
       description:
         "Language models of many families behind one address, with keys, limits, budgets and a ledger. Paths under " +
-        "/v1, /v1beta and /v1alpha are those of the clients' own formats; /api/v1 is management. gRPC has the same: the " +
-        "package tollgate.v1.",
+        "/v1, /v1beta and /v1alpha are the APIs of the client formats; /api/v1 is the management API. The gRPC package " +
+        "tollgate.v1 offers the same.",
       license: { name: "Apache 2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -38,9 +38,14 @@ export async function openApiDocument(version: string): Promise<Schema> {
           type: "apiKey",
           in: "header",
           name: "x-api-key",
-          description: "The same, as Anthropic's clients do.",
+          description: "The same key, as Anthropic's clients send it.",
         },
-        session: { type: "apiKey", in: "cookie", name: "__Host-tollgate", description: "A person who signed in." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-tollgate",
+          description: "The session of a signed-in person.",
+        },
       },
       responses: { Refusal: refusal() },
       schemas: Object.fromEntries([...schemas.kept].sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -51,8 +56,8 @@ export async function openApiDocument(version: string): Promise<Schema> {
 function tagsOf(operations: readonly PathOperation[], comments: ReadonlyMap<string, string>): readonly Schema[] {
   const names = new Set(operations.flatMap(({ operation }) => [operation["tags"]].flat().map(String)));
   const own: Readonly<Record<string, string>> = {
-    Models: "Requests to models.",
-    Process: "For machines and browsers.",
+    Models: "Requests to models, in the formats of the clients.",
+    Process: "Health checks and information about the process.",
   };
   return [...names].map((name) => ({
     name,
@@ -62,12 +67,12 @@ function tagsOf(operations: readonly PathOperation[], comments: ReadonlyMap<stri
 
 /** What every refusal has, whatever the envelope of its format. */
 function refusal(): Schema {
-  const headers = ANSWERED.filter(({ what }) => what.startsWith("of a refusal")).concat(
+  const headers = ANSWERED.filter(({ what }) => what.startsWith("errors: ")).concat(
     ANSWERED.filter(({ name }) => name === "x-request-id"),
   );
   const reasons = Object.keys(REASONS).filter(isReasonName).map(reasonWord).sort();
   return {
-    description: "A refusal. OpenAI's formats and /api/v1 have this envelope; other formats have their own.",
+    description: "An error. OpenAI's formats and /api/v1 use this envelope; other formats use their own.",
     headers: Object.fromEntries(
       headers.map(({ name, what }) => [
         name,
@@ -149,19 +154,19 @@ function ownPaths(): readonly PathOperation[] {
     models(
       "/v1/models",
       "listClientModels",
-      "The models that the key may use, as OpenAI's, Anthropic's or Gemini's clients read them",
+      "Lists the models that the key may use, in the format of the client: OpenAI, Anthropic or Gemini",
     ),
-    models("/v1/models/{model}", "getClientModel", "One of them", "model"),
-    models("/v1beta/models", "listGeminiModels", "The models that the key may use, as Gemini's clients read them"),
-    models("/v1beta/models/{model}", "getGeminiModel", "One of them", "model"),
-    models("/v1alpha/models", "listGeminiAlphaModels", "The same"),
-    models("/v1alpha/models/{model}", "getGeminiAlphaModel", "One of them", "model"),
-    stream("get", "resumeStream", "Reads a stream on that was lost", "text/event-stream"),
-    stream("delete", "cancelStream", "Ends a stream, which is charged for what it delivered", "application/json"),
-    open("/", "about", "What this is"),
-    open("/livez", "live", "Whether the process lives"),
-    open("/readyz", "ready", "Whether requests may be sent here; 503 where not"),
-    open("/openapi.json", "openapi", "This document"),
+    models("/v1/models/{model}", "getClientModel", "Shows one of these models", "model"),
+    models("/v1beta/models", "listGeminiModels", "Lists the models that the key may use, in Gemini's format"),
+    models("/v1beta/models/{model}", "getGeminiModel", "Shows one of these models", "model"),
+    models("/v1alpha/models", "listGeminiAlphaModels", "The same as `/v1beta/models`"),
+    models("/v1alpha/models/{model}", "getGeminiAlphaModel", "Shows one of these models", "model"),
+    stream("get", "resumeStream", "Resumes a stream after a lost connection", "text/event-stream"),
+    stream("delete", "cancelStream", "Cancels a stream and charges what it delivered", "application/json"),
+    open("/", "about", "Describes the gateway"),
+    open("/livez", "live", "Liveness: answers while the process runs"),
+    open("/readyz", "ready", "Readiness: 503 while requests must not be sent here"),
+    open("/openapi.json", "openapi", "This API as an OpenAPI document"),
   ];
 }
 
@@ -169,5 +174,5 @@ const LAST_EVENT = {
   name: "last-event-id",
   in: "header",
   schema: { type: "string" },
-  description: "The last event that came.",
+  description: "The id of the last event that was received.",
 };

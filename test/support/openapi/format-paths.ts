@@ -20,7 +20,7 @@ const OPENAI = "https://platform.openai.com/docs/api-reference";
 const ANTHROPIC = "https://docs.anthropic.com/en/api";
 const GEMINI = "https://ai.google.dev/api";
 const MODEL = { type: "string", description: "One of `GET /v1/models`." };
-const STREAM = { type: "boolean", description: "Answer with server-sent events as the model writes." };
+const STREAM = { type: "boolean", description: "Stream the answer as server-sent events." };
 const LIST = { type: "array", items: { type: "object" } };
 const TEXTS = { type: ["string", "array"] };
 const CONTENTS = [{ role: "user", parts: [{ text: "Say hello." }] }];
@@ -30,7 +30,7 @@ const VECTOR_MODEL = "models/sim-embed-1";
 /** By the last part of the route's path. */
 const BODIES: Readonly<Record<string, DocumentedBody>> = {
   "/v1/chat/completions": {
-    summary: "Chat completions, as OpenAI's clients ask for them",
+    summary: "Chat completions (OpenAI)",
     reference: `${OPENAI}/chat`,
     properties: {
       model: MODEL,
@@ -44,7 +44,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["id", "object", "choices", "usage"],
   },
   "/v1/completions": {
-    summary: "Completions of a text, as OpenAI's older clients ask for them",
+    summary: "Legacy text completions (OpenAI)",
     reference: `${OPENAI}/completions`,
     properties: { model: MODEL, prompt: TEXTS, stream: STREAM, max_tokens: { type: "integer" } },
     required: ["model", "prompt"],
@@ -52,7 +52,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["id", "object", "choices", "usage"],
   },
   "/v1/embeddings": {
-    summary: "Vectors, as OpenAI's clients ask for them",
+    summary: "Embeddings (OpenAI)",
     reference: `${OPENAI}/embeddings`,
     properties: {
       model: MODEL,
@@ -65,7 +65,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["object", "data", "usage"],
   },
   "/v1/responses": {
-    summary: "Responses, as Codex and OpenAI's newer clients ask for them; also over a WebSocket",
+    summary: "Responses (OpenAI, Codex); also over a WebSocket",
     reference: `${OPENAI}/responses`,
     properties: { model: MODEL, input: TEXTS, stream: STREAM, max_output_tokens: { type: "integer" }, tools: LIST },
     required: ["model", "input"],
@@ -73,7 +73,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["id", "object", "output", "usage"],
   },
   "/v1/responses/compact": {
-    summary: "A conversation made shorter, as Codex asks for it",
+    summary: "Compacts a conversation (Codex)",
     reference: `${OPENAI}/responses/compact`,
     properties: { model: MODEL, input: TEXTS },
     required: ["model", "input"],
@@ -81,7 +81,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["id", "object", "output", "usage"],
   },
   "/v1/responses/input_tokens": {
-    summary: "Counts the tokens of a response's input",
+    summary: "Counts the input tokens of a response request (OpenAI)",
     reference: `${OPENAI}/responses/input-tokens`,
     properties: { model: MODEL, input: TEXTS },
     required: ["model", "input"],
@@ -89,7 +89,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["object", "input_tokens"],
   },
   "/v1/messages": {
-    summary: "Messages, as Anthropic's clients ask for them",
+    summary: "Messages (Anthropic)",
     reference: `${ANTHROPIC}/messages`,
     properties: { model: MODEL, messages: LIST, stream: STREAM, max_tokens: { type: "integer" }, tools: LIST },
     required: ["model", "messages", "max_tokens"],
@@ -97,7 +97,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["id", "type", "role", "content", "usage"],
   },
   "/v1/messages/count_tokens": {
-    summary: "Counts the tokens of messages, as Anthropic's clients ask for it",
+    summary: "Counts the tokens of messages (Anthropic)",
     reference: `${ANTHROPIC}/messages-count-tokens`,
     properties: { model: MODEL, messages: LIST },
     required: ["model", "messages"],
@@ -105,7 +105,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["input_tokens"],
   },
   ":generateContent": {
-    summary: "Content, as Gemini's clients ask for it",
+    summary: "Generates content (Gemini)",
     reference: `${GEMINI}/generate-content`,
     properties: { contents: LIST, generationConfig: { type: "object" }, tools: LIST },
     required: ["contents"],
@@ -113,7 +113,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["candidates", "usageMetadata"],
   },
   ":streamGenerateContent": {
-    summary: "The same as a stream: events with the query `alt=sse`, else one long list",
+    summary: "Streams content (Gemini): as server-sent events with the query `alt=sse`, otherwise as one JSON array",
     reference: `${GEMINI}/generate-content`,
     properties: { contents: LIST, generationConfig: { type: "object" }, tools: LIST },
     required: ["contents"],
@@ -121,7 +121,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: [],
   },
   ":countTokens": {
-    summary: "Counts the tokens of contents, as Gemini's clients ask for it",
+    summary: "Counts tokens (Gemini)",
     reference: `${GEMINI}/tokens`,
     properties: { contents: LIST },
     required: [],
@@ -129,7 +129,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["totalTokens"],
   },
   ":embedContent": {
-    summary: "One vector, as Gemini's clients ask for it",
+    summary: "Creates one embedding (Gemini)",
     reference: `${GEMINI}/embeddings`,
     properties: { content: { type: "object" } },
     required: ["content"],
@@ -137,7 +137,7 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["embedding"],
   },
   ":batchEmbedContents": {
-    summary: "Many vectors, as Gemini's clients ask for them",
+    summary: "Creates several embeddings (Gemini)",
     reference: `${GEMINI}/embeddings`,
     properties: { requests: LIST },
     required: ["requests"],
@@ -196,7 +196,7 @@ function operationOf(path: string, route: FormatRoute): Schema {
       .replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase()),
     tags: ["Models"],
     summary: body.summary,
-    description: "The body is the format's own. Members that are not listed here pass, or are refused by name.",
+    description: "The body is that of the client format. Fields that are not listed here pass, or are refused by name.",
     externalDocs: { url: body.reference },
     ...(inPath === undefined
       ? {}

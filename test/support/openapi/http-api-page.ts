@@ -33,6 +33,8 @@ export const DOCUMENT = z
   })
   .loose();
 
+const TITLES = ["request", "permission", "what it does", "query parameters"];
+
 export function httpApiPage(made: Schema): string {
   const { tags, paths } = DOCUMENT.parse(made);
   return tags
@@ -50,7 +52,7 @@ export function httpApiPage(made: Schema): string {
               .join(", "),
           ]),
       );
-      return `## ${name}\n\n${description}\n\n${markdownTable(["request", "needs", "what it does", "query"], rows)}`;
+      return `## ${name}\n\n${description}\n\n${markdownTable(TITLES, rows)}`;
     })
     .join("\n");
 }
