@@ -131,7 +131,7 @@ async function create(email: string, options: PlaceOptions & { name?: string }):
     const place = { accountId: account, role, installationRole: installation };
     const answer = await connection.call(method, { email, name, ...place });
     connection.show(method, answer, ({ token }) => linkTo("password", token, options));
-    if (!options.json) remark(`Made ${answer.user?.id ?? ""}. With this link the person sets a password. ${ONCE}`);
+    if (!options.json) remark(`Made ${answer.user?.id ?? ""}. Send this link to the person to set a password. ${ONCE}`);
   });
 }
 

@@ -256,7 +256,7 @@ export const SCHEMA = z.object({
     .min(32, SECRET_RULE)
     .optional()
     .describe(
-      "During a rotation, the old root secret; set it on one node, together with the new `TOLLGATE_SECRET` ([0140](decisions/0140-two-root-secrets.md))",
+      "During a rotation, the old root secret; set it on one node, together with the new `TOLLGATE_SECRET` ([0433](decisions/0433-secrets.md))",
     ),
   TOLLGATE_SECRET_NEXT: z
     .string()
@@ -299,7 +299,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
   }
   const values = result.data;
   if (values.TOLLGATE_HTTP === undefined && (values.TOLLGATE_GRPC === undefined || values.TOLLGATE_CORE !== undefined))
-    throw new ConfigError([sentence("TOLLGATE_HTTP", "off", "leaves nothing to serve")]);
+    throw new ConfigError([sentence("TOLLGATE_HTTP", "off", "turns off the only listener")]);
   requirePair(set, "TOLLGATE_TLS_CERT", "TOLLGATE_TLS_KEY", "TOLLGATE_TLS_CLIENT_CA");
   requirePair(set, "TOLLGATE_CORE_CERT", "TOLLGATE_CORE_KEY");
   requirePair(set, "TOLLGATE_SMTP_URL", "TOLLGATE_MAIL_FROM");

@@ -92,7 +92,7 @@ const serviceTier = block({
   if (multiplier !== undefined) {
     const others = Object.entries(said).filter(([, value]) => value !== undefined && !isEmpty(value));
     for (const [name] of others) {
-      if (name !== "multiplier") refuse(context, name, "must not stand beside multiplier, which says all of it");
+      if (name !== "multiplier") refuse(context, name, "cannot be combined with multiplier");
     }
     return { multiplier };
   }

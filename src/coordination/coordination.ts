@@ -92,7 +92,7 @@ export type Admitted = Extract<AdmissionResult, { admitted: true }>;
 /** The request's caller changed since it was remembered: it must be read from the store again. Nothing was taken. */
 export class CallerChanged extends GatewayError {
   constructor() {
-    super("ERROR_REASON_OVERLOADED", { problem: "the key changes faster than it is looked up" });
+    super("ERROR_REASON_OVERLOADED", { problem: "the key is changed too often" });
   }
 }
 

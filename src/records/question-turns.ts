@@ -35,7 +35,7 @@ export class QuestionTurns {
     if (account !== OPERATORS && waiting.length >= OF_ACCOUNT_MAX) throw ofAccountFull(account);
     if (this.#count >= OF_ALL_MAX)
       throw new GatewayError("ERROR_REASON_OVERLOADED", {
-        problem: "records of requests are asked for too often",
+        problem: "too many queries of request records",
         retry_after_ms: "1000",
       });
     this.#count += 1;

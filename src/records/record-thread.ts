@@ -100,5 +100,5 @@ function failureOf({ problem, isAway }: Extract<RecordAnswer, { readonly problem
 }
 
 function tooMany(): GatewayError {
-  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "records of requests are asked for too often" });
+  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "too many queries of request records" });
 }

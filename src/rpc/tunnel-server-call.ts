@@ -192,7 +192,7 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall, BlockedReade
       return decodeRequest(this.#method, bytes);
     } catch (cause) {
       if (cause instanceof GatewayError) throw cause;
-      const problem = "it is no message of the method";
+      const problem = "it is not a valid message for this method";
       throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem }, { cause });
     }
   }

@@ -129,5 +129,5 @@ async function readContent(
 }
 
 function noRecords(): GatewayError {
-  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "it keeps no records of requests" });
+  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "request records are turned off" });
 }

@@ -156,8 +156,8 @@ describe("a bad environment stops the start with one line", () => {
     { env: { TOLLGATE_HTTP: "300.1.1.1:80" }, line: `TOLLGATE_HTTP="300.1.1.1:80" ${LISTEN}` },
     { env: { TOLLGATE_GRPC: "::1:8080" }, line: `TOLLGATE_GRPC="::1:8080" ${LISTEN}` },
     { env: { TOLLGATE_GRPC: "http://a:1\nb" }, line: `TOLLGATE_GRPC="http://a:1\\nb" ${LISTEN}` },
-    { env: { TOLLGATE_HTTP: "off", TOLLGATE_GRPC: "off" }, line: 'TOLLGATE_HTTP="off" leaves nothing to serve' },
-    { env: { TOLLGATE_HTTP: "off", TOLLGATE_CORE: "a:1" }, line: 'TOLLGATE_HTTP="off" leaves nothing to serve' },
+    { env: { TOLLGATE_HTTP: "off", TOLLGATE_GRPC: "off" }, line: 'TOLLGATE_HTTP="off" turns off the only listener' },
+    { env: { TOLLGATE_HTTP: "off", TOLLGATE_CORE: "a:1" }, line: 'TOLLGATE_HTTP="off" turns off the only listener' },
     {
       env: { TOLLGATE_TRUSTED_PROXIES: "10.0.0.0/33" },
       line: `TOLLGATE_TRUSTED_PROXIES="10.0.0.0/33" ${PROXIES}`,

@@ -180,7 +180,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
       want: [
         `8:11 models.m.price.tiers[0].output: is missing: ${PRICE}`,
         '10:29 models.m.price.service_tiers.flex.multiplier: must be a number such as "0.5", from 0.0001 to 100',
-        "11:42 models.m.price.service_tiers.batch.input: must not stand beside multiplier, which says all of it",
+        "11:42 models.m.price.service_tiers.batch.input: cannot be combined with multiplier",
         `12:9 models.m.price.service_tiers.priority.output: is missing: ${PRICE}; or say multiplier`,
         '13:28 models.m.price.tools.web_search: must be USD per thousand calls such as "10.00"',
         "13:33 models.m.price.tools.Web: must be named by 1 to 64 of a-z, 0-9, _, . and -, a letter first",

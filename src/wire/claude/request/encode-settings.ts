@@ -10,9 +10,9 @@ const TOP_P_MIN_THINKING = 0.95;
 
 /** Throws PARAMETER_UNSUPPORTED for what would make another answer of it. */
 export function checkMeaning(prompt: Prompt, candidateCount: number, context: { readonly model: string }): void {
-  if (candidateCount > 1) throw unsupported("n", "it gives one answer", context);
-  if (prompt.logprobs === true) throw unsupported("logprobs", "it tells no probabilities", context);
-  if ((prompt.topLogprobs ?? 0) > 0) throw unsupported("top_logprobs", "it tells no probabilities", context);
+  if (candidateCount > 1) throw unsupported("n", "only one answer is supported", context);
+  if (prompt.logprobs === true) throw unsupported("logprobs", "log probabilities are not supported", context);
+  if ((prompt.topLogprobs ?? 0) > 0) throw unsupported("top_logprobs", "log probabilities are not supported", context);
 }
 
 /** Names what has no place on these wires and changes no meaning. */

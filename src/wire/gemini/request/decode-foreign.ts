@@ -19,5 +19,5 @@ export function checkForeign(prompt: Prompt, model: string): void {
     refuse("toolConfig.functionCallingConfig.mode", "there is no function among the tools that could be called");
   const modalities = listOf(objectOf(extra?.["generationConfig"])?.["responseModalities"]);
   if (modalities.some((modality) => modality !== "TEXT" && modality !== "MODALITY_UNSPECIFIED"))
-    refuse("generationConfig.responseModalities", "it answers in text");
+    refuse("generationConfig.responseModalities", "only text output is supported");
 }

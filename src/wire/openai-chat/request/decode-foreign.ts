@@ -8,6 +8,6 @@ export function checkForeign(prompt: Prompt, model: string): void {
   const extra = objectOf(parsed(prompt.extra?.json ?? "{}"));
   const modalities = listOf(extra?.["modalities"]);
   if (modalities.every((modality) => modality === "text")) return;
-  const problem = "it answers in text";
+  const problem = "only text output is supported";
   throw unsupported("modalities", problem, { model });
 }

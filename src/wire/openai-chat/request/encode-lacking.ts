@@ -6,12 +6,12 @@ import { isDefault } from "../../request/says-nothing.js";
 /** Members without which the answer would be another one, and whether a value of theirs asks for that. */
 const CHANGES_ANSWER: ReadonlyMap<string, { readonly asks: (json: string) => boolean; readonly problem: string }> =
   new Map([
-    ["n", { asks: (json) => Number(json) > 1, problem: "it gives one answer" }],
-    ["logprobs", { asks: (json) => json === "true", problem: "it tells no probabilities" }],
-    ["top_logprobs", { asks: (json) => Number(json) > 0, problem: "it tells no probabilities" }],
-    ["modalities", { asks: asksForMoreThanText, problem: "it answers in text" }],
-    ["audio", { asks: () => true, problem: "it answers in text" }],
-    ["response_format", { asks: (json) => !/"type"\s*:\s*"text"/.test(json), problem: "it answers in text" }],
+    ["n", { asks: (json) => Number(json) > 1, problem: "only one answer is supported" }],
+    ["logprobs", { asks: (json) => json === "true", problem: "log probabilities are not supported" }],
+    ["top_logprobs", { asks: (json) => Number(json) > 0, problem: "log probabilities are not supported" }],
+    ["modalities", { asks: asksForMoreThanText, problem: "only text output is supported" }],
+    ["audio", { asks: () => true, problem: "only text output is supported" }],
+    ["response_format", { asks: (json) => !/"type"\s*:\s*"text"/.test(json), problem: "only text output is supported" }],
   ]);
 
 /**

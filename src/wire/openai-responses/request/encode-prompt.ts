@@ -66,7 +66,7 @@ function checkPlaces(prompt: Prompt, { model, candidateCount }: OwnedFields, dro
     throw unsupported(param, problem, { model });
   };
   if (prompt.stop.length > 0) refuse("stop", "it cannot end at a string");
-  if (candidateCount > 1) refuse("n", "it gives one answer");
+  if (candidateCount > 1) refuse("n", "only one answer is supported");
   const { topK, presencePenalty, frequencyPenalty, seed, logitBias } = prompt;
   const absent = { top_k: topK, presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty, seed };
   for (const [param, value] of Object.entries(absent)) if (value !== undefined) dropped.push(param);

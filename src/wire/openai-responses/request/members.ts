@@ -13,7 +13,7 @@ export const MEMBERS = memberTable({
   refused: {
     ...GENERATED.refused,
     ...Object.fromEntries(limits.map((name) => [name, LIMIT])),
-    n: "it gives one answer",
+    n: "only one answer is supported",
     prompt: "this gateway keeps no prompts; send its text in 'instructions'",
     access_programs: "they are the operator's",
     background_options: "this gateway keeps no answers; the answer comes to whoever waits for it",

@@ -164,7 +164,7 @@ function scanItem(cursor: JsonCursor, found: Found, place: number): GatewayError
       problem ??= wrongTool;
     } else {
       if (STEERING.has(key))
-        found.tools.held ??= { param: `${path}.${key}`, problem: "an item cannot ask for another; say it once, above" };
+        found.tools.held ??= { param: `${path}.${key}`, problem: "set this for the whole request, not for one item" };
       if (key === "role" && isText) item.hasRole = true;
       if (key === "result" && isText && cursor.headOfString(1) !== "") item.hasResult = true;
       noteHeldName(found.tools, key, cursor.kind() === "null", path);
