@@ -7,7 +7,7 @@ import { BytePool } from "../src/api/byte-pool.js";
 import { type Event, InferenceServiceService, type StreamGenerateResponse, TunnelFrameKind } from "../src/api/index.js";
 import { FrameWriter } from "../src/gateway/replay/relay-frames.js";
 import { Tape } from "../src/gateway/replay/tape.js";
-import { ToldItems } from "../src/http/told-items.js";
+import { ItemCache } from "../src/http/item-cache.js";
 import { ChunkBuilder, type ChunkBytes, decodePart, encodeChunk } from "../src/records/chunk.js";
 import type { RecordRow } from "../src/records/columns.js";
 import { PartCache } from "../src/records/part-cache.js";
@@ -92,7 +92,7 @@ const STORES: readonly Store[] = [
   {
     name: "what keys were told",
     make: () => {
-      const told = new ToldItems(() => 0);
+      const told = new ItemCache(() => 0);
       return {
         held: told,
         add: (length, place) => {

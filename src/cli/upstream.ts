@@ -118,13 +118,13 @@ export function formatUpstreams(
     upstream.family,
     enumWord("tollgate.v1.UpstreamHealth", upstream.health),
     `${upstream.running}`,
-    asidesOf(upstream, nodes.length > 1),
+    ejectionsText(upstream, nodes.length > 1),
     upstream.models.join(" ") || "-",
   ]);
   return formatList(columns, rows, "No upstreams.", nextPageToken);
 }
 
-function asidesOf({ asides }: Upstream, namesNodes: boolean): string {
+function ejectionsText({ asides }: Upstream, namesNodes: boolean): string {
   const told = asides.map(({ model, cause, coolingMs, nodeId }) => {
     const what = model === "" ? "all" : model;
     const until = coolingMs === 0n ? "until a request succeeds" : `${(coolingMs + 999n) / 1_000n} s`;

@@ -43,7 +43,7 @@ export interface RelayGround {
   release(accountId: string, subject: string, requestId: string): void;
 }
 
-interface Asked {
+interface RelayRequest {
   readonly relay: string;
   readonly account: string;
   readonly question: string;
@@ -67,7 +67,7 @@ export class PieceRelays implements Relays {
     const demands = [{ subject: `${SUBJECT} ${accountId}`, limits: PLACES, tokens: 0 }];
     const { admitted, degraded } = await ground.admit({ requestId: relayId, accountId, demands });
     if (!admitted || degraded === true) return undefined;
-    const asked: Asked = { relay: relayId, account: accountId, question: question.toString("base64") };
+    const asked: RelayRequest = { relay: relayId, account: accountId, question: question.toString("base64") };
     const inlet = new Inlet(ground, { accountId, relayId }, JSON.stringify(asked), reader, () => {
       this.#inlets.delete(relayId);
       ground.release(accountId, `${SUBJECT} ${accountId}`, relayId);
@@ -82,7 +82,7 @@ export class PieceRelays implements Relays {
 
   /** Another node asks. */
   asked(nodeId: string, told: string): void {
-    const asked = parseAsked(told);
+    const asked = parseRelayRequest(told);
     if (asked === undefined) return;
     const { relay, account } = asked;
     const known = this.#outlets.get(relay);
@@ -294,11 +294,11 @@ class Outlet implements RelayOutlet {
   }
 }
 
-function parseAsked(text: string): Asked | undefined {
+function parseRelayRequest(text: string): RelayRequest | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null) return undefined;
-    const { relay, account, question } = value as Partial<Record<keyof Asked, unknown>>;
+    const { relay, account, question } = value as Partial<Record<keyof RelayRequest, unknown>>;
     if (typeof relay !== "string" || typeof account !== "string" || typeof question !== "string") return undefined;
     return { relay, account, question };
   } catch {

@@ -22,7 +22,7 @@ import { type Client, connect } from "./redis-client.js";
 import { admissionPart, admissionResult, KeyNames } from "./redis-parts.js";
 import { type Answer, RedisPipe } from "./redis-pipe.js";
 import { redisGround } from "./redis-relays.js";
-import { Untold } from "./untold.js";
+import { UnpublishedChanges } from "./unpublished-changes.js";
 
 export interface RedisOptions {
   readonly client: Client;
@@ -97,7 +97,7 @@ class Shared implements RedisCoordination {
   readonly #pipe: RedisPipe;
   readonly #local: LocalShare;
   readonly #held = new HeldSlots();
-  readonly #untold: Untold;
+  readonly #untold: UnpublishedChanges;
   readonly #callbacks: ((name: string | undefined) => void)[] = [];
   readonly #coolDownCallbacks: ((coolDown: CoolDown) => void)[] = [];
   readonly #orderCallbacks: ((order: UpstreamOrder) => void)[] = [];
@@ -114,7 +114,7 @@ class Shared implements RedisCoordination {
     this.#names = new KeyNames(options.prefix ?? PREFIX);
     this.#breaker = new Breaker((trouble) => this.#changed(trouble));
     this.#local = new LocalShare(monotonicMs);
-    this.#untold = new Untold(monotonicMs);
+    this.#untold = new UnpublishedChanges(monotonicMs);
     this.#pipe = new RedisPipe({
       client,
       breaker: this.#breaker,

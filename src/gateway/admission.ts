@@ -8,13 +8,13 @@ import type { ModelKind } from "../families/family.js";
 import type { Caller } from "../keys/caller.js";
 import type { HoldRequest } from "../ledger/ledger.js";
 import type { KeyBudget } from "../ledger/operation.js";
-import type { Admission } from "../limits/admission.js";
+import type { LimitDecision } from "../limits/limit-decision.js";
 import { type Plan, planByBytes } from "../pricing/hold-plan.js";
 import type { Deadline } from "../routing/deadline.js";
 import type { ServedModel } from "../routing/model.js";
-import { takesLimit } from "../routing/question.js";
+import { takesLimit } from "../routing/upstream-request.js";
 import type { GatewayCall } from "./gateway.js";
-import type { Asked } from "./generate.js";
+import type { ParsedRequest } from "./generate.js";
 import type { Steps } from "./steps.js";
 
 /** The refusals that a smaller bound of the input may avoid. */
@@ -39,7 +39,7 @@ export function findModel(id: string, caller: Caller, steps: Steps): ServedModel
 
 /** The most that the request may cost, bounded by its bytes. */
 export function planOf(
-  { request, generation }: Pick<Asked, "request" | "generation">,
+  { request, generation }: Pick<ParsedRequest, "request" | "generation">,
   model: ServedModel,
   kind: ModelKind,
   { caller }: GatewayCall,
@@ -59,7 +59,7 @@ export function planOf(
  * Takes the request's possible tokens and its model into the limits; synchronously if the limits are local. Throws or
  * rejects with RATE_LIMITED.
  */
-export function reserve(plan: Plan, model: ServedModel, admission: Admission): Plan | Promise<Plan> {
+export function reserve(plan: Plan, model: ServedModel, admission: LimitDecision): Plan | Promise<Plan> {
   const refused = (error: unknown): Promise<Plan> => reserveByCount(error, plan, model, admission);
   try {
     const reserving = admission.reserve(plan.tokens, model.id);
@@ -74,7 +74,7 @@ async function reserveByCount(
   refusal: unknown,
   byBytes: Plan,
   model: ServedModel,
-  admission: Admission,
+  admission: LimitDecision,
 ): Promise<Plan> {
   const tokens = refusal instanceof GatewayError && refusal.metadata["limit"] === "tokens_per_minute";
   const plan = tokens ? await byBytes.byCount() : undefined;

@@ -57,12 +57,12 @@ export function billOf(usage: Usage, report: AnswerReport | undefined, terms: Bi
   const cost = answered === undefined ? terms.cost : (answered.cost ?? terms.cost);
   const ownNanos = hasServiceTier(price, serviceTier)
     ? costNanos(usage, price, served)
-    : dearest(usage, price, served, plan);
+    : maxCost(usage, price, served, plan);
   const doubt = doubtOf(terms, serviceTier, toolUses, price);
   return {
     costNanos:
       ownNanos > heldNanos && (doubt === "other_model" || doubt === "other_tier")
-        ? lesser(ownNanos, greater(heldNanos, dearest(usage, terms.price, served, plan)))
+        ? lesser(ownNanos, greater(heldNanos, maxCost(usage, terms.price, served, plan)))
         : ownNanos,
     operatorCostNanos: cost === undefined ? undefined : costNanos(usage, cost, served),
     doubt,
@@ -97,7 +97,7 @@ export function toolUsesOf(
 }
 
 /** The higher cost of the two tiers that the hold covers: the standard tier and the requested tier. */
-function dearest(usage: Usage, price: Price, { toolUses, rounds }: Served, { serviceTier }: BillTerms["plan"]): bigint {
+function maxCost(usage: Usage, price: Price, { toolUses, rounds }: Served, { serviceTier }: BillTerms["plan"]): bigint {
   const ordinary = costNanos(usage, price, { serviceTier: "", toolUses, rounds });
   const asked = costNanos(usage, price, { serviceTier, toolUses, rounds });
   return greater(asked, ordinary);
@@ -116,12 +116,12 @@ function allowedUses(told: readonly ToolUse[], price: Price, { toolCallsMax }: B
     else allowed.push({ name, calls: lesser(calls, callsMax) });
   }
   if (others === 0n) return allowed;
-  let dearest = "";
+  let priciest = "";
   for (const { name } of toolCallsMax)
-    if ((priceOfTool(price, name) ?? 0n) > (priceOfTool(price, dearest) ?? 0n)) dearest = name;
-  const made = allowed.find(({ name }) => name === dearest);
-  const left = callsAsked(dearest, toolCallsMax) - (made?.calls ?? 0n);
-  return [...allowed, { name: dearest, calls: lesser(others, left) }];
+    if ((priceOfTool(price, name) ?? 0n) > (priceOfTool(price, priciest) ?? 0n)) priciest = name;
+  const made = allowed.find(({ name }) => name === priciest);
+  const left = callsAsked(priciest, toolCallsMax) - (made?.calls ?? 0n);
+  return [...allowed, { name: priciest, calls: lesser(others, left) }];
 }
 
 /** Sums over all entries: a request may list a tool more than once. */

@@ -8,7 +8,7 @@ import { generatedTokens, NO_USAGE, readTokens, totalTokens } from "../api/usage
 import { countPrompts, countUsage } from "../pricing/request-tokens.js";
 import { tokensAtLeast } from "../pricing/text-pieces.js";
 import { countOrEstimate, roughTokens } from "../pricing/tokens.js";
-import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
+import type { AnswerReport, OutputProgress, WireRequest } from "../wire/wire.js";
 import { withInputWithin, withOutputWithin } from "./usage-cap.js";
 import {
   doubtOf,
@@ -66,11 +66,11 @@ export type Basis = "free" | "report" | "count" | "compare";
  */
 export type ReportKind = "none" | "doubtful" | "zero" | "early" | "final";
 
-function row(nothing: Basis, begun: Basis, content: Basis): Readonly<Record<Made, Basis>> {
+function row(nothing: Basis, begun: Basis, content: Basis): Readonly<Record<OutputProgress, Basis>> {
   return { nothing, begun, content };
 }
 
-type ByReport = Readonly<Record<ReportKind, Readonly<Record<Made, Basis>>>>;
+type ByReport = Readonly<Record<ReportKind, Readonly<Record<OutputProgress, Basis>>>>;
 
 /**
  * The complete rule. A caller that disconnects after a complete answer pays like one that stays: that answer is
@@ -101,7 +101,7 @@ const BASES: Readonly<Record<Ending, ByReport>> = {
 };
 
 /** What an answer is charged by, from its report, from how much was delivered (`made`), and from how it ended. */
-export function basisOf(report: ReportKind, made: Made, ending: Ending): Basis {
+export function basisOf(report: ReportKind, made: OutputProgress, ending: Ending): Basis {
   return BASES[ending][report][made];
 }
 
@@ -239,10 +239,10 @@ function totalOf({ tokens, audioTokens }: Delivered): number {
  * Everything that was delivered. The part that is not text is an estimate, so it never takes an answer above its limit.
  */
 function deliveredOf(textTokens: number, report: AnswerReport, { outputTokensMax = Infinity }: ChargeTerms): Delivered {
-  const { wordlessTokens = 0, unknownTokens = 0, audioTokens: heard = 0 } = report;
+  const { nonTextTokens = 0, unknownTokens = 0, audioTokens: heard = 0 } = report;
   const room = Math.max(0, outputTokensMax - textTokens);
   const audioTokens = Math.min(heard, room);
-  return { tokens: textTokens + Math.min(wordlessTokens + unknownTokens, room - audioTokens), audioTokens };
+  return { tokens: textTokens + Math.min(nonTextTokens + unknownTokens, room - audioTokens), audioTokens };
 }
 
 const NOTHING: Delivered = { tokens: 0, audioTokens: 0 };

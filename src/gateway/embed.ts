@@ -8,7 +8,7 @@ import { GatewayError } from "../errors.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { noteArrival, requireBodySize } from "./arrival.js";
 import type { GatewayCall } from "./gateway.js";
-import { type Asked, generate } from "./generate.js";
+import { type ParsedRequest, generate } from "./generate.js";
 import type { AnswerBatch } from "./meter-types.js";
 import type { Steps } from "./steps.js";
 import { typedEmbedding } from "./typed-embedding.js";
@@ -38,11 +38,11 @@ export async function embed(
     onDrain: (): void => undefined,
   };
   let asksFor = "";
-  const noted = (read: Asked): Asked => {
+  const noted = (read: ParsedRequest): ParsedRequest => {
     asksFor = read.request.facts.model;
     return read;
   };
-  const read = (): Asked | Promise<Asked> => {
+  const read = (): ParsedRequest | Promise<ParsedRequest> => {
     const reading = readEmbedding(asked, asked.acceptWire, call, steps);
     return reading instanceof Promise ? reading.then(noted) : noted(reading);
   };
@@ -57,7 +57,7 @@ export function readEmbedding(
   acceptWire: string,
   call: GatewayCall,
   steps: Steps,
-): Asked | Promise<Asked> {
+): ParsedRequest | Promise<ParsedRequest> {
   const reading = readRequest(asked, call, steps);
   const generation = NOTHING_SAID;
   if (reading instanceof Promise) return reading.then((request) => ({ request, generation, acceptWire }));

@@ -14,15 +14,15 @@ import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import { shownHealth } from "../routing/catalog.js";
 import { likelyOrder, targetsFor } from "../routing/pick.js";
-import { foresee } from "../routing/question.js";
+import { dryRun } from "../routing/upstream-request.js";
 import { findModel, type Holder, openHold, planOf, reserve } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
-import type { Asked } from "./generate.js";
+import type { ParsedRequest } from "./generate.js";
 import { kindOf } from "./kind.js";
 import { type KnownInput, ownInput, toldInput } from "./known-input.js";
 import type { Steps } from "./steps.js";
 import { lesser } from "../money.js";
-import type { Admission } from "../limits/admission.js";
+import type { LimitDecision } from "../limits/limit-decision.js";
 import { canCount } from "../routing/counting.js";
 import type { WireRequest } from "../wire/wire.js";
 
@@ -30,7 +30,7 @@ import type { WireRequest } from "../wire/wire.js";
 const HISTORY_DAYS = 30;
 
 /** Rejects if the request itself is invalid. Every other refusal is part of the result. */
-export async function estimate(came: Asked, call: GatewayCall, steps: Steps): Promise<EstimateCostResponse> {
+export async function estimate(came: ParsedRequest, call: GatewayCall, steps: Steps): Promise<EstimateCostResponse> {
   const { facts } = came.request;
   let model: ServedModel;
   try {
@@ -52,7 +52,7 @@ export async function estimate(came: Asked, call: GatewayCall, steps: Steps): Pr
   const { stream, candidateCount } = request.facts;
   const { strict } = call.caller.settings;
   const asking = { kind, outputTokensMax: plan.sentOutputTokens(outputTokens), stream, candidateCount, strict };
-  const foresight = await foresee(request, model, asking, routeMs, call.caller.accountId, steps.routing.containers);
+  const foresight = await dryRun(request, model, asking, routeMs, call.caller.accountId, steps.routing.containers);
   const refusal = gateRefusal ?? foresight.refusal;
   // Only what a chat reads is counted by an upstream, and what it or we would refuse is not sent there to be counted.
   const mayAsk = gateRefusal === undefined && kind === "chat" && foresight.refusals.size === 0;
@@ -104,7 +104,7 @@ async function askedInput(
 }
 
 /** Undefined if other requests used up the limits meanwhile. */
-async function admitted({ limits }: Steps, { caller, requestId }: GatewayCall): Promise<Admission | undefined> {
+async function admitted({ limits }: Steps, { caller, requestId }: GatewayCall): Promise<LimitDecision | undefined> {
   try {
     const admission = await limits.admit(caller, requestId);
     await admission.enter();

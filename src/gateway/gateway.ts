@@ -14,7 +14,7 @@ import type {
 } from "../api/index.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
 import type { Caller } from "../keys/caller.js";
-import type { Admission } from "../limits/admission.js";
+import type { LimitDecision } from "../limits/limit-decision.js";
 import type { RequestRecord } from "../records/request-record.js";
 
 /** One call of an authenticated and authorized caller. */
@@ -27,7 +27,7 @@ export interface GatewayCall {
   /** When the caller's own deadline passes, on the monotonic clock; absent if the caller set none. */
   readonly callerEndMs?: number | undefined;
   /** The admission of a caller without limits whose cached data was checked while its request arrived. */
-  readonly compared?: Admission | undefined;
+  readonly decision?: LimitDecision | undefined;
   /** Awaited after the request is admitted and before money is held for it. */
   readonly beforeHold?: (() => Promise<void>) | undefined;
   /** The record into which facts of the request are written. Absent: no records are kept. */

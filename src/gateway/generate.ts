@@ -8,7 +8,7 @@ import { failpoint } from "../failpoint.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Caller } from "../keys/caller.js";
 import type { Hold } from "../ledger/ledger.js";
-import type { Admission } from "../limits/admission.js";
+import type { LimitDecision } from "../limits/limit-decision.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import type { ServedModel } from "../routing/model.js";
 import type { RequestRecord } from "../records/request-record.js";
@@ -29,7 +29,7 @@ import type { Steps } from "./steps.js";
 const SETTLE_FIRST_TOKENS = 1_000n;
 
 /** A parsed request, and how its caller receives the answer. */
-export interface Asked {
+export interface ParsedRequest {
   readonly request: WireRequest;
   readonly generation: Generation;
   readonly acceptWire: string;
@@ -40,7 +40,7 @@ export interface Asked {
  * settled exactly once, however the request ends.
  */
 export async function generate(
-  read: () => Asked | Promise<Asked>,
+  read: () => ParsedRequest | Promise<ParsedRequest>,
   call: GatewayCall,
   sink: Sink<AnswerBatch>,
   steps: Steps,
@@ -48,7 +48,7 @@ export async function generate(
   requireUnfrozen(call.caller);
   const startMs = performance.now();
   const deadline = steps.routing.deadline(startMs, call.callerEndMs ?? Infinity);
-  const admitting = call.compared ?? steps.limits.admit(call.caller, call.requestId);
+  const admitting = call.decision ?? steps.limits.admit(call.caller, call.requestId);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   const long = { reader: steps.longAnswers, memory: new ByteLease(steps.answerMemory, call.caller.accountId) };
   let usedTokens = 0;
@@ -113,7 +113,7 @@ export async function generate(
 }
 
 /** The head, with the output limit if that was lowered. */
-function headOf(head: Admission["head"], clampedTo: number | undefined): Admission["head"] {
+function headOf(head: LimitDecision["head"], clampedTo: number | undefined): LimitDecision["head"] {
   return clampedTo === undefined ? head : { ...head, "x-tollgate-clamped": String(clampedTo) };
 }
 
@@ -132,7 +132,7 @@ function noteRequest(request: WireRequest, record: RequestRecord, { content }: C
  */
 function giveBack(
   hold: Hold | undefined,
-  admission: Admission,
+  admission: LimitDecision,
   usedTokens: number,
   { requestId, record: tap }: GatewayCall,
   { log }: Steps,

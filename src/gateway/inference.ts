@@ -25,7 +25,7 @@ import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import { knownInput } from "./known-input.js";
-import { type Asked, generate } from "./generate.js";
+import { type ParsedRequest, generate } from "./generate.js";
 import type { Steps } from "./steps.js";
 import { typedRequest } from "./typed-request.js";
 
@@ -65,8 +65,8 @@ async function generateWhole(
     },
     onDrain: () => undefined,
   };
-  const whole = (read: Asked): Asked => ({ ...read, request: asWhole(read.request) });
-  const read = (): Asked | Promise<Asked> => {
+  const whole = (read: ParsedRequest): ParsedRequest => ({ ...read, request: asWhole(read.request) });
+  const read = (): ParsedRequest | Promise<ParsedRequest> => {
     const reading = readGeneration(generation, acceptWire, call, steps, false);
     return reading instanceof Promise ? reading.then(whole) : whole(reading);
   };
@@ -142,7 +142,7 @@ function readGeneration(
   steps: Steps,
   stream: boolean,
   purpose: "generate" | "count" = "generate",
-): Asked | Promise<Asked> {
+): ParsedRequest | Promise<ParsedRequest> {
   const input = generation?.input;
   if (generation === undefined || input === undefined) {
     throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "generation" });
@@ -177,7 +177,7 @@ async function readTyped(
   call: GatewayCall,
   steps: Steps,
   purpose: "generate" | "count",
-): Promise<Asked> {
+): Promise<ParsedRequest> {
   const source = { wire, body: asBuffer(body), headers };
   const request = await steps.longBodies.read(source, purpose, call.caller.accountId);
   return { request, generation, acceptWire };

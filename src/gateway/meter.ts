@@ -16,7 +16,7 @@ import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
 import { AnswerHead } from "./answer-head.js";
 import { LeftAttempts } from "./left-attempts.js";
 import type { MeterOptions, Outcome } from "./meter-types.js";
-import { Notes } from "./usage-checkpoints.js";
+import { UsageCheckpoints } from "./usage-checkpoints.js";
 import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
 import { StreamHead } from "./stream-head.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
@@ -38,7 +38,7 @@ export class Meter implements AnswerReceiver {
   #firstBatchMs: number | undefined;
   #whole: Batch | undefined;
   #head = new AnswerHead();
-  #notes: Notes | undefined;
+  #notes: UsageCheckpoints | undefined;
   #attemptTrace: AttemptTrace | undefined;
   #doubt: UsageDoubt | ServedDoubt | undefined;
   readonly #left = new LeftAttempts();
@@ -371,11 +371,11 @@ export class Meter implements AnswerReceiver {
     this.#notes.see(this.#report, nowMs);
   }
 
-  #newNotes(): Notes {
+  #newNotes(): UsageCheckpoints {
     const { request, plan, startMs, accountId } = this.options;
     const { inputTokensMax } = plan;
     const note = (usage: Usage): void => this.#note(usage);
-    return new Notes({ request, modelId: this.#modelId, inputTokensMax, startMs, accountId, note });
+    return new UsageCheckpoints({ request, modelId: this.#modelId, inputTokensMax, startMs, accountId, note });
   }
 
   #note(delivered: Usage): void {

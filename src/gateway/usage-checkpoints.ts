@@ -18,7 +18,7 @@ const COUNT_WAIT_MS = 50;
 // What is kept of a text whose fewest tokens leave nothing open: so much, and what one read holds.
 const KEPT_CHARACTERS_MAX = 16_384;
 
-export interface NotesOptions {
+export interface UsageCheckpointsOptions {
   readonly request: WireRequest;
   /** The model that answers, by the upstream's name. */
   readonly modelId: string;
@@ -36,7 +36,7 @@ export interface NotesOptions {
  * costs next to nothing. Once that leaves too much open, the text is counted. A cut answer is charged by the same
  * count, so a crash charges no more than that. Counted text is dropped, so that a longer answer takes no more memory.
  */
-export class Notes {
+export class UsageCheckpoints {
   #tokens = 0;
   /** The least tokens in the checkpoint, independent of estimates and of the model's tokenizer. */
   #certain = 0;
@@ -49,12 +49,12 @@ export class Notes {
   #least = 0;
   #noteMs: number;
   /** Estimates of delivered content that is not text, and of audio, which has its own price. */
-  #wordless = 0;
+  #nonText = 0;
   #audio = 0;
   /** The input usage, once it is known. */
   #input: Usage | undefined;
 
-  constructor(private readonly options: NotesOptions) {
+  constructor(private readonly options: UsageCheckpointsOptions) {
     this.#noteMs = options.startMs;
   }
 
@@ -68,7 +68,7 @@ export class Notes {
       if (this.#open(text) < NOTE_BYTES && text.keptLength < KEPT_CHARACTERS_MAX) return;
     } else if (text.length === this.#noted) return this.#seeWordless(report, nowMs);
     this.#noteMs = nowMs;
-    this.#wordless = wordlessOf(report);
+    this.#nonText = nonTextOf(report);
     this.#audio = report.audioTokens ?? 0;
     // Once it is older than what a crash may lose; so a short stream never pays for reading its input again.
     if (nowMs - this.options.startMs >= NOTE_MS && this.#input === undefined) this.#readInput(report.usage);
@@ -81,10 +81,10 @@ export class Notes {
   #seeWordless(report: AnswerReport, nowMs: number): void {
     this.#noteMs = nowMs;
     const { made, audioTokens = 0 } = report;
-    const wordless = wordlessOf(report);
-    const isNoted = wordless === this.#wordless && audioTokens === this.#audio;
+    const nonText = nonTextOf(report);
+    const isNoted = nonText === this.#nonText && audioTokens === this.#audio;
     if (made === "nothing" || (this.#input !== undefined && isNoted)) return;
-    this.#wordless = wordless;
+    this.#nonText = nonText;
     this.#audio = audioTokens;
     if (this.#input === undefined) this.#readInput(report.usage);
     // An input that is counted is noted once it is.
@@ -179,7 +179,7 @@ export class Notes {
   #note(): void {
     try {
       const input = this.#input ?? NO_USAGE;
-      const outputTokens = BigInt(this.#tokens + this.#wordless);
+      const outputTokens = BigInt(this.#tokens + this.#nonText);
       this.options.note({ ...input, outputTokens, audioOutputTokens: BigInt(this.#audio) });
     } catch {
       // The next note says all that this one did, and the settlement says more: no answer ends for it.
@@ -188,8 +188,8 @@ export class Notes {
 }
 
 /** An estimate of content that is neither text nor audio. */
-function wordlessOf({ wordlessTokens = 0, unknownTokens = 0 }: AnswerReport): number {
-  return wordlessTokens + unknownTokens;
+function nonTextOf({ nonTextTokens = 0, unknownTokens = 0 }: AnswerReport): number {
+  return nonTextTokens + unknownTokens;
 }
 
 /** Resolves after the time. Keeps no process alive. */

@@ -8,7 +8,7 @@ import { errorReply } from "./errors.js";
 import { isRecord } from "./json-check.js";
 import { type HttpInput, requestBytes } from "./json-map.js";
 import { type ManagementAnswer, type ManagementRoute, orRefuseCaller } from "./management-route.js";
-import type { Pulse } from "./pulse.js";
+import type { HeartbeatTimer } from "./heartbeat-timer.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
 import { eventBytes, eventText, identifiedEvent } from "../wire/events/writer.js";
@@ -23,7 +23,7 @@ const AFTER = "after_id";
 export interface EventStreamParts {
   /** Those that run: they end when the server stops. */
   readonly running: Running;
-  readonly pulse: Pulse;
+  readonly pulse: HeartbeatTimer;
   readonly blockedMsMax: number;
 }
 

@@ -19,11 +19,11 @@ import type { LostAnswers } from "./lost-answers.js";
 import type { NamedItems } from "./named-items.js";
 import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
 import { answerInBytes } from "./piecewise.js";
-import type { Pulse } from "./pulse.js";
+import type { HeartbeatTimer } from "./heartbeat-timer.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
 import { askedIn, isFinish, StreamedAnswer } from "./streamed-answer.js";
-import type { ToldItems } from "./told-items.js";
+import type { ItemCache } from "./item-cache.js";
 import { WholeAnswer } from "./whole-answer.js";
 
 const NO_BYTES = Buffer.alloc(0);
@@ -42,10 +42,10 @@ export interface GenerationParts {
   readonly lost: LostAnswers;
   /** The memory for what the ends of streams repeat. */
   readonly kept: ByteBudget;
-  readonly pulse: Pulse;
+  readonly pulse: HeartbeatTimer;
   readonly blockedMsMax: number;
   /** What clients may name of earlier answers. */
-  readonly told: ToldItems;
+  readonly told: ItemCache;
   readonly named: NamedItems;
 }
 
@@ -72,7 +72,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   readonly #running: Running;
   readonly #lost: LostAnswers;
   readonly #kept: ByteBudget;
-  readonly #items: ToldItems;
+  readonly #items: ItemCache;
   readonly #named: NamedItems;
   readonly #abort = new Cancellation();
   #source: SourceBody = NO_SOURCE;

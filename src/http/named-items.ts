@@ -2,7 +2,7 @@
 import { sharedBytes } from "../api/shared-bytes.js";
 import type { FormatMemory, NamedItem, SourceBody } from "../formats/format.js";
 import { LONG_BYTES } from "./body-check.js";
-import type { ToldItems } from "./told-items.js";
+import type { ItemCache } from "./item-cache.js";
 
 /** What a long body names, found beside the event loop. The body is in shared memory. `holder` names one key. */
 export type FindNames = (source: SourceBody, holder: string) => Promise<readonly NamedItem[]>;
@@ -10,7 +10,7 @@ export type FindNames = (source: SourceBody, holder: string) => Promise<readonly
 export class NamedItems {
   /** Without `findNames` long bodies are looked through on the event loop too. */
   constructor(
-    private readonly told: ToldItems,
+    private readonly told: ItemCache,
     private readonly findNames?: FindNames,
   ) {}
 

@@ -33,14 +33,14 @@ import { addPlaygroundRoute } from "./playground.js";
 import { pathUnknown } from "./not-found.js";
 import { type AccountOf, Overload } from "./overload.js";
 import { sendPiecewise } from "./piecewise.js";
-import { Pulse } from "./pulse.js";
+import { HeartbeatTimer } from "./heartbeat-timer.js";
 import { type RoutePermission, RouteTable } from "./routes.js";
 import { Running } from "./running.js";
 import { addSocketRoutes, type SocketLimits } from "./socket-routes.js";
 import { streamEndMemory } from "./streamed-answer.js";
 import { addStreamRoutes } from "./streams.js";
 import { type FindNames, NamedItems } from "./named-items.js";
-import { ToldItems } from "./told-items.js";
+import { ItemCache } from "./item-cache.js";
 import { type HttpMetrics, watch } from "./request-metrics.js";
 
 export type { HttpMetrics } from "./request-metrics.js";
@@ -209,7 +209,7 @@ function generationRulesOf(options: HttpServerOptions, nowMs: () => number): Gen
   return {
     ...memoryOf(nowMs, options.findNames),
     kept: options.kept ?? streamEndMemory(),
-    pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs, listeningMsOf(options)),
+    pulse: new HeartbeatTimer(options.heartbeatMs ?? HEARTBEAT_MS, nowMs, listeningMsOf(options)),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
 }
@@ -226,7 +226,7 @@ function listeningMsOf({ nowMs }: HttpServerOptions): () => number {
 }
 
 function memoryOf(nowMs: () => number, findNames: FindNames | undefined): Pick<GenerationParts, "told" | "named"> {
-  const told = new ToldItems(nowMs);
+  const told = new ItemCache(nowMs);
   return { told, named: new NamedItems(told, findNames) };
 }
 

@@ -16,7 +16,7 @@ import type { NamedItems } from "./named-items.js";
 import type { Running, RunningRequest } from "./running.js";
 import type { SocketWriter } from "./socket-writer.js";
 import { StreamedAnswer } from "./streamed-answer.js";
-import type { ToldItems } from "./told-items.js";
+import type { ItemCache } from "./item-cache.js";
 
 const OPEN_OBJECT = 0x7b;
 
@@ -27,7 +27,7 @@ export interface SocketResponseParts {
   readonly writer: SocketWriter;
   readonly running: Running;
   readonly kept: ByteBudget;
-  readonly told: ToldItems;
+  readonly told: ItemCache;
   readonly named: NamedItems;
   readonly prepared: (source: SourceBody, holder: string) => SourceBody | Promise<SourceBody>;
   /** Names one key. */

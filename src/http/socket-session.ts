@@ -16,11 +16,11 @@ import { errorHeaders } from "./errors.js";
 import type { FrontRefusal } from "./front.js";
 import { answerHeaders } from "./headers.js";
 import type { NamedItems } from "./named-items.js";
-import type { Pulse, Pulsed } from "./pulse.js";
+import type { HeartbeatTimer, Pulsed } from "./heartbeat-timer.js";
 import type { Running } from "./running.js";
 import { SocketResponse } from "./socket-response.js";
 import { SocketWriter } from "./socket-writer.js";
-import type { ToldItems } from "./told-items.js";
+import type { ItemCache } from "./item-cache.js";
 import { warmUp } from "./warm-up.js";
 import { plainCode } from "../formats/plain-envelope.js";
 
@@ -56,7 +56,7 @@ export interface SocketParts extends SocketRules {
   readonly channel: Channel;
   readonly running: Running;
   readonly kept: ByteBudget;
-  readonly told: ToldItems;
+  readonly told: ItemCache;
   readonly named: NamedItems;
   /** The source as it is called with and answered by: itself where it is short. */
   readonly prepared: (source: SourceBody, holder: string) => SourceBody | Promise<SourceBody>;
@@ -66,7 +66,7 @@ export interface SocketParts extends SocketRules {
   readonly turns: ByteBudget;
   /** What keys have left of messages that no limit of a request counts. */
   readonly allowances: Allowances;
-  readonly pulse: Pulse;
+  readonly pulse: HeartbeatTimer;
   /** Resolves when a message of theirs may be answered; undefined where that is now. Rejects with OVERLOADED. */
   readonly enter: (metadata: CallMetadata) => Promise<void> | undefined;
   readonly newRequestId: () => string;

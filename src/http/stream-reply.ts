@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { holdTurn } from "./end-of-turn.js";
 import type { AnswerHeaders } from "./headers.js";
-import type { Pulse, Pulsed } from "./pulse.js";
+import type { HeartbeatTimer, Pulsed } from "./heartbeat-timer.js";
 
 /** What a connection is given at once: with the mark up to which it takes more, no stream holds 256 KiB. */
 const GIVEN_BYTES_MAX = 128 * 1024;
@@ -11,7 +11,7 @@ const NO_BYTES = Buffer.alloc(0);
 
 export interface StreamReplyParts {
   readonly response: ServerResponse;
-  readonly pulse: Pulse;
+  readonly pulse: HeartbeatTimer;
   /** What an idle stream is kept alive with. */
   readonly heartbeat: Buffer;
   /** A reader that takes nothing for so long is cut. */

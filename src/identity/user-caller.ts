@@ -16,7 +16,7 @@ export type SecondFactorFor = "nobody" | "operators" | "everyone";
 export const PROOF_MS = 30 * 60_000;
 
 /** What a session is judged by. */
-export interface Asked {
+export interface SessionRequest {
   readonly nowMs: number;
   readonly secondFactorFor: SecondFactorFor;
 }
@@ -31,7 +31,7 @@ export interface UserCaller extends Caller {
  * The person within the account, or without a name in the first that there is. Throws RESOURCE_UNKNOWN where the person
  * has no business in the account: as if it did not exist.
  */
-export function userCaller(open: OpenSession, accountId: string, asked: Asked): UserCaller {
+export function userCaller(open: OpenSession, accountId: string, asked: SessionRequest): UserCaller {
   const { user, session, memberships } = open;
   const named = accountId === "" ? memberships[0] : memberships.find((one) => one.accountId === accountId);
   const role = user.installationRole ?? named?.role;

@@ -10,7 +10,7 @@ import { MAKERS_MAX } from "./standing.js";
 import { excessOf, inherited, isWithin } from "./within.js";
 
 /** A key to be made. */
-export interface KeyWish {
+export interface CreateKeyParams {
   readonly accountId: string;
   readonly settings: KeySettings | undefined;
   /** A secret to import; empty or absent: one is made. */
@@ -32,9 +32,9 @@ export interface KeyInLine {
  * the wish says nothing. An operator's wish stays as it is. Throws RESOURCE_UNKNOWN for another account, SCOPE_MISSING,
  * and KEY_TOO_WIDE.
  */
-export function grantedWish(caller: Caller, wish: KeyWish): KeyWish {
+export function grantedParams(caller: Caller, wish: CreateKeyParams): CreateKeyParams {
   const settings = newSettings(wish.settings);
-  if (caller.user !== undefined) return wishOfUser(caller, caller.user, { ...wish, settings });
+  if (caller.user !== undefined) return paramsOfUser(caller, caller.user, { ...wish, settings });
   if (caller.hasScope("operator")) return { ...wish, settings };
   if (wish.accountId !== caller.accountId)
     throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
@@ -119,7 +119,7 @@ export function requireMayEnd(caller: Caller, { key, makerIds }: KeyInLine): voi
 /** Who changes keys that others made. */
 const KEEPERS: ReadonlySet<Role> = new Set(["owner", "admin"]);
 
-function wishOfUser(caller: Caller, user: CallerUser, wish: KeyWish): KeyWish {
+function paramsOfUser(caller: Caller, user: CallerUser, wish: CreateKeyParams): CreateKeyParams {
   if (user.role !== "operator") {
     if (wish.accountId !== caller.accountId)
       throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });

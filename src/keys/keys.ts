@@ -9,7 +9,7 @@ import { Authentication, findKey } from "./authentication.js";
 import type { Caller } from "./caller.js";
 import { ChangePublisher } from "./change-publisher.js";
 import { type Change, changeOf, type Ending, endingOf } from "./endings.js";
-import type { KeyWish } from "./grant.js";
+import type { CreateKeyParams } from "./grant.js";
 import { FIRST_REVISION, keyOf } from "./key-caller.js";
 import { keyEvent } from "./key-event.js";
 import { hiddenId, makeKeyId } from "./key-id.js";
@@ -155,7 +155,7 @@ export class Keys {
    * Makes a key, or imports the secret of one. Refuses with RESOURCE_UNKNOWN without such an account,
    * PARAMETER_INVALID, and ALREADY_EXISTS where a key has or had the secret.
    */
-  async create(wish: KeyWish, act: Act): Promise<KeyWithSecret> {
+  async create(wish: CreateKeyParams, act: Act): Promise<KeyWithSecret> {
     const secret = wish.secret === undefined || wish.secret === "" ? makeSecret(this.#randomBytes) : wish.secret;
     const row = this.newRow(wish, secret);
     await this.#requireAccount(wish.accountId);
@@ -168,7 +168,7 @@ export class Keys {
   }
 
   /** Makes a key whose secret nobody learns, and which no list shows. */
-  async createHidden(wish: KeyWish): Promise<Key> {
+  async createHidden(wish: CreateKeyParams): Promise<Key> {
     const row = this.newRow(wish, makeSecret(this.#randomBytes), hiddenId(this.#makeId()));
     await this.#requireAccount(wish.accountId);
     await this.#store.keys.create(row, keyEvent(gatewayAct("playground", this.#timeMs()), undefined, row));
@@ -301,7 +301,7 @@ export class Keys {
   }
 
   /** The row of a new key, which is not stored yet. Throws PARAMETER_INVALID. */
-  newRow(wish: KeyWish, secret: string, id = this.#makeId()): KeyRow {
+  newRow(wish: CreateKeyParams, secret: string, id = this.#makeId()): KeyRow {
     requireImportable(secret);
     return searchable({
       id,
@@ -320,7 +320,7 @@ export class Keys {
   }
 
   /** The row of a settings file's key: with the digest of the one that has the secret, where there is one. */
-  async seedRow(wish: KeyWish, secret: string): Promise<KeyRow> {
+  async seedRow(wish: CreateKeyParams, secret: string): Promise<KeyRow> {
     const row = this.newRow(wish, secret);
     if (!this.#peppers.areTwo) return row;
     const { row: found, digest } = await this.#rotation.findNamed(this.#store.keys, secret);

@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "./account-freeze.js";
 import type { Caller } from "./caller.js";
 import { type Change, concerns } from "./endings.js";
-import { LatestLook } from "./latest-look.js";
+import { Singleflight } from "./singleflight.js";
 import { type StandingStore, standingOf } from "./standing.js";
 
 /** What a timer can wait at most; a later end is looked at again then. */
@@ -20,7 +20,7 @@ export class Watches {
   readonly #store: StandingStore;
   readonly #nowMs: () => number;
   readonly #watches = new Set<Watch>();
-  readonly #looks = new LatestLook<Watch>();
+  readonly #looks = new Singleflight<Watch>();
 
   constructor(store: StandingStore, nowMs: () => number) {
     this.#store = store;

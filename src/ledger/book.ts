@@ -7,7 +7,7 @@ import { changeOf } from "../audit/snapshot.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
-import type { Account, BudgetOwner, BudgetRow, HoldRow, LeaseRow, Note, Period } from "./rows.js";
+import type { Account, BudgetOwner, BudgetRow, HoldRow, MoneyLeaseRow, Note, Period } from "./rows.js";
 import type { OperatorTotal, Release, TotalKind, UsageDay, UsageRow } from "./rows.js";
 import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf } from "./rows.js";
 import {
@@ -58,7 +58,7 @@ export class Book {
   };
 
   /** By id: the leases that operations name, and all leases of accounts that need an exact hold or a recall. */
-  readonly leases = new Map<string, LeaseRow>();
+  readonly leases = new Map<string, MoneyLeaseRow>();
 
   readonly changedAccounts = new ChangedRows<Account>();
   readonly changedBudgets = new ChangedRows<BudgetRow>();
@@ -66,10 +66,10 @@ export class Book {
   readonly changedBeats = new Map<string, number | undefined>();
   readonly transfers: Transfer[] = [];
   /** New leases too; one that was also ended is in both lists. */
-  readonly changedLeases = new ChangedRows<LeaseRow>();
-  readonly endedLeases: LeaseRow[] = [];
+  readonly changedLeases = new ChangedRows<MoneyLeaseRow>();
+  readonly endedLeases: MoneyLeaseRow[] = [];
   /** The lease of each grant and return in the batch, in the order of their transfers. */
-  readonly leaseMoves: { readonly sequence: number; readonly lease: LeaseRow }[] = [];
+  readonly leaseMoves: { readonly sequence: number; readonly lease: MoneyLeaseRow }[] = [];
   readonly createdHolds: HoldRow[] = [];
   /** Holds of earlier batches that got a checkpoint. */
   readonly notedHolds = new ChangedRows<HoldRow>();
@@ -222,7 +222,7 @@ export class Book {
   }
 
   /** The leases of an account. All of them are in the book if a hold may recall them. */
-  leasesOf(accountId: string): readonly LeaseRow[] {
+  leasesOf(accountId: string): readonly MoneyLeaseRow[] {
     if (this.leases.size === 0) return [];
     return [...this.leases.values()].filter((lease) => lease.accountId === accountId);
   }
@@ -236,26 +236,26 @@ export class Book {
     return nanos;
   }
 
-  addLease(lease: LeaseRow): void {
+  addLease(lease: MoneyLeaseRow): void {
     assert(!this.leases.has(lease.id), `the lease ${lease.id} exists`);
     this.leases.set(lease.id, lease);
     this.changedLeases.add(lease);
   }
 
   /** Moves a part of a lease to a hold. */
-  drawLease(lease: LeaseRow, amountNanos: bigint): void {
+  drawLease(lease: MoneyLeaseRow, amountNanos: bigint): void {
     assert(lease.restNanos >= amountNanos, "a lease is below zero");
     lease.restNanos -= amountNanos;
     this.changedLeases.add(lease);
   }
 
-  recallLease(lease: LeaseRow): void {
+  recallLease(lease: MoneyLeaseRow): void {
     if (lease.recalled) return;
     lease.recalled = true;
     this.changedLeases.add(lease);
   }
 
-  endLease(lease: LeaseRow): void {
+  endLease(lease: MoneyLeaseRow): void {
     this.leases.delete(lease.id);
     this.endedLeases.push(lease);
   }

@@ -6,7 +6,7 @@ import { type Act, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import { balanceHeld } from "./hold-refusal.js";
-import type { LeaseKeeper } from "./lease-keeper.js";
+import type { MoneyLeaseKeeper } from "./money-lease-keeper.js";
 import type { LedgerResult } from "./operation.js";
 import type { Note } from "./rows.js";
 import type { LedgerWriter } from "./writer.js";
@@ -51,7 +51,7 @@ export type DebitOutcome = Omit<Extract<LedgerResult, { readonly kind: "debited"
 export class Corrections {
   constructor(
     private readonly writer: LedgerWriter,
-    private readonly leases: Pick<LeaseKeeper, "untilBack">,
+    private readonly leases: Pick<MoneyLeaseKeeper, "untilBack">,
     private readonly nowMs: () => number,
   ) {}
 

@@ -1,6 +1,6 @@
 /** How much a hold or a lease may be granted: what the balance and the budgets leave. */
 import assert from "node:assert";
-import { type HoldOperation, isHeldByOthers, type LeaseOperation, type Shortage } from "./operation.js";
+import { type HoldOperation, isHeldByOthers, type MoneyLeaseOperation, type Shortage } from "./operation.js";
 import { available } from "./rows.js";
 import type { Account, BudgetOwner, BudgetRow, Period } from "./rows.js";
 import { lesser } from "../money.js";
@@ -77,7 +77,7 @@ function left(limitNanos: bigint, { pendingNanos, spentNanos }: Used): bigint {
 /** What is free of the balance and of all budgets, without the limit for one request. */
 export function freeOf(
   account: Account,
-  { keyId, budgets }: Pick<LeaseOperation, "keyId" | "budgets">,
+  { keyId, budgets }: Pick<MoneyLeaseOperation, "keyId" | "budgets">,
   counters: readonly BudgetRow[],
 ): bigint {
   let freeNanos = available(account);

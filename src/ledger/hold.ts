@@ -4,7 +4,7 @@ import { AMOUNT_NANOS_MAX, lesser, NANOS_PER_USD } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import type { Journal } from "./journal.js";
-import type { LeaseKeeper, Unwritten } from "./lease-keeper.js";
+import type { MoneyLeaseKeeper, Unwritten } from "./money-lease-keeper.js";
 import { termsOf } from "./late-terms.js";
 import type { LiveHold } from "./live-holds.js";
 import type { HoldOperation, LateTerms, LedgerResult, SettleOperation } from "./operation.js";
@@ -79,7 +79,7 @@ export interface Hold {
 export interface HoldSteps {
   readonly writer: LedgerWriter;
   readonly settlements: Settlements;
-  readonly leases: Pick<LeaseKeeper, "keep" | "giveBackOf">;
+  readonly leases: Pick<MoneyLeaseKeeper, "keep" | "giveBackOf">;
   /** Absent if the database is on this machine's own disk. */
   readonly journal: Journal | undefined;
   readonly nowMs: () => number;

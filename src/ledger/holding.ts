@@ -4,7 +4,7 @@ import { grantOf } from "./grant.js";
 import { leaseFor, recallAll, withoutLeases } from "./lease-rules.js";
 import type { HoldOperation, LedgerResult, Shortage } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
-import { type BudgetRow, type HoldRow, type LeaseRow, isAmount } from "./rows.js";
+import { type BudgetRow, type HoldRow, type MoneyLeaseRow, isAmount } from "./rows.js";
 import { type TransferContent, holdRecord } from "./transfer.js";
 
 /** Holds money for a request, once. */
@@ -44,7 +44,7 @@ interface Leased {
   /** What is free without the leased money. */
   readonly grant: bigint | Shortage;
   readonly counters: readonly BudgetRow[];
-  readonly leases: readonly LeaseRow[];
+  readonly leases: readonly MoneyLeaseRow[];
 }
 
 /**
@@ -77,7 +77,7 @@ export function openHold(
   operation: HoldOperation,
   counters: readonly BudgetRow[],
   amountNanos: bigint,
-  lease?: LeaseRow,
+  lease?: MoneyLeaseRow,
 ): HoldRow {
   const { requestId, accountId } = operation;
   const row: HoldRow = {

@@ -6,8 +6,8 @@
 import { dayNumber } from "../api/day.js";
 import type { Book } from "./book.js";
 import { freeOf } from "./grant.js";
-import type { HoldOperation, LeaseName, LeaseOperation, LedgerResult, RecallOperation } from "./operation.js";
-import { type Account, type BudgetRow, type LeaseRow } from "./rows.js";
+import type { HoldOperation, MoneyLeaseName, MoneyLeaseOperation, LedgerResult, RecallOperation } from "./operation.js";
+import { type Account, type BudgetRow, type MoneyLeaseRow } from "./rows.js";
 import { leaseRecord } from "./transfer.js";
 import { lesser } from "../money.js";
 
@@ -23,7 +23,7 @@ const SHARE = 2n;
 /**
  * Grants a lease of the free balance, or less; none in a shortage, for a frozen account, or for a node that is gone.
  */
-export function lease(book: Book, operation: LeaseOperation): LedgerResult {
+export function lease(book: Book, operation: MoneyLeaseOperation): LedgerResult {
   const { leaseId, nodeId, accountId, keyId, nowMs } = operation;
   const known = book.leases.get(leaseId);
   if (known !== undefined) return leased(book.account(known.accountId), known.restNanos);
@@ -41,7 +41,7 @@ export function lease(book: Book, operation: LeaseOperation): LedgerResult {
   }
   book.setShort(account, false);
   const amountNanos = lesser(operation.amountNanos, freeNanos / SHARE);
-  const row: LeaseRow = {
+  const row: MoneyLeaseRow = {
     id: leaseId,
     nodeId,
     accountId,
@@ -69,7 +69,7 @@ function isShort(account: Account, freeNanos: bigint, requestNanos: bigint): boo
  * The lease that a hold names, if the hold may draw on it: it exists, is of this node, key and day, and has enough
  * left. The node checked that before; it could only miss that another node considered it dead.
  */
-export function leaseFor(book: Book, operation: HoldOperation, leaseId: string): LeaseRow | undefined {
+export function leaseFor(book: Book, operation: HoldOperation, leaseId: string): MoneyLeaseRow | undefined {
   const row = book.leases.get(leaseId);
   if (row === undefined || row.nodeId !== operation.nodeId) return undefined;
   if (row.accountId !== operation.accountId || row.keyId !== operation.keyId) return undefined;
@@ -101,7 +101,7 @@ export function recall(book: Book, { accountId }: RecallOperation): LedgerResult
  * Marks leases as recalled, so that their nodes return them, and returns them by id: their order in the book is that of
  * their grants, or after the book was read anew, that of the database.
  */
-export function recallAll(book: Book, leases: readonly LeaseRow[]): readonly LeaseName[] {
+export function recallAll(book: Book, leases: readonly MoneyLeaseRow[]): readonly MoneyLeaseName[] {
   for (const row of leases) book.recallLease(row);
   const names = leases.map(({ id, nodeId }) => ({ leaseId: id, nodeId }));
   return names.sort((one, other) => (one.leaseId < other.leaseId ? -1 : 1));
@@ -111,9 +111,9 @@ export function recallAll(book: Book, leases: readonly LeaseRow[]): readonly Lea
 export function withoutLeases(
   account: Account,
   counters: readonly BudgetRow[],
-  leases: readonly LeaseRow[],
+  leases: readonly MoneyLeaseRow[],
 ): { readonly account: Account; readonly counters: readonly BudgetRow[] } {
-  const rest = (of: readonly LeaseRow[]): bigint => of.reduce((sum, { restNanos }) => sum + restNanos, 0n);
+  const rest = (of: readonly MoneyLeaseRow[]): bigint => of.reduce((sum, { restNanos }) => sum + restNanos, 0n);
   return {
     account: { ...account, debitsPending: account.debitsPending - rest(leases) },
     counters: counters.map((row) => {
@@ -128,7 +128,7 @@ function isSameCounter(one: BudgetRow, other: BudgetRow): boolean {
   return same && one.period === other.period && one.bucket === other.bucket;
 }
 
-function move(book: Book, row: LeaseRow, kind: "lease" | "return", pendingNanos: bigint, nowMs: number): void {
+function move(book: Book, row: MoneyLeaseRow, kind: "lease" | "return", pendingNanos: bigint, nowMs: number): void {
   const { accountId, id: causeId } = row;
   const said = { kind, accountId, causeId, holdSequence: 0, pendingNanos, postedNanos: 0n, createTimeMs: nowMs };
   const { sequence } = book.transfer(said, leaseRecord(row));

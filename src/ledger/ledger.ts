@@ -30,8 +30,8 @@ import { holdRefusal, unknownAccount } from "./hold-refusal.js";
 import { type Journal, journalOf } from "./journal.js";
 import type { HoldOperation } from "./operation.js";
 import type { HoldRequest, LedgerLog, LedgerOptions } from "./ledger-options.js";
-import { Lease } from "./lease.js";
-import { LeaseKeeper } from "./lease-keeper.js";
+import { NodeHeartbeat } from "./node-heartbeat.js";
+import { MoneyLeaseKeeper } from "./money-lease-keeper.js";
 import { LiveHolds } from "./live-holds.js";
 import { replay, replayIntents } from "./journal-replay.js";
 import { NO_USAGE } from "../api/usage.js";
@@ -69,9 +69,9 @@ export class Ledger {
   /** What every open hold needs. */
   readonly #steps: HoldSteps;
   /** This node's lease among the nodes. */
-  readonly lease: Lease;
+  readonly lease: NodeHeartbeat;
   /** This node's leases of money. */
-  readonly leases: LeaseKeeper;
+  readonly leases: MoneyLeaseKeeper;
   readonly #log: LedgerLog;
   /** What is written to this machine's disk while the database is away. */
   readonly #journal: Journal | undefined;
@@ -89,7 +89,7 @@ export class Ledger {
     this.#monotonicMs = monotonicMs;
     const live = this.#live;
     this.#writer = new LedgerWriter((batch) => store.ledger.commit(batch), undefined, options.settlePatienceMs);
-    this.leases = new LeaseKeeper({
+    this.leases = new MoneyLeaseKeeper({
       writer: this.#writer,
       nodeId: () => this.lease.nodeId,
       nowMs,
@@ -130,7 +130,7 @@ export class Ledger {
     this.#holdWaits = new HoldWaits(this.#writer, live, (requestId) => this.#free(requestId));
     const onRecovered = (settled: number, voided: number): void => options.onRecovered?.(settled, voided);
     const { beatEveryMs } = options;
-    this.lease = new Lease({
+    this.lease = new NodeHeartbeat({
       writer: this.#writer,
       nodeId,
       live,
@@ -330,8 +330,8 @@ export class Ledger {
   get requests(): RequestStore {
     const { requests } = this.#store;
     const flushed =
-      <Asked extends readonly unknown[], Answer>(ask: (...asked: Asked) => Promise<Answer>) =>
-      async (...asked: Asked): Promise<Answer> => {
+      <Args extends readonly unknown[], Answer>(ask: (...asked: Args) => Promise<Answer>) =>
+      async (...asked: Args): Promise<Answer> => {
         await this.#writer.flush();
         return ask(...asked);
       };

@@ -29,7 +29,7 @@ export interface HoldOperation {
 }
 
 /** Requests a lease, once for each id. */
-export interface LeaseOperation {
+export interface MoneyLeaseOperation {
   readonly kind: "lease";
   readonly leaseId: string;
   readonly nodeId: string;
@@ -165,7 +165,7 @@ export interface RecoverOperation {
 
 export type LedgerOperation =
   | HoldOperation
-  | LeaseOperation
+  | MoneyLeaseOperation
   | ReturnOperation
   | RecallOperation
   | CheckpointOperation
@@ -177,7 +177,7 @@ export type LedgerOperation =
   | RecoverOperation;
 
 /** A lease and the node that has it. */
-export interface LeaseName {
+export interface MoneyLeaseName {
   readonly leaseId: string;
   readonly nodeId: string;
 }
@@ -214,14 +214,14 @@ export type LedgerResult =
       readonly neededNanos: bigint;
     }
   /** Leases hold what is missing. They are recalled, the named ones just now; the hold may be granted afterwards. */
-  | { readonly kind: "recalling"; readonly shortage: Shortage; readonly leases: readonly LeaseName[] }
+  | { readonly kind: "recalling"; readonly shortage: Shortage; readonly leases: readonly MoneyLeaseName[] }
   /** `requestCostMaxNanos`: the most that one request may cost by the account's settings; zero if there is no limit. */
   | { readonly kind: "leased"; readonly amountNanos: bigint; readonly requestCostMaxNanos: bigint }
   /** The account is short of money or frozen, or the node is gone. */
   | { readonly kind: "lease_refused" }
   | { readonly kind: "returned"; readonly amountNanos: bigint }
   /** The leases of the account that are out. */
-  | { readonly kind: "recalled"; readonly leases: readonly LeaseName[] }
+  | { readonly kind: "recalled"; readonly leases: readonly MoneyLeaseName[] }
   | { readonly kind: "noted" }
   /** The node sent heartbeats before, and others considered it dead since. */
   | { readonly kind: "gone" }

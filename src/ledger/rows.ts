@@ -116,7 +116,7 @@ export interface HoldRow extends HoldTerms, ChangeableRow, TableRow<HoldRow> {
  * Money against which one node may admit requests: of one account, for one key, on one UTC day. It is pending for the
  * account and in all counters of that key; a hold that is drawn from it takes over its part.
  */
-export interface LeaseRow extends ChangeableRow {
+export interface MoneyLeaseRow extends ChangeableRow {
   readonly id: string;
   readonly nodeId: string;
   readonly accountId: string;

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import {
   type Account,
   type HoldTerms,
-  type LeaseRow,
+  type MoneyLeaseRow,
   type Note,
   OPERATOR_DEBITS,
   OPERATOR_GRANTS,
@@ -147,7 +147,7 @@ export function holdRecord(hold: HoldTerms): string {
 }
 
 /** What the hashes of a lease's transfers cover, beside the amount. */
-export function leaseRecord({ nodeId, keyId }: Pick<LeaseRow, "nodeId" | "keyId">): string {
+export function leaseRecord({ nodeId, keyId }: Pick<MoneyLeaseRow, "nodeId" | "keyId">): string {
   return `${spelled(nodeId)}${spelled(keyId)}`;
 }
 

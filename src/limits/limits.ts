@@ -16,7 +16,7 @@ import {
   type WindowState,
 } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
-import { type Admission, ComparedAdmission, DEGRADED_HEADER, NOTHING, UNLIMITED } from "./admission.js";
+import { type LimitDecision, ComparedAdmission, DEGRADED_HEADER, NOTHING, UNLIMITED } from "./limit-decision.js";
 import { formatDuration } from "./duration.js";
 
 /** As in the settings; 0 means no limit. */
@@ -103,7 +103,7 @@ export class Limits {
    * Takes one request and its concurrency slots, all or none, before the request is read. Throws or rejects with
    * RATE_LIMITED. If nodes share limits, the request is taken later, together with its tokens, in one round trip.
    */
-  admit(caller: LimitedCaller, requestId: string): Admission | Promise<Admission> {
+  admit(caller: LimitedCaller, requestId: string): LimitDecision | Promise<LimitDecision> {
     return this.#enter(caller, requestId, "admit");
   }
 
@@ -112,13 +112,13 @@ export class Limits {
    * the admission of that request, or undefined if the caller has limits or nothing is shared. Does not throw or
    * reject.
    */
-  compare(caller: LimitedCaller): Admission | undefined {
+  compare(caller: LimitedCaller): LimitDecision | undefined {
     if (!this.#coordination.isShared || this.#limitsOf(caller) !== NO_LIMITS) return undefined;
     return this.#compared(caller, "");
   }
 
   /** Throws or rejects exactly if `admit` would, and so does `reserve` of the result. Takes nothing. */
-  peek(caller: LimitedCaller, requestId: string): Admission | Promise<Admission> {
+  peek(caller: LimitedCaller, requestId: string): LimitDecision | Promise<LimitDecision> {
     return this.#enter(caller, requestId, "peek");
   }
 
@@ -143,7 +143,7 @@ export class Limits {
     return { requests: used(requests), tokens: used(tokens) };
   }
 
-  #enter(caller: LimitedCaller, requestId: string, way: Way): Admission | Promise<Admission> {
+  #enter(caller: LimitedCaller, requestId: string, way: Way): LimitDecision | Promise<LimitDecision> {
     const coordination = this.#coordination;
     const limits = this.#limitsOf(caller);
     const { isShared } = coordination;
@@ -156,7 +156,7 @@ export class Limits {
   }
 
   /** Takes nothing, so no other call refers to it by its request id. */
-  #compared({ accountId, revisions = NO_REVISIONS }: LimitedCaller, requestId: string): Admission {
+  #compared({ accountId, revisions = NO_REVISIONS }: LimitedCaller, requestId: string): LimitDecision {
     const asked = { requestId, accountId, revisions, first: NOTHING, demands: NOTHING };
     return new ComparedAdmission(this.#coordination.admit(asked));
   }
@@ -201,7 +201,7 @@ function subjectOf(name: string, settings: Limit): Subject {
   return { name, limits };
 }
 
-class LimitedAdmission implements Admission {
+class LimitedAdmission implements LimitDecision {
   /** What the windows hold for this request since its tokens were reserved. */
   #reserved: { readonly result: Admitted; readonly demands: readonly Demand[] } | undefined;
   /** How many tokens were used in all, once `correct` was called. */

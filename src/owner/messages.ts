@@ -2,7 +2,7 @@
 import { type ErrorMetadata, GatewayError, isReasonName } from "../errors.js";
 
 /** A worker asks one part of the owner for something. With the id 0 it awaits no answer. */
-export type Question = readonly [id: number, part: string, name: string, args: readonly unknown[]];
+export type OwnerRequest = readonly [id: number, part: string, name: string, args: readonly unknown[]];
 /** The answer to a question; with the id 0 the owner tells something of itself. */
 export type Word =
   | readonly [id: number, hasFailed: boolean, value: unknown]

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { failureOf, type Question, type Word } from "./messages.js";
+import { failureOf, type OwnerRequest, type Word } from "./messages.js";
 import { Peer } from "./peer.js";
 
 /** A worker that is there. */
@@ -57,7 +57,7 @@ export class OwnerDesk {
     const visitor: Visitor = { tell: (name, ...args) => say([0, name, args]) };
     const peer = new Peer(socket, {
       // A worker is this program, of this build.
-      message: (message) => this.#answer(message as Question, visitor, say),
+      message: (message) => this.#answer(message as OwnerRequest, visitor, say),
       closed: () => {
         this.#sockets.delete(socket);
         this.#options.onLeft(visitor);
@@ -66,7 +66,7 @@ export class OwnerDesk {
     this.#options.onCame(visitor);
   }
 
-  #answer([id, part, name, args]: Question, visitor: Visitor, say: (word: Word) => void): void {
+  #answer([id, part, name, args]: OwnerRequest, visitor: Visitor, say: (word: Word) => void): void {
     const failed = (error: unknown): void => {
       if (id !== 0) say([id, true, failureOf(error)]);
     };

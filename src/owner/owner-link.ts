@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GatewayError } from "../errors.js";
-import { errorOf, isFailure, type Question, type Word } from "./messages.js";
+import { errorOf, isFailure, type OwnerRequest, type Word } from "./messages.js";
 import { Peer } from "./peer.js";
 
 /** How often an owner that is not there yet is looked for. */
@@ -87,7 +87,7 @@ export class OwnerLink {
     return Promise.resolve();
   }
 
-  #say(question: Question): void {
+  #say(question: OwnerRequest): void {
     this.#peer.send(question);
   }
 

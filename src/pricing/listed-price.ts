@@ -1,6 +1,6 @@
 /** Reads a published price list, which is in floats, tiers and dates, as one exact price. Pure. */
 import type { Price, TokenPrices, ToolPrice } from "../api/index.js";
-import { dearest } from "./dearest.js";
+import { maxPrice } from "./max-price.js";
 import { tokenPrices } from "./token-prices.js";
 
 /** One component: USD per million tokens, or tiers of it for prompts of more than `start` tokens. */
@@ -37,7 +37,7 @@ export function readListedPrice(listed: readonly ListedPrices[], nowMs: number):
     if (price === undefined) return undefined;
     prices.push(price);
   }
-  return prices.length === 0 ? undefined : dearest(prices);
+  return prices.length === 0 ? undefined : maxPrice(prices);
 }
 
 /** The newest list that has begun, and each of its lists for hours of the day. */

@@ -147,7 +147,7 @@ function vectorsOf(decodedAnswer: DecodedAnswer, { model, usage, costNanos }: An
 /** The report as plain data. */
 function reportOf(report: AnswerReport): AnswerReport {
   const { made, usage, usageBroken = false, usageEarly = false, complete, text } = report;
-  const { thoughtLength = 0, wordlessTokens = 0, audioTokens = 0, unknownTokens = 0 } = report;
+  const { thoughtLength = 0, nonTextTokens = 0, audioTokens = 0, unknownTokens = 0 } = report;
   const { servedModel, serviceTier, containerId, toolUses, rounds } = report;
   return {
     made,
@@ -157,7 +157,7 @@ function reportOf(report: AnswerReport): AnswerReport {
     complete,
     text: text.slice(0, TEXT_CHARACTERS_MAX),
     thoughtLength,
-    wordlessTokens,
+    nonTextTokens,
     audioTokens,
     unknownTokens,
     servedModel: servedModel?.slice(0, NAME_CHARACTERS_MAX),

@@ -34,7 +34,7 @@ export interface TellOrder {
   readonly createTime: Date;
 }
 
-export interface Question {
+export interface ReadingRequest {
   readonly source: SharedSource;
   readonly task: Task;
 }

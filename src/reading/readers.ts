@@ -46,7 +46,11 @@ function decoded<Typed>(form: { decode(body: Buffer): Typed }, body: Buffer): Ty
   try {
     return form.decode(body);
   } catch (cause) {
-    throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it is not a valid message for this method" }, { cause });
+    throw new GatewayError(
+      "ERROR_REASON_BODY_INVALID",
+      { problem: "it is not a valid message for this method" },
+      { cause },
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import { GatewayError, isReasonName } from "../errors.js";
 import { threadEntry } from "../package-root.js";
 import { type CountJob, CountQueue } from "../pricing/count-queue.js";
 import type { Asker } from "../wire/answer/long-answer.js";
-import type { Answer, Question } from "./protocol.js";
+import type { Answer, ReadingRequest } from "./protocol.js";
 
 /** How long the thread, with its 30 MB, stays with nothing to do. */
 const IDLE_MS = 60_000;
@@ -24,7 +24,7 @@ class ReadingJob implements CountJob {
   timer: Waiting | undefined;
 
   constructor(
-    readonly question: Question,
+    readonly question: ReadingRequest,
     readonly asker: Asker,
     readonly resolve: (answer: Answer) => void,
     readonly reject: (error: GatewayError) => void,
@@ -80,7 +80,7 @@ export class ReadingThread {
    * over or it takes the thread too long.
    */
   async ask<Kind extends Answer["kind"]>(
-    question: Question,
+    question: ReadingRequest,
     asker: Asker,
     kind: Kind,
   ): Promise<Extract<Answer, { readonly kind: Kind }>> {

@@ -8,13 +8,13 @@ import { families } from "../families/index.js";
 import { endpointFor } from "../families/family.js";
 import { readableInput } from "../pricing/request-text.js";
 import { TargetPermits } from "../routing/permits.js";
-import { bodyFor, countedRequest } from "../routing/question.js";
+import { bodyFor, countedRequest } from "../routing/upstream-request.js";
 import { namedItems } from "../wire/openai-responses/index.js";
 import { outlined } from "../wire/request/outline.js";
 import { toldCallIds } from "../wire/request/told-calls.js";
 import type { BodyOrder, WireRequest } from "../wire/wire.js";
 import { readAnswer, tellAnswer, tellGathered } from "./answers.js";
-import type { Answer, Question, ReadBody, SharedSource, TextInBytes, WrittenBody } from "./protocol.js";
+import type { Answer, ReadingRequest, ReadBody, SharedSource, TextInBytes, WrittenBody } from "./protocol.js";
 import { readers, typedOutline } from "./readers.js";
 
 /** Shorter ones are copied by the message. */
@@ -65,7 +65,7 @@ function text(request: WireRequest): TextInBytes | undefined {
   return { messages, tokens, bytes };
 }
 
-function answerOf({ source, task }: Question): Answer {
+function answerOf({ source, task }: ReadingRequest): Answer {
   try {
     if (task.kind === "outline")
       return { kind: "outline", value: shared(outlined({ ...source, body: asBuffer(source.body) }).body) };
@@ -107,7 +107,7 @@ function shared(bytes: Uint8Array): Uint8Array {
 
 assert(parentPort !== null, "this file runs in a thread of its own");
 const port = parentPort;
-port.on("message", (question: Question) => {
+port.on("message", (question: ReadingRequest) => {
   const answer = answerOf(question);
   // Copied, not moved: since Node 22 some memory of buffers refuses to be moved, and what is long is shared.
   port.postMessage(answer, []);

@@ -12,7 +12,7 @@ export async function largestOf(
 ): Promise<readonly UsageGroup[]> {
   const kept: (ReadonlySet<string> | undefined)[] = [];
   for (const [place, dimension] of dimensions.entries())
-    kept.push(isPeriod(dimension) ? undefined : await dearest(groups, place, valuesMax));
+    kept.push(isPeriod(dimension) ? undefined : await mostExpensive(groups, place, valuesMax));
   if (kept.every((values) => values === undefined)) return groups;
   const found = new Map<string, UsageGroup>();
   await mapInTurns(groups, (group) => {
@@ -25,7 +25,7 @@ export async function largestOf(
 }
 
 /** Undefined where all may stay. Of values that cost the same those with more requests stay. */
-async function dearest(
+async function mostExpensive(
   groups: readonly UsageGroup[],
   place: number,
   valuesMax: number,

@@ -45,7 +45,7 @@ interface Agreed {
 }
 
 /** A question beside the ledger, at one moment. */
-interface Compared {
+interface PeriodComparison {
   readonly found: readonly UsageGroup[];
   /** What the ledger has beyond that. */
   readonly rests: readonly Rest[];
@@ -93,7 +93,7 @@ export class UsageQuestions {
   }
 
   /** Undefined where a day that agreed does not any more. */
-  async #compare(dimensions: readonly Dimension[], filter: RecordFilter): Promise<Compared | undefined> {
+  async #compare(dimensions: readonly Dimension[], filter: RecordFilter): Promise<PeriodComparison | undefined> {
     const { records } = this.parts;
     const { account } = filter.names;
     const days = await this.#daysOf(filter);

@@ -136,6 +136,6 @@ export class AttemptTimes {
 /** Grows with all that is content: text, and estimates of what is none. */
 function contentOf(report: AnswerReport | undefined): number {
   if (report === undefined) return 0;
-  const { grown, wordlessTokens = 0, audioTokens = 0, unknownTokens = 0, toolUses = [] } = report;
-  return (grown?.length ?? 0) + wordlessTokens + audioTokens + unknownTokens + toolUses.length;
+  const { grown, nonTextTokens = 0, audioTokens = 0, unknownTokens = 0, toolUses = [] } = report;
+  return (grown?.length ?? 0) + nonTextTokens + audioTokens + unknownTokens + toolUses.length;
 }

@@ -4,7 +4,7 @@ import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { AnswerForm, AnswerReport, Batch, LongAnswers } from "../wire/wire.js";
 import type { Deadline, RequestTimeouts } from "./deadline.js";
-import type { Question } from "./question.js";
+import type { UpstreamRequest } from "./upstream-request.js";
 
 /** Takes what the target answers. Each batch comes right from the attempt: nothing stands between the two. */
 export interface BatchReceiver {
@@ -38,7 +38,7 @@ export interface LongReading {
   readonly memory: ByteLease;
 }
 
-export interface AttemptPlan extends Question {
+export interface AttemptPlan extends UpstreamRequest {
   /** What the batches carry. */
   readonly form: AnswerForm;
   /** The wire whose bytes the caller takes; empty where it takes events. */

@@ -19,7 +19,7 @@ import { connectionFailure } from "./failure-message.js";
 import { GatheredSteps } from "./gathered-steps.js";
 import { HeldBack } from "./held-back.js";
 import { Intake } from "./intake.js";
-import { askBody, headersFor } from "./question.js";
+import { askBody, headersFor } from "./upstream-request.js";
 import { batchesOf, isLong, readLong, readShort } from "./whole-answer.js";
 import { namedStream } from "../wire/answer/told-model.js";
 import { readable, refuseCompressed, unreadable, upstreamFailed } from "../wire/error/refusals.js";

@@ -7,7 +7,7 @@ import { refuseHeld } from "../wire/request/held-objects.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 import type { TargetPermits } from "./permits.js";
-import { checkForeign, countedRequest } from "./question.js";
+import { checkForeign, countedRequest } from "./upstream-request.js";
 
 /** Questions that nobody pays for: as many at once, of one account and in all. Beyond them our own count is told. */
 const OF_ACCOUNT_MAX = 8;

@@ -11,17 +11,17 @@ import type { Target } from "./model.js";
 /** What can be tried after a failure. */
 interface Next {
   /** Another target may take the request. */
-  readonly goesOn: boolean;
+  readonly shouldFailover: boolean;
   /** The same target may take it a little later. */
   readonly repeats: boolean;
   /** One other target, and no more: the request is to blame. */
   readonly once: boolean;
 }
 
-const ENDS: Next = { goesOn: false, repeats: false, once: false };
-const GOES_ON: Next = { goesOn: true, repeats: false, once: false };
-const ONCE: Next = { goesOn: true, repeats: false, once: true };
-const REPEATS: Next = { goesOn: true, repeats: true, once: false };
+const ENDS: Next = { shouldFailover: false, repeats: false, once: false };
+const GOES_ON: Next = { shouldFailover: true, repeats: false, once: false };
+const ONCE: Next = { shouldFailover: true, repeats: false, once: true };
+const REPEATS: Next = { shouldFailover: true, repeats: true, once: false };
 
 const NEXT_OF_KIND: Readonly<Record<RefusalKind, Next>> = {
   no_funds: GOES_ON,
@@ -69,17 +69,17 @@ export function nextAfter(error: GatewayError): Next {
 }
 
 /** What an attempt that its client ended says: only that the client waited in vain for so long. */
-export interface Left {
+export interface ClientAbort {
   /** For the first output, or for the next. */
   readonly waitedMs: number;
 }
 
 /** Tells the target's health what an attempt says of it. `left` where its client, or its deadline, ended it. */
-export function teach(
+export function recordOutcome(
   health: TargetHealth,
   evidence: Evidence,
   failure: AttemptFailure | undefined,
-  left: Left | undefined,
+  left: ClientAbort | undefined,
 ): void {
   const { token, accountId } = evidence;
   if (failure === undefined) return health.succeed(evidence);

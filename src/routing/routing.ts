@@ -11,13 +11,21 @@ import { ableToCount, checkCountable, countAtUpstream, CountsRunning } from "./c
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
-import { type Left, nextAfter, nobody, ofOwnWords, teach, toldOf, withEarliest } from "./failure-policy.js";
+import {
+  type ClientAbort,
+  nextAfter,
+  nobody,
+  ofOwnWords,
+  recordOutcome,
+  toldOf,
+  withEarliest,
+} from "./failure-policy.js";
 import { pickProbe, pickTarget, targetsFor } from "./pick.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
 import { FaultsOfRequest } from "./request-faults.js";
-import { type Asking, mustGather, ownedFor, withModel } from "./question.js";
+import { type Asking, mustGather, ownedFor, withModel } from "./upstream-request.js";
 
 /** The models and upstreams of one version of the settings. */
 export interface RouteTable {
@@ -201,8 +209,8 @@ export class Routing {
       if (failure === undefined) return faults.end(this.options.nowMs());
       last = failure.error;
       told = toldOf(told, last);
-      const { goesOn, once } = nextAfter(last);
-      if (failure.isOut || !goesOn || (once && tried.some((other) => other !== target))) break;
+      const { shouldFailover, once } = nextAfter(last);
+      if (failure.isOut || !shouldFailover || (once && tried.some((other) => other !== target))) break;
     }
     faults.end(this.options.nowMs());
     // Who asked is gone, or its time was over before anybody could be asked.
@@ -319,12 +327,12 @@ export class Routing {
     if (failure === undefined) faults.served(target);
     const hasLeft = failure !== undefined && isOfClient(failure.error, signal);
     const lostMs = listeningClock.stalledMs - stalledMs;
-    const left: Left | undefined = hasLeft
+    const left: ClientAbort | undefined = hasLeft
       ? { waitedMs: failure.hasOutput ? failure.silentMs : nowMs - startMs - lostMs }
       : undefined;
     // An upstream that nobody read for so long may fail for that.
     const isOurs = failure !== undefined && lostMs >= STALL_MS;
-    if (judged === undefined && !isOurs) teach(health, evidence, failure, left);
+    if (judged === undefined && !isOurs) recordOutcome(health, evidence, failure, left);
     this.options.onAttempt(target, failure?.error);
     return failure;
   }

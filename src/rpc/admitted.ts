@@ -1,12 +1,12 @@
 /** A caller that the dispatcher let in before its message was read. */
 import type { Admission } from "../api/channel.js";
 import type { Caller } from "../keys/caller.js";
-import type { Admission as Compared } from "../limits/admission.js";
+import type { LimitDecision } from "../limits/limit-decision.js";
 
 /** Beyond it the look-up is as cheap as a message that takes so long. */
 const HOLDS_MS = 1_000;
 /** What was asked of other nodes longer ago is asked again: a message that takes so long may outlive its key. */
-const COMPARED_MS = 10;
+const DECISION_MS = 10;
 
 export class Admitted implements Admission {
   readonly #sinceMs = performance.now();
@@ -18,7 +18,7 @@ export class Admitted implements Admission {
     /** How many changes of keys and accounts had been heard of. */
     private readonly changeCount: number,
     /** Its request's, where what other nodes know was asked for while the message comes. */
-    private compared?: Compared | undefined,
+    private decision?: LimitDecision | undefined,
   ) {}
 
   get holder(): string {
@@ -32,10 +32,10 @@ export class Admitted implements Admission {
   }
 
   /** What was asked of other nodes, for one request of this very caller, where it is as good as asked now. */
-  takeCompared(caller: Caller, changeCount: number): Compared | undefined {
-    const { compared } = this;
-    this.compared = undefined;
-    const isNow = changeCount === this.changeCount && performance.now() - this.#sinceMs < COMPARED_MS;
-    return isNow && caller === this.caller ? compared : undefined;
+  takeDecision(caller: Caller, changeCount: number): LimitDecision | undefined {
+    const { decision } = this;
+    this.decision = undefined;
+    const isNow = changeCount === this.changeCount && performance.now() - this.#sinceMs < DECISION_MS;
+    return isNow && caller === this.caller ? decision : undefined;
   }
 }

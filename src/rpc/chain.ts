@@ -14,8 +14,8 @@ import type { Lifetime } from "./lifetime.js";
 import { requirePermission } from "./permission.js";
 import { requirePlainText } from "./plain-text.js";
 import { replayed } from "./replayed.js";
-import { Paces } from "./paces.js";
-import { Rooms } from "./rooms.js";
+import { RateLimiter } from "./rate-limiter.js";
+import { ConcurrencyLimiter } from "./concurrency-limiter.js";
 import { isOfFront, type OpenRoute } from "./route.js";
 import type { ServerCall } from "./server-call.js";
 
@@ -53,8 +53,8 @@ export interface ChainParts {
  * `gate.ts`, by the same rules.
  */
 export class CallChain {
-  readonly #rooms = new Rooms();
-  readonly #paces = new Paces(() => performance.now());
+  readonly #rooms = new ConcurrencyLimiter();
+  readonly #paces = new RateLimiter(() => performance.now());
 
   constructor(private readonly parts: ChainParts) {}
 
@@ -114,7 +114,7 @@ export class CallChain {
     const act = head.act ?? NO_ACT;
     const { requestId } = head;
     const answerHead = (answered: CallMetadata): void => head.head(answered);
-    const compared = route.beginsRequest ? admitted?.takeCompared(caller, core.keys.changeCount) : undefined;
+    const decision = route.beginsRequest ? admitted?.takeDecision(caller, core.keys.changeCount) : undefined;
     return {
       caller,
       requestId,
@@ -124,7 +124,7 @@ export class CallChain {
       signal,
       callerEndMs,
       record,
-      compared,
+      decision,
       act,
       head: answerHead,
     };

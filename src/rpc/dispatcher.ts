@@ -5,7 +5,7 @@ import { ROUTE_HEADER } from "../api/request-headers.js";
 import { SESSION_HEADER } from "../api/session-headers.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
-import type { Admission as Compared } from "../limits/admission.js";
+import type { LimitDecision } from "../limits/limit-decision.js";
 import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
 import type { RequestRecord } from "../records/request-record.js";
@@ -96,7 +96,7 @@ export class Dispatcher {
       const from = clientAddress(origin, this.#core.frontTokens, this.#core.proxies);
       address = from;
       requirePermission(permission, caller, from);
-      const admitted = (compared?: Compared): Admitted => new Admitted(caller, from, changeCount, compared);
+      const admitted = (decision?: LimitDecision): Admitted => new Admitted(caller, from, changeCount, decision);
       if (!beginsRequest(method)) return admitted();
       requireUnfrozen(caller);
       // A short body costs less to read than the look at the limits, which are asked right behind it anyway. What needs

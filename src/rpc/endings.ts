@@ -3,7 +3,7 @@ import type { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import { type Change, concerns } from "../keys/endings.js";
-import { LatestLook } from "../keys/latest-look.js";
+import { Singleflight } from "../keys/singleflight.js";
 import type { CoreParts } from "./core.js";
 import { type CallSession, type Lifetime, TIMER_MS_MAX } from "./lifetime.js";
 
@@ -14,7 +14,7 @@ export class Endings {
   #sweep: NodeJS.Timeout | undefined;
   readonly #running: Roster<Lifetime>;
   /** By key. */
-  readonly #looks = new LatestLook<string>();
+  readonly #looks = new Singleflight<string>();
   /** By key: when it is looked at because it expires. */
   readonly #expiries = new Map<string, NodeJS.Timeout>();
 

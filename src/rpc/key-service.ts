@@ -1,7 +1,7 @@
 /** KeyService: the keys that clients carry. Nobody gives a key more than the caller's own has. */
 import type { Key, KeyServiceService, KeySettings, ListKeysRequest } from "../api/index.js";
 import {
-  grantedWish,
+  grantedParams,
   maySee,
   requireMayChange,
   requireMayEnd,
@@ -29,7 +29,7 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
     async createKey(request, { caller, act }) {
       const accountId = request.accountId || caller.accountId;
       const { settings, secret: imported } = request;
-      const wish = grantedWish(caller, { accountId, settings, secret: imported });
+      const wish = grantedParams(caller, { accountId, settings, secret: imported });
       const { user } = caller;
       // Under it stands all that the person may spend in the account.
       const makerId =

@@ -11,9 +11,9 @@ export interface ListenerOptions {
   /** Absent: no TLS. With `ca` each client shows a certificate that one of these authorities signed. */
   readonly tls?: SecureContextOptions | undefined;
   /** How long a connection may show no good key. 15 s. */
-  readonly strangerMs?: number | undefined;
+  readonly unauthenticatedMs?: number | undefined;
   /** Connections that have shown none; of more the oldest goes. 1,024. */
-  readonly strangersMax?: number | undefined;
+  readonly unauthenticatedMax?: number | undefined;
   /** Connections in all, 16,384, and from one address, 4,096. */
   readonly connectionsMax?: number | undefined;
   readonly connectionsPerAddressMax?: number | undefined;
@@ -23,8 +23,8 @@ export interface ListenerOptions {
   readonly nowMs?: (() => number) | undefined;
 }
 
-export const STRANGER_MS = 15_000;
-const STRANGERS_MAX = 1_024;
+export const UNAUTHENTICATED_MS = 15_000;
+const UNAUTHENTICATED_MAX = 1_024;
 const CONNECTIONS_MAX = 16_384;
 const CONNECTIONS_PER_ADDRESS_MAX = 4_096;
 
@@ -87,8 +87,8 @@ export class Listener {
     const host = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
     let port = Number(address.slice(colon + 1));
     for (const one of await lookup(host, { all: true })) port = await this.#listenAt(one.address, port);
-    const strangerMs = this.#options.strangerMs ?? STRANGER_MS;
-    this.#sweep = listeningClock.every(Math.min(1_000, strangerMs), () => this.#endStrangers(strangerMs));
+    const unauthenticatedMs = this.#options.unauthenticatedMs ?? UNAUTHENTICATED_MS;
+    this.#sweep = listeningClock.every(Math.min(1_000, unauthenticatedMs), () => this.#endStrangers(unauthenticatedMs));
     return { port };
   }
 
@@ -145,7 +145,7 @@ export class Listener {
   }
 
   #createServer(): Server {
-    const { tls, strangerMs = STRANGER_MS } = this.#options;
+    const { tls, unauthenticatedMs = UNAUTHENTICATED_MS } = this.#options;
     if (tls === undefined) {
       return createTcpServer({ noDelay: true }, (socket) => {
         if (this.#counts.enter(socket)) this.#accept(socket);
@@ -153,7 +153,7 @@ export class Listener {
       });
     }
     const withClients = { requestCert: tls.ca !== undefined, rejectUnauthorized: true };
-    const options = { ...tls, ...withClients, ALPNProtocols: ["h2"], handshakeTimeout: strangerMs } as const;
+    const options = { ...tls, ...withClients, ALPNProtocols: ["h2"], handshakeTimeout: unauthenticatedMs } as const;
     const server = createTlsServer({ minVersion: "TLSv1.2", ...options }, (socket) => this.#accept(socket));
     // Node tells a handshake that failed, or did not end in time, and leaves its connection open.
     server.on("tlsClientError", (_error, socket) => socket.destroy());
@@ -173,15 +173,15 @@ export class Listener {
       if (this.#byPeer.get(peer) === connection) this.#byPeer.delete(peer);
     });
     const [oldest] = this.#strangers;
-    if (this.#strangers.size > (this.#options.strangersMax ?? STRANGERS_MAX)) oldest?.socket.destroy();
+    if (this.#strangers.size > (this.#options.unauthenticatedMax ?? UNAUTHENTICATED_MAX)) oldest?.socket.destroy();
     this.#injector.injectConnection(socket);
   }
 
-  #endStrangers(strangerMs: number): void {
+  #endStrangers(unauthenticatedMs: number): void {
     const nowMs = this.#nowMs();
     for (const { socket, openedMs } of this.#strangers) {
       // The oldest stand first.
-      if (nowMs - openedMs < strangerMs) return;
+      if (nowMs - openedMs < unauthenticatedMs) return;
       socket.destroy();
     }
   }

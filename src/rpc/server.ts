@@ -29,7 +29,7 @@ import type { Dispatcher } from "./dispatcher.js";
 import type { ServerCall } from "./server-call.js";
 import { Gate, Sized } from "./gate.js";
 import { deadlineError } from "./lifetime.js";
-import { type GrpcConnection, Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
+import { type GrpcConnection, Listener, type ListenerOptions, UNAUTHENTICATED_MS } from "./listener.js";
 import { decodeRequest } from "./long-message.js";
 import { writeMetadata } from "./metadata.js";
 import { addReflection } from "./reflection.js";
@@ -94,7 +94,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     listener: (): Listener => listener,
     bodies: options.bodies,
     queue: options.queue,
-    slowMs: options.connections?.strangerMs ?? STRANGER_MS,
+    slowMs: options.connections?.unauthenticatedMs ?? UNAUTHENTICATED_MS,
   });
   const server: Server = new Server({
     interceptors: [gate.interceptor],

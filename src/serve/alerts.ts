@@ -5,7 +5,7 @@ import type { Traffic } from "../alerts/traffic.js";
 import type { EndedRequest, RequestFeed } from "../records/request-record.js";
 import type { Routing } from "../routing/routing.js";
 import type { Store } from "../store/store.js";
-import { asidesOf } from "./asides.js";
+import { ejectedUpstreams } from "./ejected-upstreams.js";
 import type { Clocked } from "./core.js";
 import type { Derived } from "./root-secrets.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
@@ -41,7 +41,7 @@ export function startAlerts(
     onProved: (holds) => metrics.node.proved(holds),
     fileAlerts: () => settings.alerts,
     sources: {
-      asides: () => asidesOf(routing),
+      asides: () => ejectedUpstreams(routing),
       models: () => [...routing.table.models.values()],
       isReloadRefused: () => node.isReloadRefused,
       clock: () => ({ machine: hostname(), skewMs: clock.skewMs }),

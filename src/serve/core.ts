@@ -32,7 +32,7 @@ import type { Store } from "../store/store.js";
 import { isDescriptorError } from "../upstream/upstream.js";
 import { UpstreamRefusal } from "../wire/error/upstream-refusal.js";
 import { startAlerts } from "./alerts.js";
-import { asidesOf } from "./asides.js";
+import { ejectedUpstreams } from "./ejected-upstreams.js";
 import { machineMs, startClock } from "./clock.js";
 import { shareHealth, takeCoolDown } from "./cool-downs.js";
 import { startCoordination } from "./coordination.js";
@@ -382,6 +382,6 @@ function createRouting(
       metrics.readOnRunning.set(running);
     }),
   });
-  metrics.readAsides = () => asidesOf(routing);
+  metrics.readAsides = () => ejectedUpstreams(routing);
   return routing;
 }

@@ -2,7 +2,7 @@
 import type { Price } from "../api/index.js";
 import type { Settings } from "../config/settings.js";
 import { formatPricePerMillion } from "../money.js";
-import { dearest } from "../pricing/dearest.js";
+import { maxPrice } from "../pricing/max-price.js";
 import { bracketFor, ratesOf } from "../pricing/rates.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { RouteTable } from "../routing/routing.js";
@@ -52,7 +52,7 @@ function nameOf({ served, model }: Target): string {
 /** What of the cost is above the price, such as `output 15.00 over 10.00`, at the shortest input where anything is. */
 function dearerParts(cost: Price, price: Price): readonly string[] {
   const own = ratesOf(price).ordinary;
-  for (const { aboveInputTokens, prices } of ratesOf(dearest([price, cost])).ordinary) {
+  for (const { aboveInputTokens, prices } of ratesOf(maxPrice([price, cost])).ordinary) {
     const sold = bracketFor(own, aboveInputTokens + 1n).prices;
     const parts = PARTS.filter(([part]) => prices[part] > sold[part]);
     if (parts.length === 0) continue;

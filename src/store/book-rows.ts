@@ -1,5 +1,5 @@
 /** Rows of the ledger's book, as every driver reads and writes them. */
-import type { Account, Budget, BudgetRow, HoldRow, LeaseRow } from "../ledger/rows.js";
+import type { Account, Budget, BudgetRow, HoldRow, MoneyLeaseRow } from "../ledger/rows.js";
 import { digestOf, hexOf } from "./digest.js";
 import { tokensOf } from "./token-columns.js";
 
@@ -50,7 +50,7 @@ export interface LeaseColumns {
   readonly recalled: bigint;
 }
 
-export function toLease(row: LeaseColumns, counters: readonly BudgetRow[]): LeaseRow {
+export function toLease(row: LeaseColumns, counters: readonly BudgetRow[]): MoneyLeaseRow {
   return {
     id: row.id,
     nodeId: row.node_id,

@@ -219,11 +219,11 @@ export interface StreamDecoder {
  * How far an answer came. `begun`: the upstream generates, though nothing of it may be seen, as while it thinks in
  * secret. `content`: something was delivered, of whatever kind: text, a call, a picture, a thought that is sealed.
  */
-export type Made = "nothing" | "begun" | "content";
+export type OutputProgress = "nothing" | "begun" | "content";
 
 /** What is known of an answer, for the meter. It grows while the answer comes. */
 export interface AnswerReport {
-  readonly made: Made;
+  readonly made: OutputProgress;
   /** The last usage that the upstream told, in normal form. */
   readonly usage: Usage | undefined;
   /** True where that usage holds what can be no count. */
@@ -239,7 +239,7 @@ export interface AnswerReport {
   /** How many characters of it are thoughts: of what is a summary no upstream bills the tokens. Absent: none. */
   readonly thoughtLength?: number;
   /** Estimates of tokens that came: of what is no text, of sounds, and of what no table knows. Absent: none. */
-  readonly wordlessTokens?: number;
+  readonly nonTextTokens?: number;
   readonly audioTokens?: number;
   readonly unknownTokens?: number;
   /** The model that answered, as the upstream names it. Absent or empty: it did not tell. */

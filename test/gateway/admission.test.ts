@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import { findModel, openHold, planOf, reserve } from "../../src/gateway/admission.js";
 import type { HoldRequest } from "../../src/ledger/ledger.js";
-import type { Admission } from "../../src/limits/admission.js";
+import type { LimitDecision } from "../../src/limits/limit-decision.js";
 import type { Plan } from "../../src/pricing/hold-plan.js";
 import type { ServedModel } from "../../src/routing/model.js";
 import { askedOf, openPipeline, type Pipeline, type PipelineOptions, settled } from "./pipeline.js";
@@ -57,7 +57,7 @@ describe("the model", () => {
 });
 
 describe("the tokens of a minute", () => {
-  async function admission({ steps, caller }: Pipeline, id: string): Promise<Admission> {
+  async function admission({ steps, caller }: Pipeline, id: string): Promise<LimitDecision> {
     return steps.limits.admit(caller, id);
   }
 

@@ -5,7 +5,7 @@
 import { afterAll, expect, test } from "vitest";
 import { planOf } from "../../src/gateway/admission.js";
 import { chargeOf } from "../../src/gateway/charge.js";
-import { Notes } from "../../src/gateway/usage-checkpoints.js";
+import { UsageCheckpoints } from "../../src/gateway/usage-checkpoints.js";
 import type { CountLane } from "../../src/pricing/count-queue.js";
 import { planByBytes } from "../../src/pricing/hold-plan.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
@@ -65,7 +65,7 @@ const COUNTERS: readonly Counter[] = [
     who: "a live stream",
     lane: "settlement",
     count: (accountId) => {
-      const notes = new Notes({ ...asked, accountId, startMs: 0, note: () => undefined });
+      const notes = new UsageCheckpoints({ ...asked, accountId, startMs: 0, note: () => undefined });
       const grown = new GrowingText();
       grown.add(TEXT);
       return notes.output(grown);

@@ -249,7 +249,7 @@ describe("an attempt", () => {
     { what: "sound within it", more: { audioTokens: 90 }, want: false },
     { what: "what no table knows, up to twice its limit", more: { unknownTokens: 200 }, want: false },
     { what: "what no table knows, far beyond that", more: { unknownTokens: 400 }, want: true },
-    { what: "pictures, whose tokens are a guess", more: { wordlessTokens: 4_000 }, want: false },
+    { what: "pictures, whose tokens are a guess", more: { nonTextTokens: 4_000 }, want: false },
   ])("that brings $what is stopped: $want", async ({ more, want }) => {
     const { meter, begin } = await metered({ max_tokens: 100 });
     begin({ complete: false, ...more });

@@ -9,7 +9,7 @@ import type { CallMetadata, Sink } from "../../src/api/channel.js";
 import { type Generation, KeySettings, type Price } from "../../src/api/index.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import type { GatewayCall } from "../../src/gateway/gateway.js";
-import type { Asked } from "../../src/gateway/generate.js";
+import type { ParsedRequest } from "../../src/gateway/generate.js";
 import type { AnswerBatch } from "../../src/gateway/meter-types.js";
 import type { Steps } from "../../src/gateway/steps.js";
 import type { Caller } from "../../src/keys/caller.js";
@@ -113,7 +113,7 @@ export async function openPipeline(options: PipelineOptions = {}): Promise<Pipel
 }
 
 /** What a client of the wire of OpenAI's chats asks of the model `m`. */
-export function askedOf(body: object = {}, said: Partial<Generation> = {}): Asked {
+export function askedOf(body: object = {}, said: Partial<Generation> = {}): ParsedRequest {
   const whole = { model: "m", stream: true, messages: [{ role: "user", content: "Hi" }], ...body };
   const source = { wire: wire.name, body: Buffer.from(JSON.stringify(whole)), headers: {} };
   const generation = { model: "", input: undefined, outputTokensMax: undefined, clamp: undefined, ...said };

@@ -4,7 +4,7 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, expect, test } from "vitest";
 import { NO_USAGE } from "../../src/api/usage.js";
 import type { Usage } from "../../src/api/index.js";
-import { Notes } from "../../src/gateway/usage-checkpoints.js";
+import { UsageCheckpoints } from "../../src/gateway/usage-checkpoints.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
 import { GrowingText } from "../../src/wire/answer/growing-text.js";
@@ -35,7 +35,7 @@ interface Growth {
 async function grow(pieces: readonly string[], nowMs: number, usage?: Usage, stepMs = 0): Promise<Growth> {
   let noted: Usage | undefined;
   const options = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX, accountId: "acme", startMs: START_MS };
-  const notes = new Notes({ ...options, note: (what) => (noted = what) });
+  const notes = new UsageCheckpoints({ ...options, note: (what) => (noted = what) });
   const grown = new GrowingText();
   let keptLengthMax = 0;
   for (const [place, piece] of pieces.entries()) {
@@ -123,24 +123,24 @@ test("what was counted piece by piece and forgotten is counted as the whole text
 });
 
 test.each([
-  { name: "thinks in secret", made: "begun", wordlessTokens: undefined, noted: true },
-  { name: "made a picture", made: "content", wordlessTokens: 1_056, noted: true },
-  { name: "only said that it will begin", made: "nothing", wordlessTokens: undefined, noted: false },
+  { name: "thinks in secret", made: "begun", nonTextTokens: undefined, noted: true },
+  { name: "made a picture", made: "content", nonTextTokens: 1_056, noted: true },
+  { name: "only said that it will begin", made: "nothing", nonTextTokens: undefined, noted: false },
 ] as const)("an answer that $name is noted by its input, once, and by what came", (row) => {
   const noted: Usage[] = [];
   const options = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX, accountId: "acme", startMs: START_MS };
-  const notes = new Notes({ ...options, note: (what) => noted.push(what) });
+  const notes = new UsageCheckpoints({ ...options, note: (what) => noted.push(what) });
   const report = {
     usage: undefined,
     made: row.made,
     complete: false,
     text: "",
     grown: new GrowingText(),
-    ...(row.wordlessTokens === undefined ? {} : { wordlessTokens: row.wordlessTokens }),
+    ...(row.nonTextTokens === undefined ? {} : { nonTextTokens: row.nonTextTokens }),
   };
   for (const afterMs of [10, 1_999, 2_000, 2_100, 9_000]) notes.see(report, START_MS + afterMs);
   expect(noted.length).toBe(row.noted ? 1 : 0);
   if (!row.noted) return;
   expect(noted[0]?.inputTokens).toBeGreaterThan(0n);
-  expect(noted[0]?.outputTokens).toBe(BigInt(row.wordlessTokens ?? 0));
+  expect(noted[0]?.outputTokens).toBe(BigInt(row.nonTextTokens ?? 0));
 });

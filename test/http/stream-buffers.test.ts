@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Pulse } from "../../src/http/pulse.js";
+import { HeartbeatTimer } from "../../src/http/heartbeat-timer.js";
 import { StreamReply } from "../../src/http/stream-reply.js";
 
 const MIB = 1024 * 1024;
@@ -21,7 +21,7 @@ beforeEach(async () => {
   client.pause();
   client.write("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
   [, response] = await once(server, "request");
-  const pulse = new Pulse(60_000, () => performance.now());
+  const pulse = new HeartbeatTimer(60_000, () => performance.now());
   stream = new StreamReply({ response, pulse, heartbeat: Buffer.from(":\n"), blockedMsMax: 60_000 });
   stream.begin({ "x-request-id": "one" });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Key, KeySettings } from "../../src/api/index.js";
 import type { Caller } from "../../src/keys/caller.js";
 import {
-  grantedWish,
+  grantedParams,
   type KeyInLine,
   maySee,
   requireMayChange,
@@ -51,22 +51,22 @@ const CHAT = settingsOf({ scopes: ["chat"] });
 test.each([
   {
     name: "makes a key of its account",
-    call: () => grantedWish(manager, { accountId: "acme", settings: CHAT }),
+    call: () => grantedParams(manager, { accountId: "acme", settings: CHAT }),
     want: "",
   },
   {
     name: "makes no key of another account",
-    call: () => grantedWish(manager, { accountId: "other", settings: CHAT }),
+    call: () => grantedParams(manager, { accountId: "other", settings: CHAT }),
     want: "RESOURCE_UNKNOWN",
   },
   {
     name: "imports no secret",
-    call: () => grantedWish(manager, { accountId: "acme", settings: CHAT, secret: FOREIGN }),
+    call: () => grantedParams(manager, { accountId: "acme", settings: CHAT, secret: FOREIGN }),
     want: "SCOPE_MISSING",
   },
   {
     name: "makes no operator",
-    call: () => grantedWish(manager, { accountId: "acme", settings: settingsOf({ scopes: ["chat", "operator"] }) }),
+    call: () => grantedParams(manager, { accountId: "acme", settings: settingsOf({ scopes: ["chat", "operator"] }) }),
     want: "SCOPE_MISSING",
   },
   {
@@ -133,14 +133,14 @@ test.each([
   const user = { id: "user_1", sessionId: "s", role, lacksSecondFactor: false, isFresh: true };
   const caller: Caller = Object.assign(callerWith({}), { user });
   const { accountId = "acme", scopes = ["chat"] } = given as { accountId?: string; scopes?: string[] };
-  const grant = () => grantedWish(caller, { accountId, settings: settingsOf({ scopes: [...scopes] }) });
+  const grant = () => grantedParams(caller, { accountId, settings: settingsOf({ scopes: [...scopes] }) });
   if (want === "") expect(grant()).toMatchObject({ accountId, settings: { scopes }, makerUserId: "user_1" });
   else expect((await refusalOf(grant)).reason).toContain(want);
 });
 
 test("an operator may do all of it, and is nobody's maker", () => {
   const wish = { accountId: "other", settings: settingsOf({ scopes: ["operator"] }), secret: FOREIGN };
-  expect(grantedWish(operator, wish).makerId).toBeUndefined();
+  expect(grantedParams(operator, wish).makerId).toBeUndefined();
   requireMayRotate(operator, lineOf(keyWith("other", { scopes: ["operator"] })));
   requireMayChange(operator, lineOf(keyWith("other", {})), settingsOf({ scopes: ["operator"] }));
   expect(operator.hasScope("keys")).toBe(true);
@@ -150,7 +150,7 @@ describe("a key that a key made", () => {
   const limited = callerWith({ scopes: ["keys", "chat"], models: ["gpt-*"], requestsPerMinute: 10n, concurrency: 2n });
 
   test("has its maker's limits wherever it says nothing", () => {
-    const { settings, makerId } = grantedWish(limited, { accountId: "acme", settings: CHAT });
+    const { settings, makerId } = grantedParams(limited, { accountId: "acme", settings: CHAT });
     expect(settings).toMatchObject({ models: ["gpt-*"], requestsPerMinute: 10n, concurrency: 2n, scopes: ["chat"] });
     expect(makerId).toBe(limited.keyId);
   });
@@ -173,10 +173,10 @@ describe("a key that a key made", () => {
       endStreamsOnExpiry: true,
     };
     const maker = callerWith({ scopes: ["keys", "chat"], ...bounds });
-    expect(grantedWish(maker, { accountId: "acme", settings: CHAT }).settings).toMatchObject(bounds);
+    expect(grantedParams(maker, { accountId: "acme", settings: CHAT }).settings).toMatchObject(bounds);
     // A maker in between that says nothing itself changes nothing.
     const between = callerWith({ scopes: ["keys", "chat"] }, "key_2", maker);
-    expect(grantedWish(between, { accountId: "acme", settings: CHAT }).settings).toMatchObject(bounds);
+    expect(grantedParams(between, { accountId: "acme", settings: CHAT }).settings).toMatchObject(bounds);
   });
 
   test("is refused what any of its makers may not, whatever the key in between says", async () => {
@@ -184,7 +184,7 @@ describe("a key that a key made", () => {
     const wide = { scopes: ["keys", "chat"], modelsDenied: [], addresses: ["10.0.0.0/8", "192.0.2.0/24"] };
     const between = callerWith(wide, "key_2", most);
     const wish = settingsOf({ scopes: ["chat"], addresses: ["192.0.2.7"] });
-    const { reason } = await refusalOf(() => grantedWish(between, { accountId: "acme", settings: wish }));
+    const { reason } = await refusalOf(() => grantedParams(between, { accountId: "acme", settings: wish }));
     expect(reason).toBe("ERROR_REASON_KEY_TOO_WIDE");
   });
 
@@ -206,12 +206,12 @@ describe("a key that a key made", () => {
   test("makes keys within its own and all its makers' settings, and not without end", async () => {
     const child = callerWith({ scopes: ["keys", "chat"], requestsPerMinute: 5n, models: ["gpt-*"] }, "key_2", limited);
     const wish = { accountId: "acme", settings: settingsOf({ scopes: ["chat"], models: ["gpt-5"] }) };
-    expect(grantedWish(child, wish).settings).toMatchObject({ requestsPerMinute: 5n, concurrency: 2n });
+    expect(grantedParams(child, wish).settings).toMatchObject({ requestsPerMinute: 5n, concurrency: 2n });
     let last = limited;
     for (let count = 0; count < MAKERS_MAX; count += 1)
       last = callerWith({ scopes: ["keys", "chat"] }, `key_${count}`, last);
-    expect((await refusalOf(() => grantedWish(last, wish))).reason).toBe("ERROR_REASON_KEY_TOO_WIDE");
-    expect(grantedWish(last.maker ?? last, wish).makerId).toBe(`key_${MAKERS_MAX - 2}`);
+    expect((await refusalOf(() => grantedParams(last, wish))).reason).toBe("ERROR_REASON_KEY_TOO_WIDE");
+    expect(grantedParams(last.maker ?? last, wish).makerId).toBe(`key_${MAKERS_MAX - 2}`);
   });
 
   test.each([
@@ -222,7 +222,7 @@ describe("a key that a key made", () => {
     const models = Array.from({ length: count }, (_, index) => `m${index}`);
     const maker = callerWith({ scopes: ["keys", "chat"], models });
     const wish = { accountId: "acme", settings: settingsOf({ scopes: ["chat"], models: ["o4"] }) };
-    const { metadata } = await refusalOf(() => grantedWish(maker, wish));
+    const { metadata } = await refusalOf(() => grantedParams(maker, wish));
     expect(metadata["problem"]).toContain(want);
     expect(metadata["problem"]?.endsWith("...")).toBe(count > 8);
   });

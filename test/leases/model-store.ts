@@ -2,7 +2,7 @@
 import { NO_USAGE } from "../../src/api/usage.js";
 import { Book } from "../../src/ledger/book.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
-import type { Account, Budget, BudgetRow, HoldRow, LeaseRow } from "../../src/ledger/rows.js";
+import type { Account, Budget, BudgetRow, HoldRow, MoneyLeaseRow } from "../../src/ledger/rows.js";
 
 export type Decide = (book: Book, operation: LedgerOperation) => LedgerResult;
 
@@ -14,7 +14,7 @@ type Counters = ReadonlyMap<string, Counter>;
 /** What is durable. Nothing in it is changed: a batch makes another one. */
 export interface Rows {
   readonly accounts: readonly Account[];
-  readonly leases: readonly LeaseRow[];
+  readonly leases: readonly MoneyLeaseRow[];
   readonly holds: readonly HoldRow[];
   readonly counters: Counters;
   readonly beats: ReadonlyMap<string, number>;
@@ -118,7 +118,7 @@ function withoutChain(account: Account): Account {
   return { ...account, chainSequence: 0, chainHash: "00" };
 }
 
-function leaseOnly(lease: LeaseRow): LeaseRow {
+function leaseOnly(lease: MoneyLeaseRow): MoneyLeaseRow {
   return { ...lease, counters: [] };
 }
 

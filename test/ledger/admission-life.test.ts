@@ -5,7 +5,7 @@
 import { expect, test, vi } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import type { Hold } from "../../src/ledger/ledger.js";
-import type { LeaseName } from "../../src/ledger/operation.js";
+import type { MoneyLeaseName } from "../../src/ledger/operation.js";
 import { TEST_ACT } from "../support/acts.js";
 import { randomOf } from "../support/random.js";
 import { type Bench, WAIT, bench, request, settlement } from "./bench.js";
@@ -95,7 +95,7 @@ class Life {
   async #endLeases(): Promise<void> {
     const { store } = this.made;
     const [result] = await store.ledger.commit([{ kind: "recall", accountId: "acme", nowMs: NOON_MS }]);
-    const leases: readonly LeaseName[] = result?.kind === "recalled" ? result.leases : [];
+    const leases: readonly MoneyLeaseName[] = result?.kind === "recalled" ? result.leases : [];
     await store.ledger.commit(leases.map(({ leaseId }) => ({ kind: "return", leaseId, nowMs: NOON_MS })));
   }
 

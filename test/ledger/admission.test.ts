@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import type { Hold, HoldRequest, Ledger, LedgerOptions } from "../../src/ledger/ledger.js";
-import type { LeaseName } from "../../src/ledger/operation.js";
+import type { MoneyLeaseName } from "../../src/ledger/operation.js";
 import { TEST_ACT } from "../support/acts.js";
 import { pace } from "../support/pauses.js";
 import { type Bench, WAIT, bench, request, settlement } from "./bench.js";
@@ -22,7 +22,7 @@ interface Leased extends Bench {
   /** Admits at once, or throws. */
   admitted(given?: Partial<HoldRequest>): Hold;
   /** The leases that are out, which are asked back by this question. */
-  asked(): Promise<readonly LeaseName[]>;
+  asked(): Promise<readonly MoneyLeaseName[]>;
 }
 
 /** A started ledger with 10,000 on acme and a lease for key_1. */
@@ -36,7 +36,7 @@ async function leased(options: Partial<LedgerOptions> = {}): Promise<Leased> {
     if (hold instanceof Promise) throw new Error("the hold is waited for");
     return hold;
   };
-  const asked = async (): Promise<readonly LeaseName[]> => {
+  const asked = async (): Promise<readonly MoneyLeaseName[]> => {
     const [result] = await store.ledger.commit([{ kind: "recall", accountId: "acme", nowMs: NOON_MS }]);
     return result?.kind === "recalled" ? result.leases : [];
   };

@@ -1,7 +1,7 @@
 /** Leases in the state machine: what is granted, what is drawn, what is asked back, and what a late record may cost. */
 import { describe, expect, test } from "vitest";
 import type { Book } from "../../src/ledger/book.js";
-import type { LeaseOperation, LedgerResult, SettleOperation } from "../../src/ledger/operation.js";
+import type { MoneyLeaseOperation, LedgerResult, SettleOperation } from "../../src/ledger/operation.js";
 import type { Account, Budget } from "../../src/ledger/rows.js";
 import { available } from "../../src/ledger/rows.js";
 import { decide } from "../../src/ledger/state.js";
@@ -9,7 +9,7 @@ import { bookOf, creditOf, holdOf, NOON_MS, settleOf, voidOf } from "./operation
 
 const DAY: Budget = { period: "day", limitNanos: 40n };
 
-function leaseOf(given: Partial<LeaseOperation> = {}): LeaseOperation {
+function leaseOf(given: Partial<MoneyLeaseOperation> = {}): MoneyLeaseOperation {
   const who = { leaseId: "l1", nodeId: "node_1", accountId: "acme", keyId: "key_1", budgets: [] };
   return { kind: "lease", ...who, amountNanos: 20n, requestNanos: 2n, nowMs: NOON_MS, ...given };
 }

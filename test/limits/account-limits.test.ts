@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
 import { GlobSet } from "../../src/keys/glob.js";
-import type { Admission } from "../../src/limits/admission.js";
+import type { LimitDecision } from "../../src/limits/limit-decision.js";
 import { type AccountLimits, type LimitedCaller, Limits } from "../../src/limits/limits.js";
 
 let clock = { nowMs: 1_800_000_000_000 };
@@ -42,7 +42,7 @@ function keyOf(keyId: string, own: Numbers, some: Partial<LimitedCaller> = {}): 
 }
 
 let count = 0;
-function admit(caller: LimitedCaller, tokens = 0, model = "gpt-5"): Admission {
+function admit(caller: LimitedCaller, tokens = 0, model = "gpt-5"): LimitDecision {
   const admission = limits.admit(caller, `r${count++}`);
   if (admission instanceof Promise) throw new Error("in one process, the answer comes at once");
   try {

@@ -8,7 +8,7 @@ import { GatewayError } from "../../src/errors.js";
 import { errorHeaders } from "../../src/http/errors.js";
 import { typeOf } from "../../src/wire/openai/error.js";
 import { formatDuration } from "../../src/limits/duration.js";
-import type { Admission } from "../../src/limits/admission.js";
+import type { LimitDecision } from "../../src/limits/limit-decision.js";
 import { type LimitedCaller, Limits } from "../../src/limits/limits.js";
 
 let clock = { nowMs: 1_800_000_000_000 };
@@ -34,7 +34,7 @@ const callerWith = (some: Partial<KeySettings>, keyId = "key_1") => ({
 });
 
 let requestCount = 0;
-function admit(caller: LimitedCaller, tokens = 0, requestId = `r${requestCount++}`): Admission {
+function admit(caller: LimitedCaller, tokens = 0, requestId = `r${requestCount++}`): LimitDecision {
   const admission = limits.admit(caller, requestId);
   if (admission instanceof Promise) throw new Error("in one process, the answer comes at once");
   try {

@@ -1,6 +1,6 @@
 /** An endless random life of a ledger from one seed: what two nodes, five keys and a jumping clock could do next. */
 import { UsageSource } from "../../src/api/index.js";
-import type { HoldOperation, KeyBudget, LeaseOperation, LedgerOperation } from "../../src/ledger/operation.js";
+import type { HoldOperation, KeyBudget, MoneyLeaseOperation, LedgerOperation } from "../../src/ledger/operation.js";
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { makersOf } from "./key-line.js";
 import type { Limits } from "./running-budgets.js";
@@ -37,7 +37,7 @@ export class RandomLife {
   #credits = 0;
   #refunds = 0;
   #debits = 0;
-  readonly #leases: Omit<LeaseOperation, "kind" | "nowMs">[] = [];
+  readonly #leases: Omit<MoneyLeaseOperation, "kind" | "nowMs">[] = [];
 
   constructor(random: () => number, own?: NodeLife) {
     this.#random = random;
@@ -140,7 +140,7 @@ export class RandomLife {
   }
 
   /** One of the last leases; the first of all where there is none yet. */
-  #leased(): Omit<LeaseOperation, "kind" | "nowMs"> {
+  #leased(): Omit<MoneyLeaseOperation, "kind" | "nowMs"> {
     const found = this.#leases[this.#leases.length - 1 - this.whole(Math.min(8, this.#leases.length))];
     const none = { leaseId: "l0", nodeId: "node_1", accountId: "acme", keyId: "key_0", budgets: [] };
     return found ?? { ...none, requestNanos: 1n, amountNanos: 1n };

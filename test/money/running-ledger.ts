@@ -7,7 +7,7 @@ import {
   type CheckpointOperation,
   type DebitOperation,
   type HoldOperation,
-  type LeaseOperation,
+  type MoneyLeaseOperation,
   isHeldByOthers,
   type LedgerOperation,
   type LedgerResult,
@@ -252,7 +252,7 @@ export class RunningLedger {
     return [...this.leases.values()].filter((lease) => lease.accountId === accountId);
   }
 
-  #lease(asked: LeaseOperation): LedgerResult {
+  #lease(asked: MoneyLeaseOperation): LedgerResult {
     const { leaseId: id, nodeId, accountId, keyId, amountNanos, requestNanos } = asked;
     const requestCostMaxNanos = this.#budgets.limits.get(accountId)?.request ?? 0n;
     const known = this.leases.get(id);

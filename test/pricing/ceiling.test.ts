@@ -3,7 +3,7 @@ import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { Price, PriceTier, TokenPrices, ToolUse, Usage } from "../../src/api/index.js";
 import { affordableOutputTokens, ceilingNanos } from "../../src/pricing/ceiling.js";
-import { dearest } from "../../src/pricing/dearest.js";
+import { maxPrice } from "../../src/pricing/max-price.js";
 import { costNanos } from "../../src/pricing/price.js";
 import { FREE, priceOf } from "./prices.js";
 
@@ -109,8 +109,8 @@ describe("the ceiling", () => {
   test("of several targets covers each of them", () => {
     fc.assert(
       fc.property(bounds, fc.array(prices, { minLength: 1, maxLength: 4 }), (limits, several) => {
-        const most = ceilingNanos(limits, dearest(several));
-        const whole = dearest(several);
+        const most = ceilingNanos(limits, maxPrice(several));
+        const whole = maxPrice(several);
         for (const price of several) {
           // What one target does not price is left out of the model's price, and refused or flagged elsewhere.
           const { serviceTiers, tools } = whole;
@@ -187,5 +187,5 @@ describe("the affordable output", () => {
 });
 
 test("no target has no dearest price", () => {
-  expect(() => dearest([])).toThrow();
+  expect(() => maxPrice([])).toThrow();
 });

@@ -107,8 +107,8 @@ describe.each(WHOLE)("$name", ({ name, wire, body: made, bytes }) => {
       return expect(got).toMatchObject({ reason: want.reason, metadata: want.metadata });
     if (got instanceof GatewayError) throw got;
     expect(got.source.equals(want.source ?? body)).toBe(true);
-    const { made: madeOf, usage, complete, text, servedModel, wordlessTokens = 0, toolUses } = want.report;
-    expect(got.report).toMatchObject({ made: madeOf, usage, complete, servedModel, wordlessTokens });
+    const { made: madeOf, usage, complete, text, servedModel, nonTextTokens = 0, toolUses } = want.report;
+    expect(got.report).toMatchObject({ made: madeOf, usage, complete, servedModel, nonTextTokens });
     expect([got.report.text === text, got.report.toolUses]).toEqual([true, toolUses]);
   });
 

@@ -11,7 +11,7 @@ import { closeTokenCounter } from "../../src/pricing/tokens.js";
 import { createLongBodies } from "../../src/reading/long-bodies.js";
 import { readers } from "../../src/reading/readers.js";
 import { TargetPermits } from "../../src/routing/permits.js";
-import { bodyFor } from "../../src/routing/question.js";
+import { bodyFor } from "../../src/routing/upstream-request.js";
 import { createOutlines } from "../../src/reading/outlines.js";
 import { outlined } from "../../src/wire/request/outline.js";
 import { isLongBody, LONG_BODY_BYTES } from "../../src/wire/json/weight.js";

@@ -4,7 +4,7 @@ import { families } from "../../src/families/index.js";
 import type { Family, Endpoint } from "../../src/families/family.js";
 import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { Target } from "../../src/routing/model.js";
-import { bodyFor } from "../../src/routing/question.js";
+import { bodyFor } from "../../src/routing/upstream-request.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import type { Permits } from "../../src/wire/request/member-gate.js";

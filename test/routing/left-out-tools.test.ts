@@ -5,7 +5,7 @@ import { GatewayError } from "../../src/errors.js";
 import { typedRequest } from "../../src/gateway/typed-request.js";
 import { clientWires } from "../../src/reading/readers.js";
 import { TargetPermits } from "../../src/routing/permits.js";
-import { countedRequest } from "../../src/routing/question.js";
+import { countedRequest } from "../../src/routing/upstream-request.js";
 import { messageOf, textPart } from "../../src/wire/request/part.js";
 import { promptOf } from "../../src/wire/request/prompt.js";
 import type { WireRequest } from "../../src/wire/wire.js";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { families } from "../../src/families/index.js";
 import type { Target } from "../../src/routing/model.js";
-import { takesLimit } from "../../src/routing/question.js";
+import { takesLimit } from "../../src/routing/upstream-request.js";
 import { LEAST, read } from "./asked.js";
 import { modelOf, targetOf } from "./served.js";
 

@@ -1,6 +1,6 @@
 /** What was asked of other nodes beside a message counts for one request of the very caller that was let in. */
 import { describe, expect, test } from "vitest";
-import { UNLIMITED } from "../../src/limits/admission.js";
+import { UNLIMITED } from "../../src/limits/limit-decision.js";
 import { Admitted } from "../../src/rpc/admitted.js";
 import { NOBODY } from "../../src/rpc/callers.js";
 
@@ -12,7 +12,7 @@ describe("a caller that was let in", () => {
 
   // A machine that stands still for longer than the answer counts is looked at again.
   test("has what was asked of it for its request", async () => {
-    await expect.poll(() => admitted().takeCompared(NOBODY, CHANGES)).toBe(UNLIMITED);
+    await expect.poll(() => admitted().takeDecision(NOBODY, CHANGES)).toBe(UNLIMITED);
   });
 
   test.each([
@@ -21,7 +21,7 @@ describe("a caller that was let in", () => {
     { what: "a request after news of a change", taken: undefined, caller: NOBODY, changes: CHANGES + 1 },
   ])("has nothing for $what", ({ taken, caller, changes }) => {
     const one = admitted();
-    if (taken !== undefined) one.takeCompared(taken, CHANGES);
-    expect(one.takeCompared(caller, changes)).toBeUndefined();
+    if (taken !== undefined) one.takeDecision(taken, CHANGES);
+    expect(one.takeDecision(caller, changes)).toBeUndefined();
   });
 });

@@ -79,7 +79,7 @@ describe.each([
 });
 
 test("a connection that begins no TLS counts for its address, and is cut", async () => {
-  await start({ tls, strangerMs: 3_000, connectionsPerAddressMax: 1 });
+  await start({ tls, unauthenticatedMs: 3_000, connectionsPerAddressMax: 1 });
   const silent = connectTcp(Number(running.address.split(":").at(-1)), "127.0.0.1");
   silent.on("error", () => undefined).resume();
   await once(silent, "connect");

@@ -97,14 +97,14 @@ test("a connection that says nothing is cut, and one that showed a key is not", 
 });
 
 test("of connections without a key only so many are kept, and the newest is among them", async () => {
-  await start({ connections: { strangersMax: 2 } });
+  await start({ connections: { unauthenticatedMax: 2 } });
   const [first, second, third] = [open(), open(), open()];
   await once(first!, "close");
   expect([second!.destroyed, third!.destroyed]).toEqual([false, false]);
 });
 
 test("a message that does not come is given up, and its connection with it", async () => {
-  await start({ connections: { strangerMs: 2_000 } });
+  await start({ connections: { unauthenticatedMs: 2_000 } });
   const session = open();
   const stream = begin(session, secret, MIB, Buffer.alloc(1024));
   expect(await statusOf(stream)).toBe(status.INVALID_ARGUMENT);

@@ -51,7 +51,7 @@ beforeAll(async () => {
   core = await openCore();
   ({ secret } = await core.makeKey("acme"));
   // Thousands of calls begin at once in one process: none is too slow here.
-  const connections = { strangerMs: 600_000 };
+  const connections = { unauthenticatedMs: 600_000 };
   server = createGrpcServer({ dispatcher: watched(core.dispatcher, calls), connections });
   ({ port } = await server.listen("127.0.0.1:0"));
 });

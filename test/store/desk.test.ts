@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import type { WorkerMessage } from "../../src/store/sqlite/calls.js";
-import { SqliteDesk } from "../../src/store/sqlite/desk.js";
+import { WorkerServer } from "../../src/store/sqlite/worker-server.js";
 import { openSqliteFile } from "../../src/store/sqlite/file.js";
 import { LogSyncError, SqliteLog } from "../../src/store/sqlite/wal.js";
 import { readWitness } from "../../src/store/witness.js";
@@ -72,7 +72,7 @@ function open(): Opened {
       throw new Error("no");
     },
   };
-  new SqliteDesk(port2, file, log, calls, file.witness).open();
+  new WorkerServer(port2, file, log, calls, file.witness).open();
   const answers: WorkerMessage[] = [];
   port1.on("message", (message: WorkerMessage) => answers.push(message));
   const witnessed = (): number => {

@@ -1,6 +1,6 @@
 /** Lists of accounts and keys in each database: order, filters, balances, spending and last uses. */
 import { expect, test } from "vitest";
-import type { LeaseOperation } from "../../src/ledger/operation.js";
+import type { MoneyLeaseOperation } from "../../src/ledger/operation.js";
 import type { AccountFilter, KeyRow, Store } from "../../src/store/store.js";
 import { creditOf, holdOf, NOON_MS, settleOf } from "../ledger/operations.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
@@ -85,7 +85,7 @@ onEachStore((driver) => {
     const store = await opened(await openStore(driver));
     await store.keys.create(keyOf("key_maker"), TEST_EVENT);
     await store.keys.create({ ...keyOf("key_made"), makerId: "key_maker" }, TEST_EVENT);
-    const leaseOf = (leaseId: string, keyId: string): LeaseOperation => ({
+    const leaseOf = (leaseId: string, keyId: string): MoneyLeaseOperation => ({
       kind: "lease",
       leaseId,
       nodeId: "node",

@@ -106,7 +106,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/reading/": [
     "src/wire/",
     "src/families/",
-    "src/routing/question.ts",
+    "src/routing/upstream-request.ts",
     "src/routing/permits.ts",
     "src/gateway/typed-embedding.ts",
     "src/gateway/typed-request.ts",

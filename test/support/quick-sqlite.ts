@@ -7,7 +7,7 @@ import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { GatewayError } from "../../src/errors.js";
 import type { CallName, Failure, SqliteCalls, WorkerMessage } from "../../src/store/sqlite/calls.js";
 import { sqliteCalls } from "../../src/store/sqlite/database.js";
-import { SqliteDesk } from "../../src/store/sqlite/desk.js";
+import { WorkerServer } from "../../src/store/sqlite/worker-server.js";
 import { openSnapshot, openSqliteFile } from "../../src/store/sqlite/file.js";
 import { openSqliteStore, sqliteStore, type SqliteCaller } from "../../src/store/sqlite/store.js";
 import { verifyDatabase } from "../../src/store/sqlite/verify.js";
@@ -26,7 +26,7 @@ function openHere(directory: string): Store {
   const file = openSqliteFile(directory, undefined);
   const { port1, port2 } = new MessageChannel();
   const { database, witness } = file;
-  new SqliteDesk(port2, file, new SqliteLog(database), sqliteCalls(database, witness), witness).open();
+  new WorkerServer(port2, file, new SqliteLog(database), sqliteCalls(database, witness), witness).open();
   const caller = new Caller(port1);
   return sqliteStore({ caller, verify: () => verified(directory), isShared: false, close: () => caller.close() });
 }

@@ -7,11 +7,12 @@ export const FUNCTION_LINES_MAX = 70;
 export const LINE_LENGTH_MAX = 120;
 
 const FORBIDDEN_NAMES = /^(utils?|helpers?|common|shared|lib|services|types)$/;
-/** Words with another one in our vocabulary. */
-const FORBIDDEN_WORDS = /provider|vendor|quota/i;
-/** What OpenAI's wire itself says, OpenTelemetry, a column of FOCUS, and files that are imported. */
-const WIRE_WORDS =
-  /insufficient[_ ]\(?quota|gen_ai\.provider\.name|BasicTracerProvider|(llm|top)_provider\b|^ProviderName$/;
+/** Names that meant something here alone, or several things: the field has terms for them. */
+const PRIVATE_NAMES =
+  "Rooms|Paces|Left|Question|Foresight|Pulse|asidesOf|wordlessTokens|Made|Compared|LatestLook|SqliteDesk|STRANGER_MS|" +
+  "teach|goesOn|ToldItems|Untold|Notes|Asked|Lease|KeyWish|dearest|lookWhoIsThere";
+const PRIVATE_NAME = new RegExp(`^(?:${PRIVATE_NAMES})$`);
+const HAS_PRIVATE_NAME = new RegExp(`\\b(?:${PRIVATE_NAMES})\\b`);
 /** A type of such a name, as its declaration stands in the text. */
 const FORBIDDEN_NAME = /\b(?:class|interface|type)\s+(?:\w*(?:Manager|Helper|Util|Utils|Impl)|I[A-Z][a-z]\w*)\b/;
 const FORBIDDEN_ENDINGS = /(Manager|Helper|Util|Utils|Impl)$|^I[A-Z][a-z]/;
@@ -115,19 +116,13 @@ export const noLooseEnds: Rule = (file) => {
     .map(({ line }) => `${file.path}:${line} leaves a loose end`);
 };
 
-/** One word, one meaning. What other programs say, and what third parties call their own things, is theirs. */
+/** One word, one meaning, and the field's word where it has one. */
 export const vocabulary: Rule = (file) => {
-  if (!FORBIDDEN_WORDS.test(file.text) && !FORBIDDEN_NAME.test(file.text)) return [];
+  if (!HAS_PRIVATE_NAME.test(file.text) && !FORBIDDEN_NAME.test(file.text)) return [];
   const found: string[] = [];
-  const say = (line: number, text: string): void => {
-    const word = FORBIDDEN_WORDS.exec(text)?.[0];
-    if (word !== undefined && !WIRE_WORDS.test(text)) found.push(`${file.path}:${line} says "${word}"`);
-  };
-  for (const { line, text } of commentsOf(file)) say(line, text);
   visit(file.syntax, (node) => {
-    if (ts.isIdentifier(node) && !isForeign(node)) say(lineOf(file, node), node.text);
-    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
-      if (!/^src\/(wire|families)\//.test(file.path)) say(lineOf(file, node), node.text);
+    if (ts.isIdentifier(node) && PRIVATE_NAME.test(node.text) && !isForeign(node))
+      found.push(`${file.path}:${lineOf(file, node)} the name ${node.text} has a plainer term`);
     if (isNamed(node) && FORBIDDEN_ENDINGS.test(node.name?.text ?? ""))
       found.push(`${file.path}:${lineOf(file, node)} the name ${node.name?.text} says how, not what`);
   });

@@ -1,7 +1,7 @@
 /** A process that may open nothing more says so, and blames no upstream. */
 import { expect, test } from "vitest";
 import { connectionFailure } from "../../src/routing/failure-message.js";
-import { nextAfter, teach } from "../../src/routing/failure-policy.js";
+import { nextAfter, recordOutcome } from "../../src/routing/failure-policy.js";
 import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import { DescriptorWatch } from "../../src/serve/descriptor-watch.js";
 import { isOutOfDescriptors } from "../../src/upstream/descriptors.js";
@@ -33,11 +33,11 @@ test.each([
   expect(error.reason).toBe(reason);
   for (let count = 0; count < 10; count += 1) {
     const evidence = { nowMs: count, token: target.begin(count, "acme"), accountId: "acme" };
-    teach(target, evidence, { error, status: 0, hasOutput: false } as never, undefined);
+    recordOutcome(target, evidence, { error, status: 0, hasOutput: false } as never, undefined);
     target.end();
   }
   expect(health.asides(10).length > 0).toBe(isAside);
-  expect(nextAfter(error).goesOn, "no other target could be reached either").toBe(isAside);
+  expect(nextAfter(error).shouldFailover, "no other target could be reached either").toBe(isAside);
 });
 
 test("that none is left has one line, and one once it was well for half a minute", () => {

@@ -7,7 +7,7 @@ import { ConfigError } from "../../src/config/config-error.js";
 import { endpointFor, type Family } from "../../src/families/family.js";
 import { families } from "../../src/families/index.js";
 import type { ModelFacts, WireRequest } from "../../src/wire/wire.js";
-import { bodyFor } from "../../src/routing/question.js";
+import { bodyFor } from "../../src/routing/upstream-request.js";
 import { CLIENT_WIRES } from "../gateway/wires.js";
 import { UNPRICED } from "../routing/asked.js";
 import { parseSettings } from "../support/parse-settings.js";

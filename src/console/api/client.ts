@@ -4,12 +4,12 @@ import { readMessage, writeMessage } from "./json.ts";
 import { noteReach } from "./network.ts";
 
 /** What a request may leave out: the service takes the default for it. */
-export type Asked<Message> = {
+export type RequestFields<Message> = {
   readonly [Name in keyof Message]?: Message[Name] extends Date | bigint | string | number | boolean | undefined
     ? Message[Name]
     : Message[Name] extends readonly unknown[]
       ? Message[Name]
-      : Asked<Message[Name]> | undefined;
+      : RequestFields<Message[Name]> | undefined;
 };
 
 /** A refusal of the gateway, as its headers and its envelope tell it. */
@@ -53,7 +53,7 @@ export function callHeaders(account: string): Record<string, string> {
 /** Calls a method. Rejects with a Refusal or with Unreached. */
 export async function call<Request, Response>(
   method: Method<Request, Response>,
-  request: Asked<Request>,
+  request: RequestFields<Request>,
   { account = "", signal }: CallOptions = {},
 ): Promise<Response> {
   const { url, body } = addressOf(method, writeMessage(method.input, request));
@@ -79,7 +79,7 @@ export async function callWith<Request, Response>(
 /** The address of a method's answer as a file, such as a statement as CSV. */
 export function fileAddress<Request, Response>(
   method: Method<Request, Response>,
-  request: Asked<Request>,
+  request: RequestFields<Request>,
   more: Readonly<Record<string, string>>,
 ): string {
   const { url } = addressOf(method, writeMessage(method.input, request));

@@ -2,7 +2,7 @@
 import { MutationCache, QueryCache, queryOptions, QueryClient } from "@tanstack/react-query";
 import { getSession } from "../../../gen/console/identity_service.js";
 import type { Method } from "../../../gen/console/shape.js";
-import { type Asked, call, Refusal, Unreached } from "./client.ts";
+import { type RequestFields, call, Refusal, Unreached } from "./client.ts";
 
 const STALE_MS = 5_000;
 const RETRIES_MAX = 2;
@@ -13,9 +13,9 @@ const UNAUTHENTICATED = 401;
 /** The cache of all answers of this tab. */
 export const cache = new QueryClient({
   queryCache: new QueryCache({
-    onError: (error, { queryKey: [name] }) => name !== getSession.name && lookWhoIsThere(error),
+    onError: (error, { queryKey: [name] }) => name !== getSession.name && revalidateSession(error),
   }),
-  mutationCache: new MutationCache({ onError: lookWhoIsThere }),
+  mutationCache: new MutationCache({ onError: revalidateSession }),
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,
@@ -30,7 +30,11 @@ export const cache = new QueryClient({
 
 /** The question that a method answers in an account. */
 // oxlint-disable-next-line typescript/explicit-function-return-type
-export function ask<Request, Response>(method: Method<Request, Response>, request: Asked<Request>, account = "") {
+export function ask<Request, Response>(
+  method: Method<Request, Response>,
+  request: RequestFields<Request>,
+  account = "",
+) {
   return queryOptions({
     queryKey: [method.name, account, request],
     queryFn: ({ signal }) => call(method, request, { account, signal }),
@@ -44,7 +48,7 @@ export async function forget(...methods: readonly { readonly name: string }[]): 
 }
 
 /** A session may end in another tab, or by somebody else's hand: whoever is refused is asked to sign in again. */
-function lookWhoIsThere(error: unknown): void {
+function revalidateSession(error: unknown): void {
   if (!(error instanceof Refusal && error.status === UNAUTHENTICATED)) return;
   // Where nobody is signed in the form for it stands already, with what was typed.
   const sessions = cache.getQueriesData({ predicate: ({ queryKey: [name] }) => name === getSession.name });

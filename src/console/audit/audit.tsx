@@ -3,7 +3,7 @@ import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { FormEvent, ReactNode } from "react";
 import { type AuditEvent, listAuditEvents, type ListAuditEventsRequest } from "../../../gen/console/audit_service.js";
-import { type Asked, fileAddress } from "../api/client.ts";
+import { type RequestFields, fileAddress } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { auditWords } from "../copy/en-audit.ts";
@@ -48,7 +48,7 @@ interface LogParts {
 
 function Log({ account, search }: LogParts): ReactNode {
   const { page, ...filters } = search;
-  const asked: Asked<ListAuditEventsRequest> = { accountId: account, ...filters };
+  const asked: RequestFields<ListAuditEventsRequest> = { accountId: account, ...filters };
   const events = useQuery({
     ...ask(listAuditEvents, { ...asked, pageSize: PAGE_SIZE, pageToken: page ?? "" }, account),
     placeholderData: keepPreviousData,

@@ -39,7 +39,7 @@ export function MakeCodes({ onClose }: { readonly onClose: () => void }): ReactN
     return answer;
   }, onClose);
   if (make.data !== undefined)
-    return <Made answer={make.data} amountNanos={amountNanos} note={typed.note} onClose={onClose} />;
+    return <MadeCodes answer={make.data} amountNanos={amountNanos} note={typed.note} onClose={onClose} />;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (isRight && !large.isOpen) make.run();
@@ -124,7 +124,7 @@ interface MadeParts {
   readonly onClose: () => void;
 }
 
-function Made({ answer: { batchId, codes }, amountNanos, note, onClose }: MadeParts): ReactNode {
+function MadeCodes({ answer: { batchId, codes }, amountNanos, note, onClose }: MadeParts): ReactNode {
   const save = (): void => {
     const rows = codes.map((code) => [code, typedMoney(amountNanos), batchId, note]);
     saveText(csvOf(["code", "amount_usd", "batch_id", "note"], rows), `codes-${batchId}.csv`, "text/csv");

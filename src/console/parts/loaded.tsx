@@ -6,19 +6,19 @@ import { Problem } from "./problem.tsx";
 import { Waiting } from "./waiting.tsx";
 
 /** A question to the gateway, of one page or of several. */
-export interface Question<Answer> {
+export interface Query<Answer> {
   readonly data: Answer | undefined;
   readonly error: Error | null;
   readonly isPlaceholderData?: boolean;
   refetch(): unknown;
 }
 
-type AnswersOf<Questions extends readonly Question<unknown>[]> = {
-  readonly [Place in keyof Questions]: Questions[Place] extends Question<infer Answer> ? Answer : never;
+type AnswersOf<Questions extends readonly Query<unknown>[]> = {
+  readonly [Place in keyof Questions]: Questions[Place] extends Query<infer Answer> ? Answer : never;
 };
 
 export interface LoadedParts<Answer> {
-  readonly of: Question<Answer>;
+  readonly of: Query<Answer>;
   /** What is loaded, as a heading says it. */
   readonly what: string;
   readonly height?: number;
@@ -33,7 +33,7 @@ export function Loaded<Answer>({ of, children, ...rest }: LoadedParts<Answer>): 
   );
 }
 
-export interface AllLoadedParts<Questions extends readonly Question<unknown>[]> extends Omit<
+export interface AllLoadedParts<Questions extends readonly Query<unknown>[]> extends Omit<
   LoadedParts<never>,
   "of" | "children"
 > {
@@ -45,7 +45,7 @@ export interface AllLoadedParts<Questions extends readonly Question<unknown>[]> 
  * What several answers show together. What is there stays where it cannot be asked anew for a while; a refusal of
  * any of them takes its place, for it may be no longer what the person may see.
  */
-export function AllLoaded<const Questions extends readonly Question<unknown>[]>({
+export function AllLoaded<const Questions extends readonly Query<unknown>[]>({
   of,
   what,
   height = 320,

@@ -6,7 +6,7 @@ export interface Turn {
   readonly content: string;
 }
 
-export interface Asked {
+export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly Turn[];
   readonly temperature?: number;
@@ -27,14 +27,14 @@ function addressOf(account: string): string {
 }
 
 /** The body of a streamed request. */
-export function bodyOf(asked: Asked): object {
+export function bodyOf(asked: ChatRequest): object {
   return { ...asked, stream: true };
 }
 
 /** Asks, and tells what was heard as it comes. Rejects where it is refused, not reached, or ends early. */
 export async function chat(
   account: string,
-  asked: Asked,
+  asked: ChatRequest,
   signal: AbortSignal,
   onHeard: (heard: Heard) => void,
 ): Promise<Heard> {

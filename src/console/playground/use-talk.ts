@@ -2,7 +2,7 @@
 import { useRef, useState } from "react";
 import { listRequests } from "../../../gen/console/usage_service.js";
 import { forget } from "../api/queries.ts";
-import { type Asked, chat, type Heard, type Turn } from "./chat.ts";
+import { type ChatRequest, chat, type Heard, type Turn } from "./chat.ts";
 import { parseDecimal, parseWhole } from "../typed.ts";
 
 export interface Answer {
@@ -64,7 +64,7 @@ export function useTalk(account: string): Talk {
 }
 
 /** What is asked of a model. */
-export function askedOf(model: string, messages: readonly Turn[], settings: Settings): Asked {
+export function askedOf(model: string, messages: readonly Turn[], settings: Settings): ChatRequest {
   const temperature = parseDecimal(settings.temperature);
   const outputTokensMax = parseWhole(settings.outputTokensMax);
   return {
@@ -92,7 +92,7 @@ export function turnsOf(exchanges: readonly Exchange[], column: number, system: 
 
 async function hear(
   account: string,
-  asked: Asked,
+  asked: ChatRequest,
   signal: AbortSignal,
   tell: (change: Partial<Answer>) => void,
 ): Promise<void> {

@@ -1,13 +1,13 @@
 /** The filters of the log of requests: what the URL says, and what the server is asked. */
 import type { ListRequestsRequest } from "../../../gen/console/usage_service.js";
-import type { Asked } from "../api/client.ts";
+import type { RequestFields } from "../api/client.ts";
 import { requestWords } from "../copy/en-requests.ts";
 import { localMoment } from "../format.ts";
 import type { RequestFilter, RequestSearch } from "../search.ts";
 import { parseMoney, parseWhole, wrongMoney, wrongWhole } from "../typed.ts";
 
 /** What the filters ask for. What was typed wrong filters nothing; the form says so. */
-export function askedOf(search: RequestSearch): Asked<ListRequestsRequest> {
+export function askedOf(search: RequestSearch): RequestFields<ListRequestsRequest> {
   return {
     keyId: search.key ?? "",
     model: search.model ?? "",

@@ -6,7 +6,7 @@ import type { RandomBytes } from "../tokens.js";
 import type { Seal } from "../second-factors.js";
 import { type OidcClient, type OidcClients, plainError } from "./clients.js";
 import { notTaken } from "./issuer.js";
-import { type Asked, openPending, type Pending, PENDING_MS, sealPending, type Vouched } from "./pending.js";
+import { type SignInRequest, openPending, type Pending, PENDING_MS, sealPending, type Vouched } from "./pending.js";
 import { type Claims, vouchedOf } from "./vouched.js";
 
 export interface OidcOptions {
@@ -146,7 +146,7 @@ export class Oidc {
 /** Exchanges the code, and checks what came for it. Rejects with whatever the library throws. */
 async function claimsOf(
   { library, configuration }: OidcClient,
-  { nonce, verifier, redirectUri, fresh }: Asked,
+  { nonce, verifier, redirectUri, fresh }: SignInRequest,
   { state, query }: { readonly state: string; readonly query: string },
   freshMs: number,
 ): Promise<Claims> {

@@ -40,7 +40,7 @@ const pending = z.object({
 
 /** Whom an issuer vouches for. */
 export type Vouched = Readonly<z.output<typeof vouched>>;
-export type Asked = Readonly<z.output<typeof asked>>;
+export type SignInRequest = Readonly<z.output<typeof asked>>;
 export type Pending = Readonly<z.output<typeof pending>>;
 
 export function sealPending(seal: Seal, one: Pending): string {

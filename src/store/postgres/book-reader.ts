@@ -7,7 +7,7 @@ import { Book, type CounterSource } from "../../ledger/book.js";
 import type { LedgerOperation } from "../../ledger/operation.js";
 import { RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
 import { mayBeArchived } from "../../ledger/state.js";
-import type { BudgetRow, LeaseRow, TotalKind } from "../../ledger/rows.js";
+import type { BudgetRow, MoneyLeaseRow, TotalKind } from "../../ledger/rows.js";
 import { ARCHIVED_UNTIL, type BookAccountColumns, type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
 import { REQUESTS, type RequestColumns, TRANSFERS, type TransferColumns, toHold, toTransfer } from "../columns.js";
 import type { Session } from "./connection.js";
@@ -127,7 +127,7 @@ export class BookReader {
     return book;
   }
 
-  #toLease(book: Book, row: LeaseColumns): LeaseRow {
+  #toLease(book: Book, row: LeaseColumns): MoneyLeaseRow {
     const { accountId, keyId, timeMs } = ownerOfLease(row);
     // Its counters were asked for with those of the operations.
     return toLease(row, book.counters(keyId, accountId, timeMs));

@@ -1,7 +1,7 @@
 /** Writes the changes of a book to PostgreSQL: one statement for all rows of a kind. */
 import assert from "node:assert";
 import type { Book } from "../../ledger/book.js";
-import type { HoldRow, LeaseRow, Note, UsageRow } from "../../ledger/rows.js";
+import type { HoldRow, MoneyLeaseRow, Note, UsageRow } from "../../ledger/rows.js";
 import type { Transfer } from "../../ledger/transfer.js";
 import { checkpointDigest } from "../book-rows.js";
 import { TOKEN_COLUMNS, tokensOf } from "../token-columns.js";
@@ -230,9 +230,12 @@ function holdValues({ requestId, keyId, model, nodeId, wantedNanos, price, ...ro
 }
 
 function leaseRows({ changedLeases }: Book): unknown[][] {
-  return Array.from(changedLeases, ({ id, nodeId, accountId, keyId, createTimeMs, restNanos, recalled }: LeaseRow) => {
-    return [id, nodeId, accountId, keyId, createTimeMs, restNanos, Number(recalled)];
-  });
+  return Array.from(
+    changedLeases,
+    ({ id, nodeId, accountId, keyId, createTimeMs, restNanos, recalled }: MoneyLeaseRow) => {
+      return [id, nodeId, accountId, keyId, createTimeMs, restNanos, Number(recalled)];
+    },
+  );
 }
 
 function usageValues(record: UsageRow): unknown[] {

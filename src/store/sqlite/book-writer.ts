@@ -6,7 +6,7 @@ import {
   type BudgetRow,
   type HoldRow,
   KEY_PERIODS,
-  type LeaseRow,
+  type MoneyLeaseRow,
   type Note,
   type UsageDay,
   type UsageRow,
@@ -228,7 +228,7 @@ export class BookWriter {
     else this.#statements.noted.write(...values, note.reason, note.actor);
   }
 
-  #writeLease(row: Transfer, lease: Pick<LeaseRow, "nodeId" | "keyId"> | undefined): void {
+  #writeLease(row: Transfer, lease: Pick<MoneyLeaseRow, "nodeId" | "keyId"> | undefined): void {
     const values: unknown[] = [];
     addTransfer(values, row, this.#bytesOf(row.hash));
     this.#statements.lease.write(...values, row.causeId, lease?.nodeId, lease?.keyId);

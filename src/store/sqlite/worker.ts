@@ -8,7 +8,7 @@ import { taskOf } from "../../threads.js";
 import { checkAnswerFile, openAnswerFile, SqliteAnswers } from "./answer-file.js";
 import type { WorkerMessage, WorkerTask } from "./calls.js";
 import { sqliteCalls } from "./database.js";
-import { SqliteDesk } from "./desk.js";
+import { WorkerServer } from "./worker-server.js";
 import { type SqliteFile, openSnapshot, openSqliteFile } from "./file.js";
 import { SqliteLog } from "./wal.js";
 import { verifyDatabase } from "./verify.js";
@@ -22,7 +22,7 @@ function say(port: MessagePort, message: WorkerMessage): void {
 type ServedFile = SqliteFile & { readonly witness?: Witness; readonly lossFound?: string | undefined };
 
 function serve(port: MessagePort, file: ServedFile, calls: object, syncSeconds?: Distribution): void {
-  new SqliteDesk(port, file, new SqliteLog(file.database, syncSeconds), calls, file.witness).open();
+  new WorkerServer(port, file, new SqliteLog(file.database, syncSeconds), calls, file.witness).open();
   say(port, { kind: "ready", lossFound: file.lossFound });
   giveBackStartMemory();
 }

@@ -9,8 +9,8 @@ import { toldCallIds } from "../request/told-calls.js";
 import { UniqueNames } from "../request/unique-names.js";
 import { GrowingText } from "./growing-text.js";
 import { TextPrint } from "./kept-text.js";
-import { soundTokens, unknownTokens } from "./wordless.js";
-import type { AnswerReport, Made, WireRequest } from "../wire.js";
+import { soundTokens, unknownTokens } from "./non-text.js";
+import type { AnswerReport, OutputProgress, WireRequest } from "../wire.js";
 
 /** An upstream has a dozen tools of its own, by short names. */
 const TOOLS_MAX = 64;
@@ -66,7 +66,7 @@ export class AnswerCollector implements Collector, CallCounter {
   protected hasBegun = false;
   private hasContent = false;
   /** An estimate of what was generated and is no text. */
-  wordlessTokens = 0;
+  nonTextTokens = 0;
   /** How much of the text is thoughts. */
   thoughtLength = 0;
   private soundCharacters = 0;
@@ -107,7 +107,7 @@ export class AnswerCollector implements Collector, CallCounter {
     return this.grown.toString();
   }
 
-  get made(): Made {
+  get made(): OutputProgress {
     if (this.hasContent || this.grown.length > 0) return "content";
     return this.hasBegun ? "begun" : "nothing";
   }
@@ -130,7 +130,7 @@ export class AnswerCollector implements Collector, CallCounter {
   }
 
   private get generated(): number {
-    return this.grown.length + this.wordlessTokens + this.soundCharacters;
+    return this.grown.length + this.nonTextTokens + this.soundCharacters;
   }
 
   /** What is read next, and the bytes that it was parsed from. */
@@ -211,11 +211,11 @@ export class AnswerCollector implements Collector, CallCounter {
 
   noteContent(tokens: number): void {
     this.hasContent = true;
-    this.wordlessTokens += tokens;
+    this.nonTextTokens += tokens;
   }
 
   noteSealed(tokens: number): void {
-    this.wordlessTokens += tokens;
+    this.nonTextTokens += tokens;
   }
 
   noteSound(base64: string): void {

@@ -12,7 +12,7 @@ import { readRequest } from "./request/decode.js";
 import { WIRE_NAME } from "./facts.js";
 
 export { compaction } from "./compaction/index.js";
-export { type Asked, readMessage, type Turn } from "./request/decode-socket.js";
+export { type SocketRequest, readMessage, type Turn } from "./request/decode-socket.js";
 export { refuseUnserved } from "./request/decode-unserved.js";
 export { encodeRefusal } from "./error.js";
 export { TurnReader } from "./events/read-turn.js";

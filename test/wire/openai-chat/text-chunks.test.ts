@@ -81,7 +81,7 @@ test("an answer is the same whether its chunks were parsed one by one or not", (
       expect(read.source).toBe(parsed.source.replaceAll(PARSED, ""));
       expect(read.error).toEqual(parsed.error);
       expect(read.visible).toBe(parsed.visible);
-      for (const name of ["made", "text", "usage", "complete", "servedModel", "serviceTier", "wordlessTokens"] as const)
+      for (const name of ["made", "text", "usage", "complete", "servedModel", "serviceTier", "nonTextTokens"] as const)
         expect(read.report[name]).toEqual(parsed.report[name]);
     }),
     { numRuns: bySweep({ short: 400, long: 1_500, all: 1_500 }) },

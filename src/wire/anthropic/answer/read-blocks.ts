@@ -4,7 +4,7 @@ import { type CallCollector, type ClaudeCall, ClaudeCalls } from "../../claude/a
 import { type JsonObject, objectOf, parsed, textOf } from "../../json/value.js";
 import { kept } from "../../answer/kept-text.js";
 import { partOf, opaquePart } from "../../request/part.js";
-import { jsonTokens, sealedTokens } from "../../answer/wordless.js";
+import { jsonTokens, sealedTokens } from "../../answer/non-text.js";
 import { BLOCK_KINDS, DELTA_KINDS } from "../events/kinds.js";
 import { decodeCallId } from "./call-id.js";
 import { decodeProof, decodeRedacted } from "./proof.js";

@@ -3,7 +3,7 @@ import { upstreamFailed } from "../../error/refusals.js";
 import { type CallCollector, type ClaudeCall, ClaudeCalls } from "../../claude/answer/read-calls.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
 import { partOf } from "../../request/part.js";
-import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/wordless.js";
+import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/non-text.js";
 import { BLOCK_KINDS, DELTA_KINDS, START_KINDS } from "../events/kinds.js";
 
 const BLOCKS_MAX = 10_000;

@@ -6,7 +6,7 @@ import type { Collector } from "../../answer/collector.js";
 import { unwrappedText } from "../../request/free-text.js";
 import { type JsonObject, objectOf, textOf } from "../../json/value.js";
 import { partOf, opaquePart } from "../../request/part.js";
-import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/wordless.js";
+import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../../answer/non-text.js";
 import { PART_KINDS } from "../events/kinds.js";
 import { decodeFinish } from "./finish.js";
 import { decodeLogprobs } from "./logprobs.js";
@@ -98,9 +98,9 @@ export class CandidateReader {
   private readCall(call: JsonObject, signature: string | undefined): void {
     const name = textOf(call["name"]);
     const mayGoOn = this.openCall !== undefined && (name === "" || name === textOf(this.openCall.call["name"]));
-    const goesOn = mayGoOn && call["args"] === undefined && textOf(call["id"] ?? "") === "";
-    if (!goesOn) this.closeCall();
-    if (name === "" && !goesOn) return this.collector.noteUnknown(call);
+    const continuesCall = mayGoOn && call["args"] === undefined && textOf(call["id"] ?? "") === "";
+    if (!continuesCall) this.closeCall();
+    if (name === "" && !continuesCall) return this.collector.noteUnknown(call);
     if (this.openCall === undefined) this.collector.addText(name);
     const args = objectOf(call["args"]);
     const whole = args && this.collector.exact.textOf(args);

@@ -7,7 +7,7 @@ import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../../json/v
 import { decodeLogprobs } from "../../openai/answer/logprobs.js";
 import { namesOf } from "../../openai/answer/told-tools.js";
 import { partOf, opaquePart } from "../../request/part.js";
-import { jsonTokens, PICTURE_TOKENS } from "../../answer/wordless.js";
+import { jsonTokens, PICTURE_TOKENS } from "../../answer/non-text.js";
 import { DELTA_KINDS } from "../events/kinds.js";
 import { AnswerAudio } from "./read-audio.js";
 import { CallsReader } from "./read-calls.js";

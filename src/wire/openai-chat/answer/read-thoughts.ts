@@ -1,6 +1,6 @@
 /** Reads what a model thought, in all the spellings that servers of the wire have for it. */
 import { TextPrint } from "../../answer/kept-text.js";
-import { sealedTokens } from "../../answer/wordless.js";
+import { sealedTokens } from "../../answer/non-text.js";
 import type { Collector } from "../../answer/collector.js";
 import { type JsonObject, objectOf } from "../../json/value.js";
 import { DETAIL_KINDS, THOUGHT_NAMES } from "../events/kinds.js";

@@ -11,7 +11,10 @@ const CHANGES_ANSWER: ReadonlyMap<string, { readonly asks: (json: string) => boo
     ["top_logprobs", { asks: (json) => Number(json) > 0, problem: "log probabilities are not supported" }],
     ["modalities", { asks: asksForMoreThanText, problem: "only text output is supported" }],
     ["audio", { asks: () => true, problem: "only text output is supported" }],
-    ["response_format", { asks: (json) => !/"type"\s*:\s*"text"/.test(json), problem: "only text output is supported" }],
+    [
+      "response_format",
+      { asks: (json) => !/"type"\s*:\s*"text"/.test(json), problem: "only text output is supported" },
+    ],
   ]);
 
 /**

@@ -29,7 +29,8 @@ export function decodePrompt(completion: Completion): Prompt {
 /** What of the request no chat can answer; undefined where there is nothing. */
 export function foreignProblem(completion: Completion): { param: string; problem: string } | undefined {
   const [first, ...others] = completion.prompts;
-  if (typeof first !== "string") return { param: "prompt", problem: "the model accepts text prompts only, not token ids" };
+  if (typeof first !== "string")
+    return { param: "prompt", problem: "the model accepts text prompts only, not token ids" };
   if (others.length > 0) return { param: "prompt", problem: "only one prompt per request is supported" };
   // Models for chats answer a text; what stands around the answer they do not see.
   if (completion.suffix) return { param: "suffix", problem: "it does not fill in the middle of a text" };

@@ -11,7 +11,7 @@ import {
   PICTURE_TOKENS,
   sealedTokens,
   unknownTokens,
-} from "../../answer/wordless.js";
+} from "../../answer/non-text.js";
 import { beginsAsContent, EVENT_KINDS, ITEM_KINDS, PART_KINDS, REPEATING_MEMBERS } from "../events/kinds.js";
 import type { AskedTools } from "../request/decode-tools.js";
 import { WIRE_NAME } from "../facts.js";

@@ -1,5 +1,5 @@
 /** What the model wrote of an item that is told whole, as an estimate. */
-import { jsonTokens, sealedTokens } from "../../answer/wordless.js";
+import { jsonTokens, sealedTokens } from "../../answer/non-text.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
 
 /** Members of items that the model writes; the rest of an item says how it went, and what a tool gave back. */

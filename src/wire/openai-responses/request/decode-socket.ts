@@ -40,7 +40,7 @@ export interface Turn {
 }
 
 /** What one message asks. */
-export interface Asked {
+export interface SocketRequest {
   /** The body as it would have come over HTTP, with all that was said before. */
   readonly body: Buffer;
   /** All that was said so far: items as JSON, with commas between; undefined where the body has no readable input. */
@@ -55,7 +55,7 @@ export interface Asked {
  * Reads a message; undefined where it asks for nothing. Throws BODY_INVALID, or PARAMETER_INVALID where it goes on from
  * another response than the last one.
  */
-export function readMessage(message: Buffer, turn: Turn | undefined): Asked | undefined {
+export function readMessage(message: Buffer, turn: Turn | undefined): SocketRequest | undefined {
   const values = new Map<string, unknown>();
   const { open, members } = scanBody(message, (json, key) => {
     if (OF_THE_MESSAGE.includes(key)) values.set(key, valueOf(json));

@@ -8,7 +8,7 @@ import { greater } from "../money.js";
  * Component by component and tier by tier, so that it covers each of the prices. A service tier or a tool that one of
  * them does not price is left out: nobody knows what it costs there. At least one price.
  */
-export function dearest(prices: readonly Price[]): Price {
+export function maxPrice(prices: readonly Price[]): Price {
   const [first, ...others] = prices;
   assert(first !== undefined, "a model has at least one target, and each has a price");
   return others.reduce(dearer, first);

@@ -6,7 +6,7 @@ import { serviceMethod } from "../../src/api/methods.js";
 import { SCOPES } from "../../src/keys/caller.js";
 import { isChange } from "../../src/rpc/call-log.js";
 import { Dispatcher } from "../../src/rpc/dispatcher.js";
-import { Paces } from "../../src/rpc/paces.js";
+import { RateLimiter } from "../../src/rpc/rate-limiter.js";
 import { openCore, type OpenCore } from "./open-core.js";
 import { TENANT_METHODS } from "./tenant-methods.js";
 
@@ -111,7 +111,7 @@ test("an operator, and a front end of ours, are held to no pace", async () => {
 
 test("calls come back with the time, and whoever has all of them is forgotten", () => {
   let nowMs = 0;
-  const paces = new Paces(() => nowMs);
+  const paces = new RateLimiter(() => nowMs);
   const caller = (keyId: string): never => ({ accountId: `of ${keyId}`, keyId, hasScope: () => false }) as never;
   const taken = (keyId: string): number => {
     for (let count = 0; ; count += 1)

@@ -9,7 +9,7 @@ interface Change {
   readonly name: string;
 }
 
-export class Untold {
+export class UnpublishedChanges {
   readonly #changes = new Map<string, Change & { readonly untilMs: number }>();
 
   constructor(private readonly monotonicMs: () => number) {}

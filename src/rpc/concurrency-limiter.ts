@@ -26,7 +26,7 @@ const RETRY_MS: Readonly<Record<RoomKind, string>> = { calls: "1000", streams: "
 
 export type Asker = Pick<Caller, "keyId" | "accountId" | "hasScope">;
 
-export class Rooms {
+export class ConcurrencyLimiter {
   readonly #rooms: Readonly<Record<RoomKind, Room>>;
 
   constructor(bounds = BOUNDS) {

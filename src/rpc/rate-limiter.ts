@@ -4,7 +4,7 @@
  */
 import { Allowances, CALLS_PACE, type Pace, requireLeft } from "../api/pace.js";
 import { isOperator } from "./account-scope.js";
-import type { Asker } from "./rooms.js";
+import type { Asker } from "./concurrency-limiter.js";
 
 type PacedKind = "calls" | "changes";
 
@@ -13,7 +13,7 @@ const OF_KEY: Readonly<Record<PacedKind, Pace>> = { calls: CALLS_PACE, changes: 
 /** All of an account have four times as much together. */
 const ACCOUNT_SHARES = 4;
 
-export class Paces {
+export class RateLimiter {
   readonly #allowances: Allowances;
 
   /** `nowMs` is monotonic. */

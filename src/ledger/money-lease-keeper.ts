@@ -3,7 +3,7 @@
  * them when they are idle or recalled.
  */
 import { dayNumber } from "../api/day.js";
-import type { LeaseName, LeaseOperation, LedgerResult } from "./operation.js";
+import type { MoneyLeaseName, MoneyLeaseOperation, LedgerResult } from "./operation.js";
 import { type Draw, type Moment, type NodeLease, NodeLeases, SILENCE_MS } from "./node-leases.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
 import { lesser, greater } from "../money.js";
@@ -27,7 +27,7 @@ const LAPSED_MS = SILENCE_MS + 15_000;
 /** For how many accounts a pending change is remembered. */
 const PENDING_MAX = 10_000;
 
-export interface LeaseKeeperOptions {
+export interface MoneyLeaseKeeperOptions {
   readonly writer: LedgerWriter;
   readonly nodeId: () => string;
   readonly nowMs: () => number;
@@ -59,8 +59,8 @@ interface Demand {
   waitUntilMs: number;
 }
 
-export class LeaseKeeper {
-  readonly #options: LeaseKeeperOptions;
+export class MoneyLeaseKeeper {
+  readonly #options: MoneyLeaseKeeperOptions;
   readonly #leases = new NodeLeases();
   readonly #demands = new Map<string, Demand>();
   #unwritten: Unwritten[] = [];
@@ -73,7 +73,7 @@ export class LeaseKeeper {
   #looking = false;
   #closed = false;
 
-  constructor(options: LeaseKeeperOptions) {
+  constructor(options: MoneyLeaseKeeperOptions) {
     this.#options = options;
   }
 
@@ -163,7 +163,7 @@ export class LeaseKeeper {
     });
   }
 
-  #answered(operation: LeaseOperation, demand: Demand, result: LedgerResult | undefined): void {
+  #answered(operation: MoneyLeaseOperation, demand: Demand, result: LedgerResult | undefined): void {
     const { leaseId: id, accountId, keyId, budgets, nowMs } = operation;
     const drawnMs = this.#options.monotonicMs();
     demand.isAsking = false;
@@ -181,7 +181,7 @@ export class LeaseKeeper {
   }
 
   /** Returns recalled leases that this node has, after everything that it admitted against them. */
-  giveBack(asked: readonly LeaseName[]): void {
+  giveBack(asked: readonly MoneyLeaseName[]): void {
     if (asked.length === 0) return;
     const ids = new Set(asked.map(({ leaseId }) => leaseId));
     this.endWhere(({ id }) => ids.has(id));

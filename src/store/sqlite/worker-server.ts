@@ -12,7 +12,7 @@ const WAITING_MAX = 16;
 type Message = CallMessage | "close";
 type Answer = Extract<WorkerMessage, { readonly kind: "answer" | "failure" }>;
 
-export class SqliteDesk {
+export class WorkerServer {
   readonly #port: MessagePort;
   readonly #file: SqliteFile;
   readonly #log: SqliteLog;

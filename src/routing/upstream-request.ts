@@ -37,7 +37,7 @@ export interface Asking {
   readonly strict: boolean;
 }
 
-export interface Question {
+export interface UpstreamRequest {
   readonly request: WireRequest;
   readonly kind: ModelKind;
   readonly target: Target;
@@ -52,13 +52,13 @@ export interface Question {
 }
 
 /** What of it decides the body. */
-export interface BodyQuestion extends Pick<Question, "request" | "endpoint" | "owned" | "strict"> {
+export interface UpstreamBodyRequest extends Pick<UpstreamRequest, "request" | "endpoint" | "owned" | "strict"> {
   readonly permits: Permits;
   readonly target: Pick<Target, "model" | "facts">;
 }
 
 /** The headers for the target: mostly the object that it keeps, by which they are known again. */
-export function headersFor({ target: { served }, request }: Question): Readonly<Record<string, string>> {
+export function headersFor({ target: { served }, request }: UpstreamRequest): Readonly<Record<string, string>> {
   const more = served.family.requestHeaders?.(request);
   return more === undefined ? served.headers : { ...served.headers, ...more };
 }
@@ -91,7 +91,7 @@ export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): O
  * The body for the target. `dropped` takes the names of parameters that its wire has no place for. Throws PARAMETER_*
  * where the request cannot be asked of it.
  */
-export function bodyFor(asked: BodyQuestion, dropped: string[]): Buffer {
+export function bodyFor(asked: UpstreamBodyRequest, dropped: string[]): Buffer {
   const request = withoutLacking(asked.request, asked.endpoint, asked.permits);
   const question = request === asked.request ? asked : { ...asked, request };
   const { target, endpoint, owned, strict } = question;
@@ -119,7 +119,7 @@ export function bodyFor(asked: BodyQuestion, dropped: string[]): Buffer {
 }
 
 /** The same, at once for a short body, and by the thread beside the event loop for a long one. */
-export function askBody(question: Question, dropped: string[]): Buffer | Promise<Buffer> {
+export function askBody(question: UpstreamRequest, dropped: string[]): Buffer | Promise<Buffer> {
   const { request, target, owned, strict, kind, permits } = question;
   if (request.long === undefined) return bodyFor(question, dropped);
   const { model, facts, served } = target;
@@ -156,7 +156,7 @@ export function countedRequest(asked: WireRequest, family: Family, model: string
 /** What becomes of the tools that the upstream would run; nearly no request has any. */
 function toolOrders(
   { facts, source, hosted }: WireRequest,
-  question: BodyQuestion,
+  question: UpstreamBodyRequest,
   dropped: string[],
 ): ToolOrders | undefined {
   if (hosted === undefined || hosted.length === 0) return undefined;
@@ -171,7 +171,7 @@ function toolOrders(
  * Checks what leaves: of a client's own bytes the members that the pass over them found, since all that was written
  * over them is ours; of what was written anew, or came from somebody who found none, every member.
  */
-function checkBody(body: Buffer, isOwnWire: boolean, question: BodyQuestion, dropped: readonly string[]): void {
+function checkBody(body: Buffer, isOwnWire: boolean, question: UpstreamBodyRequest, dropped: readonly string[]): void {
   const { request, target, endpoint, permits } = question;
   const { facts, source } = request;
   const table = endpoint.members ?? endpoint.wire.members;
@@ -191,7 +191,7 @@ const unknownOf = ({ fileCount, audioCount }: RequestFacts): number => fileCount
  * Checks what was written from the typed form, by the table and by the wire's own reader: that it asks for no more than
  * was counted and held for, and names nothing that the upstream keeps. Throws PARAMETER_* where it does.
  */
-function checkTyped(body: Buffer, { request, endpoint }: BodyQuestion): void {
+function checkTyped(body: Buffer, { request, endpoint }: UpstreamBodyRequest): void {
   const { extra } = request.prompt();
   if (extra !== undefined && extra.wire === endpoint.wire.name)
     checkExtra(extra.json, endpoint.members ?? endpoint.wire.members);
@@ -208,7 +208,7 @@ function checkTyped(body: Buffer, { request, endpoint }: BodyQuestion): void {
 }
 
 /** Throws PARAMETER_UNSUPPORTED for what the model is known not to take, whatever the wire. */
-function checkFacts({ facts }: WireRequest, { facts: can, model }: BodyQuestion["target"]): void {
+function checkFacts({ facts }: WireRequest, { facts: can, model }: UpstreamBodyRequest["target"]): void {
   const refuse = (param: string, problem: string): never => {
     throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });
   };
@@ -223,7 +223,7 @@ function unplaced(params: readonly string[], model: string): GatewayError {
 }
 
 /** What a request would be refused with before it is sent. */
-export interface Foresight {
+export interface DryRun {
   /** By the targets that would refuse it. */
   readonly refusals: ReadonlyMap<Target, GatewayError>;
   /** Where none of those takes it that may be tried first: a refusal before anything was sent ends a request. */
@@ -231,14 +231,14 @@ export interface Foresight {
 }
 
 /** Writes the bodies that the targets would be asked with, and sends none. */
-export async function foresee(
+export async function dryRun(
   request: WireRequest,
   model: ServedModel,
   asking: Asking,
   nowMs: number,
   accountId: string,
   containers: Containers,
-): Promise<Foresight> {
+): Promise<DryRun> {
   const targets = containers.holders(targetsFor(model, asking.kind), request, accountId);
   const refusals = new Map<Target, GatewayError>();
   for (const target of targets) {

@@ -8,7 +8,7 @@ export interface Pulsed extends RosterEntry {
   pulse(nowMs: number): void;
 }
 
-export class Pulse {
+export class HeartbeatTimer {
   readonly nowMs: () => number;
   /** The clock by which readers are waited for. */
   readonly listeningMs: () => number;

@@ -2,7 +2,7 @@
 import type { UpstreamAside } from "../observe/metrics.js";
 import type { Routing } from "../routing/routing.js";
 
-export function asidesOf(routing: Routing): readonly UpstreamAside[] {
+export function ejectedUpstreams(routing: Routing): readonly UpstreamAside[] {
   return [...routing.table.upstreams.values()].flatMap(({ id, health }) =>
     health.asides(routing.nowMs()).map(({ model, cause }) => ({ upstream: id, model, cause })),
   );

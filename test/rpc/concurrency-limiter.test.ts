@@ -5,7 +5,7 @@ import { type AnyMethod, serviceMethod } from "../../src/api/methods.js";
 import { FrontServiceService, UsageServiceService } from "../../src/api/index.js";
 import { SCOPES } from "../../src/keys/caller.js";
 import { Dispatcher } from "../../src/rpc/dispatcher.js";
-import { Rooms } from "../../src/rpc/rooms.js";
+import { ConcurrencyLimiter } from "../../src/rpc/concurrency-limiter.js";
 import { openCore, type OpenCore } from "./open-core.js";
 import { bySweep } from "../support/sweep.js";
 import { TENANT_METHODS } from "./tenant-methods.js";
@@ -128,7 +128,7 @@ describe("the room of all", () => {
   const bounds = { ofKey: 4, ofAccount: 8, ofAll: 32 };
   const caller = (accountId: string, keyId: string, operates = false): never =>
     ({ accountId, keyId, hasScope: () => operates }) as never;
-  const fill = (rooms: Rooms, account: string, keys: number, operates = false): number => {
+  const fill = (rooms: ConcurrencyLimiter, account: string, keys: number, operates = false): number => {
     let entered = 0;
     for (let key = 0; key < keys; key += 1)
       for (let call = 0; call < 40; call += 1)
@@ -142,7 +142,7 @@ describe("the room of all", () => {
   };
 
   test("is shared evenly where it is full, and never holds more than twice as many", () => {
-    const rooms = new Rooms({ calls: bounds, streams: bounds });
+    const rooms = new ConcurrencyLimiter({ calls: bounds, streams: bounds });
     for (let account = 0; account < 4; account += 1) expect(fill(rooms, `big ${account}`, 9)).toBe(8);
     // All 32 are taken: whoever comes now has an even share all the same.
     const later = Array.from({ length: 40 }, (_, index) => fill(rooms, `small ${index}`, 9));
@@ -152,7 +152,7 @@ describe("the room of all", () => {
   });
 
   test("operators may take all of it, and no more than all", () => {
-    const rooms = new Rooms({ calls: bounds, streams: bounds });
+    const rooms = new ConcurrencyLimiter({ calls: bounds, streams: bounds });
     expect(fill(rooms, "root", 3, true)).toBe(32);
     expect(fill(rooms, "acme", 1)).toBe(4);
   });

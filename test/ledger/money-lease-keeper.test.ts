@@ -1,6 +1,6 @@
 /** When a node asks for leases of money and gives them back, on timers that the test moves. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { LeaseKeeper, type LeaseKeeperOptions } from "../../src/ledger/lease-keeper.js";
+import { MoneyLeaseKeeper, type MoneyLeaseKeeperOptions } from "../../src/ledger/money-lease-keeper.js";
 import type { Draw } from "../../src/ledger/node-leases.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
 import { LedgerWriter } from "../../src/ledger/writer.js";
@@ -13,7 +13,7 @@ const GRANT: LedgerResult = { kind: "leased", amountNanos: 100n, requestCostMaxN
 const REFUSAL: LedgerResult = { kind: "lease_refused" };
 
 interface Kept {
-  readonly keeper: LeaseKeeper;
+  readonly keeper: MoneyLeaseKeeper;
   /** The kinds of the operations that the database took. */
   readonly kinds: () => string[];
   /** How the database answers each kind. */
@@ -24,7 +24,7 @@ interface Kept {
   pass(ms: number): Promise<void>;
 }
 
-function keep(options: Partial<LeaseKeeperOptions> = {}): Kept {
+function keep(options: Partial<MoneyLeaseKeeperOptions> = {}): Kept {
   const taken: LedgerOperation[] = [];
   const answers: Kept["answers"] = new Map<LedgerOperation["kind"], LedgerResult>([["lease", GRANT]]);
   const writer = new LedgerWriter(async (operations) => {
@@ -34,7 +34,7 @@ function keep(options: Partial<LeaseKeeperOptions> = {}): Kept {
   let monotonicMs = 0;
   const dayMs = (): number => NOON_MS + monotonicMs;
   const clocks = { nowMs: dayMs, machineMs: dayMs, monotonicMs: () => monotonicMs };
-  const keeper = new LeaseKeeper({ writer, nodeId: () => "node_1", ...clocks, leaseNanosMax: 1_000n, ...options });
+  const keeper = new MoneyLeaseKeeper({ writer, nodeId: () => "node_1", ...clocks, leaseNanosMax: 1_000n, ...options });
   const beat = (): void => keeper.beaten({ wallMs: NOON_MS + monotonicMs, monotonicMs });
   beat();
   return {

@@ -1,6 +1,6 @@
 /** Looks at what changed: one at a time for each subject, and once more where it changed since the look began. */
 
-export class LatestLook<Subject> {
+export class Singleflight<Subject> {
   /** The subjects that are looked at, each with whether it changed meanwhile. */
   readonly #changed = new Map<Subject, boolean>();
 

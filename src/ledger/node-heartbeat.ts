@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { LedgerLog } from "./ledger-options.js";
-import type { LeaseKeeper } from "./lease-keeper.js";
+import type { MoneyLeaseKeeper } from "./money-lease-keeper.js";
 import type { LiveHolds } from "./live-holds.js";
 import type { LedgerResult, NodeBeats, RecoverOperation } from "./operation.js";
 import { SILENCE_MS } from "./node-leases.js";
@@ -21,7 +21,7 @@ const LIVE_LOOK_MS = 500;
 /** How many rounds of recovery follow one heartbeat at most: the rest waits for the next. */
 const ROUNDS_MAX = 100;
 
-export interface LeaseOptions {
+export interface NodeHeartbeatOptions {
   readonly writer: LedgerWriter;
   readonly nodeId: string;
   readonly live: LiveHolds;
@@ -33,7 +33,7 @@ export interface LeaseOptions {
   readonly log: LedgerLog;
   readonly onRecovered: (settled: number, voided: number) => void;
   /** The leases of money: their validity depends on the heartbeats. */
-  readonly leases: Pick<LeaseKeeper, "beaten" | "endWhere">;
+  readonly leases: Pick<MoneyLeaseKeeper, "beaten" | "endWhere">;
   /** The interval of heartbeats. Default: 3 s. */
   readonly beatEveryMs?: number | undefined;
 }
@@ -44,8 +44,8 @@ interface Sight {
   readonly sinceMs: number;
 }
 
-export class Lease {
-  readonly #options: LeaseOptions;
+export class NodeHeartbeat {
+  readonly #options: NodeHeartbeatOptions;
   /** The other nodes, as this one saw them: clocks of different nodes are never compared. */
   #others = new Map<string, Sight>();
   /** When this node's last heartbeat was acknowledged. */
@@ -60,7 +60,7 @@ export class Lease {
   #hasRecovered = false;
   #afterRecovery: (() => void) | undefined;
 
-  constructor(options: LeaseOptions) {
+  constructor(options: NodeHeartbeatOptions) {
     this.#options = options;
     this.#nodeId = options.nodeId;
   }

@@ -26,7 +26,7 @@ interface Told {
 }
 
 /** Kept in this process alone, and found by none but the key that asked. To find an item costs one look. */
-export class ToldItems {
+export class ItemCache {
   readonly #answers = new Set<ToldAnswer>();
   readonly #byHolder = new Map<string, Told>();
   #bytes = 0;

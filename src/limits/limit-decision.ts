@@ -10,7 +10,7 @@ export const NOTHING: readonly Demand[] = [];
  * A request that was admitted by its limits of requests and concurrency. Its tokens, and the limits of its model, are
  * taken after the request is read.
  */
-export interface Admission {
+export interface LimitDecision {
   /**
    * The headers `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` of the limits that are set, and
    * `x-tollgate-degraded` if this node decided by its own share of the limits.
@@ -39,7 +39,7 @@ export interface Admission {
 }
 
 /** The admission of a caller without limits if nodes share no limits. */
-export const UNLIMITED: Admission = Object.freeze({
+export const UNLIMITED: LimitDecision = Object.freeze({
   head: NO_HEAD,
   enter: () => undefined,
   reserve: () => undefined,
@@ -51,7 +51,7 @@ export const UNLIMITED: Admission = Object.freeze({
  * The admission of a caller without limits if nodes share limits. While the request is read, the node checks that what
  * it remembers of the caller is still current.
  */
-export class ComparedAdmission implements Admission {
+export class ComparedAdmission implements LimitDecision {
   readonly #comparing: Promise<void>;
   #isDegraded = false;
 

@@ -1,6 +1,6 @@
 /** How long a node that died keeps what it held: the beats of another one, on timers that the test moves. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Lease, type LeaseOptions } from "../../src/ledger/lease.js";
+import { NodeHeartbeat, type NodeHeartbeatOptions } from "../../src/ledger/node-heartbeat.js";
 import { LiveHolds } from "../../src/ledger/live-holds.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
 
@@ -25,8 +25,8 @@ async function deathMs(lastBeatMs: number, lateMs: number): Promise<number> {
     const beats = Math.floor(Math.min(elapsedMs(), lastBeatMs) / STEP_MS);
     return { kind: "beaten", others: [{ nodeId: "node_2", beats }] };
   };
-  const lease = new Lease({
-    writer: { submit } as unknown as LeaseOptions["writer"],
+  const lease = new NodeHeartbeat({
+    writer: { submit } as unknown as NodeHeartbeatOptions["writer"],
     nodeId: "node_1",
     live: new LiveHolds(),
     nowMs: Date.now,
@@ -61,8 +61,8 @@ test("who asks after a recovery hears of it at once, and of each that resolves s
     operation.kind === "recover"
       ? { kind: "recovered", settled: found.shift() ?? 0, voided: 0 }
       : { kind: "beaten", others: [] };
-  const lease = new Lease({
-    writer: { submit } as unknown as LeaseOptions["writer"],
+  const lease = new NodeHeartbeat({
+    writer: { submit } as unknown as NodeHeartbeatOptions["writer"],
     nodeId: "node_1",
     live: new LiveHolds(),
     nowMs: Date.now,
