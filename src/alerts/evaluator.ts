@@ -176,7 +176,7 @@ export class Evaluator {
         isOver: problems === 0n,
         message:
           problems === 0n
-            ? "The proof of the ledger holds again."
+            ? "The verification of the ledger passes again."
             : "The verification of the ledger failed: `tollgate ledger verify` says what is wrong.",
         facts: { problems: String(problems) },
       },

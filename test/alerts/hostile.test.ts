@@ -79,7 +79,7 @@ async function attemptAt(url: string, by = alerts): Promise<AttemptRow> {
 }
 
 const HEAD = "HTTP/1.1 200 OK\r\n";
-const TOO_LONG = { status: 0, problem: "it took too long" };
+const TOO_LONG = { status: 0, problem: "timed out" };
 const FAILED = { status: 0, problem: expect.stringMatching(/^the connection failed/) };
 const BOMB = gzipSync(Buffer.alloc(64 * 1_024 * 1_024));
 

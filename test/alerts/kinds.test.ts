@@ -331,7 +331,7 @@ onEachStore((driver) => {
       const whole = { ...AlertSettings.decode(new Uint8Array()), kind, ...settings };
       for (const owner of OWNERS) {
         const made = world.alerts.rules.create(owner, whole, TEST_ACT);
-        if (isOperators && owner !== "") await expect(made).rejects.toThrow("operators alone");
+        if (isOperators && owner !== "") await expect(made).rejects.toThrow("operators only");
         else await made;
       }
       const types = async (owner: string): Promise<string[]> => {

@@ -109,7 +109,7 @@ async function works(url: string, ca?: Buffer): Promise<RedisCoordination> {
   const heard: unknown[] = [];
   b.onRevision((name) => heard.push(name));
   await a.publishRevision("shared", "key_1");
-  await expect(b.admit(compared)).rejects.toThrow("changes faster");
+  await expect(b.admit(compared)).rejects.toThrow("changed too often");
   // The other may not have listened yet when it was told first.
   await expect.poll(() => a.publishRevision("shared", "key_1").then(() => heard), WAIT).toContain("key_1");
   return a;

@@ -310,7 +310,7 @@ test("a settlement that is lost is counted and logged once, and recovery closes 
   await losing.close();
   expect(told).toEqual({ kind: "answer" });
   expect(receipt?.entries.map(({ kind }) => kind)).toEqual(["hold", "expire"]);
-  expect(lines.filter((text) => text.startsWith("a settlement is lost"))).toEqual([
+  expect(lines.filter((text) => text.startsWith("a settlement failed for good"))).toEqual([
     expect.stringContaining(losing.requestId()),
   ]);
   expect(await metrics.text()).toMatch(/^tollgate_settles_lost_total 1$/m);
