@@ -256,7 +256,7 @@ export const SCHEMA = z.object({
     .min(32, SECRET_RULE)
     .optional()
     .describe(
-      "During a rotation, the old root secret; set it on one node, together with the new `TOLLGATE_SECRET` ([0433](decisions/0433-secrets.md))",
+      "During a rotation, the old root secret; set it together with the new `TOLLGATE_SECRET` ([secret-rotation.md](secret-rotation.md))",
     ),
   TOLLGATE_SECRET_NEXT: z
     .string()
