@@ -41,7 +41,7 @@ export class HealthLog {
     const facts = { ...about, cooling_ms: durationMs, account: accountId ?? "all" };
     const advice = ADVICE[cause];
     if (advice !== undefined) this.log.error(facts, advice);
-    else this.log.warn(facts, "an upstream fails and is set aside");
+    else this.log.warn(facts, "an upstream fails and is ejected");
   }
 
   /**

@@ -83,7 +83,7 @@ export async function refuseSecondNode(ledger: Ledger, { environment, log }: Wat
   if (environment.databaseUrl === undefined || environment.redis !== undefined) return;
   const known = ledger.lease.beatAges().size - 1;
   if (known > 0)
-    log.info({ nodes: known }, "the database knows other nodes: waits up to 11 s to see whether one lives");
+    log.info({ nodes: known }, "the database knows other nodes: waits about 7 s for a heartbeat of one of them");
   const other = await ledger.lease.liveOther();
   if (other === undefined) return;
   throw new ConfigError([

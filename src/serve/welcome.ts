@@ -23,9 +23,9 @@ export function printWelcome(base: string | undefined, shown: Core["shown"]): vo
   if (clientKey !== undefined && base !== undefined) lines.push("", "Try it:", "", `  ${curlLine(base, clientKey)}`);
   if (!made) {
     lines.push(
-      "The operator's key is the one that the first start showed, or that TOLLGATE_OPERATOR_KEY said since; with it",
-      "'tollgate key create' makes others. Is it lost? Start with TOLLGATE_OPERATOR_KEY set to a new one: sk- and at",
-      "least 16 more characters.",
+      "Use the operator key that the first start printed, or the current TOLLGATE_OPERATOR_KEY. 'tollgate key create'",
+      "makes others with it. If it is lost, start with TOLLGATE_OPERATOR_KEY set to a new one: sk- and at least 16 more",
+      "characters.",
     );
   }
   process.stderr.write(`${runnable(lines.join("\n"))}\n\n`);
