@@ -98,7 +98,7 @@ describe("an endpoint", () => {
     {
       name: "that never answers is left",
       how: () => undefined,
-      want: { status: 0, problem: "it took too long" },
+      want: { status: 0, problem: "timed out" },
       totalMs: 500,
     },
     {

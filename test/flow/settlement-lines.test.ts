@@ -76,8 +76,7 @@ test("holds that a killed process left are one line of the next one, and counted
   const gateway = await startGateway({ settings, dataDirectory });
   const management = new Management(gateway);
   await expect.poll(async () => (await management.balance("acme")).heldNanos, PATIENT).toBe(0n);
-  const recovered = (): Line[] =>
-    linesOf(gateway).filter((line) => String(line["msg"]).includes("nobody would settle"));
+  const recovered = (): Line[] => linesOf(gateway).filter((line) => String(line["msg"]).includes("orphaned holds"));
   const countIn = ({ settled, voided }: Line): number => Number(settled) + Number(voided);
   const sum = (): number => recovered().reduce((all, line) => all + countIn(line), 0);
   await expect.poll(sum, PATIENT).toBe(STREAMS);

@@ -83,7 +83,8 @@ onEachStore(({ id: driver }) => {
       const id = answer.headers.get("x-request-id") ?? "";
       expect(await readAll(answer)).toContain("[DONE]");
       // Each try that others pass is a fault of its own.
-      const lost = (): Line[] => linesOf(gateway, id).filter(({ msg }) => String(msg).includes("settlement failed for good"));
+      const lost = (): Line[] =>
+        linesOf(gateway, id).filter(({ msg }) => String(msg).includes("settlement failed for good"));
       const oneMore = async (): Promise<number> => {
         expect((await postChat(gateway, well, chat("Hello"))).status).toBe(200);
         return lost().length;

@@ -27,7 +27,7 @@ test.each([
   const named = (): string[] =>
     gateway.log
       .map((line) => JSON.parse(line) as { readonly msg: string; readonly alert?: string })
-      .filter(({ msg }) => msg.startsWith("nobody is told of this alert"))
+      .filter(({ msg }) => msg.startsWith("this alert has no recipient"))
       .map(({ alert = "" }) => alert.replace(/^file:/, ""));
   await expect.poll(() => named().sort(), PATIENT).toEqual(told);
 });
