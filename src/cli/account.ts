@@ -12,12 +12,13 @@ import {
 import { enumWord } from "../api/descriptors.js";
 import { statementEnd, statementHead, statementLines } from "../api/statement-csv.js";
 import { formatUsd } from "../money.js";
-import { readLimit, readModelLimit, readMoment, readUsd, readWhole } from "./arguments.js";
+import { readLimit, readModelLimit, readMoment, readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { addShowCommand, formatBalance, formatSettings } from "./account-facts.js";
 import { addDebitCommand, addFreezeCommands } from "./correction.js";
 import { CommandFailure } from "./failure.js";
 import { budgetsOf, type TypedAmount, typedIn, withAmounts } from "./large-amounts.js";
+import { withLimitOptions } from "./limit-options.js";
 import {
   archivedNote,
   type Column,
@@ -48,16 +49,9 @@ export function addAccountCommands(program: Command): void {
       .option("--name <name>", "a display name", ""),
   ).action(create);
   withConnection(
-    withContent(account.command("update"))
+    withLimitOptions(withContent(account.command("update")), "account", "; 0: no limit")
       .description("change the budgets and limits of an account, which apply to all its keys together")
       .argument("<id>", "the account")
-      .option("--budget-day <usd>", "the most that the account may spend in a UTC day; 0: no limit", readUsd)
-      .option("--budget-month <usd>", "the most that the account may spend in a UTC month; 0: no limit", readUsd)
-      .option("--budget-total <usd>", "the most that the account may ever spend; 0: no limit", readUsd)
-      .option("--request-cost-max <usd>", "the most that one request may cost; 0: no limit", readUsd)
-      .option("--requests-per-minute <count>", "the most requests in any 60 seconds; 0: no limit", readWhole)
-      .option("--tokens-per-minute <count>", "the most tokens in any 60 seconds; 0: no limit", readWhole)
-      .option("--concurrency <count>", "the maximum number of concurrent requests; 0: no limit", readWhole)
       .option(
         "--model-limit <limit>",
         "limits for some models; repeat it for more; replaces the whole list of model limits; 'none' clears it",

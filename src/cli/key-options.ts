@@ -1,7 +1,8 @@
 /** The settings of a key as options of `tollgate key create` and `update`. */
 import type { Command } from "commander";
 import type { KeySettings } from "../api/index.js";
-import { readLabel, readTime, readUsd, readWhole } from "./arguments.js";
+import { readLabel, readTime } from "./arguments.js";
+import { withLimitOptions } from "./limit-options.js";
 
 export interface KeyOptions {
   readonly name?: string;
@@ -47,14 +48,8 @@ export function withKeyOptions(command: Command, use: "create" | "update"): Comm
     .option("--model <glob...>", 'models that the key may use, such as "gpt-*" (default: all)')
     .option("--deny-model <glob...>", "models that the key may not use")
     .option("--address <cidr...>", "addresses from which the key may be used (default: all)")
-    .option("--expires <time>", "when the key expires, such as 2027-01-01T00:00:00Z", readTime)
-    .option("--requests-per-minute <n>", "the maximum number of requests in any 60 seconds", readWhole)
-    .option("--tokens-per-minute <n>", "the maximum number of tokens in any 60 seconds", readWhole)
-    .option("--concurrency <n>", "the maximum number of concurrent requests", readWhole)
-    .option("--budget-day <usd>", "the most that the key may spend in a UTC day", readUsd)
-    .option("--budget-month <usd>", "the most that the key may spend in a UTC month", readUsd)
-    .option("--budget-total <usd>", "the most that the key may ever spend", readUsd)
-    .option("--request-cost-max <usd>", "the most that one request may cost", readUsd);
+    .option("--expires <time>", "when the key expires, such as 2027-01-01T00:00:00Z", readTime);
+  withLimitOptions(command, "key");
   for (const [name, description] of SWITCHES) {
     command.option(`--${name}`, description);
     if (use === "update") command.option(`--no-${name}`, `turn --${name} off`);

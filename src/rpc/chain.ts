@@ -53,8 +53,8 @@ export interface ChainParts {
  * `gate.ts`, by the same rules.
  */
 export class CallChain {
-  readonly #rooms = new ConcurrencyLimiter();
-  readonly #paces = new RateLimiter(() => performance.now());
+  readonly #concurrency = new ConcurrencyLimiter();
+  readonly #rates = new RateLimiter(() => performance.now());
 
   constructor(private readonly parts: ChainParts) {}
 
@@ -75,9 +75,9 @@ export class CallChain {
         const { route, request, handler, sink } = arrived;
         if (isUncounted(arrived.route, service, core.frontTokens)) {
           // What no limit of a key counts is shared out, before anything is looked up for it.
-          leave = this.#rooms.enter(route.stream === undefined ? "calls" : "streams", caller);
+          leave = this.#concurrency.enter(route.stream === undefined ? "calls" : "streams", caller);
           // Nor may it come too often. Whoever found no room has used nothing of that.
-          this.#paces.take(route.path, route.isChange ? "changes" : "calls", caller);
+          this.#rates.take(route.path, route.isChange ? "changes" : "calls", caller);
         }
         // An answer that is there already takes nothing of limits and money, so it comes before they are asked.
         if (core.replays?.wants(route.path, service.metadata) === true)
