@@ -88,6 +88,9 @@ describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
     expect(await turns(checkpointOf({ requestId: "r1" }), holdOf({ requestId: "r2", leaseId }))).toBe(3);
     expect(await turns(settleOf({ requestId: "r0" }), settleOf({ requestId: "r1" }), leaseOf("l2"))).toBe(3);
     expect(await turns(settleOf({ requestId: "r2" }), { kind: "return", leaseId: "l2", nowMs: NOON_MS })).toBe(3);
+    // Records of the audit log are written at once, however many there are: all nodes wait for the end of its chain.
+    const credits = Array.from({ length: 20 }, (_, index) => creditOf(1n, { creditId: `more${index}` }));
+    expect(await turns(...credits)).toBe(await turns(creditOf(1n, { creditId: "one more" })));
   });
 
   test("of a request that turns out to be of another account, key or day answers as the ledger has it", async () => {

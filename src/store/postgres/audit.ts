@@ -24,18 +24,21 @@ const STATEMENTS = {
 
 /**
  * Adds records behind the last one, in the transaction of the changes that they tell. It is the last thing that the
- * transaction does: whoever has the end of the chain waits for no other row, so that no two wait for each other.
+ * transaction does: whoever has the end of the chain waits for no other row, so that no two wait for each other. All
+ * records go out at once: every other node waits as long as this one has the end of the chain.
  */
 export async function appendAudit(session: Session, events: readonly AuditEvent[]): Promise<void> {
   if (events.length === 0) return;
   let [head] = await session.rows<AuditHead>(STATEMENTS.head);
   assert(head !== undefined, "the audit log does not say where it ends");
+  const written: Promise<number>[] = [];
   for (const event of events) {
     const next = nextAudit(head, event);
-    await session.run(STATEMENTS.insert, next.values);
+    written.push(session.run(STATEMENTS.insert, next.values));
     head = next.head;
   }
-  await session.run(STATEMENTS.move, [head.sequence, head.hash]);
+  written.push(session.run(STATEMENTS.move, [head.sequence, head.hash]));
+  await Promise.all(written);
 }
 
 export function auditCalls(database: Postgres): Pick<AsyncTableCalls, "appendAudit" | "auditEvents"> {
