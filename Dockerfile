@@ -6,6 +6,7 @@ RUN npm ci --ignore-scripts=false --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY gen gen
 COPY src src
+COPY console console
 # The console carries the pages for users.
 COPY docs docs
 RUN npm run build && npm prune --omit=dev --ignore-scripts

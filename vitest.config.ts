@@ -14,14 +14,14 @@ import { TimesReporter } from "./test/times/reporter.js";
  * a short file costs. `test/support/leaves-nothing.ts` holds each to leave no trace.
  */
 export const APART = [
-  "test/api/shared-bytes.test.ts",
+  "test/base/bytes/shared-bytes.test.ts",
   "test/config/alias-times.test.ts",
   "test/gateway/faults.test.ts",
   "test/kept-memory.test.ts",
   "test/money/**/*.test.ts",
   "test/observe/log.test.ts",
   "test/reading/answer-growth.test.ts",
-  "test/redaction.test.ts",
+  "test/base/redaction.test.ts",
   "test/serve/**/*.test.ts",
   "test/wire/error/redact.test.ts",
 ];

@@ -1,24 +1,24 @@
 /** The only place where the parts meet: reads the settings, builds, serves and drains. */
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import type { Channel } from "./api/channel.js";
-import { Cancellation } from "./api/cancellation.js";
+import { Cancellation } from "./base/cancellation.js";
 import { KeyServiceService } from "./api/index.js";
 import { type Environment, readEnvironment } from "./config/environment.js";
 import { deriveKey } from "./config/secret.js";
 import { readTlsFiles, type TlsFiles, type TlsPaths, watchTlsFiles } from "./config/tls.js";
-import { GatewayError } from "./errors.js";
-import { failpointsAreOn } from "./failpoint.js";
+import { GatewayError } from "./base/errors.js";
+import { failpointsAreOn } from "./base/failpoint.js";
 import { createLog, type Log } from "./observe/log.js";
 import { Metrics } from "./observe/metrics.js";
-import { createInProcessChannel } from "./rpc/in-process-channel.js";
-import { createRemoteChannel } from "./rpc/remote-channel.js";
+import { createInProcessChannel } from "./rpc/transport/in-process-channel.js";
+import { createRemoteChannel } from "./rpc/transport/remote-channel.js";
 import { startCore } from "./serve/core.js";
 import { DescriptorWatch } from "./serve/descriptor-watch.js";
 import { Listeners } from "./serve/listeners.js";
 import { protectEnvironment } from "./serve/secrets.js";
 import { printWelcome } from "./serve/welcome.js";
-import { giveBackStartMemory } from "./start-memory.js";
-import { announceServing, leavePorts, leaveWorkers, stopSignal, workerPart } from "./workers.js";
+import { giveBackStartMemory } from "./base/start-memory.js";
+import { announceServing, leavePorts, leaveWorkers, stopSignal, workerPart } from "./serve/workers.js";
 
 const DRAIN_MS = 120_000;
 /** How long a front end's probe waits for its core. */

@@ -26,8 +26,8 @@ const DATES: Readonly<Record<string, string>> = {
   "src/families/vertex/index.ts": "a token's end as Google tells it, made a life at once",
   "src/http/warm-up.ts": "when an answer was made",
   "src/observe/log.ts": "the time of a line",
-  "src/rpc/remote-channel.ts": "a deadline as the gRPC library takes it, at the moment of the call",
-  "src/rpc/server.ts": "a deadline as the gRPC library tells it, made a life at once",
+  "src/rpc/transport/remote-channel.ts": "a deadline as the gRPC library takes it, at the moment of the call",
+  "src/rpc/transport/server.ts": "a deadline as the gRPC library tells it, made a life at once",
   "src/serve/clock.ts": "what the clock compares the store's time with, and the one source of an embedded store",
   "src/serve/settings-check.ts": "the date of the prices in force",
   "src/store/journals.ts": "part of the name of a damaged journal's copy",
@@ -47,7 +47,7 @@ test("every reader of the time of day is known, and makes a date of it", () => {
   const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: "utf8" });
   const readers = files
     .map((path) => `src/${path}`)
-    .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith("src/console/"))
+    .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith("console/"))
     .filter((path) => /\bDate\.now\b|new Date\(\)/.test(readFileSync(`${ROOT}${path}`, "utf8")));
   expect(readers.toSorted()).toEqual(Object.keys(DATES).toSorted());
 });
@@ -56,7 +56,7 @@ test("every statement that reads a database's time is known", () => {
   const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: "utf8" });
   const readers = files
     .map((path) => `src/${path}`)
-    .filter((path) => /\.(ts|mjs|lua)$/.test(path) && !path.startsWith("src/console/"))
+    .filter((path) => /\.(ts|mjs|lua)$/.test(path) && !path.startsWith("console/"))
     .filter((path) => TIME_IN_SQL.test(readFileSync(`${ROOT}${path}`, "utf8")));
   expect(readers.toSorted()).toEqual(Object.keys(ASKS).toSorted());
 });

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { BytePool } from "../src/api/byte-pool.js";
+import { BytePool } from "../src/base/bytes/byte-pool.js";
 import { type Event, InferenceServiceService, type StreamGenerateResponse, TunnelFrameKind } from "../src/api/index.js";
 import { FrameWriter } from "../src/gateway/replay/relay-frames.js";
 import { Tape } from "../src/gateway/replay/tape.js";
@@ -12,12 +12,12 @@ import { ChunkBuilder, type ChunkBytes, decodePart, encodeChunk } from "../src/r
 import type { RecordRow } from "../src/records/columns.js";
 import { PartCache } from "../src/records/part-cache.js";
 import { batchOf } from "../src/records/row-batch.js";
-import { Outbox } from "../src/rpc/tunnel-outbox.js";
+import { Outbox } from "../src/rpc/transport/tunnel-outbox.js";
 import { wire as anthropic } from "../src/wire/anthropic/index.js";
 import { wire as gemini } from "../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../src/wire/openai-chat/index.js";
 import { wire as openAiResponses } from "../src/wire/openai-responses/index.js";
-import { frameBytes, frameOf } from "../src/rpc/tunnel-frame.js";
+import { frameBytes, frameOf } from "../src/rpc/transport/tunnel-frame.js";
 import { rowWith } from "./records/row.js";
 import { STREAM_FACTS } from "./support/stream-facts.js";
 

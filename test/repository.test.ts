@@ -48,11 +48,9 @@ test("the licence is the whole Apache License 2.0, and the package names it and 
 
 test("the notice names the licence of each package that the console's bundle holds", () => {
   const notice = read("NOTICE").replaceAll(/\s+/g, " ");
-  const sources = readdirSync("src/console", { recursive: true, encoding: "utf8" }).filter((name) =>
-    /\.tsx?$/.test(name),
-  );
+  const sources = readdirSync("console", { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
   const imported = sources.flatMap((name) =>
-    [...read(`src/console/${name}`).matchAll(/^(?:import|\}).* from "(@[^/"]+\/[^/"]+|[^."@][^/"]*)/gm)].map(
+    [...read(`console/${name}`).matchAll(/^(?:import|\}).* from "(@[^/"]+\/[^/"]+|[^."@][^/"]*)/gm)].map(
       ([, from]) => from ?? "",
     ),
   );

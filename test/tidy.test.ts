@@ -21,7 +21,7 @@ import { ungrammatical } from "./support/wire-grammar.js";
 import { APART } from "../vitest.config.js";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
-const program = readSources(ROOT, "src");
+const program = [...readSources(ROOT, "src"), ...readSources(ROOT, "console")];
 const tests = readSources(ROOT, "test");
 const scripts = readSources(ROOT, ".ci");
 const all = [...program, ...tests, ...scripts];
@@ -53,7 +53,7 @@ test("what a file offers somebody takes, and the program more than its tests", (
   expect(deadExports(program, [...tests, ...scripts])).toEqual([
     // What tests alone ask for: all of something, and parts of the program without a process around them.
     "src/api/methods.ts: tests alone use serviceMethods",
-    "src/failpoint.ts: tests alone use armFailpoints",
+    "src/base/failpoint.ts: tests alone use armFailpoints",
     "src/keys/key-settings.ts: tests alone use SETTING_NAMES",
     "src/store/sqlite/store.ts: tests alone use openSqliteStore",
   ]);
@@ -101,7 +101,7 @@ test.each([
   { name: "a column of a wire", text: "const x = { http: 400, type: TYPE };", want: 1 },
   { name: "what all share", text: 'const x = { http: 400, retry: false, say: () => "Wrong." };', want: 0 },
 ])("in the table of refusals $name is found", ({ text, want }) => {
-  expect(edgesInTable(parseSource("src/errors.ts", text))).toHaveLength(want);
+  expect(edgesInTable(parseSource("src/base/errors.ts", text))).toHaveLength(want);
 });
 
 test("server-sent events are written in one place, which keeps each on its lines", () => {

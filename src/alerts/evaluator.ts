@@ -1,7 +1,7 @@
 /** Looks at what alerts watch, behind everything else: by a timer, in pages, and one node at a time for all. */
-import { DAY_MS, dayOf } from "../api/day.js";
+import { DAY_MS, dayOf } from "../base/day.js";
 import { AlertKind } from "../api/index.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import type { AlertStep, Store } from "../store/store.js";
 import type { EventMaker } from "./event-maker.js";
 import { Judge, type Reading } from "./judge.js";

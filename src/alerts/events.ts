@@ -1,6 +1,6 @@
 /** The list of events, and those who wait for the next. */
 import { unknown } from "../api/check.js";
-import type { CancelSignal } from "../api/cancellation.js";
+import type { CancelSignal } from "../base/cancellation.js";
 import { SEQUENCE_CURSOR, cutPage, decodeToken } from "../store/page.js";
 import type { AlertStep, Page, PageRequest, Store } from "../store/store.js";
 import { type Owner, ownerValues } from "./pages.js";

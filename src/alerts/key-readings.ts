@@ -1,5 +1,5 @@
 /** Readings of keys: their budgets, their ends, and whether anybody uses them. */
-import { DAY_MS, dayNumber } from "../api/day.js";
+import { DAY_MS, dayNumber } from "../base/day.js";
 import { AlertKind, KeySettings } from "../api/index.js";
 import type { Reading } from "./judge.js";
 import { type Budget, budgetReadings } from "./money-readings.js";

@@ -1,8 +1,8 @@
 /** What alerts can watch, and what each kind needs of its settings: one row for each value of the protocol's enum. */
 import { snakeCase } from "../api/field-name.js";
 import { AlertKind, type AlertSettings } from "../api/index.js";
-import { GatewayError } from "../errors.js";
-import { AMOUNT_NANOS_MAX } from "../money.js";
+import { GatewayError } from "../base/errors.js";
+import { AMOUNT_NANOS_MAX } from "../base/money.js";
 
 /** Where a kind's readings come from: the ledger, which one node reads for all, or what a node itself sees. */
 export type Watched = "ledger" | "node";

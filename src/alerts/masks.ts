@@ -1,6 +1,6 @@
 /** Updates that name what they change. */
 import { snakeCase } from "../api/field-name.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 
 /** The settings with those that the mask names taken from `given`. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
 export function masked<Settings extends object>(

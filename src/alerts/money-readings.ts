@@ -1,7 +1,7 @@
 /** Readings of accounts: balances, budgets and spending, a page of accounts at a time. */
-import { dayNumber } from "../api/day.js";
+import { dayNumber } from "../base/day.js";
 import { AlertKind } from "../api/index.js";
-import { formatUsd, lesser } from "../money.js";
+import { formatUsd, lesser } from "../base/money.js";
 import type { Reading } from "./judge.js";
 import { type AlertRow, type Columns, nanos, text } from "./rows.js";
 

@@ -1,5 +1,5 @@
 /** What a node sees by itself: its requests, its upstreams and its settings. */
-import { DAY_MS, dayOf } from "../api/day.js";
+import { DAY_MS, dayOf } from "../base/day.js";
 import { AlertKind } from "../api/index.js";
 import { SKEW_MS } from "../clock/clock.js";
 import { GlobSet } from "../keys/glob.js";

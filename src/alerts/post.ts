@@ -4,7 +4,7 @@
  */
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector, Client } from "undici";
-import { withoutSecrets } from "../redaction.js";
+import { withoutSecrets } from "../base/redaction.js";
 import type { Resolve } from "./names.js";
 import type { WebhookNetworks } from "./networks.js";
 

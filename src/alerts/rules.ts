@@ -2,7 +2,7 @@
 import { invalid, requireEtag, stale, unknown } from "../api/check.js";
 import { AlertSettings } from "../api/index.js";
 import type { Act, AuditEvent } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { ID_CURSOR, cutPage, decodeToken } from "../store/page.js";
 import type { AlertStep, Page, PageRequest, Store } from "../store/store.js";
 import { checkSettings } from "./kinds.js";

@@ -3,7 +3,7 @@ import { invalid, requireEtag, stale } from "../api/check.js";
 import { randomBytes } from "node:crypto";
 import { WebhookSettings } from "../api/index.js";
 import type { Act, AuditEvent } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { ID_CURSOR, cutPage, decodeToken } from "../store/page.js";
 import type { AlertStep, Page, PageRequest, Store } from "../store/store.js";
 import { masked } from "./masks.js";

@@ -1,5 +1,5 @@
 /** The audit log as CSV. */
-import { cell, line } from "../csv.js";
+import { cell, line } from "../base/csv.js";
 import { enumWord } from "./descriptors.js";
 import type { AuditEvent, ListAuditEventsResponse } from "./index.js";
 

@@ -1,5 +1,5 @@
 /** How a caller reaches the services: the same typed calls in one process and over gRPC. */
-import type { CancelSignal } from "./cancellation.js";
+import type { CancelSignal } from "../base/cancellation.js";
 
 /** Headers of a call, by lower-case ASCII name. */
 export type CallMetadata = Readonly<Record<string, string>>;

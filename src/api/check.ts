@@ -1,5 +1,5 @@
 /** The checks of parameters that several parts share, and their refusals. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 
 /** The refusal of a parameter's value. `problem` goes on from the parameter's name. */
 export function invalid(param: string, problem: string): GatewayError {

@@ -9,7 +9,7 @@ import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { type EnumDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { METHODS, WORDS } from "../../gen/protocol.js";
-import { PACKAGE_ROOT } from "../package-root.js";
+import { PACKAGE_ROOT } from "../base/package-root.js";
 
 /** How a method is reached over HTTP, from its google.api.http option. */
 export interface HttpRule {

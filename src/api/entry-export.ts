@@ -1,6 +1,6 @@
 /** Entries of accounts as files: CSV, and lines of JSON. Each line says whose it is, so that one file holds many. */
-import { formatUsd } from "../money.js";
-import { cell, line as csvLine } from "../csv.js";
+import { formatUsd } from "../base/money.js";
+import { cell, line as csvLine } from "../base/csv.js";
 import { enumWord } from "./descriptors.js";
 import type { StatementEntry } from "./index.js";
 

@@ -10,7 +10,7 @@ import {
   type JsonValue,
   toJson,
 } from "@bufbuild/protobuf";
-import { formatMoney } from "../money.js";
+import { formatMoney } from "../base/money.js";
 import type { Method } from "./channel.js";
 import { methodByPath } from "./descriptors.js";
 import { changeEach, holdsMoney, moneyOf } from "./money-fields.js";

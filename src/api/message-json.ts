@@ -4,7 +4,7 @@
  */
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { formatMoney } from "../money.js";
+import { formatMoney } from "../base/money.js";
 import { moneyOf } from "./money-fields.js";
 
 export type WriteMessage = (message: object) => string;

@@ -1,6 +1,6 @@
 /** A statement as CSV (RFC 4180): lines that a spreadsheet reads as text and numbers, never as formulas. */
-import { formatUsd } from "../money.js";
-import { cell, line } from "../csv.js";
+import { formatUsd } from "../base/money.js";
+import { cell, line } from "../base/csv.js";
 import { enumWord } from "./descriptors.js";
 import type { BalancePoint, GetStatementResponse, StatementEntry } from "./index.js";
 

@@ -1,6 +1,6 @@
 /** Sums of QueryUsage as CSV. */
-import { formatUsd } from "../money.js";
-import { cell, line } from "../csv.js";
+import { formatUsd } from "../base/money.js";
+import { cell, line } from "../base/csv.js";
 import { enumWord } from "./descriptors.js";
 import type { Percentiles, UsageDimension, UsageSum } from "./index.js";
 import { isCostUnknown, NO_USAGE, USAGE_FIELDS } from "./usage.js";

@@ -1,6 +1,6 @@
 /** Sums of usage as files: CSV, lines of JSON, and the columns of FOCUS 1.2 for whoever adds up clouds. */
-import { formatUsd } from "../money.js";
-import { cell as csvText, line as csvLine } from "../csv.js";
+import { formatUsd } from "../base/money.js";
+import { cell as csvText, line as csvLine } from "../base/csv.js";
 import type { Usage, UsageSummary } from "./index.js";
 
 /** A form of export: what stands before the first line, and one line. Each line is whole, so that nothing is held. */

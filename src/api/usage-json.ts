@@ -1,5 +1,5 @@
 /** Sums of QueryUsage as JSON text: there may be 20,000 in an answer, so nothing is made of them on the way. */
-import { formatMoney } from "../money.js";
+import { formatMoney } from "../base/money.js";
 import type { Percentiles, Usage, UsageSum } from "./index.js";
 import { NO_USAGE, USAGE_FIELDS } from "./usage.js";
 

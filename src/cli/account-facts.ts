@@ -8,7 +8,7 @@ import {
   type ModelLimits,
 } from "../api/index.js";
 import { answerToJson } from "../api/json.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { formatLimit, formatTable, formatTime, jsonMember, numeric, print, printable } from "./print.js";
 

@@ -11,7 +11,7 @@ import {
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
 import { statementEnd, statementHead, statementLines } from "../api/statement-csv.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import { readLimit, readModelLimit, readMoment, readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { addShowCommand, formatBalance, formatSettings } from "./account-facts.js";

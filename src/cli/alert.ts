@@ -12,7 +12,7 @@ import {
   WebhookServiceService,
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import { readLimit, readUsd, readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { EnumWords } from "./enum-words.js";

@@ -1,8 +1,8 @@
 /** What people type after a command, read and checked. */
-import { DAY_MS } from "../api/day.js";
+import { DAY_MS } from "../base/day.js";
 import { InvalidArgumentError } from "commander";
 import type { ModelLimits } from "../api/index.js";
-import { type TypedNumber, type TypedNumbers, typedNumbers } from "../typed-number.js";
+import { type TypedNumber, type TypedNumbers, typedNumbers } from "../base/typed-number.js";
 
 /** USD such as 25.00, as nano-USD. */
 export function readUsd(text: string): bigint {

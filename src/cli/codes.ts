@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { PaymentServiceService as service, type TopUpBatch, type TopUpCode } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import { readLimit, readUsd, readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import type { Names } from "./names.js";

@@ -2,14 +2,14 @@
 import { CLIENT_HEADER } from "../api/request-headers.js";
 import { resolve } from "node:path";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
-import { Cancellation } from "../api/cancellation.js";
+import { Cancellation } from "../base/cancellation.js";
 import type { Command } from "commander";
 import { answerToJson } from "../api/json.js";
 import type { CallMetadata, Channel, Method } from "../api/channel.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { parseCoreAddress } from "../config/listen-address.js";
 import { readTlsFiles } from "../config/tls.js";
-import { createRemoteChannel } from "../rpc/remote-channel.js";
+import { createRemoteChannel } from "../rpc/transport/remote-channel.js";
 import { CommandFailure } from "./failure.js";
 import { type Named, type Names, namesOf } from "./names.js";
 import { print } from "./print.js";

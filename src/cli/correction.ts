@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { AccountServiceService, UsageServiceService } from "../api/index.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import { readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";

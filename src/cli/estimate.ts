@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { type EstimateCostResponse, InferenceServiceService } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import { readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";

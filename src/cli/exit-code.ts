@@ -1,8 +1,8 @@
 /** What a command's exit code says, so that scripts need not read its words. */
 import { CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.js";
-import { GatewayError } from "../errors.js";
-import { UnusableData } from "../unusable-data.js";
+import { GatewayError } from "../base/errors.js";
+import { UnusableData } from "../base/unusable-data.js";
 import { CommandFailure } from "./failure.js";
 
 export const EXIT_CODES = {

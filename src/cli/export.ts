@@ -1,7 +1,7 @@
 /** `tollgate export`: sums of usage, and entries of accounts, as files for other programs, a page at a time. */
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import { dayOf } from "../api/day.js";
+import { dayOf } from "../base/day.js";
 import { ENTRY_FORMS } from "../api/entry-export.js";
 import { AccountServiceService, UsageServiceService } from "../api/index.js";
 import { USAGE_FORMS } from "../api/usage-export.js";

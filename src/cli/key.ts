@@ -1,7 +1,7 @@
 /** `tollgate key`: makes, lists, shows, changes, revokes and rotates keys. */
 import type { Command } from "commander";
 import { type GetKeyResponse, type Key, KeyServiceService, type ListKeysResponse } from "../api/index.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import { readGrace, readLimit } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";

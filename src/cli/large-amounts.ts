@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { formatUsd } from "../money.js";
-import { isLargeAmount } from "../typed-number.js";
+import { formatUsd } from "../base/money.js";
+import { isLargeAmount } from "../base/typed-number.js";
 import { connected, type Connection, type ConnectionOptions } from "./connection.js";
 import { CommandFailure } from "./failure.js";
 

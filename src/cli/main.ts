@@ -3,7 +3,7 @@
 import { type Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.js";
 import { oneLine, programWithoutCommands } from "./base-program.js";
-import { runnable } from "../package-root.js";
+import { runnable } from "../base/package-root.js";
 import { exitCodeOf } from "./exit-code.js";
 import { addServeCommand } from "./serve.js";
 

@@ -1,6 +1,6 @@
 /** The names that people gave accounts and keys, for tables: ids alone tell them little. */
 import { AccountServiceService, KeyServiceService } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Connection } from "./connection.js";
 
 /** Of more different ids than these a table shows the ids alone: each name is a question of its own. */

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { type Payment, PaymentServiceService as service } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import { readLimit, readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import type { Names } from "./names.js";

@@ -1,6 +1,6 @@
 /** How commands print: aligned columns for people, JSON for programs. */
-import { runnable } from "../package-root.js";
-import { dayOf } from "../api/day.js";
+import { runnable } from "../base/package-root.js";
+import { dayOf } from "../base/day.js";
 
 /** A column: its title, and whether it holds numbers, which stand at the right. */
 export type Column = string | { readonly title: string; readonly numeric: true };

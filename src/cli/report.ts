@@ -6,7 +6,7 @@ import {
   ModelServiceService,
   type VerifyLedgerResponse,
 } from "../api/index.js";
-import { formatPricePerMillion } from "../money.js";
+import { formatPricePerMillion } from "../base/money.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { EXIT_CODES } from "./exit-code.js";
 import { ARCHIVE_READER, archivedNote, type Column, formatLimit, formatTable, printable } from "./print.js";

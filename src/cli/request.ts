@@ -10,7 +10,7 @@ import {
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
 import { answerToJson } from "../api/json.js";
-import { formatMoney, formatUsd } from "../money.js";
+import { formatMoney, formatUsd } from "../base/money.js";
 import { readLimit, readSpan } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { type Names, namesAsTheyCome } from "./names.js";

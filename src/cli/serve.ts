@@ -1,8 +1,8 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
 import type { Command } from "commander";
 import { readEnvironment } from "../config/environment.js";
-import { beginThread } from "../threads.js";
-import { announceServing, leaveWorkers, serveByWorkers, stopSignal, workerPart } from "../workers.js";
+import { beginThread } from "../base/threads.js";
+import { announceServing, leaveWorkers, serveByWorkers, stopSignal, workerPart } from "../serve/workers.js";
 import { readVersion } from "./version.js";
 
 export function addServeCommand(program: Command): void {

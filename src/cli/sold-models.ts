@@ -1,5 +1,5 @@
 /** What models are sold at, as `config check` and `import` print it. */
-import { formatPricePerMillion } from "../money.js";
+import { formatPricePerMillion } from "../base/money.js";
 import type { SoldModel } from "../serve/sold-models.js";
 import { type Column, formatTable } from "./print.js";
 

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type Act, commandAct } from "../audit/act.js";
 import { systemUser } from "../audit/system-user.js";
-import { dayOf } from "../api/day.js";
+import { dayOf } from "../base/day.js";
 import { readEnvironment } from "../config/environment.js";
 import { deriveKey, readRootSecret } from "../config/secret.js";
 import type { ArchiveDatabase } from "../store/archive/database.js";

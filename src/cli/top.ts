@@ -10,8 +10,8 @@ import {
   type UsageSum,
 } from "../api/index.js";
 import { answerToJson } from "../api/json.js";
-import { GatewayError } from "../errors.js";
-import { formatUsd } from "../money.js";
+import { GatewayError } from "../base/errors.js";
+import { formatUsd } from "../base/money.js";
 import { readBetween } from "./arguments.js";
 import { type Connection, connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { type Names, namesOf } from "./names.js";

@@ -9,11 +9,11 @@ import {
   type UsageSum,
   type UsageSummary,
 } from "../api/index.js";
-import { dayOf } from "../api/day.js";
+import { dayOf } from "../base/day.js";
 import { usageHead, usageLine } from "../api/usage-csv.js";
 import { isCostUnknown, type OperatorSums } from "../api/usage.js";
 import { USAGE_FORMS } from "../api/usage-export.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import { readDay, readSpan } from "./arguments.js";
 import { type Connection, connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { EnumWords } from "./enum-words.js";

@@ -7,7 +7,7 @@ import {
   MemberRole,
   type User,
 } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { readLimit } from "./arguments.js";
 import { EnumWords } from "./enum-words.js";
 import { connected, type Connection, type ConnectionOptions, readPages, withConnection } from "./connection.js";

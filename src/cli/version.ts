@@ -1,6 +1,6 @@
 /** The version of this build, from its package.json. */
 import { readFileSync } from "node:fs";
-import { PACKAGE_ROOT } from "../package-root.js";
+import { PACKAGE_ROOT } from "../base/package-root.js";
 
 export function readVersion(): string {
   const facts = readJson(new URL("package.json", PACKAGE_ROOT));

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { DATABASE_RULE, isDatabaseUrl } from "./database-url.js";
 import { parseAddress, parseCoreAddress } from "./listen-address.js";
-import { NANOS_PER_USD, parseUsd } from "../money.js";
+import { NANOS_PER_USD, parseUsd } from "../base/money.js";
 import { parseRedisUrl, REDIS_RULE } from "./redis-url.js";
 
 const LISTEN_RULE = 'must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080';

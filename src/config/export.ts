@@ -1,7 +1,7 @@
 /** Accounts, keys and alerts as a settings file has them. */
 import { Document, isScalar, Scalar, visit } from "yaml";
 import { AlertKind, type AlertSettings, type Key, type ModelLimits } from "../api/index.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import type { AccountSeed } from "./settings.js";
 
 export interface ExportedAlert {

@@ -1,6 +1,6 @@
 /** How accounts are paid into, in a settings file: by card through Stripe, where the block says so. */
 import { z } from "zod";
-import { NANOS_PER_CENT } from "../money.js";
+import { NANOS_PER_CENT } from "../base/money.js";
 import type { PaymentSettings } from "./settings.js";
 import { block, oneOf, orEmpty, reading, type SecretMark, usd } from "./values.js";
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Price, PriceTier, ServiceTierPrice, TokenPrices, ToolPrice } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
-import { parseDecimal, parsePricePerMillion } from "../money.js";
+import { parseDecimal, parsePricePerMillion } from "../base/money.js";
 import { tokenPrices } from "../pricing/token-prices.js";
 import { block, decimalForm, named, reading, wholeNumber } from "./values.js";
 

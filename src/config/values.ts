@@ -1,6 +1,6 @@
 /** The kinds of values in a settings file: each reads the value's text and says what is right where it is wrong. */
 import { z } from "zod";
-import { AMOUNT_NANOS_MAX, parseUsd } from "../money.js";
+import { AMOUNT_NANOS_MAX, parseUsd } from "../base/money.js";
 import { suggest } from "./suggestion.js";
 
 /** What an editor takes for a value, in a JSON Schema: it knows a number from a text, and we read both. */

@@ -1,6 +1,6 @@
 /** What nodes share and may lose: windows of requests and tokens, leases of running requests, revisions of keys. */
 import type { Relays } from "../api/relays.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 
 /** The limits of one subject; 0 means none. */
 export interface AdmissionLimits {

@@ -1,5 +1,5 @@
 /** What nodes share, where there is one node: it stays in the process and answers at once. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import {
   type AdmissionRequest,
   type AdmissionResult,

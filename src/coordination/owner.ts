@@ -1,5 +1,5 @@
 /** The other side of `owned.ts`: what the workers of one machine share, in the process that they ask. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { AdmissionRequest, AdmissionResult, Admitted, Demand } from "./coordination.js";
 import type { InProcessCoordination } from "./in-process.js";
 import { TOLD } from "./owned.js";

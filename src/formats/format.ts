@@ -3,7 +3,7 @@
  * src/serve/listeners.ts.
  */
 import type { ListModelsResponse, Model } from "../api/index.js";
-import type { GatewayError } from "../errors.js";
+import type { GatewayError } from "../base/errors.js";
 import type { ClientWire, EmbeddingWire, SourceBody, WireError } from "../wire/wire.js";
 
 export { SseFramer } from "../wire/events/framer.js";

@@ -1,6 +1,6 @@
 /** The models as Google's clients read them: named by their path, with what may be asked of each. */
 import { type ListModelsResponse, type Model, ModelKind } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { FormatModels, FormatRequest } from "./format.js";
 import { shownCapabilities, shownPrice } from "./model-facts.js";
 

@@ -1,6 +1,6 @@
 /** What the clients of every format are told of a model beside what their own formats have a member for. */
 import type { ModelCapabilities, Price } from "../api/index.js";
-import { formatPricePerMillion, formatUsd, picosToNanos } from "../money.js";
+import { formatPricePerMillion, formatUsd, picosToNanos } from "../base/money.js";
 
 /** What nobody knows is null. */
 export function shownCapabilities(capabilities: ModelCapabilities | undefined): object {

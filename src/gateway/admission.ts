@@ -2,8 +2,8 @@
  * The steps before a request runs: its model, its limits and its hold. The cost is first bounded by the request's
  * bytes. Only if that bound is refused are the input tokens counted.
  */
-import { GatewayError, type ReasonName } from "../errors.js";
-import { failpoint } from "../failpoint.js";
+import { GatewayError, type ReasonName } from "../base/errors.js";
+import { failpoint } from "../base/failpoint.js";
 import type { ModelKind } from "../families/family.js";
 import type { Caller } from "../keys/caller.js";
 import type { HoldRequest } from "../ledger/ledger.js";

@@ -2,7 +2,7 @@
  * The head of an answer: which upstream answers, how long the request waited, and what else the upstream's headers say.
  */
 import { type CallMetadata, FORM_HEADER } from "../api/channel.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { UnifiedLimits } from "./unified-limits.js";
 
 const DROPPED_HEADER = "x-tollgate-dropped";

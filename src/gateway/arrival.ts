@@ -1,6 +1,6 @@
 /** What is known of a request when it arrives, before its limits are checked and its body is read. */
 import type { Generation, Source } from "../api/index.js";
-import { BODY_BYTES_MAX, bodyTooLarge } from "../api/body-limit.js";
+import { BODY_BYTES_MAX, bodyTooLarge } from "../base/bytes/body-limit.js";
 import { isTypedForm, TYPED_FORM } from "../api/typed-form.js";
 import type { GatewayCall } from "./gateway.js";
 

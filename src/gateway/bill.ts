@@ -11,7 +11,7 @@ import type { Answered } from "../routing/answered.js";
 import type { Target } from "../routing/model.js";
 import { callsMaxOf } from "../wire/request/hosted-tools.js";
 import type { AnswerReport } from "../wire/wire.js";
-import { greater, lesser } from "../money.js";
+import { greater, lesser } from "../base/money.js";
 import type { MeterOptions } from "./meter-types.js";
 
 /**

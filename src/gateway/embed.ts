@@ -1,10 +1,10 @@
 /** Embeddings: reads the client's own body or the typed form, and runs both through one pipeline. */
-import { asBuffer } from "../api/bytes.js";
+import { asBuffer } from "../base/bytes/bytes.js";
 import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/index.js";
 import type { CallMetadata } from "../api/channel.js";
 import { AnswerFold } from "../api/answer-fold.js";
 import { TYPED_TEXTS } from "../api/typed-form.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { noteArrival, requireBodySize } from "./arrival.js";
 import type { GatewayCall } from "./gateway.js";

@@ -2,10 +2,10 @@
  * Estimates what a request may cost and whether it would be admitted, without running it. It holds no money and uses no
  * limits, except for one request if an upstream is asked to count tokens.
  */
-import { DAY_MS, dayOf } from "../api/day.js";
+import { DAY_MS, dayOf } from "../base/day.js";
 import { ErrorReason, EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { ModelKind } from "../families/family.js";
 import type { Plan } from "../pricing/hold-plan.js";
@@ -21,7 +21,7 @@ import type { ParsedRequest } from "./generate.js";
 import { kindOf } from "./kind.js";
 import { type KnownInput, ownInput, toldInput } from "./known-input.js";
 import type { Steps } from "./steps.js";
-import { lesser } from "../money.js";
+import { lesser } from "../base/money.js";
 import type { LimitDecision } from "../limits/limit-decision.js";
 import { canCount } from "../routing/counting.js";
 import type { WireRequest } from "../wire/wire.js";

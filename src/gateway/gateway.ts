@@ -1,5 +1,5 @@
 /** What the gateway does for an authenticated caller: one method for each way to use a model. */
-import type { CancelSignal } from "../api/cancellation.js";
+import type { CancelSignal } from "../base/cancellation.js";
 import type {
   CountTokensRequest,
   CountTokensResponse,

@@ -1,10 +1,10 @@
 /** The pipeline of a generation: admission, hold, answer, settlement. */
 import type { Generation } from "../api/index.js";
-import { ByteLease } from "../api/byte-budget.js";
+import { ByteLease } from "../base/bytes/byte-budget.js";
 import { generatedTokens, totalTokens } from "../api/usage.js";
 import type { Sink } from "../api/channel.js";
-import { GatewayError } from "../errors.js";
-import { failpoint } from "../failpoint.js";
+import { GatewayError } from "../base/errors.js";
+import { failpoint } from "../base/failpoint.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Caller } from "../keys/caller.js";
 import type { Hold } from "../ledger/ledger.js";

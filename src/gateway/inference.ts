@@ -1,5 +1,5 @@
 /** The methods of the gateway: each parses its request, and all generate through one pipeline. */
-import { asBuffer } from "../api/bytes.js";
+import { asBuffer } from "../base/bytes/bytes.js";
 import {
   type CountTokensRequest,
   type CountTokensResponse,
@@ -15,7 +15,7 @@ import {
 import type { CallMetadata, Sink } from "../api/channel.js";
 import { TYPED_FORM } from "../api/typed-form.js";
 import { AnswerFold } from "../api/answer-fold.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";

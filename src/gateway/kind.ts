@@ -1,5 +1,5 @@
 /** Which kind of request it is (chat, completion or embedding), and whether the model supports that kind. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { ModelKind } from "../families/family.js";
 import type { ServedModel } from "../routing/model.js";
 import { targetsFor } from "../routing/pick.js";

@@ -3,7 +3,7 @@ import { type Finish, type Usage, UsageSource } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
-import type { GatewayError } from "../errors.js";
+import type { GatewayError } from "../base/errors.js";
 import { billsCutRequests } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
 import { failureMessage } from "../routing/failure-message.js";

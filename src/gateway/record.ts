@@ -1,6 +1,6 @@
 /** What is written when a request has ended: its record, one log line and the metrics. */
 import { UsageSource } from "../api/index.js";
-import type { GatewayError } from "../errors.js";
+import type { GatewayError } from "../base/errors.js";
 import type { Hold } from "../ledger/ledger.js";
 import { count } from "../observe/metrics.js";
 import type { ServedModel } from "../routing/model.js";

@@ -1,12 +1,12 @@
 /** The attributes of a traced request, by OpenTelemetry's names for generative AI. They contain no content. */
 import type { Usage } from "../api/index.js";
-import type { GatewayError } from "../errors.js";
+import type { GatewayError } from "../base/errors.js";
 import type { ModelKind } from "../families/family.js";
 import type { AttemptTrace, RequestTrace } from "../observe/tracing.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { GatewayCall } from "./gateway.js";
-import { approximateUsd } from "../money.js";
+import { approximateUsd } from "../base/money.js";
 
 const OPERATIONS: Readonly<Record<ModelKind, string>> = {
   chat: "chat",

@@ -1,5 +1,5 @@
 /** The parts that the pipeline of a generation calls. */
-import type { ByteBudget } from "../api/byte-budget.js";
+import type { ByteBudget } from "../base/bytes/byte-budget.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";

@@ -1,7 +1,7 @@
 /** An embedding request in the typed form, as services send it over gRPC. */
 import { invalid } from "../api/check.js";
 import type { EmbedRequest } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { EMBEDDING_INPUTS_MAX, embeddingFacts, markedBytes, noPrompt } from "../wire/request/embedding.js";
 import type { WireRequest } from "../wire/wire.js";
 

@@ -1,7 +1,7 @@
 /** A request in the typed form, as services send it over gRPC. */
 import { invalid } from "../api/check.js";
 import { type Generation, type Image, type Part, type Prompt, Role } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { checkPart, heldFile, refuseHeld } from "../wire/request/held-objects.js";
 import { callsMaxOf, roundsMaxOf, type HostedTool } from "../wire/request/hosted-tools.js";
 import { isPicture, mayBePicture } from "../wire/request/picture.js";

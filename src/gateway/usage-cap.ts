@@ -1,7 +1,7 @@
 /** Caps the usage of an answer by its plan and by the output limit that was sent upstream. */
 import type { Usage } from "../api/index.js";
 import { generatedTokens, readTokens } from "../api/usage.js";
-import { lesser } from "../money.js";
+import { lesser } from "../base/money.js";
 
 // A tokenizer that differs a little, and what stands around a text, are no reason to cut it.
 const MORE_MAX = 1.1;

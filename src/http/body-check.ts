@@ -1,10 +1,10 @@
 /** What is checked before a body is read: who sends it, then its length, its coding and its type, then the room. */
-import { bodyTooLarge } from "../api/body-limit.js";
+import { bodyTooLarge } from "../base/bytes/body-limit.js";
 import { Transform, type TransformCallback } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Admission } from "../api/channel.js";
-import type { ByteBudget } from "../api/byte-budget.js";
-import { GatewayError } from "../errors.js";
+import type { ByteBudget } from "../base/bytes/byte-budget.js";
+import { GatewayError } from "../base/errors.js";
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -1,6 +1,6 @@
 /** What stands before every body: its caller is let in by the headers alone, and its bytes must find room. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ByteBudget } from "../api/byte-budget.js";
+import type { ByteBudget } from "../base/bytes/byte-budget.js";
 import type { Admission } from "../api/channel.js";
 import { BodyLease, bodyProblem, hasBody, isLong } from "./body-check.js";
 import type { Front } from "./front.js";

@@ -2,10 +2,10 @@
 import type { FastifyInstance } from "fastify";
 import type { Readable } from "node:stream";
 import { MessageChannel } from "node:worker_threads";
-import { ownMemory } from "../api/bytes.js";
-import { withoutByteOrderMark } from "../api/byte-order-mark.js";
-import { copyShared, emptySharedBytes, sharedBytes } from "../api/shared-bytes.js";
-import { bodyTooLarge } from "../api/body-limit.js";
+import { ownMemory } from "../base/bytes/bytes.js";
+import { withoutByteOrderMark } from "../base/bytes/byte-order-mark.js";
+import { copyShared, emptySharedBytes, sharedBytes } from "../base/bytes/shared-bytes.js";
+import { bodyTooLarge } from "../base/bytes/body-limit.js";
 import { CountedBody, endedEarly, LONG_BYTES } from "./body-check.js";
 import { BodyThread, type GatheredBody } from "./body-thread.js";
 

@@ -3,9 +3,9 @@
  * it copied, and what it kept until V8 collected it, took as long as all else that a body costs it (decision 0440).
  */
 import { Worker } from "node:worker_threads";
-import { asBuffer, ownMemory } from "../api/bytes.js";
-import { COUNTED_SHARE } from "../api/shared-bytes.js";
-import { GatewayError } from "../errors.js";
+import { asBuffer, ownMemory } from "../base/bytes/bytes.js";
+import { COUNTED_SHARE } from "../base/bytes/shared-bytes.js";
+import { GatewayError } from "../base/errors.js";
 
 /** Pieces cross once there are so many bytes of them: a message takes some microseconds. */
 const HANDED_BYTES = 512 * 1024;

@@ -1,7 +1,7 @@
 /** The answers to what the server itself could not take: bytes that are no request, a broken path, a broken body. */
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { serverProblem } from "./body-check.js";
 import { errorReply } from "./errors.js";
 import type { Front } from "./front.js";

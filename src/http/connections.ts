@@ -4,9 +4,9 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { AddressCounts } from "../api/address-counts.js";
-import { listeningClock } from "../api/listening-clock.js";
-import { inQuietTurn } from "../api/quiet-turn.js";
+import { AddressCounts } from "../base/address-counts.js";
+import { listeningClock } from "../base/event-loop/listening-clock.js";
+import { inQuietTurn } from "../base/event-loop/quiet-turn.js";
 import { LostAnswers } from "./lost-answers.js";
 
 /** After the grace a body must have come at this rate, on average. */

@@ -1,8 +1,8 @@
 /** How the server begins to listen and how it stops without cutting what runs. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { GatewayError } from "../errors.js";
-import type { ListeningPort } from "../api/listening-port.js";
+import { GatewayError } from "../base/errors.js";
+import type { ListeningPort } from "../base/event-loop/listening-port.js";
 import type { Connections } from "./connections.js";
 import type { Running } from "./running.js";
 

@@ -1,7 +1,7 @@
 /** One request for vectors: asked of the service whole, and answered in the format's own shape. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type EmbedResponse, InferenceServiceService } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { type EmbeddingWire, type Format, outlined, type SourceBody } from "../formats/format.js";
 import { HttpFormatRequest } from "./front.js";
 import type { GenerationParts } from "./generation.js";

@@ -1,6 +1,6 @@
 /** The one reply for every refusal: status, envelope, and what tells a client whether to try again. */
 import { UNIFIED_LIMIT_PREFIX } from "../api/channel.js";
-import { type ErrorMetadata, type GatewayError, reasonWord } from "../errors.js";
+import { type ErrorMetadata, type GatewayError, reasonWord } from "../base/errors.js";
 import type { Format } from "../formats/format.js";
 import { plainEnvelope } from "../formats/plain-envelope.js";
 import type { AnswerHeaders } from "./headers.js";

@@ -1,9 +1,9 @@
 /** A method that answers with a stream, as server-sent events: one for each thing that its messages list. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { Cancellation } from "../api/cancellation.js";
+import { Cancellation } from "../base/cancellation.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
 import { answerBytesToJson } from "../api/json.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { errorReply } from "./errors.js";
 import { isRecord } from "./json-check.js";
 import { type HttpInput, requestBytes } from "./json-map.js";

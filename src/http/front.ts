@@ -1,11 +1,11 @@
 /** What every route of the front end shares: how it calls the service, and how it refuses. */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { Cancellation, type CancelSignal } from "../api/cancellation.js";
+import { Cancellation, type CancelSignal } from "../base/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Admission, CallMetadata, CallOptions, Channel } from "../api/channel.js";
 import { ROUTE_HEADER } from "../api/request-headers.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Format, FormatRequest, SourceBody } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
 import { LONG_BYTES } from "./body-check.js";

@@ -1,5 +1,5 @@
 /** One request to a model: the client's body to the service, and the answer to the client, whole or as it comes. */
-import { Cancellation } from "../api/cancellation.js";
+import { Cancellation } from "../base/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallMetadata, type CallOptions, FORM_HEADER, type Sink } from "../api/channel.js";
 import {
@@ -8,13 +8,13 @@ import {
   type StreamGenerateRequest,
   type StreamGenerateResponse,
 } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Format, SourceBody, StreamFraming } from "../formats/format.js";
 import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
 import { askedClamp } from "./headers.js";
-import type { ByteBudget } from "../api/byte-budget.js";
-import { residentBytes } from "../api/own-copies.js";
+import type { ByteBudget } from "../base/bytes/byte-budget.js";
+import { residentBytes } from "../base/bytes/own-copies.js";
 import type { LostAnswers } from "./lost-answers.js";
 import type { NamedItems } from "./named-items.js";
 import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";

@@ -1,6 +1,6 @@
 /** One timer for all running streams: it keeps idle ones alive and cuts those whose reader does not read. */
-import { listeningClock } from "../api/listening-clock.js";
-import { Roster, type RosterEntry } from "../api/roster.js";
+import { listeningClock } from "../base/event-loop/listening-clock.js";
+import { Roster, type RosterEntry } from "../base/roster.js";
 
 /** A stream, as the timer sees it. */
 export interface Pulsed extends RosterEntry {

@@ -1,5 +1,5 @@
 /** What answers told, item by item, for a while: some clients name what they were told rather than tell it again. */
-import { OwnCopies } from "../api/own-copies.js";
+import { OwnCopies } from "../base/bytes/own-copies.js";
 
 /** Bounds of what is kept; the oldest answer goes first. */
 const ANSWER_BYTES_MAX = 1_048_576;

@@ -2,7 +2,7 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { FIELD_MASK } from "../api/descriptors.js";
 import { MONEY } from "../api/money-fields.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 
 const INT32 = { least: -(2n ** 31n), most: 2n ** 31n - 1n };
 const UINT32 = { least: 0n, most: 2n ** 32n - 1n };

@@ -1,5 +1,5 @@
 /** Between JSON over HTTP and the messages of the protocol, for any method, read off its descriptor. */
-import { JSON_DEPTH_MAX } from "../api/json-depth.js";
+import { JSON_DEPTH_MAX } from "../base/bytes/json-depth.js";
 import {
   create,
   type DescField,
@@ -11,7 +11,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { answerBytesToJson } from "../api/json.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { writeMask } from "./field-mask.js";
 import { checkMessage, isRecord, refuse } from "./json-check.js";
 import { takeMoney } from "./json-money.js";

@@ -1,7 +1,7 @@
 /** Amounts of money in JSON: USD as a decimal string beside whole nano-USD, of which one is enough. */
 import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { changeEach, moneyOf } from "../api/money-fields.js";
-import { AMOUNT_NANOS_MAX, formatMoney, parseUsd } from "../money.js";
+import { AMOUNT_NANOS_MAX, formatMoney, parseUsd } from "../base/money.js";
 import { isRecord, refuse } from "./json-check.js";
 
 const EXAMPLE = 'send USD as a string such as "25.00"';

@@ -1,7 +1,7 @@
 /** Whole answers that were just written, until it is likely that their clients have them. Each key has its share. */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { BytePool, type Pooled } from "../api/byte-pool.js";
+import { BytePool, type Pooled } from "../base/bytes/byte-pool.js";
 
 /** A connection that closes so soon after an answer, without another request, may not have carried it to its client. */
 const DOUBT_MS = 2_000;

@@ -2,8 +2,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AnyMethod } from "../api/methods.js";
-import { GatewayError } from "../errors.js";
-import { bodyTooLarge } from "../api/body-limit.js";
+import { GatewayError } from "../base/errors.js";
+import { bodyTooLarge } from "../base/bytes/body-limit.js";
 import { type Front, goneSignal } from "./front.js";
 import { isOfSession, requireSignInPlace, sessionCookies } from "./session-cookie.js";
 import { type HttpInput, requestBytes, responseJson } from "./json-map.js";

@@ -1,5 +1,5 @@
 /** Puts what a body only names in the place of its name, as an earlier answer told it. */
-import { sharedBytes } from "../api/shared-bytes.js";
+import { sharedBytes } from "../base/bytes/shared-bytes.js";
 import type { FormatMemory, NamedItem, SourceBody } from "../formats/format.js";
 import { LONG_BYTES } from "./body-check.js";
 import type { ItemCache } from "./item-cache.js";

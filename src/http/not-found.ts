@@ -1,6 +1,6 @@
 /** What an unknown path is answered: a hint at the address that was probably meant. */
 import type { IncomingHttpHeaders } from "node:http";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { RouteTable } from "./routes.js";
 
 const PATH_LENGTH_MAX = 256;

@@ -1,7 +1,7 @@
 /** `/openapi.json`: what the HTTP edge takes and gives, as the package has it. */
 import { readFile } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
-import { PACKAGE_ROOT } from "../package-root.js";
+import { PACKAGE_ROOT } from "../base/package-root.js";
 
 const PUBLIC = { config: { permission: "public" } } as const;
 const DOCUMENT = new URL("schemas/openapi.json", PACKAGE_ROOT);

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { CallMetadata } from "../api/channel.js";
-import type { QueuedRequest, RequestQueue } from "../api/request-queue.js";
-import type { GatewayError } from "../errors.js";
+import type { QueuedRequest, RequestQueue } from "../base/event-loop/request-queue.js";
+import type { GatewayError } from "../base/errors.js";
 import type { Format } from "../formats/format.js";
 import type { Cors } from "./cors.js";
 import { errorReply } from "./errors.js";

@@ -1,7 +1,7 @@
 /** The playground's route: a person asks a model as OpenAI's clients do, with a session in place of a key. */
 import type { FastifyInstance } from "fastify";
 import { InferenceServiceService } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Format } from "../formats/format.js";
 import { clientGeneration, type GenerationParts } from "./generation.js";
 import { isOfSession, PLAYGROUND_ACCOUNT } from "./session-cookie.js";

@@ -1,6 +1,6 @@
 /** The requests to models that run now: bounded, and told to end when the server stops for good. */
-import { Roster, type RosterEntry } from "../api/roster.js";
-import { GatewayError } from "../errors.js";
+import { Roster, type RosterEntry } from "../base/roster.js";
+import { GatewayError } from "../base/errors.js";
 
 export interface RunningRequest extends RosterEntry {
   /** Ends the request at once; its client is told why. */

@@ -11,7 +11,7 @@ import {
   USER_AGENT_HEADER,
 } from "../api/session-headers.js";
 import type { CallMetadata } from "../api/channel.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { flatRecord, metadataValue } from "./headers.js";
 
 const PLACE = "/api/v1/";

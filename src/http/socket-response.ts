@@ -1,9 +1,9 @@
 /** One response over a WebSocket: a message to the service, and the events of its answer to the client. */
-import type { ByteBudget } from "../api/byte-budget.js";
-import { Cancellation } from "../api/cancellation.js";
+import type { ByteBudget } from "../base/bytes/byte-budget.js";
+import { Cancellation } from "../base/cancellation.js";
 import { type CallMetadata, type CallOptions, type Channel, FORM_HEADER, type Sink } from "../api/channel.js";
 import { InferenceServiceService, type StreamGenerateResponse } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import {
   type Format,
   type FormatSocket,

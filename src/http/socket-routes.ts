@@ -2,9 +2,9 @@
 import type { Server } from "node:http";
 import { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { ByteBudget } from "../api/byte-budget.js";
+import { ByteBudget } from "../base/bytes/byte-budget.js";
 import { InferenceServiceService } from "../api/index.js";
-import { Allowances } from "../api/pace.js";
+import { Allowances } from "../base/event-loop/pace.js";
 import type { Format } from "../formats/format.js";
 import { answerBrokenRequest } from "./broken-request.js";
 import type { Connections } from "./connections.js";

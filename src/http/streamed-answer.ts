@@ -1,7 +1,7 @@
 /** One streamed answer as events of its client's wire: passed as they came, or encoded. */
-import { ByteBudget, OF_STREAM_ENDS } from "../api/byte-budget.js";
+import { ByteBudget, OF_STREAM_ENDS } from "../base/bytes/byte-budget.js";
 import type { Event, StreamGenerateResponse } from "../api/index.js";
-import type { GatewayError } from "../errors.js";
+import type { GatewayError } from "../base/errors.js";
 import { type Format, outlined, type SourceBody, type StreamEncoder, type WireRequest } from "../formats/format.js";
 
 const NO_BYTES = Buffer.alloc(0);

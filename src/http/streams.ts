@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { CallOptions } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
-import { GatewayError } from "../errors.js";
-import { formatMoney } from "../money.js";
+import { GatewayError } from "../base/errors.js";
+import { formatMoney } from "../base/money.js";
 import type { Format } from "../formats/format.js";
 import { EventNumbers, readEventId } from "./event-numbers.js";
 import { Generation, type GenerationParts } from "./generation.js";

@@ -7,7 +7,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Admission } from "../api/channel.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Format, FormatSocket } from "../formats/format.js";
 import type { Connections } from "./connections.js";
 import type { Front } from "./front.js";

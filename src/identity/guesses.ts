@@ -1,9 +1,9 @@
 /** Slows those who guess: by address, and by the e-mail address that is guessed for, on all nodes together. */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { boundedTo } from "../api/bounded-to.js";
+import { boundedTo } from "../base/bounded-to.js";
 import type { Coordination, Demand } from "../coordination/coordination.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { addressBlock } from "../store/people-rows.js";
 
 /** Tries in any 60 seconds. */

@@ -2,7 +2,7 @@
 import type { IssuerSettings } from "../config/settings.js";
 import { unknown } from "../api/check.js";
 import { type Act, eventOf, markWritten } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Coordination } from "../coordination/coordination.js";
 import { addressBlock, type LinkRow, type OpenSession, type SessionRow, type UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";

@@ -2,7 +2,7 @@
 import { invalid, unknown } from "../api/check.js";
 import type { Act, AuditEvent, Subject } from "../audit/act.js";
 import { eventOf, markWritten } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Caller } from "../keys/caller.js";
 import { roleMissing } from "../keys/scope-missing.js";
 import type { Role } from "../keys/roles.js";

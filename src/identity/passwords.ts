@@ -1,6 +1,6 @@
 /** Passwords as argon2id hashes, made and compared away from the event loop and a few at a time. */
 import { invalid } from "../api/check.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 
 /** What OWASP asks for: 19 MiB and two passes, about 30 ms of one core. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

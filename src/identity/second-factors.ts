@@ -1,7 +1,7 @@
 /** Second factors: how a person gets one, what counts as a code of it, and what helps where it is lost. */
 import { unknown } from "../api/check.js";
 import { type Act, type AuditEvent, markWritten } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
 import type { Guesses } from "./guesses.js";

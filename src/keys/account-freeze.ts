@@ -1,5 +1,5 @@
 /** Requests of a frozen account are refused where permissions are checked; the ledger has the last word at the hold. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Caller } from "./caller.js";
 
 /** Throws ACCOUNT_FROZEN. */

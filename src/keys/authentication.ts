@@ -1,8 +1,8 @@
 /** From a secret to its caller: a bounded cache in front of the store. */
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { boundedTo } from "../api/bounded-to.js";
-import { GatewayError } from "../errors.js";
+import { boundedTo } from "../base/bounded-to.js";
+import { GatewayError } from "../base/errors.js";
 import type { Coordination } from "../coordination/coordination.js";
 import type { KeyRow, KeyStore } from "../store/store.js";
 import type { Caller } from "./caller.js";

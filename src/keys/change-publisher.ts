@@ -1,6 +1,6 @@
 /** Tells the nodes of changes, and knows of which it could not. */
 import { LRUCache } from "lru-cache";
-import { boundedTo } from "../api/bounded-to.js";
+import { boundedTo } from "../base/bounded-to.js";
 import type { Coordination } from "../coordination/coordination.js";
 import type { Store } from "../store/store.js";
 import { ENTRY_TTL_MS } from "./authentication.js";

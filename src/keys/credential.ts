@@ -1,6 +1,6 @@
 /** Where a call carries its secret. */
 import type { CallMetadata } from "../api/channel.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { hintOf } from "./secret.js";
 
 /** Headers that carry the bare secret, in the order in which they are looked at. */

@@ -1,5 +1,5 @@
 /** Whether requests that run must end with their key or their account, as the key or the operator says. */
-import { type ErrorMetadata, GatewayError, type ReasonName } from "../errors.js";
+import { type ErrorMetadata, GatewayError, type ReasonName } from "../base/errors.js";
 import type { Caller } from "./caller.js";
 import { ACCOUNT, PERSON, type StandingStore, standingOf } from "./standing.js";
 

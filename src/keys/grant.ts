@@ -1,6 +1,6 @@
 /** What a caller may do to keys: nobody reaches another account's keys, or grants what its own key has not. */
 import type { Key, KeySettings } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Caller, CallerUser } from "./caller.js";
 import { type Role, scopesWithin } from "./roles.js";
 import { isHiddenId } from "./key-id.js";

@@ -4,8 +4,8 @@ import { invalid } from "../api/check.js";
 import type { Key, KeySettings } from "../api/index.js";
 import type { FieldName } from "../api/money-fields.js";
 import type { Act } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
-import { AMOUNT_NANOS_MAX } from "../money.js";
+import { GatewayError } from "../base/errors.js";
+import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import { isAddressBlock } from "./address-range.js";
 import { SCOPES } from "./caller.js";
 

@@ -3,7 +3,7 @@ import { invalid, requireEtag } from "../api/check.js";
 import { type Key, KeySettings } from "../api/index.js";
 import { type Act, gatewayAct } from "../audit/act.js";
 import { CallerChanged, type Coordination, NO_REVISIONS } from "../coordination/coordination.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { KeyFilter, KeyRow, PageRequest, Store } from "../store/store.js";
 import { Authentication, findKey } from "./authentication.js";
 import type { Caller } from "./caller.js";
@@ -20,7 +20,7 @@ import { ACCOUNT, makerIdsOf, requireAlive, standingOf } from "./standing.js";
 import { Peppers, type RootSecrets } from "./peppers.js";
 import { Rotation } from "./rotation.js";
 import { Watches } from "./watches.js";
-import type { CancelSignal } from "../api/cancellation.js";
+import type { CancelSignal } from "../base/cancellation.js";
 import { hintOf, makeSecret, type RandomBytes, requireImportable } from "./secret.js";
 
 export interface KeysOptions extends RootSecrets {

@@ -1,6 +1,6 @@
 /** Why a key was not made. */
 import { invalid } from "../api/check.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { type KeyRow, KEYS_MAX } from "../store/store.js";
 
 /** `found` is the key that has or had the secret; without one the account has no room. */

@@ -1,5 +1,5 @@
 /** The refusals of who may not do something. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Caller, CallerUser } from "./caller.js";
 
 /** Of a caller whose key lacks a scope, or whose role does not give it. */

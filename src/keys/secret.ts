@@ -2,7 +2,7 @@
 import { createHmac, hkdfSync } from "node:crypto";
 import assert from "node:assert/strict";
 import { crc32 } from "node:zlib";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 
 /** Makes random bytes. */
 export type RandomBytes = (byteCount: number) => Uint8Array;

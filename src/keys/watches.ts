@@ -1,6 +1,6 @@
 /** Callers that were let in for longer than one request: each hears once its key may begin requests no more. */
-import type { CancelSignal } from "../api/cancellation.js";
-import { GatewayError } from "../errors.js";
+import type { CancelSignal } from "../base/cancellation.js";
+import { GatewayError } from "../base/errors.js";
 import { requireUnfrozen } from "./account-freeze.js";
 import type { Caller } from "./caller.js";
 import { type Change, concerns } from "./endings.js";

@@ -1,6 +1,6 @@
 /** The valid ranges of an account's budgets and limits. */
-import { GatewayError } from "../errors.js";
-import { AMOUNT_NANOS_MAX } from "../money.js";
+import { GatewayError } from "../base/errors.js";
+import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import type { AccountBudgets, AccountLimits } from "../store/store.js";
 import { isText } from "./corrections.js";
 

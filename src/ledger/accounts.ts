@@ -1,7 +1,7 @@
 /** How an operator opens, limits and freezes accounts. */
 import { invalid, stale } from "../api/check.js";
 import type { Act } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type {
   AccountBudgets,
   AccountLimits,

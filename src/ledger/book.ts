@@ -1,10 +1,10 @@
 /** The rows of one batch in memory, what changed in them, and the rules that no change may break. */
-import { dayNumber } from "../api/day.js";
+import { dayNumber } from "../base/day.js";
 import assert from "node:assert";
 import { NO_USAGE } from "../api/usage.js";
 import { type Act, type AuditEvent, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
-import { AMOUNT_NANOS_MAX } from "../money.js";
+import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, MoneyLeaseRow, Note, Period } from "./rows.js";

@@ -1,5 +1,5 @@
 /** What an operator corrects: a refund of a request, a debit of an account. Each adds transfers; none changes one. */
-import { AMOUNT_NANOS_MAX } from "../money.js";
+import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import type { Book } from "./book.js";
 import type { DebitOperation, LedgerResult, RefundOperation } from "./operation.js";
 import { recallAll } from "./lease-rules.js";

@@ -1,10 +1,10 @@
 /** Credits, refunds and debits as an operator requests them: each once for its id, corrections with a reason. */
 import { invalid } from "../api/check.js";
-import { dayOf } from "../api/day.js";
-import { requestTime } from "../api/request-time.js";
+import { dayOf } from "../base/day.js";
+import { requestTime } from "../base/request-time.js";
 import { type Act, markWritten } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
-import { AMOUNT_NANOS_MAX } from "../money.js";
+import { GatewayError } from "../base/errors.js";
+import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import { balanceHeld } from "./hold-refusal.js";
 import type { MoneyLeaseKeeper } from "./money-lease-keeper.js";
 import type { LedgerResult } from "./operation.js";

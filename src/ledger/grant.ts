@@ -3,7 +3,7 @@ import assert from "node:assert";
 import { type HoldOperation, isHeldByOthers, type MoneyLeaseOperation, type Shortage } from "./operation.js";
 import { available } from "./rows.js";
 import type { Account, BudgetOwner, BudgetRow, Period } from "./rows.js";
-import { lesser } from "../money.js";
+import { lesser } from "../base/money.js";
 
 /**
  * What the balance and the budgets leave of an amount, or the shortage. A shortage that remains when all running calls

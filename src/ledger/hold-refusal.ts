@@ -1,5 +1,5 @@
 /** Why a hold is refused, as an error for its caller. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { type HoldOperation, isHeldByOthers, type LedgerResult, type Shortage } from "./operation.js";
 import { type BudgetOwner, type Period, resetTimeMs } from "./rows.js";
 

@@ -1,6 +1,6 @@
 /** The requests that wait for their hold. Each wait is bounded, and one timer serves all of them. */
-import { Roster, type RosterEntry } from "../api/roster.js";
-import { GatewayError } from "../errors.js";
+import { Roster, type RosterEntry } from "../base/roster.js";
+import { GatewayError } from "../base/errors.js";
 import type { LiveHold, LiveHolds } from "./live-holds.js";
 import type { HoldOperation, LedgerResult } from "./operation.js";
 import type { LedgerWriter, Waiting } from "./writer.js";

@@ -1,6 +1,6 @@
 /** Money held for one request, from its grant to its settlement. */
-import { type Failpoint, failpoint } from "../failpoint.js";
-import { AMOUNT_NANOS_MAX, lesser, NANOS_PER_USD } from "../money.js";
+import { type Failpoint, failpoint } from "../base/failpoint.js";
+import { AMOUNT_NANOS_MAX, lesser, NANOS_PER_USD } from "../base/money.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import type { Journal } from "./journal.js";

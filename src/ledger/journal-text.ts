@@ -1,7 +1,7 @@
 /** The operations of a request as lines of a journal, and back. Amounts are decimal, bytes are base64. */
 import { z } from "zod";
 import { UsageSource } from "../api/index.js";
-import { asBuffer } from "../api/bytes.js";
+import { asBuffer } from "../base/bytes/bytes.js";
 import { USAGE_FIELDS, type UsageField } from "../api/usage.js";
 import type { CheckpointOperation, HoldOperation, LateTerms, LedgerOperation, SettleOperation } from "./operation.js";
 

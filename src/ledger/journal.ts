@@ -2,7 +2,7 @@
  * What a node writes to its own disk while the database is away: the requests that it admits within its leases, and
  * what they cost in the end. Once the database is back it gets all of this, from memory; after a crash, from the disk.
  */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { type JournalOperation, journalText } from "./journal-text.js";
 import type { LedgerLog } from "./ledger-options.js";
 import type { HoldOperation } from "./operation.js";

@@ -3,13 +3,13 @@
  * admits requests against it alone. The rules are decided here, over a book; `node-leases.ts` keeps the leases in
  * memory.
  */
-import { dayNumber } from "../api/day.js";
+import { dayNumber } from "../base/day.js";
 import type { Book } from "./book.js";
 import { freeOf } from "./grant.js";
 import type { HoldOperation, MoneyLeaseName, MoneyLeaseOperation, LedgerResult, RecallOperation } from "./operation.js";
 import { type Account, type BudgetRow, type MoneyLeaseRow } from "./rows.js";
 import { leaseRecord } from "./transfer.js";
-import { lesser } from "../money.js";
+import { lesser } from "../base/money.js";
 
 /**
  * An account is in shortage if less is free than this many requests ask for, until twice as much is free. In a shortage

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Price, type Usage } from "../api/index.js";
 import type { Act } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type {
   AccountBudgets,
   AccountFilter,

@@ -2,11 +2,11 @@
  * Manages a node's leases of money: requests them before they are needed, admits requests against them, and returns
  * them when they are idle or recalled.
  */
-import { dayNumber } from "../api/day.js";
+import { dayNumber } from "../base/day.js";
 import type { MoneyLeaseName, MoneyLeaseOperation, LedgerResult } from "./operation.js";
 import { type Draw, type Moment, type NodeLease, NodeLeases, SILENCE_MS } from "./node-leases.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
-import { lesser, greater } from "../money.js";
+import { lesser, greater } from "../base/money.js";
 
 /** How often to look for idle leases, failed operations and recalls. */
 const LOOK_MS = 200;

@@ -3,8 +3,8 @@
  * for orphans.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { GatewayError } from "../errors.js";
-import { failpoint } from "../failpoint.js";
+import { GatewayError } from "../base/errors.js";
+import { failpoint } from "../base/failpoint.js";
 import type { LedgerLog } from "./ledger-options.js";
 import type { MoneyLeaseKeeper } from "./money-lease-keeper.js";
 import type { LiveHolds } from "./live-holds.js";

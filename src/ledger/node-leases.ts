@@ -2,7 +2,7 @@
  * The leases of this node, in memory: what it may admit against them, and which it must return. It reads no clock and
  * sends nothing: times are arguments, and leases to return are in `ending`.
  */
-import { dayNumber } from "../api/day.js";
+import { dayNumber } from "../base/day.js";
 import { type KeyBudget } from "./rows.js";
 
 /**

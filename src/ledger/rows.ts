@@ -1,7 +1,7 @@
 /** The rows that the ledger decides over: what a driver loads before a batch and writes after it. */
-import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
+import { DAY_MS, dayNumber, dayOf } from "../base/day.js";
 import type { Usage, UsageSource } from "../api/index.js";
-import { AMOUNT_NANOS_MAX } from "../money.js";
+import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import type { ChangeableRow } from "./changed-rows.js";
 import type { TableRow } from "./hold-table.js";
 

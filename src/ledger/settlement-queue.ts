@@ -1,7 +1,7 @@
 /** Settlements on their way to the database. One that the database does not take waits here and is retried. */
 import { NO_USAGE } from "../api/usage.js";
-import { GatewayError } from "../errors.js";
-import { failpoint } from "../failpoint.js";
+import { GatewayError } from "../base/errors.js";
+import { failpoint } from "../base/failpoint.js";
 import type { SettleOutcome } from "./hold.js";
 import type { Journal } from "./journal.js";
 import { journalText } from "./journal-text.js";

@@ -1,5 +1,5 @@
 /** The single writer of a node: collects operations over a turn of the event loop and commits them together. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { LedgerOperation, LedgerResult } from "./operation.js";
 
 /** How many operations one commit takes at most. In a larger one the first would wait too long for the last. */

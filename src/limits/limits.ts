@@ -15,7 +15,7 @@ import {
   tighter,
   type WindowState,
 } from "../coordination/coordination.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { type LimitDecision, ComparedAdmission, DEGRADED_HEADER, NOTHING, UNLIMITED } from "./limit-decision.js";
 import { formatDuration } from "./duration.js";
 

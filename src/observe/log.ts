@@ -1,7 +1,7 @@
 /** The log: JSON lines, one a request, in which no secret can appear. */
 import { inspect } from "node:util";
 import pino from "pino";
-import { withoutSecrets } from "../redaction.js";
+import { withoutSecrets } from "../base/redaction.js";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 

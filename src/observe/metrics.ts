@@ -1,9 +1,9 @@
 /** What Prometheus reads. No label names a key, nor an account that the settings do not name for it. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import { SECONDS_BOUNDS, SHORT_SECONDS_BOUNDS } from "../api/distribution.js";
+import { SECONDS_BOUNDS, SHORT_SECONDS_BOUNDS } from "../base/distribution.js";
 import { NodeMetrics } from "./node-metrics.js";
 import { Tally, Timing } from "./tally.js";
-import { approximateUsd } from "../money.js";
+import { approximateUsd } from "../base/money.js";
 
 /** What is counted of one model. */
 class ModelCounts {

@@ -1,9 +1,9 @@
 /** What Prometheus reads of the node itself: its build, its threads, its ledger, its settings and its upstreams. */
 import { performance } from "node:perf_hooks";
 import { Counter, Gauge, type Registry } from "prom-client";
-import { Distribution, SHORT_SECONDS_BOUNDS } from "../api/distribution.js";
+import { Distribution, SHORT_SECONDS_BOUNDS } from "../base/distribution.js";
 import { Timing } from "./tally.js";
-import { approximateUsd } from "../money.js";
+import { approximateUsd } from "../base/money.js";
 
 const BATCH_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 

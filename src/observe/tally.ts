@@ -1,6 +1,6 @@
 /** Counts and times of every request as plain numbers, put into Prometheus's form only when it asks. */
 import { Counter, Gauge, Histogram } from "prom-client";
-import { Distribution } from "../api/distribution.js";
+import { Distribution } from "../base/distribution.js";
 
 // A label's values are routes, statuses, upstreams and models: few. What comes beyond that many is counted together.
 const SERIES_MAX = 4_096;

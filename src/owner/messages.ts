@@ -1,5 +1,5 @@
 /** What goes over the socket between the owner of a database and the workers beside it. */
-import { type ErrorMetadata, GatewayError, isReasonName } from "../errors.js";
+import { type ErrorMetadata, GatewayError, isReasonName } from "../base/errors.js";
 
 /** A worker asks one part of the owner for something. With the id 0 it awaits no answer. */
 export type OwnerRequest = readonly [id: number, part: string, name: string, args: readonly unknown[]];

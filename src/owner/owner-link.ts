@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { errorOf, isFailure, type OwnerRequest, type Word } from "./messages.js";
 import { Peer } from "./peer.js";
 

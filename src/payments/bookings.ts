@@ -1,6 +1,6 @@
 /** Books what is known of payments: each booking is one transfer by its own id, whoever does it and however often. */
 import type { Act } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Corrections } from "../ledger/corrections.js";
 import type { BookingRow } from "../store/card-rows.js";
 import type { PeopleStore } from "../store/people-store.js";

@@ -1,8 +1,8 @@
 /** Stripe as this gateway asks it, by its official package, which is loaded where payments by card are set up. */
 import type Stripe from "stripe";
 import type { StripeSettings } from "../config/settings.js";
-import { GatewayError } from "../errors.js";
-import { NANOS_PER_CENT } from "../money.js";
+import { GatewayError } from "../base/errors.js";
+import { NANOS_PER_CENT } from "../base/money.js";
 import { eventIn, HINT_CONSOLE, HINT_ID, type StripeEvent } from "./stripe-facts.js";
 
 /** How far the time of a signature may be from ours: an older event is one that somebody sends again. */

@@ -1,7 +1,7 @@
 /** What Stripe says of payments, read from its events and its answers alike: only what money depends on. */
 import { z } from "zod";
-import { GatewayError } from "../errors.js";
-import { NANOS_PER_CENT } from "../money.js";
+import { GatewayError } from "../base/errors.js";
+import { NANOS_PER_CENT } from "../base/money.js";
 import type { DisputeFact, PaidFact, RefundFact } from "../store/card-scripts.js";
 
 const CURRENCY = "usd";

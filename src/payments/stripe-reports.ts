@@ -1,7 +1,7 @@
 /** What Stripe reports, brought to the payments that it is of: facts, in any order and more than once. */
 import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { digestOf } from "../identity/tokens.js";
-import { formatUsd } from "../money.js";
+import { formatUsd } from "../base/money.js";
 import type { EventName } from "../store/card-scripts.js";
 import type { PeopleStore } from "../store/people-store.js";
 import type { StripeApi } from "./stripe-api.js";

@@ -2,12 +2,12 @@
 import { invalid, unknown } from "../api/check.js";
 import { type Act, eventOf, gatewayAct, markWritten } from "../audit/act.js";
 import type { Coordination } from "../coordination/coordination.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { Guesses } from "../identity/guesses.js";
 import { digestOf, makeId, type RandomBytes } from "../identity/tokens.js";
 import { base32 } from "../identity/totp.js";
 import type { CreditOutcome, CreditRequest } from "../ledger/corrections.js";
-import { formatUsd, NANOS_PER_USD } from "../money.js";
+import { formatUsd, NANOS_PER_USD } from "../base/money.js";
 import type { TopUpBatchRow, TopUpCodeRow } from "../store/payment-scripts.js";
 import type { PeopleStore } from "../store/people-store.js";
 

@@ -1,6 +1,6 @@
 /** The most that a request can cost, and the longest answer that an amount can pay. Pure. */
 import type { Price, ToolUse } from "../api/index.js";
-import { greater, picosToNanos } from "../money.js";
+import { greater, picosToNanos } from "../base/money.js";
 import { type Bracket, ratesOf } from "./rates.js";
 
 /** The most that a request can use. Whole numbers of at least 0. */

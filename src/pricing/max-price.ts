@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Price, PriceTier, ServiceTierPrice, TokenPrices, ToolPrice } from "../api/index.js";
 import { type Bracket, bracketFor, ratesOf } from "./rates.js";
-import { greater } from "../money.js";
+import { greater } from "../base/money.js";
 
 /**
  * Component by component and tier by tier, so that it covers each of the prices. A service tier or a tool that one of

@@ -1,7 +1,7 @@
 /** Usage times price, in whole units. */
 import { USAGE_FIELDS } from "../api/usage.js";
 import type { Price, TokenPrices, ToolUse, Usage } from "../api/index.js";
-import { greater, picosToNanos } from "../money.js";
+import { greater, picosToNanos } from "../base/money.js";
 import { type Bracket, bracketFor, ratesOf } from "./rates.js";
 
 /** How an answer was served, where that changes its price. */

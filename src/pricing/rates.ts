@@ -4,7 +4,7 @@
  */
 import type { Price, PriceTier, TokenPrices } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
-import { greater } from "../money.js";
+import { greater } from "../base/money.js";
 
 /** What a request costs whose input has more than so many tokens, up to the next bracket's. */
 export interface Bracket {

@@ -1,5 +1,5 @@
 /** The runs of a text: cut where they are too long for a tokenizer, and estimated in tokens. Pure. */
-import type { SlicedText } from "../api/sliced-text.js";
+import type { SlicedText } from "../base/bytes/sliced-text.js";
 
 /**
  * A run of one class of characters is one word to the tokenizer, and its time grows with the square of a word's

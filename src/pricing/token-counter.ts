@@ -1,7 +1,7 @@
 /** The thread that counts tokens, and the texts that it is given, a slice at a time. */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
-import type { SlicedText } from "../api/sliced-text.js";
+import type { SlicedText } from "../base/bytes/sliced-text.js";
 import { type CountJob, type CountLane, CountQueue, type LaneBounds } from "./count-queue.js";
 import type { Encoding } from "./model-tokens.js";
 import { cutRuns } from "./text-runs.js";

@@ -1,5 +1,5 @@
 /** Counts tokens: exactly with OpenAI's public tokenizers, off the event loop, or near them for everyone else. */
-import type { SlicedText } from "../api/sliced-text.js";
+import type { SlicedText } from "../base/bytes/sliced-text.js";
 import type { CountLane } from "./count-queue.js";
 import { type Encoding, modelTokens } from "./model-tokens.js";
 import { estimateTokens } from "./text-runs.js";

@@ -1,10 +1,10 @@
 /** Whole answers in the thread beside the event loop: read, told step by step, and written for their clients. */
 import assert from "node:assert";
 import { type Answer, type EmbedResponse, type Event, Finish, StreamGenerateResponse } from "../api/index.js";
-import { withoutByteOrderMark } from "../api/byte-order-mark.js";
-import { asBuffer } from "../api/bytes.js";
+import { withoutByteOrderMark } from "../base/bytes/byte-order-mark.js";
+import { asBuffer } from "../base/bytes/bytes.js";
 import { AnswerFold, foldEvents } from "../api/answer-fold.js";
-import { asUtf8 } from "../api/utf8.js";
+import { asUtf8 } from "../base/bytes/utf8.js";
 import { isTypedForm } from "../api/typed-form.js";
 import { families } from "../families/index.js";
 import { endpointFor } from "../families/family.js";

@@ -1,7 +1,7 @@
 /** Whole answers that are too long for the event loop: a thread beside it reads them, and writes them for clients. */
 import { type Embedding, type Event, Finish, StreamGenerateResponse } from "../api/index.js";
-import { asBuffer } from "../api/bytes.js";
-import { GatewayError } from "../errors.js";
+import { asBuffer } from "../base/bytes/bytes.js";
+import { GatewayError } from "../base/errors.js";
 import type { Asker } from "../wire/answer/long-answer.js";
 import { upstreamFailed } from "../wire/error/refusals.js";
 import type {

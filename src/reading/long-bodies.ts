@@ -10,9 +10,9 @@ import type {
   WireRequest,
 } from "../wire/wire.js";
 import type { Prompt } from "../api/index.js";
-import { asBuffer } from "../api/bytes.js";
-import { sharedBytes } from "../api/shared-bytes.js";
-import { TextBytes } from "../api/sliced-text.js";
+import { asBuffer } from "../base/bytes/bytes.js";
+import { sharedBytes } from "../base/bytes/shared-bytes.js";
+import { TextBytes } from "../base/bytes/sliced-text.js";
 import type { Asker } from "../wire/answer/long-answer.js";
 import type { SharedSource } from "./protocol.js";
 import { keepOutline } from "../wire/request/outline.js";

@@ -2,9 +2,9 @@
  * What a front end must know of long bodies: outlines, where its service is in another process and so leaves none with
  * the body, and what a body names of earlier answers.
  */
-import { asBuffer } from "../api/bytes.js";
-import { sharedBytes } from "../api/shared-bytes.js";
-import { GatewayError } from "../errors.js";
+import { asBuffer } from "../base/bytes/bytes.js";
+import { sharedBytes } from "../base/bytes/shared-bytes.js";
+import { GatewayError } from "../base/errors.js";
 import type { NamedItem } from "../wire/openai-responses/index.js";
 import { keepOutline } from "../wire/request/outline.js";
 import type { SourceBody } from "../wire/wire.js";

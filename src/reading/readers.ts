@@ -1,7 +1,7 @@
 /** The wires that clients' bodies come in, by name, and the typed form of a request among them. */
 import { TYPED_FORM, TYPED_TEXTS } from "../api/typed-form.js";
 import { EmbedRequest, Generation } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { typedEmbedding } from "../gateway/typed-embedding.js";
 import { typedRequest } from "../gateway/typed-request.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";

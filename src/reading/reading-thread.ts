@@ -1,8 +1,8 @@
 /** The thread that reads long bodies, and who waits for it: the accounts take turns. */
 import { Worker } from "node:worker_threads";
-import { listeningClock, type Waiting } from "../api/listening-clock.js";
-import { GatewayError, isReasonName } from "../errors.js";
-import { threadEntry } from "../package-root.js";
+import { listeningClock, type Waiting } from "../base/event-loop/listening-clock.js";
+import { GatewayError, isReasonName } from "../base/errors.js";
+import { threadEntry } from "../base/package-root.js";
 import { type CountJob, CountQueue } from "../pricing/count-queue.js";
 import type { Asker } from "../wire/answer/long-answer.js";
 import type { Answer, ReadingRequest } from "./protocol.js";

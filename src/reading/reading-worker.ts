@@ -1,9 +1,9 @@
 /** The entry of the thread that reads long bodies and writes them for upstreams, one at a time. */
 import assert from "node:assert";
 import { parentPort } from "node:worker_threads";
-import { asBuffer } from "../api/bytes.js";
-import { copyShared, emptySharedBytes } from "../api/shared-bytes.js";
-import { GatewayError } from "../errors.js";
+import { asBuffer } from "../base/bytes/bytes.js";
+import { copyShared, emptySharedBytes } from "../base/bytes/shared-bytes.js";
+import { GatewayError } from "../base/errors.js";
 import { families } from "../families/index.js";
 import { endpointFor } from "../families/family.js";
 import { readableInput } from "../pricing/request-text.js";

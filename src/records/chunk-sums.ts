@@ -1,6 +1,6 @@
 /** What whole chunks add up to by one or two properties, kept for those who ask the same again. */
 import { LRUCache } from "lru-cache";
-import { boundedTo } from "../api/bounded-to.js";
+import { boundedTo } from "../base/bounded-to.js";
 import type { Chunk } from "./chunk.js";
 import { codesOf, type Dimension } from "./usage-codes.js";
 import { type MetGroups, UsagePlaces } from "./usage-places.js";

@@ -1,5 +1,5 @@
 /** What is taken out of content before it is kept: credentials, and what the rules of its account describe. */
-import { withoutSecrets } from "../redaction.js";
+import { withoutSecrets } from "../base/redaction.js";
 import { BODY_BYTES_DEFAULT, type GatheredContent, MARGIN_CHARACTERS } from "./content-tap.js";
 
 const SIGNS = /[#*]|[^#*]+/gu;

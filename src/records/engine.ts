@@ -2,7 +2,7 @@
 import { type Chunk, ChunkBuilder, columnOf, encodeChunk, type Part, rowOf, textAt, valueAt } from "./chunk.js";
 import { ChunkSumsCache } from "./chunk-sums.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
-import { requestTime } from "../api/request-time.js";
+import { requestTime } from "../base/request-time.js";
 import { type ErasedPerson, erasedIn, idsOf } from "./erasure.js";
 import { FLAG, ID_AHEAD_MS, type RecordRow, REQUEST_MS_MAX } from "./columns.js";
 import { type RecordFilter, isRefused, type Test, testOf } from "./filter.js";

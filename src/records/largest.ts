@@ -1,5 +1,5 @@
 /** Sums of the values that cost most; those of all others are added up, so that the whole stays the whole. */
-import { mapInTurns } from "../api/turns.js";
+import { mapInTurns } from "../base/event-loop/turns.js";
 import { OTHER } from "./columns.js";
 import { type Dimension, isPeriod } from "./usage-codes.js";
 import { inOrder, merged, type UsageGroup } from "./usage-groups.js";

@@ -2,8 +2,8 @@
  * Sums of records made equal to the ledger's: whatever the ledger has beyond the records stands under `unknown`, so
  * that no grouping shows more or less money than was moved.
  */
-import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
-import { mapInTurns } from "../api/turns.js";
+import { DAY_MS, dayNumber, dayOf } from "../base/day.js";
+import { mapInTurns } from "../base/event-loop/turns.js";
 import { NO_USAGE } from "../api/usage.js";
 import type { RequestStore, UsageSum, UsageSummaryRow } from "../store/store.js";
 import { UNKNOWN } from "./columns.js";

@@ -2,7 +2,7 @@
  * Whose question the thread of records answers next: the accounts take turns, so that whoever asks without end waits
  * behind its own questions alone. Pure.
  */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 
 /** Questions that the thread has at once: it never waits for the next one, and nobody waits for many. */
 const ASKED_MAX = 2;

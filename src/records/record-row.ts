@@ -1,5 +1,5 @@
 /** An ended request as it is stored. */
-import type { GatewayError } from "../errors.js";
+import type { GatewayError } from "../base/errors.js";
 import { FLAG, type RecordRow, recordedEnd, storedTime } from "./columns.js";
 import type { EndedRequest } from "./request-record.js";
 

@@ -1,9 +1,9 @@
 /** The main thread's end of the thread that stores records. */
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
-import { GatewayError } from "../errors.js";
-import { UnusableData } from "../unusable-data.js";
-import { startThread } from "../threads.js";
+import { GatewayError } from "../base/errors.js";
+import { UnusableData } from "../base/unusable-data.js";
+import { startThread } from "../base/threads.js";
 import type {
   RecordAnswer,
   RecordCall,

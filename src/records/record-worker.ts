@@ -2,11 +2,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { SecretSeal } from "../alerts/seal.js";
-import { isLedgerUnavailable } from "../errors.js";
-import { UnusableData } from "../unusable-data.js";
-import { protectSecrets } from "../redaction.js";
-import { giveBackStartMemory } from "../start-memory.js";
-import { taskOf } from "../threads.js";
+import { isLedgerUnavailable } from "../base/errors.js";
+import { UnusableData } from "../base/unusable-data.js";
+import { protectSecrets } from "../base/redaction.js";
+import { giveBackStartMemory } from "../base/start-memory.js";
+import { taskOf } from "../base/threads.js";
 import type { ChunkStore } from "./chunk-store.js";
 import type { ContentStore } from "./content-store.js";
 import { ContentVault } from "./content-vault.js";

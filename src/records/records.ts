@@ -3,8 +3,8 @@
  * to know what happened.
  */
 import type { SealKeys } from "../alerts/seal.js";
-import { GatewayError, isLedgerUnavailable } from "../errors.js";
-import { protectedSecrets } from "../redaction.js";
+import { GatewayError, isLedgerUnavailable } from "../base/errors.js";
+import { protectedSecrets } from "../base/redaction.js";
 import type { RecordRow } from "./columns.js";
 import { ContentQueue } from "./content-queue.js";
 import type { KeptContent } from "./content-vault.js";

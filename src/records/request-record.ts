@@ -1,7 +1,7 @@
 /** What is known of one request when it is over, whichever way it ended, and who hears of it. */
 import type { CallMetadata } from "../api/channel.js";
 import type { ContentSettings, Usage, UsageSource } from "../api/index.js";
-import type { GatewayError } from "../errors.js";
+import type { GatewayError } from "../base/errors.js";
 import type { RequestTrace } from "../observe/tracing.js";
 import { type Attributes, type AskedBody, attributesOf, isNameless } from "./attributes.js";
 import { type AskedContent, ContentTap } from "./content-tap.js";

@@ -2,7 +2,7 @@
  * Requests as they end, for those who watch: each watcher has a bounded queue, and is told how many it missed. How many
  * watch is bounded for each key and account where calls begin.
  */
-import type { CancelSignal } from "../api/cancellation.js";
+import type { CancelSignal } from "../base/cancellation.js";
 import type { RecordRow } from "./columns.js";
 import { type RecordFilter, rowPasses } from "./filter.js";
 import { rowOfEnded } from "./record-row.js";

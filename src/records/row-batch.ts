@@ -1,5 +1,5 @@
 /** Records on their way to the thread that stores them, or from it: numbers in one array, and each name once. */
-import { mapInTurns } from "../api/turns.js";
+import { mapInTurns } from "../base/event-loop/turns.js";
 import { COLUMNS, emptyRow, NAMES, NUMBERS, type RecordRow, TEXTS } from "./columns.js";
 import { ListedTexts, PackedTexts } from "./text-list.js";
 

@@ -1,5 +1,5 @@
 /** The properties that requests are added up by, as small numbers within one chunk. */
-import { DAY_MS } from "../api/day.js";
+import { DAY_MS } from "../base/day.js";
 import { columnOf, type Part } from "./chunk.js";
 import type { NameColumn } from "./columns.js";
 

@@ -1,8 +1,8 @@
 /** Sums of requests by their properties: equal to the ledger's, or an error that says what to ask instead. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
+import { DAY_MS, dayNumber, dayOf } from "../base/day.js";
 import { invalid } from "../api/check.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { RequestStore } from "../store/store.js";
 import type { Adopter } from "./adopter.js";
 import type { RecordFilter } from "./filter.js";

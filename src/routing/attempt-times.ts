@@ -1,5 +1,5 @@
 /** How long each phase of an attempt may take, and when the one that runs is over. */
-import { listeningClock } from "../api/listening-clock.js";
+import { listeningClock } from "../base/event-loop/listening-clock.js";
 import type { AnswerReport } from "../wire/wire.js";
 import type { Deadline, RequestTimeouts } from "./deadline.js";
 

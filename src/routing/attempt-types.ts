@@ -1,7 +1,7 @@
 /** What an attempt is told: what to ask, within which bounds, and who takes the answer; and how it ends. */
-import type { ByteLease } from "../api/byte-budget.js";
-import type { CancelSignal } from "../api/cancellation.js";
-import { GatewayError } from "../errors.js";
+import type { ByteLease } from "../base/bytes/byte-budget.js";
+import type { CancelSignal } from "../base/cancellation.js";
+import { GatewayError } from "../base/errors.js";
 import type { AnswerForm, AnswerReport, Batch, LongAnswers } from "../wire/wire.js";
 import type { Deadline, RequestTimeouts } from "./deadline.js";
 import type { UpstreamRequest } from "./upstream-request.js";

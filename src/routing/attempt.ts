@@ -1,8 +1,8 @@
 /** One try of one target: from the request's first byte to the answer's last, within its bounds of time and size. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { GatheredBytes } from "../api/gathered-bytes.js";
-import { listeningClock } from "../api/listening-clock.js";
-import { GatewayError } from "../errors.js";
+import { GatheredBytes } from "../base/bytes/gathered-bytes.js";
+import { listeningClock } from "../base/event-loop/listening-clock.js";
+import { GatewayError } from "../base/errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
 import type { AnswerReport, Batch, StreamDecoder } from "../wire/wire.js";
 import {

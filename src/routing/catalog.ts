@@ -10,7 +10,7 @@ import {
   type UpstreamAside,
   UpstreamHealth,
 } from "../api/index.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Caller } from "../keys/caller.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { EjectionCause } from "./ejection.js";

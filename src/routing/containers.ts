@@ -1,6 +1,6 @@
 /** The containers that upstreams made, each for one account: nobody else may name it, and no other upstream has it. */
 import { LRUCache } from "lru-cache";
-import { boundedTo } from "../api/bounded-to.js";
+import { boundedTo } from "../base/bounded-to.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { Target } from "./model.js";
 

@@ -1,6 +1,6 @@
 /** Asks a model's own upstream how many tokens the input of a request has. */
-import type { CancelSignal } from "../api/cancellation.js";
-import { GatewayError } from "../errors.js";
+import type { CancelSignal } from "../base/cancellation.js";
+import { GatewayError } from "../base/errors.js";
 import { type Counter, endpointFor } from "../families/family.js";
 import type { UpstreamHandler } from "../upstream/upstream.js";
 import { refuseHeld } from "../wire/request/held-objects.js";

@@ -1,5 +1,5 @@
 /** Why an attempt failed: what its connection says, and words for operators. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { isDescriptorError } from "../upstream/upstream.js";
 import { withoutEcho } from "../wire/error/echo.js";
 import { upstreamFailed } from "../wire/error/refusals.js";

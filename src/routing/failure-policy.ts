@@ -1,5 +1,5 @@
 /** What a failed attempt teaches: of its target's health, of the request, and where to go next. */
-import { GatewayError, type ReasonName } from "../errors.js";
+import { GatewayError, type ReasonName } from "../base/errors.js";
 import { holdsWords } from "../wire/error/echo.js";
 import { type RefusalKind, UpstreamRefusal } from "../wire/error/upstream-refusal.js";
 import type { WireRequest } from "../wire/wire.js";

@@ -4,8 +4,8 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Event, StreamGenerateResponse } from "../api/index.js";
-import { asBuffer } from "../api/bytes.js";
-import { sharedBytes } from "../api/shared-bytes.js";
+import { asBuffer } from "../base/bytes/bytes.js";
+import { sharedBytes } from "../base/bytes/shared-bytes.js";
 import { upstreamFailed } from "../wire/error/refusals.js";
 import type { Batch } from "../wire/wire.js";
 import type { AttemptPlan } from "./attempt-types.js";

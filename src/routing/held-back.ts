@@ -2,7 +2,7 @@
  * What of an attempt's answer is held back: its opening, so that a target that fails there can be left for another, or
  * all of it, where the target answers as a stream alone and the caller wants the answer whole.
  */
-import { GatheredBytes } from "../api/gathered-bytes.js";
+import { GatheredBytes } from "../base/bytes/gathered-bytes.js";
 import type { Event } from "../api/index.js";
 import type { Batch } from "../wire/wire.js";
 import type { GatheredSteps } from "./gathered-steps.js";

@@ -2,8 +2,8 @@
  * What an upstream streams, on its way to who reads it: in shares, so that no answer holds the event loop, however much
  * of it one read brings and however costly it is.
  */
-import { firstSign } from "../api/byte-order-mark.js";
-import { LoopShares } from "../api/loop-shares.js";
+import { firstSign } from "../base/bytes/byte-order-mark.js";
+import { LoopShares } from "../base/event-loop/loop-shares.js";
 
 /** What one answer may have read of it in a turn. Events of a few bytes take longest: some 5 ms for so many. */
 const SHARE_BYTES = 16_384;

@@ -1,7 +1,7 @@
 /** The salts that keep accounts apart in the caches of upstreams. */
 import { createHmac } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { boundedTo } from "../api/bounded-to.js";
+import { boundedTo } from "../base/bounded-to.js";
 import type { Endpoint, ModelKind } from "../families/family.js";
 import { memberOf, type PromptCache } from "../wire/request/prompt-cache.js";
 import type { Target } from "./model.js";

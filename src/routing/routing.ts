@@ -1,7 +1,7 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
-import type { CancelSignal } from "../api/cancellation.js";
-import { listeningClock } from "../api/listening-clock.js";
-import { GatewayError } from "../errors.js";
+import type { CancelSignal } from "../base/cancellation.js";
+import { listeningClock } from "../base/event-loop/listening-clock.js";
+import { GatewayError } from "../base/errors.js";
 import { formOf, endpointFor } from "../families/family.js";
 import type { WireRequest } from "../wire/wire.js";
 import { type Answered, answeredAs, type AnsweredSteps, UNKNOWN, toldModel } from "./answered.js";

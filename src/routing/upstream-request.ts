@@ -1,5 +1,5 @@
 /** What a target is asked: its body, and what of a request is refused before anybody is asked. Nothing is sent. */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { type Family, type ModelKind, type Endpoint, endpointFor } from "../families/family.js";
 import type { Prompt } from "../api/index.js";
 import { JsonCursor } from "../wire/json/cursor.js";

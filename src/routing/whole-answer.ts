@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Event, Generation } from "../api/index.js";
-import { withoutByteOrderMark } from "../api/byte-order-mark.js";
-import { asBuffer } from "../api/bytes.js";
-import type { GatheredBytes } from "../api/gathered-bytes.js";
-import { sharedBytes } from "../api/shared-bytes.js";
-import { asUtf8 } from "../api/utf8.js";
+import { withoutByteOrderMark } from "../base/bytes/byte-order-mark.js";
+import { asBuffer } from "../base/bytes/bytes.js";
+import type { GatheredBytes } from "../base/bytes/gathered-bytes.js";
+import { sharedBytes } from "../base/bytes/shared-bytes.js";
+import { asUtf8 } from "../base/bytes/utf8.js";
 import { TYPED_FORM } from "../api/typed-form.js";
 import { ToldModel } from "../wire/answer/told-model.js";
 import { upstreamFailed } from "../wire/error/refusals.js";

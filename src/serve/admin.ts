@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Address } from "../config/listen-address.js";
 import { type AdminParts, createAdminHttp } from "../http/admin.js";
-import { createAdminServer } from "../rpc/probe-server.js";
+import { createAdminServer } from "../rpc/transport/probe-server.js";
 
 /** How an HTTP/2 connection begins (RFC 9113, 3.4); three bytes tell it from any method that we answer. */
 const HTTP2_PREFACE = Buffer.from("PRI");

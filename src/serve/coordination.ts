@@ -9,7 +9,7 @@ import type { RedisEvents } from "../coordination/redis.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import type { OwnerLink } from "../owner/owner-link.js";
-import { protectSecrets } from "../redaction.js";
+import { protectSecrets } from "../base/redaction.js";
 import type { CoreOptions } from "./core.js";
 
 /** While Redis is away each command fails; a line says so at most this often. */

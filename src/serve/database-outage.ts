@@ -1,5 +1,5 @@
 /** Whether the ledger's database takes writes. An outage is logged once when it begins and once when it ends. */
-import { type GatewayError, isLedgerUnavailable } from "../errors.js";
+import { type GatewayError, isLedgerUnavailable } from "../base/errors.js";
 import type { Log } from "../observe/log.js";
 import type { Store } from "../store/store.js";
 

@@ -1,6 +1,6 @@
 /** A data directory of this process alone: its secret, its database, and what tells of a ledger that was lost. */
 import type { TimeSource } from "../clock/clock.js";
-import type { Distribution } from "../api/distribution.js";
+import type { Distribution } from "../base/distribution.js";
 import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
 import { leaveMark, markPath } from "../store/ledger-mark.js";
 import { openSqliteThread } from "../store/sqlite/store.js";

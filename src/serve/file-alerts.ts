@@ -4,7 +4,7 @@ import type { AlertRow } from "../alerts/rows.js";
 import { FILE_PREFIX } from "../alerts/rules.js";
 import type { LateProblem } from "../config/file.js";
 import type { AlertSeed, Settings } from "../config/settings.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 
 /** How the file names what the protocol names otherwise. */
 const FILE_NAMES: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import type { LedgerOptions, LostSettlement, Replayed } from "../ledger/ledger.j
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import { telling } from "../observe/telling.js";
-import { approximateUsd } from "../money.js";
+import { approximateUsd } from "../base/money.js";
 
 type Events = "onReplayed" | "onOverage" | "onLate" | "onSettleLost" | "onSettlesWaiting" | "onRecovered";
 

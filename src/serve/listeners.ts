@@ -1,10 +1,10 @@
 /** The ports of a process: HTTP and gRPC with their certificates, and the operator's own. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { ByteBudget } from "../api/byte-budget.js";
+import { ByteBudget } from "../base/bytes/byte-budget.js";
 import type { CallMetadata, Channel } from "../api/channel.js";
-import type { OpenConnections } from "../api/listening-port.js";
-import type { RequestQueue } from "../api/request-queue.js";
+import type { OpenConnections } from "../base/event-loop/listening-port.js";
+import type { RequestQueue } from "../base/event-loop/request-queue.js";
 import { type Address, formatAddress } from "../config/listen-address.js";
 import type { Environment } from "../config/environment.js";
 import { readTlsFiles, type TlsFiles, type TlsPaths, watchTlsFiles } from "../config/tls.js";
@@ -18,8 +18,8 @@ import { createHttpServer } from "../http/server.js";
 import { createOutlines } from "../reading/outlines.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
-import { PACKAGE_ROOT } from "../package-root.js";
-import { createGrpcServer } from "../rpc/server.js";
+import { PACKAGE_ROOT } from "../base/package-root.js";
+import { createGrpcServer } from "../rpc/transport/server.js";
 import { listenAdmin } from "./admin.js";
 import { machineMs } from "./clock.js";
 import { type Core, proxiesOf } from "./core.js";

@@ -1,13 +1,13 @@
 /** The nightly files: what was used and booked on each UTC day, written once, by one node of many, as whole files. */
 import { join } from "node:path";
-import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
+import { DAY_MS, dayNumber, dayOf } from "../base/day.js";
 import { ENTRY_FORMS } from "../api/entry-export.js";
 import { USAGE_FORMS } from "../api/usage-export.js";
 import type { ExportForm, ExportSettings } from "../config/settings.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Log } from "../observe/log.js";
-import { entryOf } from "../rpc/entry.js";
-import { summaryOf } from "../rpc/usage-summary.js";
+import { entryOf } from "../rpc/methods/entry.js";
+import { summaryOf } from "../rpc/methods/usage-summary.js";
 import type { AlertStep, Store } from "../store/store.js";
 import { writeWhole } from "./whole-file.js";
 

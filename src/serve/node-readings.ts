@@ -1,5 +1,5 @@
 /** What metrics read of this node when Prometheus asks: its ledger, its threads, its upstreams and named accounts. */
-import { dayOf } from "../api/day.js";
+import { dayOf } from "../base/day.js";
 import type { Clock } from "../clock/clock.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Metrics } from "../observe/metrics.js";

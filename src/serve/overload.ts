@@ -1,5 +1,5 @@
 /** The queue in which requests wait where more come than this process can work off, and what it tells operators. */
-import { RequestQueue } from "../api/request-queue.js";
+import { RequestQueue } from "../base/event-loop/request-queue.js";
 import type { Environment } from "../config/environment.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";

@@ -1,10 +1,10 @@
 /** Where a core keeps the records of requests: beside its ledger, or in the PostgreSQL that nodes share. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { DAY_MS } from "../api/day.js";
+import { DAY_MS } from "../base/day.js";
 import type { CallMetadata } from "../api/channel.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Tracing } from "../observe/tracing.js";
-import { beginsRequest } from "../rpc/begins-request.js";
+import { beginsRequest } from "../rpc/call/begins-request.js";
 import { Records } from "../records/records.js";
 import { type EndedRequest, RequestFeed } from "../records/request-record.js";
 import type { OwnerLink } from "../owner/owner-link.js";

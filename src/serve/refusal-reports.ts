@@ -1,10 +1,10 @@
 /** What a front end in a process of its own refused by itself, told to its core, which keeps records of requests. */
-import { Cancellation } from "../api/cancellation.js";
+import { Cancellation } from "../base/cancellation.js";
 import type { CallMetadata, Channel } from "../api/channel.js";
 import { ErrorReason, FrontServiceService, type ReportedRefusal } from "../api/index.js";
 import { RECORD_HEADERS } from "../api/request-headers.js";
 import type { FrontRefusal } from "../http/front.js";
-import { CLIENT_ADDRESS_HEADER, FRONT_HEADER } from "../rpc/client-address.js";
+import { CLIENT_ADDRESS_HEADER, FRONT_HEADER } from "../rpc/call/client-address.js";
 
 const FLUSH_MS = 500;
 const WAITING_MAX = 2_000;

@@ -1,6 +1,6 @@
 /** The secrets that this process was given, so that none of them appears in text that leaves it. */
 import type { Settings } from "../config/settings.js";
-import { protectSecrets } from "../redaction.js";
+import { protectSecrets } from "../base/redaction.js";
 
 /** What goes with traces to whoever takes them: often a credential. */
 const TRACE_HEADERS = /^OTEL_EXPORTER_OTLP_(?:TRACES_)?HEADERS$/;

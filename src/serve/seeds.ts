@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Key, KeySettings } from "../api/index.js";
 import type { AccountSeed, KeySeed, Settings } from "../config/settings.js";
 import { type Act, gatewayAct } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import { keyEvent } from "../keys/key-event.js";
 import { keyOf } from "../keys/key-caller.js";
 import { snakeCase } from "../api/field-name.js";
@@ -15,7 +15,7 @@ import { emptySettings, newSettings } from "../keys/key-settings.js";
 import type { Keys } from "../keys/keys.js";
 import type { CreditRequest } from "../ledger/corrections.js";
 import type { Ledger, NewAccount } from "../ledger/ledger.js";
-import { formatUsd, NANOS_PER_USD } from "../money.js";
+import { formatUsd, NANOS_PER_USD } from "../base/money.js";
 import type { AccountRow } from "../store/store.js";
 
 const OPERATOR = OPERATOR_ACCOUNT_ID;

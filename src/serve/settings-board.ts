@@ -13,9 +13,9 @@ import type {
 import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { versionOf } from "../config/file.js";
-import { GatewayError } from "../errors.js";
-import { withoutSecrets } from "../redaction.js";
-import type { SettingsBoard } from "../rpc/core.js";
+import { GatewayError } from "../base/errors.js";
+import { withoutSecrets } from "../base/redaction.js";
+import type { SettingsBoard } from "../rpc/call/core.js";
 import type { AuditStore } from "../store/store.js";
 import type { CheckedEdit } from "./settings-edit.js";
 import type { SettingsThread } from "./settings-thread.js";

@@ -2,8 +2,8 @@
 import { Worker } from "node:worker_threads";
 import { ConfigError } from "../config/config-error.js";
 import { type LateProblem, type SettingsFile, textOfFile, versionOf } from "../config/file.js";
-import { GatewayError } from "../errors.js";
-import { threadEntry } from "../package-root.js";
+import { GatewayError } from "../base/errors.js";
+import { threadEntry } from "../base/package-root.js";
 import type { CheckedEdit, Edit, SettingsAnswer, SettingsQuestion } from "./settings-edit.js";
 
 /** A text of 1 MiB takes some seconds, and ten times that where much else runs. */

@@ -1,7 +1,7 @@
 /** What models are sold at, who says so, and which of their targets cost more: told by a start, a check, an import. */
 import type { Price } from "../api/index.js";
 import type { Settings } from "../config/settings.js";
-import { formatPricePerMillion } from "../money.js";
+import { formatPricePerMillion } from "../base/money.js";
 import { maxPrice } from "../pricing/max-price.js";
 import { bracketFor, ratesOf } from "../pricing/rates.js";
 import type { ServedModel, Target } from "../routing/model.js";

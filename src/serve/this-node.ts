@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import type { SettingsInForce } from "../observe/metrics.js";
 import { shownAside } from "../routing/catalog.js";
 import type { Routing } from "../routing/routing.js";
-import type { NodeBoard } from "../rpc/core.js";
+import type { NodeBoard } from "../rpc/call/core.js";
 import type { NodeNotes } from "../store/postgres/nodes.js";
 
 export interface NodeParts {

@@ -1,5 +1,5 @@
 /** What a first start says to the person who started it. Secrets stand here once and never in the log. */
-import { runnable } from "../package-root.js";
+import { runnable } from "../base/package-root.js";
 import type { Core } from "./core.js";
 
 /**

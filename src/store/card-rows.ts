@@ -1,5 +1,5 @@
 /** Payments by card, as their table has them. */
-import { lesser } from "../money.js";
+import { lesser } from "../base/money.js";
 
 /** How a payment stands where nothing was paid: the payer is done and the money is on its way, or it never comes. */
 export type PaymentEnding = "pending" | "failed" | "expired";

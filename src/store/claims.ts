@@ -2,7 +2,7 @@
  * Who runs the request of an Idempotency-Key, where several processes keep their answers in one place: of two that
  * claim a key one is first, and the other runs nothing.
  */
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 
 /** Money is held at once behind a claim, so that whoever comes later finds the request in the ledger. */
 const CLAIM_MS = 60_000;

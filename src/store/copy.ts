@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Act, eventOf } from "../audit/act.js";
-import { failpoint } from "../failpoint.js";
+import { failpoint } from "../base/failpoint.js";
 import { AUDIT_HEAD, type AuditHead, MOVE_AUDIT_HEAD } from "./audit-rows.js";
 import { DATABASE_NAME, noDatabase } from "./data-directory.js";
 import { appendAudit } from "./postgres/audit.js";

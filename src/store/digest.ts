@@ -1,5 +1,5 @@
 /** Digests of rows that change, so that the proof finds a byte that was changed in one. */
-import { asBuffer } from "../api/bytes.js";
+import { asBuffer } from "../base/bytes/bytes.js";
 import { hash } from "node:crypto";
 
 export type DigestedValue = string | number | bigint | Uint8Array | null;

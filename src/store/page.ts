@@ -1,6 +1,6 @@
 /** Pages of a list: tokens that only we read, and the cut between a page and the next. */
 import { z } from "zod";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../base/errors.js";
 import type { Page, PageRequest } from "./store.js";
 
 /** The most rows on one page. */

@@ -1,7 +1,7 @@
 /** Pages of an account's statement: its entries in the order of its chain, with what stood on it after each. */
 import { z } from "zod";
-import { dayOf } from "../api/day.js";
-import { GatewayError } from "../errors.js";
+import { dayOf } from "../base/day.js";
+import { GatewayError } from "../base/errors.js";
 import { checkSize, decodeToken, encodeToken } from "./page.js";
 import type { BalancePoint, EntryRow, PageRequest, StatementPage, StatementPeriod } from "./store.js";
 

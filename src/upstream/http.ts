@@ -1,7 +1,7 @@
 /** The one outbound HTTP client: an upstream with a base address, over kept connections. */
 import assert from "node:assert/strict";
 import { type Client, type Dispatcher, Pool } from "undici";
-import { GatheredBytes } from "../api/gathered-bytes.js";
+import { GatheredBytes } from "../base/bytes/gathered-bytes.js";
 import { createConnector } from "./connection.js";
 import { type CurrentConnection, PoolClient, PooledRequest } from "./pool-client.js";
 import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "./upstream.js";

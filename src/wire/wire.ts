@@ -1,7 +1,7 @@
 /** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
-import type { SlicedText } from "../api/sliced-text.js";
+import type { SlicedText } from "../base/bytes/sliced-text.js";
 import type { Answer, Embedding, EmbedResponse, Event, Price, Prompt, ToolUse, Usage } from "../api/index.js";
-import type { GatewayError } from "../errors.js";
+import type { GatewayError } from "../base/errors.js";
 import type { UnwrittenAnswer } from "./answer/long-answer.js";
 import type { StreamEncoder } from "./events/writer.js";
 import type { RefusalRow } from "./error/upstream-refusal.js";

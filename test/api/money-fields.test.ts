@@ -6,8 +6,8 @@ import { methodByPath, registry } from "../../src/api/descriptors.js";
 import { BalancePoint, CreditAccountRequest, GetModelResponse, GetStatementResponse } from "../../src/api/index.js";
 import { holdsMoney, moneyOf } from "../../src/api/money-fields.js";
 import { requestBytes } from "../../src/http/json-map.js";
-import { AMOUNT_NANOS_MAX, formatMoney, NANOS_PER_USD } from "../../src/money.js";
-import { readMoney, writeMoney } from "../../src/rpc/money-messages.js";
+import { AMOUNT_NANOS_MAX, formatMoney, NANOS_PER_USD } from "../../src/base/money.js";
+import { readMoney, writeMoney } from "../../src/rpc/methods/money-messages.js";
 
 const CREDIT = methodByPath("/tollgate.v1.AccountService/CreditAccount").desc;
 const STATEMENT = methodByPath("/tollgate.v1.AccountService/GetStatement").desc;

@@ -5,18 +5,21 @@
 
 const EMBEDDED = {
   "test/config/environment.test.ts": "reads settings, among them addresses of databases, and opens none",
-  "test/flow/damaged-data.test.ts": "damages the file; store/postgres-fit has tables that do not fit",
-  "test/flow/generated-secret.test.ts": "a data directory makes a secret of its own; on PostgreSQL one must be set",
-  "test/flow/lost-state.test.ts": "takes files out of a data directory; its last part asks PostgreSQL the same",
-  "test/flow/second-process.test.ts": "one process owns a data directory; two nodes on PostgreSQL are flow/second-node",
-  "test/flow/workers-embedded.prove.test.ts":
+  "test/flow/operation/damaged-data.test.ts": "damages the file; store/postgres-fit has tables that do not fit",
+  "test/flow/operation/generated-secret.test.ts":
+    "a data directory makes a secret of its own; on PostgreSQL one must be set",
+  "test/flow/operation/lost-state.test.ts":
+    "takes files out of a data directory; its last part asks PostgreSQL the same",
+  "test/flow/operation/second-process.test.ts":
+    "one process owns a data directory; two nodes on PostgreSQL are flow/second-node",
+  "test/flow/operation/workers-embedded.prove.test.ts":
     "workers whose owner has the embedded database; flow/workers has PostgreSQL",
   "test/gateway/faults.test.ts": "counts the timers of its process, in which a pool of connections has its own",
   "test/gateway/replay/keyed-answers.test.ts": "the file of the answers; store/postgres-answers has the server's",
   "test/kill-loop/kill-loop.prove.test.ts": "kills the gateway for minutes; kill-loop:postgres runs it on PostgreSQL",
   "test/money/million.prove.test.ts":
     "ends the thread that writes the file at its commits; money/three-nodes has PostgreSQL",
-  "test/rpc/session-ends.test.ts":
+  "test/rpc/call/session-ends.test.ts":
     "sets the timers of its process, which bound what a connection waits; flow/people-nodes",
   "test/serve/seeds.test.ts": "fails in the thread that writes the file",
   "test/store/answers.test.ts": "the file of the answers; store/postgres-answers is its pair",
@@ -30,21 +33,23 @@ const EMBEDDED = {
   "test/store/sqlite-binding.test.ts": "the binding of SQLite",
   "test/store/sqlite.test.ts": "the file, its rights and its places",
   "test/store/witness.test.ts": "the witness beside the file",
-  "test/threads.test.ts": "the thread that writes the file, and that of the records",
+  "test/base/threads.test.ts": "the thread that writes the file, and that of the records",
 };
 
 const POSTGRESQL = {
   "test/alerts/balance.test.ts": "two nodes on one PostgreSQL",
   "test/cluster/cluster.prove.test.ts": "nodes on a PostgreSQL and a Redis that are killed and cut off",
-  "test/flow/alert-rules.prove.test.ts": "each rule is fired by its cause, on a PostgreSQL that goes away among others",
-  "test/flow/database-away.prove.test.ts": "a PostgreSQL that goes away",
-  "test/flow/ends-at-once.prove.test.ts": "one process, a front end apart, and two nodes on PostgreSQL, in one run",
-  "test/flow/oidc-nodes.test.ts": "two nodes on one PostgreSQL",
-  "test/flow/people-nodes.test.ts": "two nodes on one PostgreSQL",
-  "test/flow/resume-nodes.prove.test.ts": "two nodes on one PostgreSQL",
-  "test/flow/second-node.prove.test.ts": "a second node on one PostgreSQL, with Redis and without",
-  "test/flow/two-builds.prove.test.ts": "two builds on one PostgreSQL",
-  "test/flow/workers.prove.test.ts": "workers on one PostgreSQL",
+  "test/flow/alerts/alert-rules.prove.test.ts":
+    "each rule is fired by its cause, on a PostgreSQL that goes away among others",
+  "test/flow/operation/database-away.prove.test.ts": "a PostgreSQL that goes away",
+  "test/flow/operation/ends-at-once.prove.test.ts":
+    "one process, a front end apart, and two nodes on PostgreSQL, in one run",
+  "test/flow/people/oidc-nodes.test.ts": "two nodes on one PostgreSQL",
+  "test/flow/people/people-nodes.test.ts": "two nodes on one PostgreSQL",
+  "test/flow/replay/resume-nodes.prove.test.ts": "two nodes on one PostgreSQL",
+  "test/flow/operation/second-node.prove.test.ts": "a second node on one PostgreSQL, with Redis and without",
+  "test/flow/operation/two-builds.prove.test.ts": "two builds on one PostgreSQL",
+  "test/flow/operation/workers.prove.test.ts": "workers on one PostgreSQL",
   "test/money/three-nodes.prove.test.ts": "three nodes on one PostgreSQL",
   "test/store/anchors.test.ts": "anchors, which PostgreSQL alone has",
   "test/store/people-at-once.test.ts": "scripts of people that run at once; the file has one writer",
@@ -58,7 +63,8 @@ const POSTGRESQL = {
 
 const BOTH = {
   "test/records/older-chunks.test.ts": "chunks of an earlier program, in the file and on PostgreSQL",
-  "test/flow/wrong-clocks.test.ts": "nodes days apart on one PostgreSQL, and a machine that was set beside the file",
+  "test/flow/operation/wrong-clocks.test.ts":
+    "nodes days apart on one PostgreSQL, and a machine that was set beside the file",
   "test/cli/store.prove.test.ts": "copies from one driver to the other",
   "test/money/copy.prove.test.ts": "copies from one driver to the other",
   "test/records/content.test.ts": "asks each driver",

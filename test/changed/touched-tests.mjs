@@ -10,7 +10,7 @@ import { importsOf, tiersOf } from "../support/tiers.mjs";
  */
 export function touchedTests(root, changed) {
   const { unit, platform } = tiersOf(root);
-  const folders = new Set(changed.map((path) => /^(?:src|test)\/(.+)\//.exec(path)?.[1] ?? ""));
+  const folders = new Set(changed.map((path) => /^(?:src\/|test\/|(?=console\/))(.+)\//.exec(path)?.[1] ?? ""));
   const isMirrored = (/** @type {string} */ file) => folders.has(/^test\/(.+)\//.exec(file)?.[1] ?? "none");
   const reaches = reachesOneOf(root, new Set(changed));
   return [
@@ -27,7 +27,7 @@ function reachesOneOf(root, changed) {
     const known = imports.get(path);
     if (known !== undefined) return known;
     const isOfTree = (/** @type {string} */ name) =>
-      /^(src|test|gen)\/.*\.(ts|mjs)$/.test(name) && existsSync(`${root}${name}`);
+      /^(src|test|gen|console)\/.*\.(ts|mjs)$/.test(name) && existsSync(`${root}${name}`);
     const found = importsOf(root, path).filter(isOfTree);
     imports.set(path, found);
     return found;

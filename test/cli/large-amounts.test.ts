@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { budgetsOf, type TypedAmount, withAmounts } from "../../src/cli/large-amounts.js";
-import { parseUsd } from "../../src/money.js";
+import { parseUsd } from "../../src/base/money.js";
 
 const directory = mkdtempSync(join(tmpdir(), "amounts-"));
 const path = join(directory, "tollgate", "last-amounts.json");

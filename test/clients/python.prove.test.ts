@@ -1,7 +1,7 @@
 /** A Python service with stubs of its own making calls the gRPC server. */
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createGrpcServer } from "../../src/rpc/server.js";
+import { createGrpcServer } from "../../src/rpc/transport/server.js";
 import { openCore, type OpenCore } from "../rpc/open-core.js";
 import { OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { makePythonStubs, runPythonClient } from "./python-client.js";

@@ -1,7 +1,7 @@
 /** Recordings of real upstreams, each with the wire that it is of, and the wires of the clients that they reach. */
 import type { Event } from "../../src/api/index.js";
 import { foldEvents } from "../../src/api/answer-fold.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";

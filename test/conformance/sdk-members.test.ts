@@ -1,6 +1,6 @@
 /** The tables of members know whatever the official SDKs can send: names from outside, held against our own. */
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { checkHeaders } from "../../src/wire/request/member-gate.js";
 import { MEMBERS } from "../../src/wire/anthropic/request/members.js";
 import { ENDPOINTS, LEAST, leaving, read, UNPRICED } from "../routing/asked.js";

@@ -68,9 +68,9 @@ test("assets carry what they hold in their names, each beside its compressed for
 });
 
 /** Every source of the console with its text. */
-const sources = readdirSync("src/console", { recursive: true, encoding: "utf8" })
+const sources = readdirSync("console", { recursive: true, encoding: "utf8" })
   .filter((name) => /\.tsx?$/.test(name))
-  .map((name) => ({ path: `src/console/${name}`, text: readFileSync(join("src/console", name), "utf8") }));
+  .map((name) => ({ path: `console/${name}`, text: readFileSync(join("console", name), "utf8") }));
 
 test("every part that is loaded later is waited for where the network is away", () => {
   const bare = sources.flatMap(({ path, text }) =>
@@ -79,7 +79,7 @@ test("every part that is loaded later is waited for where the network is away", 
       .map(([line]) => `${path}: ${line.trim()}`),
   );
   // Its wrapper stands on the line before.
-  expect(bare).toEqual(['src/console/parts/dialog.tsx: loaded = (await import("./dialog-box.tsx")).DialogBox;']);
+  expect(bare).toEqual(['console/parts/dialog.tsx: loaded = (await import("./dialog-box.tsx")).DialogBox;']);
 });
 
 test("what an answer shows stays where it cannot be asked anew: one part of the program decides that", () => {
@@ -87,5 +87,5 @@ test("what an answer shows stays where it cannot be asked anew: one part of the 
     ({ path, text }) => !path.endsWith("parts/loaded.tsx") && /onAgain=\{.*refetch/.test(text),
   );
   // The start of the console has nothing to show yet.
-  expect(own.map(({ path }) => path)).toEqual(["src/console/shell/gate.tsx"]);
+  expect(own.map(({ path }) => path)).toEqual(["console/shell/gate.tsx"]);
 });

@@ -1,7 +1,7 @@
 /** The pages of docs/ as the console has them: every word, no markup of their own, and links that lead somewhere. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { blocksOf } from "../../src/console/docs-pages.mjs";
+import { blocksOf } from "../../console/docs-pages.mjs";
 
 const names = readdirSync("docs")
   .filter((name) => name.endsWith(".md"))

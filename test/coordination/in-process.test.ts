@@ -1,7 +1,7 @@
 /** What only the coordination of one node has: it beats by itself, and its table of keys stays bounded. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { ACCOUNT, admitted, demandOf, newRequestId, NO_LIMITS, START_MS } from "./node-world.js";
 
 test("a lease is renewed by the process itself, until it closes", async () => {

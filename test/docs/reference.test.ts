@@ -1,7 +1,7 @@
 /** The pages of errors and headers say what the code says. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { REASONS } from "../../src/errors.js";
+import { REASONS } from "../../src/base/errors.js";
 import { documentedReasons, errorsPage } from "../support/errors-page.js";
 import { ANSWERED, ASKED, headersPage, OTHERS } from "../support/headers-page.js";
 import { expectMadeBelow } from "../support/reference-page.js";

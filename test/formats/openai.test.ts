@@ -1,7 +1,7 @@
 /** OpenAI's format through the front end: its address, its stream, its envelope. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Event, FinishReason, UsageSource } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { openai } from "../../src/formats/openai.js";
 import { KEY, startServer, type TestServer } from "../support/http-server.js";
 import type { StreamScript } from "../support/scripted-channel.js";

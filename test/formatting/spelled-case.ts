@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { foldEvents } from "../../src/api/answer-fold.js";
 import type { Event } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { StreamDecoder, Wire, WireRequest } from "../../src/wire/wire.js";
 import { answers, type AskedBody, FACTS, requests, endpoints, type ToldAnswer } from "./corpus.js";
 import { pick, type Random, randomOf } from "../support/random.js";

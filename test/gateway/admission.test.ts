@@ -1,6 +1,6 @@
 /** Limits and hold of a request: by its bytes first, and by a count of its input where that is refused. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { findModel, openHold, planOf, reserve } from "../../src/gateway/admission.js";
 import type { HoldRequest } from "../../src/ledger/ledger.js";
 import type { LimitDecision } from "../../src/limits/limit-decision.js";

@@ -1,6 +1,6 @@
 /** What the gateway refuses of a request before it asks anything of anybody. */
 import { expect, test } from "vitest";
-import { BODY_BYTES_MAX } from "../../src/api/body-limit.js";
+import { BODY_BYTES_MAX } from "../../src/base/bytes/body-limit.js";
 import type { GatewayCall } from "../../src/gateway/gateway.js";
 import { createGateway } from "../../src/gateway/inference.js";
 

@@ -1,8 +1,8 @@
 /** The pipeline of a generation, over a real ledger: whatever ends it, it is settled and gives back what it took. */
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type { CallMetadata } from "../../src/api/channel.js";
-import { GatewayError } from "../../src/errors.js";
-import { armFailpoints, readFailpoints } from "../../src/failpoint.js";
+import { GatewayError } from "../../src/base/errors.js";
+import { armFailpoints, readFailpoints } from "../../src/base/failpoint.js";
 import { generate } from "../../src/gateway/generate.js";
 import type { AnswerBatch } from "../../src/gateway/meter-types.js";
 import { type EndedRequest, RequestFeed, type RequestRecord } from "../../src/records/request-record.js";

@@ -1,7 +1,7 @@
 /** A long body is read beside the event loop at every door, and a short one upon it. */
 import { expect, test } from "vitest";
 import type { Generation } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { createGateway } from "../../src/gateway/inference.js";
 import { LONG_BODY_BYTES } from "../../src/wire/json/weight.js";
 import { wire } from "../../src/wire/openai-chat/index.js";

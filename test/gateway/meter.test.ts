@@ -6,7 +6,7 @@ import { Meter } from "../../src/gateway/meter.js";
 import { planOf } from "../../src/gateway/admission.js";
 import type { Checkpoint, Hold } from "../../src/ledger/ledger.js";
 import { ANSWERED } from "../../src/routing/attempt-types.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { AnswerReport, Batch, GrownText, RequestFacts, WireRequest } from "../../src/wire/wire.js";
 import { askedOf, openPipeline, Told } from "./pipeline.js";
 

@@ -3,8 +3,8 @@
  * a clock that the test moves.
  */
 import { onTestFinished, vi } from "vitest";
-import { ByteBudget, OF_ANSWERS } from "../../src/api/byte-budget.js";
-import { Cancellation } from "../../src/api/cancellation.js";
+import { ByteBudget, OF_ANSWERS } from "../../src/base/bytes/byte-budget.js";
+import { Cancellation } from "../../src/base/cancellation.js";
 import type { CallMetadata, Sink } from "../../src/api/channel.js";
 import { type Generation, KeySettings, type Price } from "../../src/api/index.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";

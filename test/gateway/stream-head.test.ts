@@ -1,6 +1,6 @@
 /** When the head of a stream leaves before its answer, and that failover goes on behind it. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { generate } from "../../src/gateway/generate.js";
 import type { Target } from "../../src/routing/model.js";
 import type { AnswerBatch } from "../../src/gateway/meter-types.js";

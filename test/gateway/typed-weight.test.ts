@@ -13,7 +13,7 @@ import { TYPED_FORM, TYPED_TEXTS } from "../../src/api/typed-form.js";
 import { readEmbedding } from "../../src/gateway/embed.js";
 import { typedRequest } from "../../src/gateway/typed-request.js";
 import { clientWires, embeddingWires } from "../../src/reading/readers.js";
-import { decodeRequest } from "../../src/rpc/long-message.js";
+import { decodeRequest } from "../../src/rpc/transport/long-message.js";
 import { promptOf } from "../../src/wire/request/prompt.js";
 
 const { embed, estimateCost, streamGenerate } = InferenceServiceService;

@@ -16,9 +16,9 @@ const THERE = [
   "src/http/generation.ts",
   // Which method is asked: a stream that is read on asks another.
   "src/http/generation.ts",
-  "src/rpc/in-process-channel.ts",
-  "src/rpc/dispatcher.ts",
-  "src/rpc/chain.ts",
+  "src/rpc/transport/in-process-channel.ts",
+  "src/rpc/call/dispatcher.ts",
+  "src/rpc/call/chain.ts",
   "src/gateway/inference.ts",
   "src/gateway/generate.ts",
 ];
@@ -26,7 +26,7 @@ const BACK = [
   "src/upstream/http.ts",
   "src/routing/attempt.ts",
   "src/gateway/meter.ts",
-  "src/rpc/head.ts",
+  "src/rpc/call/head.ts",
   "src/http/generation.ts",
   "src/http/stream-reply.ts",
 ];

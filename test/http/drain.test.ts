@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { type Event, UsageSource } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { sendWhileBlocked } from "../support/waiting-crowd.js";
 import { startServer, until } from "../support/http-server.js";
 import { RawClient, rawPost } from "../support/raw-http.js";

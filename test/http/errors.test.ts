@@ -1,6 +1,6 @@
 /** Every refusal in headers and envelope, and what never becomes a header. */
 import { describe, expect, test } from "vitest";
-import { GatewayError, isReasonName, REASONS } from "../../src/errors.js";
+import { GatewayError, isReasonName, REASONS } from "../../src/base/errors.js";
 import { errorReply } from "../../src/http/errors.js";
 import { answerHeaders, metadataValue } from "../../src/http/headers.js";
 import { toyFormat } from "../support/toy-format.js";

@@ -8,7 +8,7 @@ import {
   UsageServiceService,
 } from "../../src/api/index.js";
 import { NO_USAGE } from "../../src/api/usage.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { KEY, startServer, type TestServer } from "../support/http-server.js";
 
 const { getStatement } = AccountServiceService;

@@ -1,7 +1,7 @@
 /** A request to a model through the front end: whole answers, streams, errors before and after the first byte. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Event, StreamGenerateRequest, UsageSource } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { KEY, startServer, type TestServer } from "../support/http-server.js";
 import type { StreamScript } from "../support/scripted-channel.js";
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { methodByPath, methods, registry } from "../../src/api/descriptors.js";
 import { CreditAccountRequest, CreditAccountResponse, EstimateCostRequest } from "../../src/api/index.js";
-import { formatMoney } from "../../src/money.js";
+import { formatMoney } from "../../src/base/money.js";
 import { requestBytes, responseJson } from "../../src/http/json-map.js";
 
 const CREDIT = methodByPath("/tollgate.v1.AccountService/CreditAccount").desc;

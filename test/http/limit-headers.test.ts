@@ -1,6 +1,6 @@
 /** Each format's clients are told the limits of their key under the names that they read, also in a refusal. */
 import { afterEach, expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { anthropic } from "../../src/formats/anthropic.js";
 import { openai } from "../../src/formats/openai.js";
 import { KEY, startServer, type TestServer } from "../support/http-server.js";

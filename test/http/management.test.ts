@@ -15,7 +15,7 @@ import {
   RevokeKeyResponse,
   VerifyLedgerResponse,
 } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { KEY, startServer, type TestServer } from "../support/http-server.js";
 
 let it: TestServer;

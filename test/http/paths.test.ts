@@ -9,7 +9,7 @@ import {
   Price,
   PriceSource,
 } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { anthropic } from "../../src/formats/anthropic.js";
 import { gemini } from "../../src/formats/gemini.js";
 import { toyFormat } from "../support/toy-format.js";

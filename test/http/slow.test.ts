@@ -1,7 +1,7 @@
 /** Requests that come slowly, in numbers, or with too many bytes: none is waited for, or holds memory, for long. */
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ByteBudget } from "../../src/api/byte-budget.js";
+import { ByteBudget } from "../../src/base/bytes/byte-budget.js";
 import { type Event, UsageSource } from "../../src/api/index.js";
 import { makeCertificate } from "../support/certificate.js";
 import { KEY, startServer, type TestServer, until } from "../support/http-server.js";

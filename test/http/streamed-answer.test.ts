@@ -1,6 +1,6 @@
 /** What the end of a stream repeats is bounded, for one key and for all, and given back however its answer ends. */
 import { afterEach, describe, expect, test } from "vitest";
-import { ByteBudget, OF_STREAM_ENDS } from "../../src/api/byte-budget.js";
+import { ByteBudget, OF_STREAM_ENDS } from "../../src/base/bytes/byte-budget.js";
 import { type Event, type StreamGenerateResponse, UsageSource } from "../../src/api/index.js";
 import { openai } from "../../src/formats/openai.js";
 import { openaiResponses } from "../../src/formats/openai-responses.js";

@@ -1,7 +1,7 @@
 /** Messages over a WebSocket that ask nothing of a model are counted as calls of any other kind are. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Event, UsageSource } from "../../src/api/index.js";
-import { CALLS_PACE } from "../../src/api/pace.js";
+import { CALLS_PACE } from "../../src/base/event-loop/pace.js";
 import { openaiResponses } from "../../src/formats/openai-responses.js";
 import { startServer, type TestServer } from "../support/http-server.js";
 import { SocketClient } from "../support/websocket-client.js";

@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { ByteBudget } from "../../src/api/byte-budget.js";
+import { ByteBudget } from "../../src/base/bytes/byte-budget.js";
 import { type Event, UsageSource } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { SourceBody } from "../../src/formats/format.js";
 import { openaiResponses } from "../../src/formats/openai-responses.js";
 import type { FrontRefusal } from "../../src/http/front.js";

@@ -1,7 +1,7 @@
 /** A link holds as long as whoever gave it may give it: each kind of link, giver, way to lose the right, and way in. */
 import { expect, test } from "vitest";
 import { KeySettings } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { SignedIn } from "../../src/identity/new-session.js";
 import { digestOf, makeToken } from "../../src/identity/tokens.js";
 import type { Caller } from "../../src/keys/caller.js";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { KeySettings } from "../../src/api/index.js";
 import { SecretSeal } from "../../src/alerts/seal.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
-import type { GatewayError } from "../../src/errors.js";
+import type { GatewayError } from "../../src/base/errors.js";
 import { gatewayAct } from "../../src/audit/act.js";
 import type { Identity, IdentityOptions } from "../../src/identity/identity.js";
 import type { SignedIn } from "../../src/identity/new-session.js";

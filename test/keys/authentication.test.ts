@@ -1,6 +1,6 @@
 /** From a secret to its caller: refusals, the cache and its bounds, and how soon a change holds. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { Caller } from "../../src/keys/caller.js";
 import type { Keys } from "../../src/keys/keys.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { KeySettings } from "../../src/api/index.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import type { Coordination } from "../../src/coordination/coordination.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { Keys, type KeysOptions } from "../../src/keys/keys.js";
 import type { KeyStore, Store } from "../../src/store/store.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";

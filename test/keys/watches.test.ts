@@ -1,6 +1,6 @@
 /** A key that is changed again and again does not fill the store's queue with looks at who is watched under it. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Cancellation } from "../../src/api/cancellation.js";
+import { Cancellation } from "../../src/base/cancellation.js";
 import { Watches } from "../../src/keys/watches.js";
 import { TEST_ACT } from "../support/acts.js";
 import { openWorld, refusalOf, settingsOf, START_MS, type World } from "./key-world.js";

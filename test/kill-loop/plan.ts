@@ -1,6 +1,6 @@
 /** Where and when the gateway dies: every failpoint in every way, and plain kills, in an order that a seed decides. */
 import { randomOf } from "../support/random.js";
-import { FAILPOINTS, type Failpoint } from "../../src/failpoint.js";
+import { FAILPOINTS, type Failpoint } from "../../src/base/failpoint.js";
 
 /** One death. */
 export interface Death {

@@ -1,5 +1,5 @@
 /** Two nodes, their logs, their clocks and one database: what may happen next, and what each step does. */
-import { dayNumber } from "../../src/api/day.js";
+import { dayNumber } from "../../src/base/day.js";
 import { UsageSource } from "../../src/api/index.js";
 import type { HoldOperation, LedgerOperation, LedgerResult, SettleOperation } from "../../src/ledger/operation.js";
 import { type Draw, NodeLeases } from "../../src/ledger/node-leases.js";

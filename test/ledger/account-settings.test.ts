@@ -5,7 +5,7 @@ import { Accounts } from "../../src/ledger/accounts.js";
 import { Corrections } from "../../src/ledger/corrections.js";
 import { decide } from "../../src/ledger/state.js";
 import { LedgerWriter } from "../../src/ledger/writer.js";
-import { AMOUNT_NANOS_MAX } from "../../src/money.js";
+import { AMOUNT_NANOS_MAX } from "../../src/base/money.js";
 import { TEST_ACT } from "../support/acts.js";
 import { openTestStore } from "../support/open-test-store.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";

@@ -3,7 +3,7 @@
  * the node's back: whatever happens, each request that ran is charged once, for what it cost.
  */
 import { expect, test, vi } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { Hold } from "../../src/ledger/ledger.js";
 import type { MoneyLeaseName } from "../../src/ledger/operation.js";
 import { TEST_ACT } from "../support/acts.js";

@@ -1,7 +1,7 @@
 /** Requests that are admitted against a lease, over a real database. */
 import { describe, expect, test, vi } from "vitest";
-import { GatewayError } from "../../src/errors.js";
-import { AMOUNT_NANOS_MAX } from "../../src/money.js";
+import { GatewayError } from "../../src/base/errors.js";
+import { AMOUNT_NANOS_MAX } from "../../src/base/money.js";
 import type { Hold, HoldRequest, Ledger, LedgerOptions } from "../../src/ledger/ledger.js";
 import type { MoneyLeaseName } from "../../src/ledger/operation.js";
 import { TEST_ACT } from "../support/acts.js";

@@ -1,7 +1,7 @@
 /** A started ledger over a real database that can be away, on clocks that the test moves. */
 import { expect, onTestFinished } from "vitest";
 import { Price, UsageSource } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { type HoldRequest, Ledger, type LedgerOptions, type Settlement } from "../../src/ledger/ledger.js";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
 import type { Store } from "../../src/store/store.js";

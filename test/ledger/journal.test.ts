@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { fc } from "../support/seeds.js";
 import { USAGE_FIELDS, usageFrom } from "../../src/api/usage.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { journalOperation, journalText } from "../../src/ledger/journal-text.js";
 import type { LedgerJournal, Replayed } from "../../src/ledger/ledger-options.js";
 import { type Hold, type HoldRequest, Ledger, type LedgerOptions } from "../../src/ledger/ledger.js";

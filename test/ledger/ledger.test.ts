@@ -4,7 +4,7 @@ import { UsageSource } from "../../src/api/index.js";
 import type { HoldRequest, LostSettlement } from "../../src/ledger/ledger.js";
 import { NO_USAGE } from "../../src/api/usage.js";
 import { OPERATOR_COST_NANOS_MAX } from "../../src/ledger/hold.js";
-import { AMOUNT_NANOS_MAX } from "../../src/money.js";
+import { AMOUNT_NANOS_MAX } from "../../src/base/money.js";
 import { bench, request, settlement } from "./bench.js";
 import { holdOf, settleOf, usage } from "./operations.js";
 import { TEST_ACT } from "../support/acts.js";

@@ -1,6 +1,6 @@
 /** A node that lives keeps its own holds, whatever the clock says, and those that nobody answers for are freed. */
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
 import type { Store } from "../../src/store/store.js";
 import { WAIT, bench, request, settlement } from "./bench.js";

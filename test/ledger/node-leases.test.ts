@@ -1,5 +1,5 @@
 /** What a node admits against the leases in its memory, and what it must give back. */
-import { dayNumber } from "../../src/api/day.js";
+import { dayNumber } from "../../src/base/day.js";
 import { describe, expect, test } from "vitest";
 import { type Draw, type NodeLease, NodeLeases, SILENCE_MS } from "../../src/ledger/node-leases.js";
 import type { KeyBudget } from "../../src/ledger/rows.js";

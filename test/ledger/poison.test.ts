@@ -5,7 +5,7 @@ import { TOTAL_NANOS_MAX } from "../../src/ledger/book.js";
 import { OVERAGE_NANOS_MAX } from "../../src/ledger/hold.js";
 import type { LostSettlement } from "../../src/ledger/ledger.js";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
-import { AMOUNT_NANOS_MAX } from "../../src/money.js";
+import { AMOUNT_NANOS_MAX } from "../../src/base/money.js";
 import { TEST_ACT } from "../support/acts.js";
 import { onEachStore } from "../support/stores.js";
 import { type Bench, bench, request, settlement, WAIT } from "./bench.js";

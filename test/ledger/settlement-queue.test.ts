@@ -1,6 +1,6 @@
 /** A settlement on its way: who is told of it, for what it waits, and how often it is tried. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { Journal } from "../../src/ledger/journal.js";
 import { OpenHold, OPERATOR_COST_NANOS_MAX, OVERAGE_NANOS_MAX } from "../../src/ledger/hold.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";

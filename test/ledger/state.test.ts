@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { DebitOperation, LedgerResult } from "../../src/ledger/operation.js";
 import type { Period } from "../../src/ledger/rows.js";
-import { AMOUNT_NANOS_MAX } from "../../src/money.js";
+import { AMOUNT_NANOS_MAX } from "../../src/base/money.js";
 import { type Row, run, check, refused, held } from "./cases.js";
 import { type Limits, NO_LIMITS, NOON_MS, creditOf, holdOf, settleOf, voidOf } from "./operations.js";
 import { TEST_ACT } from "../support/acts.js";

@@ -1,6 +1,6 @@
 /** The batching writer. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
 import {
   BATCH_OPERATIONS_MAX,

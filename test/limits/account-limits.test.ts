@@ -2,7 +2,7 @@
 import { fc } from "../support/seeds.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { GlobSet } from "../../src/keys/glob.js";
 import type { LimitDecision } from "../../src/limits/limit-decision.js";
 import { type AccountLimits, type LimitedCaller, Limits } from "../../src/limits/limits.js";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KeySettings } from "../../src/api/index.js";
 import type { Coordination } from "../../src/coordination/coordination.js";
 import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { errorHeaders } from "../../src/http/errors.js";
 import { typeOf } from "../../src/wire/openai/error.js";
 import { formatDuration } from "../../src/limits/duration.js";

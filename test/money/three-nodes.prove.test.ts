@@ -5,7 +5,7 @@
  */
 import { randomInt } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
 import { verifyDatabase } from "../../src/store/postgres/verify.js";
 import { recover } from "../ledger/cases.js";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createLog, type Log } from "../../src/observe/log.js";
-import { protectSecrets } from "../../src/redaction.js";
+import { protectSecrets } from "../../src/base/redaction.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 const SHAPED = "sk-A1b2C3d4E5f6G7h8";

@@ -6,7 +6,7 @@ import { OwnerCoordination } from "../../src/coordination/owner.js";
 import { createOwnedCoordination } from "../../src/coordination/owned.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import { RELAY_PIECES_MAX } from "../../src/coordination/piece-relays.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { Part, Visitor } from "../../src/owner/owner-desk.js";
 import { Claims } from "../../src/store/claims.js";
 import { callsOf } from "../coordination/drivers.js";

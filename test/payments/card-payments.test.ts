@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import type { BookingLedger } from "../../src/payments/bookings.js";
-import { NANOS_PER_CENT } from "../../src/money.js";
+import { NANOS_PER_CENT } from "../../src/base/money.js";
 import { refusalOf } from "../keys/key-world.js";
 import { SECRET_KEY, type SignedEvent, WEBHOOK_SECRET } from "../support/fake-stripe.js";
 import { onEachStore, openStore } from "../support/stores.js";

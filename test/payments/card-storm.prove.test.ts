@@ -3,7 +3,7 @@
  * before and after they book. In the end each account has what a plain model says, to the nano-dollar.
  */
 import { expect, test } from "vitest";
-import { NANOS_PER_CENT } from "../../src/money.js";
+import { NANOS_PER_CENT } from "../../src/base/money.js";
 import type { BookingLedger } from "../../src/payments/bookings.js";
 import { type Random, randomOf } from "../support/random.js";
 import type { SignedEvent } from "../support/fake-stripe.js";

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import type { StripeSettings } from "../../src/config/settings.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import { Ledger } from "../../src/ledger/ledger.js";
-import { NANOS_PER_CENT } from "../../src/money.js";
+import { NANOS_PER_CENT } from "../../src/base/money.js";
 import type { BookingLedger } from "../../src/payments/bookings.js";
 import type { CardPayments } from "../../src/payments/card-payments.js";
 import type { PaymentRow } from "../../src/store/card-rows.js";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { registry } from "../../src/api/descriptors.js";
-import { REASONS, reasonWord, type ReasonName } from "../../src/errors.js";
+import { REASONS, reasonWord, type ReasonName } from "../../src/base/errors.js";
 
 const FOLDER = "proto/tollgate/v1";
 const GRPC_CODES = ["INVALID_ARGUMENT", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED"];

@@ -2,8 +2,8 @@
 
 /** @typedef {import("./running.mjs").Need} Need */
 
-const PREPARE_TEST = ["node", "src/prepare.mjs", "test"];
-const PREPARE_PROVE = ["node", "src/prepare.mjs", "prove"];
+const PREPARE_TEST = ["node", "src/build/prepare.mjs", "test"];
+const PREPARE_PROVE = ["node", "src/build/prepare.mjs", "prove"];
 const JAVA_PLUGIN = "command -v javac && command -v grpc_java_plugin && test -f /usr/share/java/netty-codec.jar";
 
 /** @param {string} name @param {string} script @param {readonly string[]} install @returns {Need} */
@@ -26,7 +26,7 @@ export const NGINX = shell("nginx", "nginx -v", PREPARE_TEST);
 
 export const CHROMIUM = shell("Chromium", '"${TOLLGATE_TEST_CHROMIUM:-/usr/bin/chromium}" --version', [
   "node",
-  "src/prepare.mjs",
+  "src/build/prepare.mjs",
   "browser",
 ]);
 

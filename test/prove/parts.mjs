@@ -10,16 +10,24 @@ import { atHand, CHROMIUM, LANGUAGES, NGINX, nodeOf, ONE_AGENT, OPENAPI, PYTHON,
 const VITEST = ["node", "node_modules/vitest/vitest.mjs", "run"];
 const npm = (/** @type {string[]} */ ...args) => ["npm", "run", ...args];
 
-const SOURCES = ["src/", "!src/prepare.mjs", "gen/", "schemas/"];
+const SOURCES = ["src/", "!src/build/prepare.mjs", "console/", "gen/", "schemas/"];
 /** The gateway. Its console is a bundle of its own. */
-const PROGRAM = [...SOURCES, "!src/console/"];
+const PROGRAM = [...SOURCES, "!console/"];
 /** What decides how the tests run. */
 const RUNNING = ["package-lock.json", "vitest.config.ts", "test/support/"];
 /** Tests that need no browser. */
 const SUITE = ["test/", "!test/console/bounds/", "!test/console/browser/"];
 /** Of these, those that keep no state: `parts.test.ts` compares them with what the tests of the backends load. */
 const STATELESS = ["docs", "formatting", "kill-loop", "leases", "nodes", "tokens"];
-const LEDGER = ["src/ledger/", "src/store/", "src/api/", "src/audit/", "src/owner/", "src/money.ts", "src/errors.ts"];
+const LEDGER = [
+  "src/ledger/",
+  "src/store/",
+  "src/api/",
+  "src/audit/",
+  "src/owner/",
+  "src/base/money.ts",
+  "src/base/errors.ts",
+];
 const MONEY = [
   ...LEDGER,
   ...["config/", "pricing/", "serve/", "threads.ts", "failpoint.ts", "package-root.ts"].map((path) => `src/${path}`),
@@ -32,7 +40,7 @@ const MONEY = [
   "test/money/",
 ];
 const COVERED = ["families", "formats", "keys", "ledger", "limits", "models", "pricing", "routing", "tokens", "wire"];
-const BY_WORKERS = ["account-limits", "corrections", "limits", "money", "people"];
+const BY_WORKERS = ["limits/account-limits", "money/corrections", "limits/limits", "money/money", "people/people"];
 const tests = (/** @type {readonly string[]} */ ...folders) => folders.map((folder) => `test/${folder}/`);
 /** Its scenarios run what pages show. */
 const OF_CLUSTERS = ["test/cluster/", "test/bench/", "examples/compose/", "docs/postgresql.md"];
@@ -69,14 +77,14 @@ const OF_NODES = `node-${lineOf(SMOKE_NODE ?? "")} stands for it`;
 
 /** Sockets, streams, threads, SQLite and a process, each in a short file. */
 const NODE_SMOKE = [
-  "test/flow/whole-streams.prove.test.ts",
+  "test/flow/clients/whole-streams.prove.test.ts",
   "test/http/drain.test.ts",
   "test/http/streaming.test.ts",
   "test/http/websocket.test.ts",
   "test/reading/gathered-answers.test.ts",
-  "test/rpc/server.test.ts",
+  "test/rpc/transport/server.test.ts",
   "test/store/sqlite-binding.test.ts",
-  "test/threads.test.ts",
+  "test/base/threads.test.ts",
   "test/upstream/http.test.ts",
 ];
 
@@ -108,7 +116,7 @@ export const PARTS = [
     about: "Money, limits, corrections and people, with two worker processes beside the owner.",
     command: npm("test:workers"),
     touches: [...PROGRAM, ...RUNNING, ...BY_WORKERS.map((name) => `test/flow/${name}.test.ts`)],
-    smoke: { command: [...VITEST, "test/flow/corrections.test.ts"], env: { TOLLGATE_TEST_WORKERS: "2" } },
+    smoke: { command: [...VITEST, "test/flow/money/corrections.test.ts"], env: { TOLLGATE_TEST_WORKERS: "2" } },
   },
   {
     name: "languages",
@@ -127,8 +135,8 @@ export const PARTS = [
     smoke: {
       command: [
         ...VITEST,
-        "test/flow/no-orphans.prove.test.ts",
-        "test/flow/second-node.prove.test.ts",
+        "test/flow/operation/no-orphans.prove.test.ts",
+        "test/flow/operation/second-node.prove.test.ts",
         "test/cli/store.prove.test.ts",
       ],
       needs: SERVERS,
@@ -286,7 +294,7 @@ export const PARTS = [
     about: "600 streams whole on each other Node, through node:http, curl and nginx.",
     command: npm("streams"),
     needs: [...OTHER_NODES.map(nodeOf), NGINX],
-    touches: [...PROGRAM, ...RUNNING, "test/flow/whole-streams.prove.test.ts", "test/nodes/"],
+    touches: [...PROGRAM, ...RUNNING, "test/flow/clients/whole-streams.prove.test.ts", "test/nodes/"],
     smoke: OF_NODES,
   },
   {

@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Event } from "../../src/api/index.js";
-import { asBuffer } from "../../src/api/bytes.js";
+import { asBuffer } from "../../src/base/bytes/bytes.js";
 import { foldEvents } from "../../src/api/answer-fold.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { families } from "../../src/families/index.js";
 import { createLongAnswers } from "../../src/reading/long-answers.js";
 import { clientWires, embeddingWires } from "../../src/reading/readers.js";

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { EmbedRequest } from "../../src/api/index.js";
 import { TYPED_TEXTS } from "../../src/api/typed-form.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { typedEmbedding } from "../../src/gateway/typed-embedding.js";
 import { families } from "../../src/families/index.js";
 import { endpointFor } from "../../src/families/family.js";

@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
 import type { ChunkStore } from "../../src/records/chunk-store.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { RecordFilter } from "../../src/records/filter.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { Engine } from "../../src/records/engine.js";

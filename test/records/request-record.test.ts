@@ -1,6 +1,6 @@
 /** Each request is told once when it is over, whichever of its call and its run ends first. */
 import { expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { type EndedRequest, RequestFeed, type RequestRecord } from "../../src/records/request-record.js";
 
 const left = new GatewayError("ERROR_REASON_CANCELLED");

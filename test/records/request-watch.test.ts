@@ -1,7 +1,7 @@
 /** Who watches requests is told what passes the filter, in its order, and how many it missed. */
 import { describe, expect, test } from "vitest";
-import { Cancellation } from "../../src/api/cancellation.js";
-import { GatewayError } from "../../src/errors.js";
+import { Cancellation } from "../../src/base/cancellation.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { RecordFilter } from "../../src/records/filter.js";
 import { RequestFeed } from "../../src/records/request-record.js";
 import { RequestWatch } from "../../src/records/request-watch.js";

@@ -1,7 +1,7 @@
 /** Callers that give up: what they waited for in vain counts against its target, on a clock that the test moves. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Cancellation } from "../../src/api/cancellation.js";
-import { GatewayError } from "../../src/errors.js";
+import { Cancellation } from "../../src/base/cancellation.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { REQUEST_TIMEOUTS } from "../../src/routing/deadline.js";
 import { Routing } from "../../src/routing/routing.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";

@@ -2,8 +2,8 @@
 import { fc } from "../support/seeds.js";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Price } from "../../src/api/index.js";
-import { Cancellation } from "../../src/api/cancellation.js";
-import { GatewayError } from "../../src/errors.js";
+import { Cancellation } from "../../src/base/cancellation.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { anthropic } from "../../src/families/anthropic.js";
 import type { Family } from "../../src/families/family.js";
 import { gemini } from "../../src/families/gemini.js";

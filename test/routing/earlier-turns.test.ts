@@ -1,6 +1,6 @@
 /** What stands for earlier turns is refused on every wire, in any spelling: a request without it is another one. */
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { EARLIER_TURNS } from "../../src/wire/request/earlier-turns.js";
 import { CLIENT_WIRES, LEAST, read } from "./asked.js";
 

@@ -1,6 +1,6 @@
 /** No request makes a server of one's own fetch an address: whatever the wire, shape, spelling and depth. */
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { families } from "../../src/families/index.js";
 import { openaiCompatible } from "../../src/families/openai-compatible.js";
 import { pick, randomOf } from "../support/random.js";

@@ -1,6 +1,6 @@
 /** Tools that an upstream runs, asked of one that has them not: refused in one way whatever the client's wire. */
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { ENDPOINTS, goesTo, LEAST, leaving, read, UNPRICED } from "./asked.js";
 import { CASES, type Json } from "./hosted-cases.js";
 

@@ -1,7 +1,7 @@
 /** What of an answer is held back: an opening until the first output, or all of it until its end. */
 import { expect, test } from "vitest";
 import type { Event } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { Deadline, REQUEST_TIMEOUTS } from "../../src/routing/deadline.js";
 import { GatheredSteps } from "../../src/routing/gathered-steps.js";
 import { HeldBack } from "../../src/routing/held-back.js";

@@ -1,6 +1,6 @@
 /** Ids of what an upstream keeps for whoever has its credential are refused: by any name, at any place of a body. */
 import { expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { ENDPOINTS, goesTo, LEAST, leaving, read, UNPRICED } from "./asked.js";
 import { bySweep } from "../support/sweep.js";
 

@@ -1,7 +1,7 @@
 /** Tools that an upstream would run, left out where the model's settings say so: the body is the one without them. */
 import { describe, expect, test } from "vitest";
 import { type Price, type Prompt, Role, type Tool, ToolChoice_Mode } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { typedRequest } from "../../src/gateway/typed-request.js";
 import { clientWires } from "../../src/reading/readers.js";
 import { TargetPermits } from "../../src/routing/permits.js";

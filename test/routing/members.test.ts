@@ -1,6 +1,6 @@
 /** No member that steers model, limits or price reaches an upstream unasked, in any spelling that a reader takes. */
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { MemberTable } from "../../src/wire/request/members.js";
 import { bySweep } from "../support/sweep.js";
 import { CLIENT_WIRES, goesTo, LEAST, leaving, LIMIT, MODEL, read, ENDPOINTS, UNPRICED } from "./asked.js";

@@ -1,6 +1,6 @@
 /** Files that an upstream keeps are refused also where the text of instructions names them (decision 0412). */
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { qwen } from "../../src/families/qwen.js";
 import { groq } from "../../src/families/groq.js";
 import { moonshot } from "../../src/families/moonshot.js";

@@ -1,6 +1,6 @@
 /** Models by names that clients spell with other capitals. */
 import { expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { Price } from "../../src/api/index.js";
 import type { ServedModel } from "../../src/routing/model.js";
 import { Routing } from "../../src/routing/routing.js";

@@ -1,6 +1,6 @@
 /** Ids of others' objects at any place of a body, in any spelling and as deep as it goes: none leaves. */
 import { expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { bySweep } from "../support/sweep.js";
 import { ENDPOINTS, goesTo, leaving, read, UNPRICED } from "./asked.js";
 

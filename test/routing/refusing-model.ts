@@ -1,7 +1,7 @@
 /** A model whose upstreams refuse what a test says they refuse: what the tests of refusals share. */
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import type { Family } from "../../src/families/family.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { type TargetHealth, UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { ServedModel, Target } from "../../src/routing/model.js";
 import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";

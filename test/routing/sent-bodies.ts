@@ -1,6 +1,6 @@
 /** The bodies that leave for upstreams when clients try every name of the model and of the limit. */
 import { expect } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { CLIENT_WIRES, ENDPOINTS, goesTo, LEAST, leaving, LIMIT, MODEL, read } from "./asked.js";
 import { bySweep } from "../support/sweep.js";
 

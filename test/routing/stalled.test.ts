@@ -2,8 +2,8 @@
 import { Worker } from "node:worker_threads";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Cancellation } from "../../src/api/cancellation.js";
-import { GatewayError } from "../../src/errors.js";
+import { Cancellation } from "../../src/base/cancellation.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { RequestTimeouts } from "../../src/routing/deadline.js";
 import { Routing } from "../../src/routing/routing.js";
 import { createHttpUpstream } from "../../src/upstream/http.js";

@@ -3,7 +3,7 @@
  * tables which becomes "plain" fails here. What the product prices says so, and passes only where it has that price.
  */
 import { expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { Permits } from "../../src/wire/request/member-gate.js";
 import { ENDPOINTS, LEAST, leaving, LIMIT, read, UNPRICED } from "./asked.js";
 

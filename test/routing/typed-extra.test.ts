@@ -1,7 +1,7 @@
 /** Fields and tools of one wire in a typed prompt are priced, bounded and refused as in a body of that wire. */
 import { describe, expect, test } from "vitest";
 import { type Prompt, Role } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { typedRequest } from "../../src/gateway/typed-request.js";
 import { clientWires } from "../../src/reading/readers.js";
 import { promptOf } from "../../src/wire/request/prompt.js";

@@ -1,7 +1,7 @@
 /** What an upstream keeps is refused in the typed form as it is in a body of that upstream's wire. */
 import { expect, test } from "vitest";
 import { type Part, Role } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { typedRequest } from "../../src/gateway/typed-request.js";
 import { clientWires } from "../../src/reading/readers.js";
 import { promptOf } from "../../src/wire/request/prompt.js";

@@ -1,10 +1,10 @@
 /** Whole answers on their way through routing: long ones beside the event loop, and none beyond the memory for them. */
 import { gzipSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
-import { ByteBudget, ByteLease, OF_ANSWERS } from "../../src/api/byte-budget.js";
-import { Cancellation } from "../../src/api/cancellation.js";
+import { ByteBudget, ByteLease, OF_ANSWERS } from "../../src/base/bytes/byte-budget.js";
+import { Cancellation } from "../../src/base/cancellation.js";
 import { Price } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { openaiCompatible as family } from "../../src/families/openai-compatible.js";
 import { createLongAnswers } from "../../src/reading/long-answers.js";
 import { UpstreamHealth } from "../../src/routing/upstream-health.js";

@@ -1,8 +1,8 @@
 /** A server to call and a client that knows methods by their descriptors alone. */
 import { type Client, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { PackageDefinition } from "@grpc/proto-loader";
-import type { OpenConnections } from "../../src/api/listening-port.js";
-import { createGrpcServer, type GrpcServerOptions } from "../../src/rpc/server.js";
+import type { OpenConnections } from "../../src/base/event-loop/listening-port.js";
+import { createGrpcServer, type GrpcServerOptions } from "../../src/rpc/transport/server.js";
 import { type Admin, listenAdmin } from "../../src/serve/admin.js";
 import type { OpenCore } from "./open-core.js";
 

@@ -1,10 +1,10 @@
 /** The channels to one core: in process, in process with every message encoded, over real gRPC, and over a tunnel. */
 import { ListRequestsRequest } from "../../src/api/index.js";
 import type { CallMetadata, CallOptions, Channel, Method, Sink } from "../../src/api/channel.js";
-import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
-import { createRemoteChannel } from "../../src/rpc/remote-channel.js";
-import { createGrpcServer } from "../../src/rpc/server.js";
-import type { ServerCall } from "../../src/rpc/server-call.js";
+import { createInProcessChannel } from "../../src/rpc/transport/in-process-channel.js";
+import { createRemoteChannel } from "../../src/rpc/transport/remote-channel.js";
+import { createGrpcServer } from "../../src/rpc/transport/server.js";
+import type { ServerCall } from "../../src/rpc/call/server-call.js";
 import { FRONT_TOKEN, openCore, type OpenCore } from "./open-core.js";
 import { untilTunnelled, watched } from "./tunnel-peer.js";
 

@@ -14,14 +14,14 @@ import {
   UpstreamTestResult,
 } from "../../src/api/index.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { Caller } from "../../src/keys/caller.js";
 import { Keys } from "../../src/keys/keys.js";
 import { Ledger } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
 import type { Log, LogFields } from "../../src/observe/log.js";
-import type { CoreParts } from "../../src/rpc/core.js";
-import { createDispatcher, type Dispatcher } from "../../src/rpc/service-table.js";
+import type { CoreParts } from "../../src/rpc/call/core.js";
+import { createDispatcher, type Dispatcher } from "../../src/rpc/methods/service-table.js";
 import { alertsOver } from "../support/alerts-over.js";
 import type { Store } from "../../src/store/store.js";
 import { SteeredGateway } from "./steered-gateway.js";

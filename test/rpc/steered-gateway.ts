@@ -1,5 +1,5 @@
 /** A gateway that the request itself steers, by the name of its model: what stands behind the edge in its tests. */
-import type { CancelSignal } from "../../src/api/cancellation.js";
+import type { CancelSignal } from "../../src/base/cancellation.js";
 import type { CallMetadata, Sink } from "../../src/api/channel.js";
 import {
   type Answer,
@@ -11,7 +11,7 @@ import {
   type StreamGenerateResponse,
   UsageSource,
 } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { arrive } from "../../src/gateway/arrival.js";
 import type { Gateway, GatewayCall } from "../../src/gateway/gateway.js";
 

@@ -1,7 +1,7 @@
 /** What tenants can ask for and no limit of a request counts. */
 import { methods } from "../../src/api/descriptors.js";
 import { InferenceServiceService } from "../../src/api/index.js";
-import { beginsRequest } from "../../src/rpc/begins-request.js";
+import { beginsRequest } from "../../src/rpc/call/begins-request.js";
 
 export const TENANT_METHODS = methods().filter(
   ({ path, permission }) =>

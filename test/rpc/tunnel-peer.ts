@@ -1,7 +1,7 @@
 /** The other end of a tunnel in tests: frames by hand, a connection that can be cut, a dispatcher that tells all. */
 import { createServer, connect, type Server as TcpServer, type Socket } from "node:net";
 import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { Cancellation } from "../../src/api/cancellation.js";
+import { Cancellation } from "../../src/base/cancellation.js";
 import type { Channel } from "../../src/api/channel.js";
 import {
   KeyServiceService,
@@ -11,8 +11,8 @@ import {
   type TunnelResponse,
   TunnelServiceService,
 } from "../../src/api/index.js";
-import type { Dispatcher } from "../../src/rpc/dispatcher.js";
-import type { ServerCall } from "../../src/rpc/server-call.js";
+import type { Dispatcher } from "../../src/rpc/call/dispatcher.js";
+import type { ServerCall } from "../../src/rpc/call/server-call.js";
 import { freePort } from "../support/free-port.mjs";
 
 const { tunnel } = TunnelServiceService;

@@ -1,6 +1,6 @@
 /** An outage of the ledger's database is logged once when it begins and once when it ends, whatever fails meanwhile. */
 import { expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { Log } from "../../src/observe/log.js";
 import { DatabaseOutage, type Writes } from "../../src/serve/database-outage.js";
 

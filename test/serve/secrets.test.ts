@@ -1,6 +1,6 @@
 /** Each secret that a settings file holds stays out of all text that leaves, whatever it looks like. */
 import { expect, test } from "vitest";
-import { withoutSecrets } from "../../src/redaction.js";
+import { withoutSecrets } from "../../src/base/redaction.js";
 import { protectEnvironment, protectSettings } from "../../src/serve/secrets.js";
 import { parseSettings } from "../support/parse-settings.js";
 

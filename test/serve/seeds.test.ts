@@ -4,7 +4,7 @@ import { createInProcessCoordination } from "../../src/coordination/in-process.j
 import type { AccountSeed, Settings } from "../../src/config/settings.js";
 import { Keys } from "../../src/keys/keys.js";
 import { Ledger } from "../../src/ledger/ledger.js";
-import { AMOUNT_NANOS_MAX } from "../../src/money.js";
+import { AMOUNT_NANOS_MAX } from "../../src/base/money.js";
 import { applySeeds, type SeedParts } from "../../src/serve/seeds.js";
 import type { Store } from "../../src/store/store.js";
 import { ROOT_SECRET, seededBytes, settingsOf } from "../keys/key-world.js";

@@ -1,7 +1,7 @@
 /** A model is sold at the price of its first target, whatever stands behind that one, and a loss is told. */
 import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
-import { parsePricePerMillion } from "../../src/money.js";
+import { parsePricePerMillion } from "../../src/base/money.js";
 import { checkSettingsText, type CheckedSettings } from "../../src/serve/settings-check.js";
 
 const KEYS = `

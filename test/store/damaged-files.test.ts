@@ -6,7 +6,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { UnusableData } from "../../src/unusable-data.js";
+import { UnusableData } from "../../src/base/unusable-data.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { openSqliteContents } from "../../src/records/sqlite-contents.js";
 import { checkAnswerFile, openAnswerFile } from "../../src/store/sqlite/answer-file.js";

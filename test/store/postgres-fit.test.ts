@@ -1,6 +1,6 @@
 /** A PostgreSQL whose tables were changed refuses the start by the name of what is not there. */
 import { expect, test } from "vitest";
-import { UnusableData } from "../../src/unusable-data.js";
+import { UnusableData } from "../../src/base/unusable-data.js";
 import { columnsOf } from "../../src/store/postgres/fit.js";
 import { MIGRATIONS } from "../../src/store/postgres/schema.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";

@@ -4,7 +4,7 @@ import { setup as setupUnit } from "./unit-setup.js";
 
 /** @returns What ends with the run. */
 export function setup(): () => void {
-  for (const program of ["src/bundle.mjs", "src/console/build.mjs"]) {
+  for (const program of ["src/build/bundle.mjs", "console/build.mjs"]) {
     const { status } = spawnSync(process.execPath, [program], { stdio: "inherit" });
     if (status !== 0) throw new Error(`${program} failed`);
   }

@@ -2,7 +2,7 @@
 import ts from "typescript";
 import { type SourceFile, visit } from "./source-file.js";
 
-const DEEP_IMPORT = /^((@[\w.-]+\/)?[\w.-]+\/(lib|dist|src|build|internal)\/|node:internal|_(http|tls|stream)_)/;
+const DEEP_IMPORT = /^((@[\w.-]+\/)?[\w-][\w.-]*\/(lib|dist|src|build|internal)\/|node:internal|_(http|tls|stream)_)/;
 const PLATFORM_OBJECT = /(socket|response|request|reply|server|stream|connection)$/i;
 const ASSIGNING = /^(assign|defineProperty|defineProperties|setPrototypeOf)$/;
 

@@ -1,8 +1,8 @@
 /** The table of docs/errors.md, made from the one table of refusals and the protocol's own words. */
 import { readFileSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
-import { GatewayError, isReasonName, type ReasonName, REASONS, reasonWord } from "../../src/errors.js";
-import { GRPC_CODES } from "../../src/rpc/grpc-codes.js";
+import { GatewayError, isReasonName, type ReasonName, REASONS, reasonWord } from "../../src/base/errors.js";
+import { GRPC_CODES } from "../../src/rpc/call/grpc-codes.js";
 import { codeOf } from "../../src/wire/error/code.js";
 import { markdownTable } from "./reference-page.js";
 

@@ -1,6 +1,6 @@
 /** A queue of requests in a process that has too much to do: what becomes of each the test says. */
-import type { QueuedRequest, RequestQueue } from "../../src/api/request-queue.js";
-import { GatewayError } from "../../src/errors.js";
+import type { QueuedRequest, RequestQueue } from "../../src/base/event-loop/request-queue.js";
+import { GatewayError } from "../../src/base/errors.js";
 
 /** What it refuses with. */
 export const OVERLOADED = new GatewayError("ERROR_REASON_OVERLOADED", { problem: "too many", retry_after_ms: "3000" });

@@ -1,6 +1,8 @@
 /** Circles of imports: files that need each other can only be read, tested and moved together. */
-import { dirname } from "node:path";
 import type { SourceFile } from "./source-file.js";
+
+/** The console is one, and the gRPC edge three. */
+const FOLDER = /^(?:console|src\/rpc\/[^/]+|src\/[^/]+)\//;
 
 type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
@@ -10,7 +12,7 @@ export function circlesOfFiles(files: readonly SourceFile[]): string[][] {
 }
 
 /**
- * The same of the first folders below `src`, and of the files beside them; of all `imports`, too, types among them.
+ * The same of the folders of the program, and of the files beside them; of all `imports`, too, types among them.
  */
 export function circlesOfFolders(files: readonly SourceFile[], among: "needs" | "imports" = "needs"): string[][] {
   const graph = new Map<string, Set<string>>();
@@ -24,8 +26,7 @@ export function circlesOfFolders(files: readonly SourceFile[], among: "needs" | 
 }
 
 function folderOf(path: string): string {
-  const [root, folder = ""] = dirname(path).split("/");
-  return folder === "" ? path : `${root}/${folder}/`;
+  return FOLDER.exec(path)?.[0] ?? path;
 }
 
 /** By Tarjan: the groups of more than one. */

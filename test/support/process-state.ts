@@ -1,6 +1,6 @@
 /** What a test can change of the process that runs it, and so of the tests that come after it there. */
 import { vi } from "vitest";
-import { protectedSecrets } from "../../src/redaction.js";
+import { protectedSecrets } from "../../src/base/redaction.js";
 
 /** What goes on by itself, as Node names it. Sockets may stay: clients keep them for a while. */
 const OPEN_KINDS = new Set(["ProcessWrap", "TCPServerWrap", "PipeServerWrap", "UDPWrap", "MessagePort", "FSEventWrap"]);

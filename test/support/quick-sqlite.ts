@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { CallName, Failure, SqliteCalls, WorkerMessage } from "../../src/store/sqlite/calls.js";
 import { sqliteCalls } from "../../src/store/sqlite/database.js";
 import { WorkerServer } from "../../src/store/sqlite/worker-server.js";

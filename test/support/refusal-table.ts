@@ -1,12 +1,16 @@
 /** The table of refusals has what all edges share; what one edge calls a refusal is a column of that edge's own. */
 import { status } from "@grpc/grpc-js";
 import ts from "typescript";
-import { GatewayError, isReasonName, REASONS } from "../../src/errors.js";
+import { GatewayError, isReasonName, REASONS } from "../../src/base/errors.js";
 import { codeOf } from "../../src/wire/error/code.js";
 import { typeOf } from "../../src/wire/openai/error.js";
 import { lineOf, type SourceFile, visit } from "./source-file.js";
 
-const TABLE: ReadonlySet<string> = new Set(["src/errors.ts", "src/people-reasons.ts", "src/refusal-row.ts"]);
+const TABLE: ReadonlySet<string> = new Set([
+  "src/base/errors.ts",
+  "src/base/people-reasons.ts",
+  "src/base/refusal-row.ts",
+]);
 /** What the table says to all: the status of HTTP, whether to come again, and the sentence. */
 const COLUMNS: ReadonlySet<string> = new Set(["http", "retry", "say"]);
 

@@ -10,7 +10,7 @@ import type {
   Sink,
 } from "../../src/api/channel.js";
 import { GetCallerResponse, StreamGenerateRequest, StreamGenerateResponse } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 
 export interface ScriptedCall {
   readonly path: string;

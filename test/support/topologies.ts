@@ -3,7 +3,7 @@ import { bySweep } from "./sweep.js";
 import { TOPOLOGIES, type Topology } from "./world.js";
 
 /**
- * For files whose subject is not the channel between front end and core. `test/flow/front-end-apart.test.ts` has a case
+ * For files whose subject is not the channel between front end and core. `test/flow/operation/front-end-apart.test.ts` has a case
  * of each of them over the channel, in the short form too.
  */
 export const SWEPT_TOPOLOGIES: readonly Topology[] = bySweep({

@@ -1,6 +1,6 @@
 /** A wire and a format that no client speaks: they show that a new one needs nothing but itself. */
 import type { Answer, Event } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { Format } from "../../src/formats/format.js";
 import { eventBytes } from "../../src/wire/events/writer.js";
 import { memberTable } from "../../src/wire/request/members.js";

@@ -1,6 +1,6 @@
 /** What a body may hold at most: each wire refuses more by name, and reads no further than it must to say so. */
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import type { Answer, Event } from "../../src/api/index.js";
 import { AnswerFold } from "../../src/api/answer-fold.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import type { ClientWire } from "../../src/wire/wire.js";
 import { frameOf } from "../support/fake-bedrock.js";

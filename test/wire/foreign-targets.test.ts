@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { foldEvents } from "../../src/api/answer-fold.js";
 import { type Answer, FinishReason, Role } from "../../src/api/index.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import type { Endpoint } from "../../src/families/family.js";
 import { families } from "../../src/families/index.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";

@@ -1,6 +1,6 @@
 /** Streams that are as costly to read as their size allows: no share of one makes too many values for the loop. */
 import { afterEach, expect, test } from "vitest";
-import type { GatewayError } from "../../src/errors.js";
+import type { GatewayError } from "../../src/base/errors.js";
 import type { AnswerForm, RequestFacts } from "../../src/wire/wire.js";
 import { WIRES } from "../gateway/wires.js";
 import { bySweep } from "../support/sweep.js";

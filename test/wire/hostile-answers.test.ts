@@ -1,6 +1,6 @@
 /** Answers of upstreams that number, name and place things as no honest one does: the work they make is bounded. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { GatewayError } from "../../src/errors.js";
+import type { GatewayError } from "../../src/base/errors.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";

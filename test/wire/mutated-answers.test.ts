@@ -6,7 +6,7 @@ import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { StreamGenerateResponse, UsageSource } from "../../src/api/index.js";
 import { AnswerFold } from "../../src/api/answer-fold.js";
-import { GatewayError } from "../../src/errors.js";
+import { GatewayError } from "../../src/base/errors.js";
 import { chargeOf, type Ending } from "../../src/gateway/charge.js";
 import { generatedTokens, readTokens } from "../../src/api/usage.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";

@@ -1,6 +1,6 @@
 /** One reader of a tape. */
 import type { Sink } from "../../api/channel.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import type { Tape } from "./tape.js";
 
 export class Follower<Message> {

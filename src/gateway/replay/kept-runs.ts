@@ -2,12 +2,12 @@
 import { InferenceServiceService, type Source } from "../../api/index.js";
 import type { Sink } from "../../api/channel.js";
 import { isTypedForm } from "../../api/typed-form.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 import type { Ask } from "./ask.js";
 import { ALONE_MAX, KEPT_MS } from "./bounds.js";
-import type { BytePool } from "../../api/byte-pool.js";
+import type { BytePool } from "../../base/bytes/byte-pool.js";
 import type { OtherNodes, RelayQuestion, StreamReader } from "./other-nodes.js";
 import type { Run } from "./run.js";
 import { Shares } from "./shares.js";

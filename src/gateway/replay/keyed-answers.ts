@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallMetadata, CallSink } from "../../api/channel.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import type { GatewayCall } from "../gateway.js";
 import { readRecord, writeRecord } from "./answer-record.js";
 import type { NewAnswer, StoredAnswer } from "./answer-store.js";

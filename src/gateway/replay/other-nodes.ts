@@ -1,9 +1,9 @@
 /** Kept answers of other nodes: a stream that one node serves can be resumed, or ended, through any other. */
-import { Cancellation, type CancelSignal } from "../../api/cancellation.js";
+import { Cancellation, type CancelSignal } from "../../base/cancellation.js";
 import type { CallMetadata, Sink } from "../../api/channel.js";
 import { InferenceServiceService, Source } from "../../api/index.js";
 import type { RelayInlet, RelayOutlet, Relays } from "../../api/relays.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import { type FrameKind, FrameReader, FrameWriter, readError, RelaySeal, writeError } from "./relay-frames.js";
 
 /** The caller that resumes or ends a stream. */

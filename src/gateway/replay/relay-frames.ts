@@ -1,8 +1,8 @@
 /** How a node sends a kept answer to another node: frames in a stream of bytes, which is sent in sealed pieces. */
 import { hkdfSync } from "node:crypto";
-import { asBuffer } from "../../api/bytes.js";
-import { GatheredBytes } from "../../api/gathered-bytes.js";
-import { GatewayError, type ReasonName, REASONS } from "../../errors.js";
+import { asBuffer } from "../../base/bytes/bytes.js";
+import { GatheredBytes } from "../../base/bytes/gathered-bytes.js";
+import { GatewayError, type ReasonName, REASONS } from "../../base/errors.js";
 import { opened, type Seal, sealed } from "./seal.js";
 
 /** The client's own request, the headers of its answer, one message of it, and how it ended. */

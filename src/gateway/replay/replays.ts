@@ -2,12 +2,12 @@
 import type { CallMetadata, CallSink, Sink } from "../../api/channel.js";
 import type { Relays } from "../../api/relays.js";
 import { AccountServiceService, InferenceServiceService, KeyServiceService, type Source } from "../../api/index.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 import type { Ask } from "./ask.js";
 import { POOL_BYTES_MAX, STOP_MS } from "./bounds.js";
-import { BytePool } from "../../api/byte-pool.js";
+import { BytePool } from "../../base/bytes/byte-pool.js";
 import { IDEMPOTENCY_HEADER } from "../../api/request-headers.js";
 import { KeyedAnswers, type KeyedParts } from "./keyed-answers.js";
 import { KeptRuns } from "./kept-runs.js";

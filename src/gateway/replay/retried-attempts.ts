@@ -3,12 +3,12 @@
  * not pay for another one.
  */
 import type { CallMetadata, CallSink } from "../../api/channel.js";
-import { GatewayError, type ReasonName } from "../../errors.js";
+import { GatewayError, type ReasonName } from "../../base/errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 import { type Ask, ORIGINAL_HEADER } from "./ask.js";
 import { ALONE_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
-import type { BytePool } from "../../api/byte-pool.js";
+import type { BytePool } from "../../base/bytes/byte-pool.js";
 import { type Asker, LOST_HEADER, LostAttempts } from "./lost-attempts.js";
 import { Run, type Work } from "./run.js";
 import { Shares } from "./shares.js";

@@ -1,7 +1,7 @@
 /** One execution of a request that may outlive the client that began it. */
-import { Cancellation } from "../../api/cancellation.js";
+import { Cancellation } from "../../base/cancellation.js";
 import type { Sink } from "../../api/channel.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 

@@ -1,9 +1,9 @@
 /** A recording of an answer, and its readers: each reads from the first message, at its own pace. */
-import type { CancelSignal } from "../../api/cancellation.js";
+import type { CancelSignal } from "../../base/cancellation.js";
 import type { CallMetadata, Sink } from "../../api/channel.js";
-import { GatewayError } from "../../errors.js";
-import type { BytePool, Pooled } from "../../api/byte-pool.js";
-import { OwnCopies } from "../../api/own-copies.js";
+import { GatewayError } from "../../base/errors.js";
+import type { BytePool, Pooled } from "../../base/bytes/byte-pool.js";
+import { OwnCopies } from "../../base/bytes/own-copies.js";
 import type { Ask } from "./ask.js";
 import { ANSWER_BYTES_MAX } from "./bounds.js";
 import { Follower } from "./follower.js";

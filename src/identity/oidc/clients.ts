@@ -1,7 +1,7 @@
 /** The gateway as a client of each issuer: what the issuer says of itself is asked for once an hour, when needed. */
 import type { IssuerSettings } from "../../config/settings.js";
 import type { Configuration } from "openid-client";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import { boundedFetch, FETCH_MS } from "./bounded-fetch.js";
 import { failed } from "./issuer.js";
 

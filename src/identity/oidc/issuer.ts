@@ -1,6 +1,6 @@
 /** An OpenID Connect issuer as the settings name it, and the words by which its sign-ins are refused. */
 import type { IssuerSettings } from "../../config/settings.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 
 export type IssuerWords = Pick<IssuerSettings, "title">;
 

@@ -1,7 +1,7 @@
 /** Sign-in at OpenID Connect issuers: code flow with PKCE, state and nonce, bound to the browser that began. */
 import type { IssuerSettings } from "../../config/settings.js";
 import { unknown } from "../../api/check.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import type { RandomBytes } from "../tokens.js";
 import type { Seal } from "../second-factors.js";
 import { type OidcClient, type OidcClients, plainError } from "./clients.js";

@@ -1,6 +1,6 @@
 /** Who comes in by an issuer's word: as whom, what is asked beside it, and what is written. */
 import { type Act, markWritten } from "../../audit/act.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import type { OidcEntry, OidcFacts, OidcResult, OidcWay } from "../../store/oidc-scripts.js";
 import type { UserRow } from "../../store/people-rows.js";
 import type { PeopleStore } from "../../store/people-store.js";

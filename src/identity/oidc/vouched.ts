@@ -1,6 +1,6 @@
 /** Whom an issuer vouches for, read off its claims; only a verified e-mail address counts. */
 import type { IssuerSettings } from "../../config/settings.js";
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { emailOf, nameOf } from "../user-fields.js";
 import { notTaken } from "./issuer.js";
 import type { Vouched } from "./pending.js";

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Act } from "../../audit/act.js";
-import { failpoint } from "../../failpoint.js";
+import { failpoint } from "../../base/failpoint.js";
 import { CHAIN_START } from "../../ledger/transfer.js";
 import { makeDirectory } from "../data-directory.js";
 import { hexOf } from "../digest.js";

@@ -2,8 +2,8 @@
  * Answers with an Idempotency-Key in PostgreSQL, where all nodes find them. Of two nodes that claim a key one is first:
  * the other runs nothing.
  */
-import { residentBytes } from "../../api/own-copies.js";
-import { GatewayError } from "../../errors.js";
+import { residentBytes } from "../../base/bytes/own-copies.js";
+import { GatewayError } from "../../base/errors.js";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../answer-rows.js";
 import type { Postgres, Session } from "./connection.js";
 import { sql } from "./sql.js";

@@ -1,6 +1,6 @@
 /** What an archive asks of PostgreSQL: under the lock of one account at a time, as a batch of the ledger. */
 import { type Act, eventOf } from "../../audit/act.js";
-import { failpoint } from "../../failpoint.js";
+import { failpoint } from "../../base/failpoint.js";
 import {
   type AccountColumns,
   accountsText,

@@ -1,6 +1,6 @@
 /** The way to PostgreSQL: bounded pools of connections, transactions with bounded times, and what runs once more. */
 import pg from "pg";
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import { endsConnection, isTaken, mayRunAgain, messageOf, refusalOf, UnusableDatabase } from "./failure.js";
 import { checkServer } from "./server-check.js";
 import { needsStandIn, STAND_IN, withNul, withoutNul } from "../nul-escape.js";

@@ -1,8 +1,8 @@
 /** What an error of PostgreSQL, or of the way to it, means. */
 import pg from "pg";
-import { FailpointError } from "../../failpoint.js";
-import { GatewayError } from "../../errors.js";
-import { UnusableData } from "../../unusable-data.js";
+import { FailpointError } from "../../base/failpoint.js";
+import { GatewayError } from "../../base/errors.js";
+import { UnusableData } from "../../base/unusable-data.js";
 
 /** A database that may not hold money, or not this program's. No retry helps: a person has to do what it says. */
 export class UnusableDatabase extends UnusableData {}

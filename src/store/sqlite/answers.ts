@@ -1,6 +1,6 @@
 /** Answers with an Idempotency-Key, behind a thread of their own that starts with the first of them. */
-import { residentBytes } from "../../api/own-copies.js";
-import { GatewayError } from "../../errors.js";
+import { residentBytes } from "../../base/bytes/own-copies.js";
+import { GatewayError } from "../../base/errors.js";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../answer-rows.js";
 import type { AnswerChange, SqliteAnswers } from "./answer-file.js";
 import { SqliteThread } from "./thread.js";

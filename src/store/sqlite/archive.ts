@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Act, eventOf } from "../../audit/act.js";
-import { failpoint } from "../../failpoint.js";
+import { failpoint } from "../../base/failpoint.js";
 import {
   type AccountColumns,
   accountsText,

@@ -1,7 +1,7 @@
 /** The database as its own thread sees it: every call, answered at once. */
 import type { AuditEvent } from "../../audit/act.js";
 import type { LedgerOperation, LedgerResult } from "../../ledger/operation.js";
-import { failpoint } from "../../failpoint.js";
+import { failpoint } from "../../base/failpoint.js";
 import type { Book } from "../../ledger/book.js";
 import { decide } from "../../ledger/state.js";
 import { flattenResults, readOperations } from "./batch-message.js";

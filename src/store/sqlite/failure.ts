@@ -1,5 +1,5 @@
 /** What an error of the database means. */
-import { FailpointError } from "../../failpoint.js";
+import { FailpointError } from "../../base/failpoint.js";
 import type { Failure } from "./calls.js";
 import { SqliteError } from "./binding.js";
 import { LogSyncError } from "./wal.js";

@@ -1,7 +1,7 @@
 /** The database file: its directory, its lock, and how it is opened. */
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { UnusableData } from "../../unusable-data.js";
+import { UnusableData } from "../../base/unusable-data.js";
 import { DATABASE_NAME, hasServed, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "../data-directory.js";
 import {
   type Loss,

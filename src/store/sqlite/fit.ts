@@ -1,6 +1,6 @@
 /** Whether a database file is whole, and has the tables that this program works with. */
 import { statSync } from "node:fs";
-import { UnusableData } from "../../unusable-data.js";
+import { UnusableData } from "../../base/unusable-data.js";
 import { Sqlite, SqliteError } from "./binding.js";
 
 export interface ExpectedFit {

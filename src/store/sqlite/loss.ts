@@ -1,5 +1,5 @@
 /** What a data directory lost since its ledger last wrote there, as its witness tells. */
-import { UnusableData } from "../../unusable-data.js";
+import { UnusableData } from "../../base/unusable-data.js";
 import assert from "node:assert";
 import { SqliteAudit } from "./audit.js";
 import type { Sqlite } from "./binding.js";

@@ -1,6 +1,6 @@
 /** Brings a database file to the newest schema, and refuses one that this program does not know. */
 import type { Sqlite } from "./binding.js";
-import { UnusableData } from "../../unusable-data.js";
+import { UnusableData } from "../../base/unusable-data.js";
 import { checkSteps, stepDigests } from "../schema-steps.js";
 import { APPLICATION_ID, type Migration } from "./schema.js";
 

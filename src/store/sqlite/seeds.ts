@@ -1,6 +1,6 @@
 /** What a settings file makes, in one transaction: a file is applied whole or not at all. */
 import assert from "node:assert";
-import { failpoint } from "../../failpoint.js";
+import { failpoint } from "../../base/failpoint.js";
 import { decide } from "../../ledger/state.js";
 import type { SqliteAccounts } from "./accounts.js";
 import type { SqliteAudit } from "./audit.js";

@@ -1,6 +1,6 @@
 /** The SQLite driver: a store in one directory, behind a thread of its own, of this process or of another one. */
 import { resolve } from "node:path";
-import type { Distribution } from "../../api/distribution.js";
+import type { Distribution } from "../../base/distribution.js";
 import type { CallArguments, CallName, CallResult, SqliteCalls } from "./calls.js";
 import { SqliteThread, verifyBeside } from "./thread.js";
 import { flattenOperations, readResults } from "./batch-message.js";

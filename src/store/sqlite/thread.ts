@@ -1,7 +1,7 @@
 /** The main thread's end of the database's thread: questions out, answers in, and what happens when it fails. */
 import type { Worker } from "node:worker_threads";
-import { GatewayError } from "../../errors.js";
-import { UnusableData } from "../../unusable-data.js";
+import { GatewayError } from "../../base/errors.js";
+import { UnusableData } from "../../base/unusable-data.js";
 import type {
   CallArguments,
   CallMessage,
@@ -13,7 +13,7 @@ import type {
   WorkerTask,
 } from "./calls.js";
 import type { VerifyReport } from "../store.js";
-import { startThread } from "../../threads.js";
+import { startThread } from "../../base/threads.js";
 
 /** How many calls may wait for the thread. Operations of the ledger come in batches, two at a time. */
 const CALLS_MAX = 10_000;

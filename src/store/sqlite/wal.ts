@@ -7,7 +7,7 @@
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync, realpathSync } from "node:fs";
 import { performance } from "node:perf_hooks";
-import type { Distribution } from "../../api/distribution.js";
+import type { Distribution } from "../../base/distribution.js";
 import type { Sqlite } from "./binding.js";
 
 /** After this nobody knows what the disk holds. */

@@ -1,10 +1,10 @@
 /** The entry of the database's threads: one that serves every call in order, and short-lived ones that verify. */
 import assert from "node:assert";
 import { type MessagePort, parentPort } from "node:worker_threads";
-import { Distribution, SHORT_SECONDS_BOUNDS } from "../../api/distribution.js";
-import { UnusableData } from "../../unusable-data.js";
-import { giveBackStartMemory } from "../../start-memory.js";
-import { taskOf } from "../../threads.js";
+import { Distribution, SHORT_SECONDS_BOUNDS } from "../../base/distribution.js";
+import { UnusableData } from "../../base/unusable-data.js";
+import { giveBackStartMemory } from "../../base/start-memory.js";
+import { taskOf } from "../../base/threads.js";
 import { checkAnswerFile, openAnswerFile, SqliteAnswers } from "./answer-file.js";
 import type { WorkerMessage, WorkerTask } from "./calls.js";
 import { sqliteCalls } from "./database.js";

@@ -1,6 +1,6 @@
 /** The words by which upstreams say why an answer ended, of every family that is known, and the rule for all others. */
 import { FinishReason } from "../../api/index.js";
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { toldName } from "../error/redact.js";
 import { upstreamFailed } from "../error/refusals.js";
 

@@ -1,5 +1,5 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { objectOf, textOf } from "../json/value.js";
 import { codeOf } from "../error/code.js";
 import { contextMessage } from "../error/context-message.js";

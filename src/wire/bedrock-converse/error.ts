@@ -1,5 +1,5 @@
 /** What an upstream's refusals mean for our client, before an answer and amid one. */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { redacted } from "../error/redact.js";
 import { retryAfterMs } from "../error/retry-after.js";

@@ -1,5 +1,5 @@
 /** The code of a refusal in the envelopes that have one: a word for programs. */
-import type { GatewayError, ReasonName } from "../../errors.js";
+import type { GatewayError, ReasonName } from "../../base/errors.js";
 
 /** Words that clients know from elsewhere. Any other refusal has the word of its own reason. */
 const KNOWN_CODES: ReadonlyMap<ReasonName, string> = new Map<ReasonName, string>([

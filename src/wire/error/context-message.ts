@@ -1,5 +1,5 @@
 /** How a client's wire words an input that is too long for the model. */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { wordsIn } from "./server-words.js";
 
 export interface ContextWording {

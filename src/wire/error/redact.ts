@@ -1,5 +1,5 @@
 /** Takes out of an upstream's words what a client may not read: credentials, places, and pages of HTML. */
-import { withoutSecrets } from "../../redaction.js";
+import { withoutSecrets } from "../../base/redaction.js";
 
 const MESSAGE_CHARACTERS_MAX = 2000;
 

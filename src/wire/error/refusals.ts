@@ -1,5 +1,5 @@
 /** The refusals that every wire has cause for. */
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 
 /** The answer of an upstream is none, or is no answer of its wire. */
 export function upstreamFailed(problem: string, cause?: unknown): GatewayError {

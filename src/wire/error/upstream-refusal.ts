@@ -1,5 +1,5 @@
 /** What an upstream's refusal means for our client: the same on every wire, once the wire's own words are read. */
-import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
+import { type ErrorMetadata, GatewayError, type ReasonName } from "../../base/errors.js";
 import { parsed } from "../json/value.js";
 import { textOfPage, toldName } from "./redact.js";
 import { retryAfterMs } from "./retry-after.js";

@@ -1,8 +1,8 @@
 /** What every wire of server-sent events does with a stream: frames, batches, pages, and answers in one piece. */
-import { GatheredBytes } from "../../api/gathered-bytes.js";
-import { firstSign, withoutByteOrderMark } from "../../api/byte-order-mark.js";
+import { GatheredBytes } from "../../base/bytes/gathered-bytes.js";
+import { firstSign, withoutByteOrderMark } from "../../base/bytes/byte-order-mark.js";
 import type { Event } from "../../api/index.js";
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { unreadable, upstreamFailed } from "../error/refusals.js";
 import { eventBytes, joinedEvent, readableEvents } from "./writer.js";
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";

@@ -4,8 +4,8 @@
  */
 import { isAscii } from "node:buffer";
 import type { Event } from "../../api/index.js";
-import { asUtf8 } from "../../api/utf8.js";
-import type { GatewayError } from "../../errors.js";
+import { asUtf8 } from "../../base/bytes/utf8.js";
+import type { GatewayError } from "../../base/errors.js";
 
 /** A line end between tokens, and the indent behind it. */
 const LINE_BREAKS = /[\r\n][ \t\r\n]*/g;

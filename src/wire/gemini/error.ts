@@ -1,5 +1,5 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in Google's envelope. */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { contextMessage } from "../error/context-message.js";
 import { redacted, toldName } from "../error/redact.js";

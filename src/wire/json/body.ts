@@ -1,5 +1,5 @@
 /** The one pass over a client's body: its top level, of which each member is seen, and none twice. */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { BODY_NODES_MAX, invalid, JsonCursor } from "./cursor.js";
 import { claimKey, type Member } from "./splice.js";
 

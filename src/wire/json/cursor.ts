@@ -1,7 +1,7 @@
 /** A strict pull reader of JSON (RFC 8259) over bytes: one pass, bounded, nothing built that is not asked for. */
 import { isUtf8 } from "node:buffer";
-import { JSON_DEPTH_MAX } from "../../api/json-depth.js";
-import { GatewayError } from "../../errors.js";
+import { JSON_DEPTH_MAX } from "../../base/bytes/json-depth.js";
+import { GatewayError } from "../../base/errors.js";
 import { mayHoldAddress } from "../request/address-names.js";
 import { mayNameKept } from "../request/kept-names.js";
 import { longStrings } from "./long-string.js";

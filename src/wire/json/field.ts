@@ -1,5 +1,5 @@
 /** What a top-level field of a request may hold: a check for each kind of field that the wires have in common. */
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import type { JsonCursor, JsonKind } from "./cursor.js";
 import { wrongValue } from "./node.js";
 

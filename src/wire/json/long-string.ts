@@ -1,5 +1,5 @@
 /** The text of long JSON strings, passed by vector instructions, which JavaScript itself does not have. */
-import { copyShared } from "../../api/shared-bytes.js";
+import { copyShared } from "../../base/bytes/shared-bytes.js";
 import { LONG_STRING_MODULE } from "../../../gen/wasm/long-string.js";
 
 interface Constant {

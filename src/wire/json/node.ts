@@ -1,7 +1,7 @@
 /**
  * JSON as a tree that knows its bytes, for reading that checks each value and loses none: numbers keep their digits.
  */
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import { JsonCursor, type JsonKind } from "./cursor.js";
 
 /** One value. Exactly the field of its kind is filled. */

@@ -1,5 +1,5 @@
 /** Our refusal of one message of a WebSocket. All else of errors is as in every wire of OpenAI's. */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { codeOf } from "../error/code.js";
 import { messageOf, typeOf } from "../openai/error.js";
 

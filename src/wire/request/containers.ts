@@ -1,5 +1,5 @@
 /** What a request says of the container that its upstream runs code in: which one, and what is loaded into it. */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { wrongValue } from "../json/node.js";
 import { listOf, objectOf, textOf } from "../json/value.js";
 

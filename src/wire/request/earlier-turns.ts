@@ -2,7 +2,7 @@
  * Members that stand for earlier turns of a conversation: no gateway and no other upstream has those turns, so that a
  * request without its member would be another one. The one table of them, for every wire.
  */
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import { wrongValue } from "../json/node.js";
 import { CONVERSATION, NEW_CONTAINER, SEND_IT } from "./kept-names.js";
 

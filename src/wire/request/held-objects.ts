@@ -1,5 +1,5 @@
 /** Objects that the upstream keeps under the operator's credential: an id could name another tenant's. */
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import { EARLIER_TURNS } from "./earlier-turns.js";
 import { foldedName } from "./folded-name.js";
 import { HELD, LETTERS_MIN, NEW_CONTAINER, SEND_IT, SEND_TEXT } from "./kept-names.js";

@@ -1,6 +1,6 @@
 /** Tools in a request: which of them the upstream runs itself, and whose calls somebody pays. */
 import type { ToolUse } from "../../api/index.js";
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { type Held, heldIn, isDefinition, noteHeldName, refuseHeld } from "./held-objects.js";
 import { JsonCursor } from "../json/cursor.js";
 import { TOOLS, TOOLS_MAX } from "../json/field.js";

@@ -2,7 +2,7 @@
  * What of a request may go upstream, by the table of its wire and family: the one place where that is decided, for a
  * client's own bytes, for what was translated from another wire, and for what a typed request brings along.
  */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { unsupported } from "../error/refusals.js";
 import type { HostedTool } from "./hosted-tools.js";
 import { JsonCursor } from "../json/cursor.js";

@@ -1,5 +1,5 @@
 /** What the gateway does with each member of a request: a table for each wire, and what a family adds to it. */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import type { Member } from "../json/splice.js";
 import { parsed } from "../json/value.js";
 import { EARLIER_TURNS, type EarlierTurns, turnsRefusal } from "./earlier-turns.js";

@@ -1,5 +1,5 @@
 /** What of a body asks for a service tier or for tools of the upstream's, noted in the one pass over it. */
-import type { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../base/errors.js";
 import { serviceTierOf } from "../../api/service-tier.js";
 import { containerIn } from "./containers.js";
 import type { Held } from "./held-objects.js";

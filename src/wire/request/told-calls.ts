@@ -1,5 +1,5 @@
 /** The ids of the calls that a conversation already holds. */
-import { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../base/errors.js";
 import type { Prompt } from "../../api/index.js";
 import type { WireRequest } from "../wire.js";
 

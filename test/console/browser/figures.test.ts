@@ -2,8 +2,8 @@
 import { text as textIn } from "node:stream/consumers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { count, money } from "../../../src/console/format.js";
-import { formatUsd } from "../../../src/money.js";
+import { count, money } from "../../../console/format.js";
+import { formatUsd } from "../../../src/base/money.js";
 import { generate, joinWorld, type World } from "./world.js";
 
 /** `npm run figures` makes 10,000 of them. */

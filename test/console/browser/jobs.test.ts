@@ -2,8 +2,8 @@
 import { text as textIn } from "node:stream/consumers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { money } from "../../../src/console/format.js";
-import { formatUsd } from "../../../src/money.js";
+import { money } from "../../../console/format.js";
+import { formatUsd } from "../../../src/base/money.js";
 import { PERSON } from "./person.js";
 import { generate, joinWorld, SCRIPT_NAME, type World } from "./world.js";
 

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { money } from "../../../src/console/format.js";
+import { money } from "../../../console/format.js";
 import { script } from "../../support/fake-upstream.js";
 import { startGateway } from "../../support/gateway-process.js";
 import { PERSON } from "./person.js";

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { CLIENTS, type Client } from "../../../src/console/parts/snippets.js";
+import { CLIENTS, type Client } from "../../../console/parts/snippets.js";
 import { clientOf, type DynamicStream, type Json } from "../../support/dynamic-client.js";
 import { joinWorld, type World } from "./world.js";
 

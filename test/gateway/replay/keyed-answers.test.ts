@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Cancellation } from "../../../src/api/cancellation.js";
+import { Cancellation } from "../../../src/base/cancellation.js";
 import { InferenceServiceService, KeySettings, type StreamGenerateResponse } from "../../../src/api/index.js";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { Ask } from "../../../src/gateway/replay/ask.js";
 import { Replays } from "../../../src/gateway/replay/replays.js";
 import { callerOf } from "../../../src/keys/key-caller.js";
-import { AnswerSink } from "../../../src/rpc/head.js";
+import { AnswerSink } from "../../../src/rpc/call/head.js";
 import { Answers } from "../../../src/store/sqlite/answers.js";
 
 const MIB = 1_048_576;

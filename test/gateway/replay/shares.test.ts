@@ -1,7 +1,7 @@
 /** What is kept for accounts: each keeps what it has up to an equal share, whatever the others do. */
 import { fc } from "../../support/seeds.js";
 import { expect, test } from "vitest";
-import { BytePool, type Pooled } from "../../../src/api/byte-pool.js";
+import { BytePool, type Pooled } from "../../../src/base/bytes/byte-pool.js";
 import { Shares } from "../../../src/gateway/replay/shares.js";
 
 /** An answer of a pool, as a tape is one. */

@@ -1,10 +1,10 @@
 /** A recorded answer: everyone reads all of it at its own pace, and what it takes has bounds. */
 import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
-import { Cancellation } from "../../../src/api/cancellation.js";
+import { Cancellation } from "../../../src/base/cancellation.js";
 import type { CallMetadata, Sink } from "../../../src/api/channel.js";
-import { GatewayError } from "../../../src/errors.js";
-import { BytePool } from "../../../src/api/byte-pool.js";
+import { GatewayError } from "../../../src/base/errors.js";
+import { BytePool } from "../../../src/base/bytes/byte-pool.js";
 import { Tape } from "../../../src/gateway/replay/tape.js";
 
 const MIB = 1_048_576;

@@ -1,5 +1,5 @@
 /** The OpenAPI document of the HTTP edge, made from the protocol and the client formats. */
-import { REASONS, reasonWord, isReasonName } from "../../../src/errors.js";
+import { REASONS, reasonWord, isReasonName } from "../../../src/base/errors.js";
 import { ANSWERED } from "../headers-page.js";
 import { formatPaths } from "./format-paths.js";
 import { managementPaths, type PathOperation } from "./management-paths.js";

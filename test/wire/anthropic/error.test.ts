@@ -1,6 +1,6 @@
 /** Errors: what an upstream's refusal means for our client, and how ours look in the wire's envelope. */
 import { describe, expect, test } from "vitest";
-import { GatewayError, REASONS, type ReasonName } from "../../../src/errors.js";
+import { GatewayError, REASONS, type ReasonName } from "../../../src/base/errors.js";
 import { encodeErrorOf, wire } from "../../../src/wire/anthropic/index.js";
 import { codeOf } from "../../../src/wire/error/code.js";
 

@@ -1,6 +1,6 @@
 /** Reads requests and streams in pieces, so that tests compare what came of them. */
 import type { Event } from "../../../src/api/index.js";
-import type { GatewayError } from "../../../src/errors.js";
+import type { GatewayError } from "../../../src/base/errors.js";
 import { tabledFacts } from "../../../src/models/facts.js";
 import { wire } from "../../../src/wire/anthropic/index.js";
 import type { AnswerReport, OwnedFields, RequestFacts, WireRequest } from "../../../src/wire/wire.js";

@@ -1,6 +1,6 @@
 /** Requests: what is read of them, what is refused, and what other wires' prompts become. */
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { wire } from "../../../src/wire/anthropic/index.js";
 import { tabledFacts } from "../../../src/models/facts.js";
 import { rulesOf } from "../../../src/wire/claude/request/encode-rules.js";

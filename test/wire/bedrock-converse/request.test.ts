@@ -1,7 +1,7 @@
 /** Requests of Converse: what the prompts of other wires become, and what is refused or left out by name. */
 import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { tabledFacts } from "../../../src/models/facts.js";
 import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
 import { createWire } from "../../../src/wire/bedrock-converse/index.js";

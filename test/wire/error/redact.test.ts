@@ -1,6 +1,6 @@
 /** What an upstream writes cannot make the redaction of its words slow. */
 import { expect, test } from "vitest";
-import { withoutSecrets } from "../../../src/redaction.js";
+import { withoutSecrets } from "../../../src/base/redaction.js";
 import { redacted } from "../../../src/wire/error/redact.js";
 
 const CHARACTERS = 8_000;

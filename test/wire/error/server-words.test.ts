@@ -7,7 +7,7 @@ import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../../src/wire/gemini/index.js";
 import { wire as chat } from "../../../src/wire/openai-chat/index.js";
 import { wire as responses } from "../../../src/wire/openai-responses/index.js";
-import type { GatewayError } from "../../../src/errors.js";
+import type { GatewayError } from "../../../src/base/errors.js";
 import { Bench } from "../../routing/refusing-model.js";
 import { inWords } from "../../support/refusals.js";
 import { SERVER_REFUSALS, type ServerRefusal } from "./server-refusals.js";

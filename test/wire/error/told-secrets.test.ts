@@ -1,7 +1,7 @@
 /** Whatever an upstream writes into an error, a client reads no credential, host, address or path of it. */
 import { expect, test } from "vitest";
 import { families } from "../../../src/families/index.js";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import type { UpstreamWire } from "../../../src/wire/wire.js";
 
 const SECRET = "A1b2C3d4E5f6G7h8";

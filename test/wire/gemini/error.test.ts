@@ -1,6 +1,6 @@
 /** Errors: what an upstream's mean for our client, and ours in Google's envelope. */
 import { expect, test } from "vitest";
-import { GatewayError, type ReasonName } from "../../../src/errors.js";
+import { GatewayError, type ReasonName } from "../../../src/base/errors.js";
 import type { RefusalKind } from "../../../src/wire/error/upstream-refusal.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 

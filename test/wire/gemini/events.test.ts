@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { foldEvents } from "../../../src/api/answer-fold.js";
 import { type Event, FinishReason } from "../../../src/api/index.js";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 import { chunk, FACTS, readStream, sse } from "./reading.js";
 

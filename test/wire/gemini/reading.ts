@@ -1,6 +1,6 @@
 /** Reading streams in a test: cut anywhere, as batches or run together. */
 import type { Event } from "../../../src/api/index.js";
-import type { GatewayError } from "../../../src/errors.js";
+import type { GatewayError } from "../../../src/base/errors.js";
 import { tabledFacts } from "../../../src/models/facts.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 import type { AnswerReport, OwnedFields, RequestFacts, WireRequest } from "../../../src/wire/wire.js";

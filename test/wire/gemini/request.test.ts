@@ -1,7 +1,7 @@
 /** Requests: what is read of a body, what is refused, and what goes upstream from another wire. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { gemini } from "../../../src/families/gemini.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";

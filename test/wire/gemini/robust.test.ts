@@ -1,7 +1,7 @@
 /** Whatever comes, the wire answers with a refusal of its own or reads on: it never breaks. */
 import { fc } from "../../support/seeds.js";
 import { expect, test } from "vitest";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
 import { owned, readStream, request, sse } from "./reading.js";

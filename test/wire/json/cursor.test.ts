@@ -1,7 +1,7 @@
 /** The strict JSON reader against JSON.parse, and at its bounds. */
 import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { JSON_NODES_MAX, JsonCursor } from "../../../src/wire/json/cursor.js";
 import { readTree } from "../../../src/wire/json/node.js";
 

@@ -1,7 +1,7 @@
 /** Long strings, passed by vectors, against a reader that looks at one byte after the other. */
 import { fc } from "../../support/seeds.js";
 import { describe, expect, test, vi } from "vitest";
-import type { GatewayError } from "../../../src/errors.js";
+import type { GatewayError } from "../../../src/base/errors.js";
 import { JsonCursor } from "../../../src/wire/json/cursor.js";
 import { longStrings } from "../../../src/wire/json/long-string.js";
 

@@ -9,7 +9,7 @@ import {
   type Part,
   Role,
 } from "../../../src/api/index.js";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { wire } from "../../../src/wire/openai-chat/index.js";
 import { fold } from "./reading.js";
 

@@ -1,6 +1,6 @@
 /** Errors: what an upstream's refusal means, what of it a client may read, and our own envelope. */
 import { describe, expect, test } from "vitest";
-import { type ErrorMetadata, GatewayError, type ReasonName } from "../../../src/errors.js";
+import { type ErrorMetadata, GatewayError, type ReasonName } from "../../../src/base/errors.js";
 import type { RefusalKind } from "../../../src/wire/error/upstream-refusal.js";
 import { wire } from "../../../src/wire/openai-chat/index.js";
 

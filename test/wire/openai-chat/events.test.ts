@@ -1,7 +1,7 @@
 /** Streams as clients are told them: errors inside, and typed steps written out. */
 import { describe, expect, test } from "vitest";
 import { type Event, FinishReason } from "../../../src/api/index.js";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { wire } from "../../../src/wire/openai-chat/index.js";
 import { FACTS } from "./bodies.js";
 import { chunk, fold, readStream, sse } from "./reading.js";

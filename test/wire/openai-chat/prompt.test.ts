@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { type Message, type Part, Prompt, Role } from "../../../src/api/index.js";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { type OpenAiChatDialect, openAiChatDialect, wire } from "../../../src/wire/openai-chat/index.js";
 import type { OwnedFields, WireRequest } from "../../../src/wire/wire.js";
 import { FACTS, owned, prompt } from "./bodies.js";

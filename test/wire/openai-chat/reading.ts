@@ -1,6 +1,6 @@
 /** Reads streams in pieces and folds typed steps, so that tests compare what came of them. */
 import type { Event } from "../../../src/api/index.js";
-import type { GatewayError } from "../../../src/errors.js";
+import type { GatewayError } from "../../../src/base/errors.js";
 import { wire } from "../../../src/wire/openai-chat/index.js";
 import type { AnswerForm, AnswerReport, RequestFacts } from "../../../src/wire/wire.js";
 

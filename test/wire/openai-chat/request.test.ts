@@ -1,7 +1,7 @@
 /** Requests: what is read of them, what is refused, and that only what the gateway owns is ever changed. */
 import { fc } from "../../support/seeds.js";
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { openAiChatDialect, wire } from "../../../src/wire/openai-chat/index.js";
 import type { OwnedFields, RequestFacts, WireRequest } from "../../../src/wire/wire.js";
 import { jsonText, owned } from "./bodies.js";

@@ -1,7 +1,7 @@
 /** Every kind of item that the official client knows: carried to other wires, told in words, or refused by name. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../../src/errors.js";
+import { GatewayError } from "../../../src/base/errors.js";
 import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../../src/wire/gemini/index.js";
 import { openAiChatDialect } from "../../../src/wire/openai-chat/facts-dialect.js";

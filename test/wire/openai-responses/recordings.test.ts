@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { foldEvents } from "../../../src/api/answer-fold.js";
 import { type Answer, type Event, FinishReason } from "../../../src/api/index.js";
-import type { GatewayError } from "../../../src/errors.js";
+import type { GatewayError } from "../../../src/base/errors.js";
 import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";

@@ -1,6 +1,6 @@
 /** Reads the events of a stream, and whole answers as the events that would have made them, into text and steps. */
 import { FinishReason, type Usage } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
 import { AnswerCollector } from "../../answer/collector.js";
 import { tokenCount } from "../../answer/token-count.js";

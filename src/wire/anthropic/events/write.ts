@@ -8,7 +8,7 @@ import {
   type ToolCallStart,
   type Usage,
 } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { jsonOf, objectText } from "../../json/text.js";
 import { StreamEncoder } from "../../events/writer.js";
 import type { RequestFacts } from "../../wire.js";

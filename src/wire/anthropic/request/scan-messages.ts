@@ -1,5 +1,5 @@
 /** The pass over the messages of a body: who speaks, how much of it is media, and which thoughts are of our making. */
-import { GatewayError } from "../../../errors.js";
+import { GatewayError } from "../../../base/errors.js";
 import { type Held, heldFile, isRetold, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTool, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";

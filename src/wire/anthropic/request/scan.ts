@@ -1,5 +1,5 @@
 /** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { scanBody } from "../../json/body.js";
 import { scanTools } from "../../request/hosted-tools.js";
 import { keptId } from "../../request/kept-ids.js";

@@ -1,7 +1,7 @@
 /** Cuts a binary event stream into its messages. Each tells its own length, and proves itself by two checksums. */
 import { createRequire } from "node:module";
-import { asBuffer } from "../../../api/bytes.js";
-import { GatheredBytes } from "../../../api/gathered-bytes.js";
+import { asBuffer } from "../../../base/bytes/bytes.js";
+import { GatheredBytes } from "../../../base/bytes/gathered-bytes.js";
 import type { EventStreamCodec, Message } from "@smithy/eventstream-codec";
 
 /** Loaded with the first stream: a gateway without such a family starts faster. */

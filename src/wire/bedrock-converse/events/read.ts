@@ -1,5 +1,5 @@
 /** Reads streams: the upstream's binary messages to batches of typed steps. */
-import { GatewayError } from "../../../errors.js";
+import { GatewayError } from "../../../base/errors.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { objectOf, parsed } from "../../json/value.js";
 import { isHeavyEvent } from "../../json/weight.js";

@@ -1,5 +1,5 @@
 /** Puts the arguments of a call together where they come in pieces, each with its place in the object. */
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import type { ExactJson } from "../../json/exact.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";

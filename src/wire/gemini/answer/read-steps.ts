@@ -1,6 +1,6 @@
 /** Reads the chunks of a stream and whole answers into text and steps. */
 import { FinishReason, type Usage } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { AnswerCollector } from "../../answer/collector.js";
 import { freeTextTools } from "../../request/free-text.js";
 import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../../json/value.js";

@@ -1,5 +1,5 @@
 /** Reads whole answers. */
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { type JsonObject, objectOf, parsed } from "../../json/value.js";
 import type { DecodedAnswer, WireRequest } from "../../wire.js";

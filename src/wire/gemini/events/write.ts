@@ -1,6 +1,6 @@
 /** From typed steps to the events of a client. */
 import type { Event, LogprobsDelta, ThinkingDelta, ToolCallStart } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { arrayText, jsonOf, objectText } from "../../json/text.js";
 import { StreamEncoder } from "../../events/writer.js";
 import type { RequestFacts } from "../../wire.js";

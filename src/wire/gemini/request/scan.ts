@@ -1,5 +1,5 @@
 /** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
-import { GatewayError } from "../../../errors.js";
+import { GatewayError } from "../../../base/errors.js";
 import { scanBody } from "../../json/body.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { MESSAGES_MAX, MODEL_CHARACTERS_MAX, tooManyMessages } from "../../json/field.js";

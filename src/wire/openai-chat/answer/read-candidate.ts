@@ -1,6 +1,6 @@
 /** Reads one candidate of an answer, from its deltas or its whole message. */
 import { FinishReason, type Part } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { endingOf, failedEnd } from "../../answer/finish-words.js";
 import type { CallCounter, Collector } from "../../answer/collector.js";
 import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../../json/value.js";

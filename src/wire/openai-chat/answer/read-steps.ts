@@ -1,5 +1,5 @@
 /** Reads the choices of chunks and of whole answers, tolerant of every dialect that is known, into text and steps. */
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { type JsonObject, objectOf, placeOf, textOf } from "../../json/value.js";
 import { ChunkAnswerReader } from "../../openai/answer/read-steps.js";
 import { decodeToldError } from "../../openai/error.js";

@@ -1,5 +1,5 @@
 /** A client's own body on the way to an upstream that differs from OpenAI: only what differs is rewritten. */
-import { GatewayError } from "../../../errors.js";
+import { GatewayError } from "../../../base/errors.js";
 import { JsonCursor } from "../../json/cursor.js";
 import type { Member } from "../../json/splice.js";
 import { mayHold } from "../../json/text.js";

@@ -1,5 +1,5 @@
 /** The pass over the messages of a body: who speaks, what kinds of parts there are, and how much of it is media. */
-import { GatewayError } from "../../../errors.js";
+import { GatewayError } from "../../../base/errors.js";
 import { type Held, heldFile, heldIn, namesFile, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";

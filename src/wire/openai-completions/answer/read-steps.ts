@@ -1,6 +1,6 @@
 /** Reads the choices of chunks and of whole answers into text and steps. */
 import { FinishReason } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { endingOf, failedEnd } from "../../answer/finish-words.js";
 import { type JsonObject, placeOf, textOf } from "../../json/value.js";
 import { ChunkAnswerReader } from "../../openai/answer/read-steps.js";

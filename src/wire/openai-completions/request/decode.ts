@@ -1,6 +1,6 @@
 /** From a client's body to a request: its facts now, and its typed prompt where somebody asks for it. */
 import type { Prompt } from "../../../api/index.js";
-import { GatewayError } from "../../../errors.js";
+import { GatewayError } from "../../../base/errors.js";
 import { JsonCursor } from "../../json/cursor.js";
 import { readTree } from "../../json/node.js";
 import { type Member, readMembers } from "../../json/splice.js";

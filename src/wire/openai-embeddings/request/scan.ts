@@ -1,5 +1,5 @@
 /** The one pass over a body that asks for vectors: what the gateway must know, and where the model's name stands. */
-import { GatewayError } from "../../../errors.js";
+import { GatewayError } from "../../../base/errors.js";
 import { scanBody } from "../../json/body.js";
 import { JSON_NODES_MAX, type JsonCursor, type JsonKind } from "../../json/cursor.js";
 import { MODEL_CHARACTERS_MAX } from "../../json/field.js";

@@ -1,6 +1,6 @@
 /** Reads the events of a stream, and whole responses as the events that would have made them, into text and steps. */
 import { type Event, FinishReason, type Usage } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { toldName } from "../../error/redact.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { finishReasonOf } from "../../answer/finish-words.js";

@@ -11,7 +11,7 @@ import {
   type ToolCallStart,
   type Usage,
 } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { codeOf } from "../../error/code.js";
 import { JsonEnd } from "../../json/json-end.js";
 import { typeOf } from "../../openai/error.js";

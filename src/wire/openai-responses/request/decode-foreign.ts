@@ -1,6 +1,6 @@
 /** What a request asks for that no other wire can say: refused where its answer would be another, else named. */
 import { type Prompt, ToolChoice_Mode } from "../../../api/index.js";
-import { GatewayError } from "../../../errors.js";
+import { GatewayError } from "../../../base/errors.js";
 import { unsupported } from "../../error/refusals.js";
 import { objectOf, parsed, textOf } from "../../json/value.js";
 import { leftOutName } from "../../request/hosted-tools.js";

@@ -4,7 +4,7 @@ import { JsonCursor } from "../../json/cursor.js";
 import { wrongValue } from "../../json/node.js";
 import { splice } from "../../json/splice.js";
 import { parsed } from "../../json/value.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 
 const CREATE = "response.create";
 

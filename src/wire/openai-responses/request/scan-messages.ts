@@ -1,5 +1,5 @@
 /** The pass over the input of a body: what kinds of items and parts there are, and how much of it is media. */
-import { GatewayError } from "../../../errors.js";
+import { GatewayError } from "../../../base/errors.js";
 import { heldFile, heldIn, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";

@@ -1,5 +1,5 @@
 /** What asks for something that the gateway would have to have kept, or to keep: it keeps no responses. */
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import type { FieldValue } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
 

@@ -1,6 +1,6 @@
 /** Reads the chunks of OpenAI's wires, and whole answers, which are one chunk each, into text and steps. */
 import type { Usage } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { AnswerCollector } from "../../answer/collector.js";
 import { type JsonObject, listOf, objectOf, textOf, timeOf } from "../../json/value.js";
 import { decodeToldError } from "../error.js";

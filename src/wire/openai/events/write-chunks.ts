@@ -1,6 +1,6 @@
 /** Writes a stream of OpenAI's chunks, of whichever wire they are: typed steps to server-sent events. */
 import type { Event, LogprobsDelta, Usage } from "../../../api/index.js";
-import type { GatewayError } from "../../../errors.js";
+import type { GatewayError } from "../../../base/errors.js";
 import { eventBytes, StreamEncoder } from "../../events/writer.js";
 import { errorText } from "../error.js";
 import { encodeUsage } from "../answer/usage.js";

@@ -1,5 +1,5 @@
 /** Requests for vectors from Google's clients: one content or a batch of them. */
-import { GatewayError } from "../../../../errors.js";
+import { GatewayError } from "../../../../base/errors.js";
 import { MODEL_CHARACTERS_MAX } from "../../../json/field.js";
 import { JsonCursor } from "../../../json/cursor.js";
 import { readMembers } from "../../../json/splice.js";

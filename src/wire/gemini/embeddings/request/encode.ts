@@ -1,6 +1,6 @@
 /** The body for an upstream: a batch of texts in one request. */
 import assert from "node:assert/strict";
-import type { GatewayError } from "../../../../errors.js";
+import type { GatewayError } from "../../../../base/errors.js";
 import { unsupported } from "../../../error/refusals.js";
 import { type EmbeddingText, GeminiEmbeddingRequest } from "./decode.js";
 import type { OwnedFields, WireRequest } from "../../../wire.js";

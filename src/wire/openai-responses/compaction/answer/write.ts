@@ -1,6 +1,6 @@
 /** Whole answers for a client: the item that stands for the conversation from then on. */
 import type { Answer } from "../../../../api/index.js";
-import { GatewayError } from "../../../../errors.js";
+import { GatewayError } from "../../../../base/errors.js";
 import { listOf, objectOf, parsed } from "../../../json/value.js";
 import { encodeAnswer as encodeResponse } from "../../answer/write.js";
 import type { WireRequest } from "../../../wire.js";

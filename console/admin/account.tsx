@@ -1,0 +1,93 @@
+/** One account as its operator sees it: its balance, and what only an operator does. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import {
+  type Account,
+  getAccount,
+  getBalance,
+  type GetBalanceResponse,
+  unfreezeAccount,
+} from "../../gen/console/account_service.js";
+import { call } from "../api/client.ts";
+import { ask, forget } from "../api/queries.ts";
+import { BalanceFigures } from "../billing/balance-figures.tsx";
+import { words } from "../copy/en.ts";
+import { admin } from "../copy/en-admin.ts";
+import { AllLoaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { ContentSetting } from "./content.tsx";
+import { Freeze } from "./freeze.tsx";
+import { MoveMoney } from "./move-money.tsx";
+
+export function AccountPage(): ReactNode {
+  const { id } = useParams({ from: "/admin/accounts/$id" });
+  const account = useQuery(ask(getAccount, { id }));
+  const balance = useQuery(ask(getBalance, { id }));
+  return (
+    <AllLoaded of={[account, balance]} what={id}>
+      {(answer, has) => answer.account !== undefined && <Shown account={answer.account} balance={has} />}
+    </AllLoaded>
+  );
+}
+
+interface ShownParts {
+  readonly account: Account;
+  readonly balance: GetBalanceResponse;
+}
+
+function Shown({ account, balance }: ShownParts): ReactNode {
+  const { id, name, freeze } = account;
+  return (
+    <Page
+      title={name || id}
+      about={<Link to="/admin/accounts">← {admin.accounts.back}</Link>}
+      actions={<Actions account={account} />}
+    >
+      {freeze !== undefined && <p className="notice warn">{words.account.frozen(freeze.reason)}</p>}
+      <BalanceFigures balance={balance} />
+      <ContentSetting account={account} />
+    </Page>
+  );
+}
+
+function Actions({ account: { id, freeze } }: { readonly account: Account }): ReactNode {
+  const { isReader } = useSignedIn();
+  const [doing, setDoing] = useState<"credit" | "debit" | "freeze">();
+  const close = (): void => setDoing(undefined);
+  const lift = useMutation({
+    mutationFn: () => call(unfreezeAccount, { id }),
+    onSuccess: () => forget(getAccount),
+  });
+  return (
+    <>
+      <Link to="/" search={{ account: id }} className="button">
+        {admin.accounts.enter}
+      </Link>
+      {!isReader && (
+        <>
+          <button className="button" type="button" onClick={() => setDoing("credit")}>
+            {admin.accounts.credit}
+          </button>
+          <button className="button" type="button" onClick={() => setDoing("debit")}>
+            {admin.accounts.debit}
+          </button>
+          {freeze === undefined ? (
+            <button className="button danger" type="button" onClick={() => setDoing("freeze")}>
+              {admin.accounts.freeze}
+            </button>
+          ) : (
+            <button className="button" type="button" disabled={lift.isPending} onClick={() => lift.mutate()}>
+              {admin.accounts.unfreeze}
+            </button>
+          )}
+        </>
+      )}
+      {lift.error !== null && <Problem error={lift.error} what={admin.accounts.failed} />}
+      {(doing === "credit" || doing === "debit") && <MoveMoney id={id} kind={doing} onClose={close} />}
+      {doing === "freeze" && <Freeze id={id} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+/** Whether what an account's requests say is kept: what holds and means, its change, and how a person is forgotten. */
+import { type ReactNode, useState } from "react";
+import type { Account } from "../../gen/console/account_service.js";
+import { contentWords } from "../copy/en-content.ts";
+import { useSignedIn } from "../shell/session.ts";
+import { ChangeContent } from "./change-content.tsx";
+import { EACH_KIB, MIB, TOTAL_MIB } from "./content-form.ts";
+import { ErasePerson } from "./erase-person.tsx";
+
+export function ContentSetting({ account }: { readonly account: Account }): ReactNode {
+  const { isOperator } = useSignedIn();
+  const [doing, setDoing] = useState<"change" | "erase">();
+  const content = account.settings?.content;
+  const close = (): void => setDoing(undefined);
+  return (
+    <section className="card stack">
+      <div className="card-head">
+        <h2>{contentWords.setting}</h2>
+        {isOperator && (
+          <span className="row">
+            <button className="button" type="button" onClick={() => setDoing("erase")}>
+              {contentWords.erase}
+            </button>
+            <button className="button" type="button" onClick={() => setDoing("change")}>
+              {contentWords.change}
+            </button>
+          </span>
+        )}
+      </div>
+      {content?.kept === true ? <Kept {...content} /> : <p>{contentWords.off}</p>}
+      {doing === "change" && <ChangeContent account={account} onClose={close} />}
+      {doing === "erase" && <ErasePerson accountId={account.id} onClose={close} />}
+    </section>
+  );
+}
+
+interface KeptParts {
+  readonly redactions: readonly string[];
+  readonly bodyBytesMax: number;
+  readonly totalBytesMax: bigint;
+}
+
+function Kept({ redactions, bodyBytesMax, totalBytesMax }: KeptParts): ReactNode {
+  const each = bodyBytesMax === 0 ? EACH_KIB : Math.ceil(bodyBytesMax / 1_024);
+  const all = totalBytesMax === 0n ? TOTAL_MIB : (totalBytesMax + MIB - 1n) / MIB;
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [contentWords.keptFor, contentWords.keptForDays],
+    [contentWords.each, `${each} KiB`],
+    [contentWords.all, contentWords.oldestFirst(`${all} MiB`)],
+    [contentWords.rules, redactions.length === 0 ? contentWords.noRules : <code>{redactions.join("  ")}</code>],
+  ];
+  return (
+    <>
+      <p>{contentWords.on}</p>
+      <dl className="facts two">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+/** The upstreams: their health, why one is set aside, and how it comes back. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { listNodes } from "../../gen/console/node_service.js";
+import { listUpstreams, resetUpstream, type Upstream } from "../../gen/console/upstream_service.js";
+import { call } from "../api/client.ts";
+import { ask, forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { admin } from "../copy/en-admin.ts";
+import { count, milliseconds } from "../format.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { useSignedIn } from "../shell/session.ts";
+
+const AGAIN_MS = 3_000;
+const LOOKS = {
+  unspecified: "tag",
+  healthy: "tag good",
+  cooling: "tag warn",
+  refused: "tag bad",
+  drained: "tag warn",
+} as const;
+
+export function Upstreams(): ReactNode {
+  const upstreams = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });
+  const nodes = useQuery(ask(listNodes, {})).data?.nodes ?? [];
+  const own = nodes.find(({ answering }) => answering);
+  const isOneOfMany = nodes.length > 1;
+  return (
+    <Page title={words.pages.upstreams} about={admin.upstreams.about}>
+      <Loaded of={upstreams} what={words.pages.upstreams}>
+        {(all) =>
+          all.upstreams.length === 0 ? (
+            <Empty title={admin.upstreams.emptyTitle} about={admin.upstreams.emptyAbout} />
+          ) : (
+            <>
+              {own !== undefined && isOneOfMany && <p className="soft">{admin.upstreams.whose(own.id)}</p>}
+              <Table
+                label={words.pages.upstreams}
+                columns={isOneOfMany ? COLUMNS_OF_MANY : COLUMNS}
+                rows={all.upstreams}
+                keyOf={({ id }) => id}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+const columns = (isOneOfMany: boolean): readonly Column<Upstream>[] => [
+  { name: admin.upstreams.id, cell: ({ id }) => <strong>{id}</strong> },
+  {
+    name: admin.upstreams.health,
+    cell: ({ health }) => <span className={LOOKS[health]}>{admin.upstreams.healths[health]}</span>,
+  },
+  { name: admin.upstreams.family, cell: ({ family }) => family, isExtra: true },
+  { name: admin.upstreams.address, cell: ({ baseUrl }) => <code className="id">{baseUrl}</code>, isExtra: true },
+  { name: admin.upstreams.models, cell: ({ models }) => models.join(", "), isExtra: true },
+  { name: admin.upstreams.running, cell: ({ running }) => count(running), isNumber: true },
+  { name: admin.upstreams.why, cell: (upstream) => <Why upstream={upstream} isOneOfMany={isOneOfMany} /> },
+];
+const COLUMNS = columns(false);
+const COLUMNS_OF_MANY = columns(true);
+
+interface WhyParts {
+  readonly upstream: Upstream;
+  /** True where other nodes may have set aside what this one has not. */
+  readonly isOneOfMany: boolean;
+}
+
+function Why({ upstream: { id, asides }, isOneOfMany }: WhyParts): ReactNode {
+  const { isReader } = useSignedIn();
+  const reset = useMutation({
+    mutationFn: () => call(resetUpstream, { id }),
+    onSuccess: () => forget(listUpstreams),
+  });
+  if (asides.length === 0) return "";
+  return (
+    <span className="stack">
+      {asides.map(({ model, cause, coolingMs, nodeId }) => (
+        <span key={`${nodeId} ${model} ${cause}`}>
+          {model === "" ? "" : `${model}: `}
+          {admin.upstreams.causes[cause]}
+          {coolingMs > 0n && <small className="soft"> {admin.upstreams.back(milliseconds(coolingMs))}</small>}
+          {isOneOfMany && <small className="soft"> {admin.upstreams.at(nodeId)}</small>}
+        </span>
+      ))}
+      {!isReader && (
+        <span>
+          <button className="button small" type="button" disabled={reset.isPending} onClick={() => reset.mutate()}>
+            {admin.upstreams.reset}
+          </button>
+        </span>
+      )}
+      {reset.error !== null && <Problem error={reset.error} what={admin.upstreams.resetFailed} />}
+    </span>
+  );
+}

@@ -1,0 +1,28 @@
+/** A new secret, shown once, in code for the client of the reader's choice. */
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { listModels } from "../../gen/console/model_service.js";
+import { ask } from "../api/queries.ts";
+import { keyWords } from "../copy/en-keys.ts";
+import { ClientCode } from "../parts/client-code.tsx";
+import { Code } from "../parts/code.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { useSignedIn } from "../shell/session.ts";
+
+export function Secret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }): ReactNode {
+  const { account } = useSignedIn();
+  const models = useQuery(ask(listModels, {}, account));
+  const model = models.data?.models.find(({ kind }) => kind === undefined || kind === "chat")?.id ?? "MODEL";
+  return (
+    <Dialog title={keyWords.secretTitle} onClose={onClose} isFirm>
+      <p>{keyWords.secretOnce}</p>
+      <Code text={secret} what={keyWords.secret} />
+      <ClientCode what={keyWords.snippet} label={keyWords.snippet} secret={secret} model={model} />
+      <div className="foot">
+        <button className="button main" type="button" onClick={onClose}>
+          {keyWords.done}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+/** The filters of the log of requests: what the URL says, and what the server is asked. */
+import type { ListRequestsRequest } from "../../gen/console/usage_service.js";
+import type { RequestFields } from "../api/client.ts";
+import { requestWords } from "../copy/en-requests.ts";
+import { localMoment } from "../format.ts";
+import type { RequestFilter, RequestSearch } from "../search.ts";
+import { parseMoney, parseWhole, wrongMoney, wrongWhole } from "../typed.ts";
+
+/** What the filters ask for. What was typed wrong filters nothing; the form says so. */
+export function askedOf(search: RequestSearch): RequestFields<ListRequestsRequest> {
+  return {
+    keyId: search.key ?? "",
+    model: search.model ?? "",
+    upstream: search.upstream ?? "",
+    reason: search.reason ?? "",
+    endUser: search.user ?? "",
+    tag: search.tag ?? "",
+    query: search.find ?? "",
+    ...(search.state === undefined ? {} : { state: search.state }),
+    httpStatus: numberOf(search.status) ?? 0,
+    minCostNanos: parseMoney(search.leastCost ?? ""),
+    maxCostNanos: parseMoney(search.mostCost ?? ""),
+    minTotalMs: numberOf(search.leastMs),
+    maxTotalMs: numberOf(search.mostMs),
+    startTime: momentOf(search.from),
+    endTime: momentOf(search.to),
+  };
+}
+
+/** How many filters there are. */
+export function countOf({ page: _page, ...filters }: RequestSearch): number {
+  return Object.keys(filters).filter((name) => name !== "account").length;
+}
+
+/** What is wrong with what was typed into a filter; undefined where it is right. */
+export function wrongIn(name: RequestFilter, text: string): string | undefined {
+  if (text === "") return undefined;
+  switch (name) {
+    case "status":
+    case "leastMs":
+    case "mostMs":
+      return wrongWhole(text);
+    case "leastCost":
+    case "mostCost":
+      return wrongMoney(text);
+    case "from":
+    case "to":
+      return momentOf(text) === undefined ? requestWords.wrongMoment : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  const number = parseWhole(text ?? "");
+  return number === undefined ? undefined : Number(number);
+}
+
+/** A moment in the reader's own time, as its field writes it; of two ways to read a date that a URL holds, neither. */
+function momentOf(text = ""): Date | undefined {
+  const time = new Date(text);
+  return !Number.isNaN(time.getTime()) && text.startsWith(localMoment(time)) ? time : undefined;
+}

@@ -1,0 +1,142 @@
+/** One request: its attempts over time, its tokens and price, and each entry of the ledger that it caused. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Entry } from "../../gen/console/account_service.js";
+import { getRequest, type RequestRecord } from "../../gen/console/usage_service.js";
+import { ask } from "../api/queries.ts";
+import { requestWords } from "../copy/en-requests.ts";
+import { count, dateTime, dayText, milliseconds, money } from "../format.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Entries } from "../parts/entries.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { StateTag } from "../parts/state-tag.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { Content } from "./content.tsx";
+import { TokenTable } from "./token-table.tsx";
+import { Waterfall } from "./waterfall.tsx";
+
+const RUNNING_MS = 1_000;
+
+export function RequestPage(): ReactNode {
+  const { id } = useParams({ from: "/requests/$id" });
+  const { account } = useSignedIn();
+  const answer = useQuery({
+    ...ask(getRequest, { id }, account),
+    refetchInterval: ({ state }) => (state.data?.request?.state === "held" ? RUNNING_MS : false),
+  });
+  return (
+    <Loaded of={answer} what={requestWords.title(id)} height={600}>
+      {({ request, entries, archivedBefore }) =>
+        request !== undefined && <Shown request={request} entries={entries} archivedBefore={archivedBefore} />
+      }
+    </Loaded>
+  );
+}
+
+interface ShownParts {
+  readonly request: RequestRecord;
+  readonly entries: readonly Entry[];
+  readonly archivedBefore: Date | undefined;
+}
+
+function Shown({ request, entries, archivedBefore }: ShownParts): ReactNode {
+  const { isOperator } = useSignedIn();
+  const { id } = request;
+  return (
+    <Page
+      title={requestWords.title(id)}
+      about={<Link to="/requests">← {requestWords.back}</Link>}
+      actions={<CopyButton text={id} what={requestWords.copyId} />}
+    >
+      <Facts request={request} />
+      <section className="card stack">
+        <h2>{requestWords.attempts}</h2>
+        <Waterfall request={request} />
+      </section>
+      <section className="card stack">
+        <h2>{requestWords.tokensTitle}</h2>
+        <TokenTable request={request} />
+      </section>
+      {isOperator && <Content key={id} id={id} />}
+      <section className="stack">
+        <h2>{requestWords.entries}</h2>
+        {entries.length === 0 ? (
+          <p className="soft">
+            {archivedBefore === undefined ? requestWords.noEntries : requestWords.archived(dayText(archivedBefore))}
+          </p>
+        ) : (
+          <Entries
+            label={requestWords.entries}
+            lines={entries.map((entry) => ({
+              id: entry.id,
+              kind: entry.kind,
+              time: entry.createTime,
+              amountNanos: entry.amountNanos,
+              changeNanos: entry.availableChangeNanos,
+              requestId: "",
+              reason: entry.reason,
+            }))}
+          />
+        )}
+      </section>
+    </Page>
+  );
+}
+
+function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
+  const { detail } = request;
+  const amount = (nanos: bigint | undefined): string | undefined =>
+    nanos === undefined || nanos === 0n ? undefined : money(nanos);
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [requestWords.state, <StateTag state={request.state} />],
+    [requestWords.model, request.model],
+    [requestWords.upstream, request.upstream],
+    [requestWords.served, request.served?.model],
+    [
+      requestWords.key,
+      <Link to="/keys/$id" params={{ id: request.keyId }}>
+        {request.keyId}
+      </Link>,
+    ],
+    [requestWords.charged, money(request.chargedNanos)],
+    [requestWords.held, money(request.holdNanos)],
+    [requestWords.refunded, amount(request.refundedNanos)],
+    [requestWords.overage, amount(request.overageNanos)],
+    [requestWords.operatorCost, request.operatorCostNanos === undefined ? undefined : money(request.operatorCostNanos)],
+    [requestWords.margin, request.marginNanos === undefined ? undefined : money(request.marginNanos)],
+    [requestWords.source, requestWords.sources[request.usageSource]],
+    [requestWords.reason, detail?.errorReason],
+    [requestWords.status, detail === undefined || detail.httpStatus === 0 ? undefined : detail.httpStatus],
+    [requestWords.path, detail?.path],
+    [requestWords.first, detail?.firstTokenMs === undefined ? undefined : milliseconds(detail.firstTokenMs)],
+    [
+      requestWords.clamped,
+      detail?.clampedToTokens === undefined ? undefined : requestWords.tokensUnit(count(detail.clampedToTokens)),
+    ],
+    [requestWords.user, detail?.endUser],
+    [requestWords.tags, detail?.tags.join(", ")],
+    [requestWords.session, detail?.session],
+    [requestWords.client, detail?.client],
+    [requestWords.clientId, detail?.clientRequestId],
+    [requestWords.address, detail?.address],
+    [requestWords.began, request.createTime && dateTime(request.createTime)],
+    [requestWords.ended, request.endTime === undefined ? requestWords.running : dateTime(request.endTime)],
+  ];
+  return (
+    <section className="card">
+      <h2 className="card-head">{requestWords.facts}</h2>
+      <dl className="facts two">
+        {facts
+          .filter(([, value]) => value !== undefined && value !== "")
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,140 @@
+/** The log of requests, newest first, with what each used and cost. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { listRequests, type RequestRecord } from "../../gen/console/usage_service.js";
+import { ask } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { requestWords } from "../copy/en-requests.ts";
+import { clockTime, count, milliseconds } from "../format.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Money } from "../parts/money.tsx";
+import { saveText } from "../parts/download.ts";
+import { Page } from "../parts/page.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { StateTag } from "../parts/state-tag.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { FilterForm } from "./filter-form.tsx";
+import { askedOf, countOf } from "./request-filters.ts";
+import { requestsCsv } from "./requests-csv.ts";
+import { inputOf, outputOf } from "./tokens.ts";
+
+const PAGE_SIZE = 100;
+const LIVE_MS = 2_000;
+
+export function Requests(): ReactNode {
+  const { account } = useSignedIn();
+  const search = useSearch({ from: "/requests" });
+  const [isLive, setLive] = useState(false);
+  const { page } = search;
+  const asked = { ...askedOf(search), accountId: account, pageSize: PAGE_SIZE, pageToken: page ?? "" };
+  const list = useQuery({
+    ...ask(listRequests, asked, account),
+    placeholderData: keepPreviousData,
+    refetchInterval: isLive && page === undefined ? LIVE_MS : false,
+  });
+  const live = (
+    <button className="button" type="button" aria-pressed={isLive} onClick={() => setLive(!isLive)}>
+      <span className={isLive ? "dot on" : "dot"} aria-hidden="true" />
+      {requestWords.live}
+    </button>
+  );
+  return (
+    <Page title={words.pages.requests} about={requestWords.about} actions={live}>
+      <OpenById />
+      <FilterForm />
+      <Loaded of={list} what={words.pages.requests} height={480}>
+        {({ requests, nextPageToken }) => (
+          <>
+            <Found requests={requests} isFiltered={countOf(search) > 0 || page !== undefined} />
+            <Pager page={page} next={nextPageToken} first={requestWords.newest} more={requestWords.older} />
+            {requests.length > 0 && (
+              <span className="row">
+                <button
+                  className="button"
+                  type="button"
+                  onClick={() => saveText(requestsCsv(requests), "requests.csv", "text/csv")}
+                >
+                  {requestWords.csv}
+                </button>
+                <span className="soft">{requestWords.csvNote(count(requests.length))}</span>
+              </span>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Found({ requests, isFiltered }: FoundParts): ReactNode {
+  if (requests.length > 0)
+    return <Table label={words.pages.requests} columns={COLUMNS} rows={requests} keyOf={({ id }) => id} />;
+  if (isFiltered) return <p className="soft">{requestWords.noneFound}</p>;
+  return (
+    <Empty title={requestWords.emptyTitle} about={requestWords.emptyAbout}>
+      <Link to="/playground" className="button main">
+        {words.pages.playground}
+      </Link>
+    </Empty>
+  );
+}
+
+interface FoundParts {
+  readonly requests: readonly RequestRecord[];
+  readonly isFiltered: boolean;
+}
+
+function OpenById(): ReactNode {
+  const navigate = useNavigate({ from: "/requests" });
+  const [id, setId] = useState("");
+  const open = (event: FormEvent): void => {
+    event.preventDefault();
+    if (id.trim() !== "") void navigate({ to: "/requests/$id", params: { id: id.trim() } });
+  };
+  return (
+    <form className="row filters" onSubmit={open}>
+      <input
+        className="input finder"
+        aria-label={requestWords.find}
+        placeholder={requestWords.find}
+        value={id}
+        onChange={({ currentTarget: { value } }) => setId(value)}
+      />
+      <button className="button" type="submit">
+        {requestWords.findGo}
+      </button>
+    </form>
+  );
+}
+
+const COLUMNS: readonly Column<RequestRecord>[] = [
+  {
+    name: requestWords.time,
+    cell: ({ id, createTime }) => (
+      <Link to="/requests/$id" params={{ id }}>
+        {createTime === undefined ? id : clockTime(createTime)}
+      </Link>
+    ),
+  },
+  { name: requestWords.model, cell: ({ model }) => model },
+  { name: requestWords.state, cell: ({ state }) => <StateTag state={state} /> },
+  { name: requestWords.upstream, cell: ({ upstream }) => upstream, isExtra: true },
+  { name: requestWords.key, cell: ({ keyId }) => <code className="id">{keyId}</code>, isExtra: true },
+  {
+    name: requestWords.tokens,
+    cell: ({ usage }) => `${count(inputOf(usage))} / ${count(outputOf(usage))}`,
+    isNumber: true,
+    isExtra: true,
+  },
+  {
+    name: requestWords.took,
+    cell: ({ createTime, endTime }) =>
+      createTime === undefined || endTime === undefined ? "" : milliseconds(endTime.getTime() - createTime.getTime()),
+    isNumber: true,
+    isExtra: true,
+  },
+  { name: requestWords.cost, cell: ({ chargedNanos }) => <Money nanos={chargedNanos} isAligned />, isNumber: true },
+];

@@ -1,0 +1,54 @@
+/** Sign-in with e-mail address and password. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { getSession, getSignIn, signIn } from "../../gen/console/identity_service.js";
+import { call, needsCode } from "../api/client.ts";
+import { ask, forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { CodeField } from "../parts/code-field.tsx";
+import { Field } from "../parts/field.tsx";
+import { PasswordField } from "../parts/password-field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Brand } from "./brand.tsx";
+import { Issuers } from "./issuers.tsx";
+import { textsOf } from "./link-gate.tsx";
+
+interface SignInAsked {
+  readonly email: string;
+  readonly password: string;
+  /** Empty while it was not asked for. */
+  readonly code: string;
+}
+
+export function SignIn(): ReactNode {
+  const ways = useQuery(ask(getSignIn, {}));
+  const [isCodeAsked, setCodeAsked] = useState(false);
+  const begin = useMutation({
+    mutationFn: (asked: SignInAsked) => call(signIn, asked),
+    onSuccess: () => forget(getSession),
+    onError: (error) => needsCode(error) && setCodeAsked(true),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    begin.mutate(textsOf(event.currentTarget, ["email", "password", "code"]));
+  };
+  return (
+    <main className="gate">
+      <div className="gate-card">
+        <Brand />
+        <h1>{words.signIn.title}</h1>
+        {ways.data?.firstOperatorMissing === true && <p className="notice">{words.signIn.firstMissing}</p>}
+        <form onSubmit={submit}>
+          <Field label={words.signIn.email} name="email" type="email" autoComplete="username" required />
+          <PasswordField />
+          {isCodeAsked && <CodeField />}
+          {begin.error !== null && <Problem error={begin.error} what={words.signIn.failed} />}
+          <button className="button main" type="submit" disabled={begin.isPending}>
+            {begin.isPending ? words.signIn.running : words.signIn.go}
+          </button>
+        </form>
+        <Issuers label={words.signIn.at} />
+      </div>
+    </main>
+  );
+}

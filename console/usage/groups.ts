@@ -1,0 +1,55 @@
+/** Sums of usage by one or two names, as the table and its file show them. */
+import type { UsageSum } from "../../gen/console/usage_service.js";
+import { csvOf } from "../parts/csv.ts";
+import { sumOf } from "../parts/series.ts";
+import { inputOf, outputOf } from "../requests/tokens.ts";
+import type { UsageGroup } from "../states.ts";
+
+export interface Group {
+  /** The values by which it is grouped, in the order of the columns. */
+  readonly names: readonly string[];
+  readonly requestCount: bigint;
+  readonly failedCount: bigint;
+  readonly inputTokens: bigint;
+  readonly outputTokens: bigint;
+  readonly costNanos: bigint;
+}
+
+/** The groups, the dearest first; by day, the newest first. */
+export function groupsOf(sums: readonly UsageSum[], by: readonly UsageGroup[]): readonly Group[] {
+  const groups = sums.map((sum) => groupOf(sum.values, [sum]));
+  return groups.toSorted((a, b) =>
+    by[0] === "day" ? compare(b.names[0], a.names[0]) : compare(b.costNanos, a.costNanos),
+  );
+}
+
+export function groupOf(names: readonly string[], sums: readonly UsageSum[]): Group {
+  return {
+    names,
+    requestCount: sumOf(sums, ({ requestCount }) => requestCount),
+    failedCount: sumOf(sums, ({ errors }) => sumOf(Object.values(errors), (count) => count)),
+    inputTokens: sumOf(sums, ({ usage }) => inputOf(usage)),
+    outputTokens: sumOf(sums, ({ usage }) => outputOf(usage)),
+    costNanos: sumOf(sums, ({ costNanos }) => costNanos),
+  };
+}
+
+/** What is shown, for a spreadsheet. Money is whole nano-USD and USD. */
+export function groupsCsv(heads: readonly string[], groups: readonly Group[], usd: (nanos: bigint) => string): string {
+  const head = [...heads, "requests", "failed", "input_tokens", "output_tokens", "cost_nanos", "cost_usd"];
+  const lines = groups.map(({ names, requestCount, failedCount, inputTokens, outputTokens, costNanos }) => [
+    ...names,
+    requestCount,
+    failedCount,
+    inputTokens,
+    outputTokens,
+    costNanos,
+    usd(costNanos),
+  ]);
+  return csvOf(head, lines);
+}
+
+function compare<Value extends bigint | string>(a: Value | undefined, b: Value | undefined): number {
+  if (a === b || a === undefined || b === undefined) return 0;
+  return a < b ? -1 : 1;
+}

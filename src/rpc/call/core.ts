@@ -1,0 +1,68 @@
+/** What the services are made of: the parts of the core, as this edge uses them. */
+import type { Alerts } from "../../alerts/alerts.js";
+import type { CheckSettingsResponse, GetSettingsResponse, Node, SettingsFile } from "../../api/index.js";
+import type { Act } from "../../audit/act.js";
+import type { Gateway } from "../../gateway/gateway.js";
+import type { Replays } from "../../gateway/replay/replays.js";
+import type { Identity } from "../../identity/identity.js";
+import type { KeyUses } from "../../keys/key-uses.js";
+import type { Keys } from "../../keys/keys.js";
+import type { TrustedProxies } from "../../keys/proxies.js";
+import type { Ledger } from "../../ledger/ledger.js";
+import type { Limits } from "../../limits/limits.js";
+import type { Log } from "../../observe/log.js";
+import type { ModelCatalog, UpstreamBoard } from "../../routing/catalog.js";
+import type { CardPayments } from "../../payments/card-payments.js";
+import type { TopUpCodes } from "../../payments/top-up-codes.js";
+import type { Records } from "../../records/records.js";
+import type { RequestFeed } from "../../records/request-record.js";
+import type { Store } from "../../store/store.js";
+
+/** The nodes of this backend. */
+export interface NodeBoard {
+  /** By id. */
+  list(): Promise<readonly Node[]>;
+}
+
+/** The settings file of this node. */
+export interface SettingsBoard {
+  show(): Promise<GetSettingsResponse>;
+  /** Rejects with RESOURCE_UNKNOWN or ETAG_STALE. */
+  check(content: string, etag: string): Promise<CheckSettingsResponse>;
+  /** Rejects with RESOURCE_UNKNOWN, ETAG_STALE or PARAMETER_INVALID. */
+  update(content: string, etag: string, act: Act): Promise<SettingsFile>;
+}
+
+export interface CoreParts {
+  readonly keys: Keys;
+  readonly ledger: Ledger;
+  /** Absent: nobody notes when keys are used. */
+  readonly keyUses?: KeyUses | undefined;
+  readonly store: Pick<Store, "requests" | "audit" | "figures">;
+  readonly identity: Identity;
+  readonly topUpCodes: TopUpCodes;
+  readonly cardPayments: CardPayments;
+  readonly gateway: Gateway;
+  /** Those that `gateway` takes requests into. */
+  readonly limits: Pick<Limits, "check" | "compare" | "usedOf">;
+  /** Absent: no answer comes twice. */
+  readonly replays?: Replays | undefined;
+  readonly models: ModelCatalog;
+  readonly upstreams: UpstreamBoard;
+  readonly nodes: NodeBoard;
+  /** Absent: this core has no settings. */
+  readonly settings?: SettingsBoard | undefined;
+  readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker" | "proved">;
+  /** Makes 32 hexadecimal characters that never come again. */
+  readonly requestIds: () => string;
+  readonly nowMs: () => number;
+  /** What front ends in other processes show, so that their word on the client's address is believed. */
+  readonly frontTokens: readonly string[];
+  /** The proxies in front of this process; absent where there are none. */
+  readonly proxies?: TrustedProxies | undefined;
+  readonly log?: Log | undefined;
+  /** Hears of requests as they end. Absent: nobody does. */
+  readonly requests?: RequestFeed | undefined;
+  /** Absent: only the ledger knows of requests. */
+  readonly records?: Records | undefined;
+}

@@ -1,8 +1,0 @@
-/** What a call tells of the device that somebody signs in from. */
-import { USER_AGENT_HEADER } from "../api/session-headers.js";
-import type { Device } from "../identity/new-session.js";
-import type { ServiceCall } from "./handler.js";
-
-export function deviceOf({ address, metadata }: ServiceCall, userAgent: string): Device {
-  return { address, userAgent: metadata[USER_AGENT_HEADER] ?? userAgent };
-}

@@ -1,0 +1,67 @@
+/** The methods of IdentityService about what a member may spend, and about ending a member's sessions. */
+import { invalid, required, requireEtag } from "../../api/check.js";
+import { type GetMemberLimitsResponse, type IdentityServiceService, type Key, KeySettings } from "../../api/index.js";
+import { FIRST_ETAG } from "../../keys/key-caller.js";
+import { hiddenKey } from "../call/callers.js";
+import type { CoreParts } from "../call/core.js";
+import type { Handlers } from "../call/handler.js";
+import { checkOwner } from "../call/account-scope.js";
+
+type LimitMethods = Pick<
+  Handlers<typeof IdentityServiceService>,
+  "endMemberSessions" | "getMemberLimits" | "updateMemberLimits"
+>;
+
+/** The settings of a key that are limits, by their names in a mask. */
+const LIMITS: ReadonlySet<string> = new Set([
+  "requests_per_minute",
+  "tokens_per_minute",
+  "concurrency",
+  "budget_day",
+  "budget_month",
+  "budget_total",
+  "request_cost_max",
+  "budget_day_nanos",
+  "budget_month_nanos",
+  "budget_total_nanos",
+  "request_cost_max_nanos",
+]);
+
+const NO_SETTINGS = KeySettings.decode(new Uint8Array());
+
+export function limitHandlers(parts: Pick<CoreParts, "identity" | "keys">): LimitMethods {
+  const { members } = parts.identity;
+  return {
+    async endMemberSessions({ accountId, userId }, { caller, act }) {
+      checkOwner(caller, required("account_id", accountId), "account", accountId);
+      await members.requireMayChange(accountId, required("user_id", userId), caller);
+      await members.endSessions(userId, act, accountId);
+      return {};
+    },
+    async getMemberLimits({ accountId, userId }, { caller }) {
+      checkOwner(caller, required("account_id", accountId), "account", accountId);
+      await members.requireMember(accountId, required("user_id", userId));
+      const keyId = await parts.identity.playgroundKey(userId, accountId, "");
+      return limitsOf(keyId === "" ? undefined : await parts.keys.get(keyId));
+    },
+    async updateMemberLimits({ accountId, userId, settings, updateMask = [], etag }, { caller, act }) {
+      checkOwner(caller, required("account_id", accountId), "account", accountId);
+      await members.requireMayChange(accountId, required("user_id", userId), caller);
+      const other = updateMask.find((name) => !LIMITS.has(name));
+      if (other !== undefined) throw invalid("update_mask", `must name limits and budgets alone, and not ${other}`);
+      const keyId = await hiddenKey(parts, accountId, userId);
+      // The key's own check would name the key, whose id is nobody's business.
+      const permit = (key: Key): void => requireEtag(etag, key.etag, "member", userId);
+      return limitsOf(await parts.keys.update(keyId, settings, updateMask, { act, permit }));
+    },
+  };
+}
+
+/** Of a hidden key nothing else is anybody's business. One that was not made yet is as it will be when it is. */
+function limitsOf(key?: Key): GetMemberLimitsResponse {
+  const { settings = NO_SETTINGS, etag } = key ?? { etag: FIRST_ETAG };
+  const { requestsPerMinute, tokensPerMinute, concurrency } = settings;
+  const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = settings;
+  const budgets = { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos };
+  return { settings: { ...NO_SETTINGS, requestsPerMinute, tokensPerMinute, concurrency, ...budgets }, etag };
+}

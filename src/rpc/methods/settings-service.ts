@@ -1,0 +1,68 @@
+/** SettingsService: the settings file of this node, and what was made over the API in the form of one. */
+import { invalid, required, unknown } from "../../api/check.js";
+import { HIDDEN_IDS } from "../../keys/key-id.js";
+import type { SettingsServiceService } from "../../api/index.js";
+import { type Exported, exportSettings } from "../../config/export.js";
+import type { Page, PageRequest } from "../../store/store.js";
+import type { CoreParts, SettingsBoard } from "../call/core.js";
+import type { Handlers } from "../call/handler.js";
+
+type Parts = Pick<CoreParts, "settings" | "ledger" | "keys" | "alerts">;
+
+/** Less than what a call over HTTP may hold, with what JSON adds. */
+const CONTENT_BYTES_MAX = 200_000;
+const PAGE_SIZE = 1_000;
+/** The account of the operators' own keys, which every gateway makes for itself. */
+const OPERATORS_OWN = "operator";
+
+export function settingsService(parts: Parts): Handlers<typeof SettingsServiceService> {
+  const { settings } = parts;
+  return {
+    getSettings: async () => (await settings?.show()) ?? { file: undefined, named: [] },
+    checkSettings: async ({ content, etag }) => {
+      const asked = [contentOf(content), required("etag", etag)] as const;
+      return boardOf(settings).check(...asked);
+    },
+    updateSettings: async ({ content, etag }, { act }) => {
+      const asked = [contentOf(content), required("etag", etag)] as const;
+      return { file: await boardOf(settings).update(...asked, act) };
+    },
+    exportSettings: async () => ({ content: exportSettings(await made(parts)) }),
+  };
+}
+
+function boardOf(board: SettingsBoard | undefined): SettingsBoard {
+  if (board === undefined) throw unknown("file", "settings");
+  return board;
+}
+
+function contentOf(content: string): string {
+  if (Buffer.byteLength(required("content", content)) > CONTENT_BYTES_MAX)
+    throw invalid("content", `must be at most ${CONTENT_BYTES_MAX} bytes`);
+  return content;
+}
+
+/** What the database holds that a settings file could say. */
+async function made({ ledger, keys, alerts }: Parts): Promise<Exported> {
+  const accounts = await all((page) => ledger.accounts(page));
+  const found = await all(async (page) => {
+    const { keys: rows, nextPageToken } = await keys.list({ isRevoked: false, idsWithout: HIDDEN_IDS }, page);
+    return { rows, nextPageToken };
+  });
+  const rules = await all((page) => alerts.rules.list(undefined, page));
+  return {
+    accounts: accounts.filter(({ id }) => id !== OPERATORS_OWN),
+    keys: found.filter(({ accountId }) => accountId !== OPERATORS_OWN),
+    alerts: rules.filter(({ createTimeMs }) => createTimeMs !== undefined),
+  };
+}
+
+async function all<Row>(read: (page: PageRequest) => Promise<Page<Row>>): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (let token = ""; ;) {
+    const page = await read({ size: PAGE_SIZE, token });
+    rows.push(...page.rows);
+    token = page.nextPageToken;
+    if (token === "") return rows;
+  }
+}
