@@ -18,7 +18,8 @@ import { Listeners } from "./serve/listeners.js";
 import { protectEnvironment } from "./serve/secrets.js";
 import { printWelcome } from "./serve/welcome.js";
 import { giveBackStartMemory } from "./base/start-memory.js";
-import { announceServing, leavePorts, leaveWorkers, stopSignal, workerPart } from "./serve/workers.js";
+import { stopSignal } from "./serve/stop-signal.js";
+import { announceServing, leavePorts, leaveWorkers, workerPart } from "./serve/workers.js";
 
 const DRAIN_MS = 120_000;
 /** How long a front end's probe waits for its core. */

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { readEnvironment } from "../config/environment.js";
 import { beginThread } from "../base/threads.js";
-import { announceServing, leaveWorkers, serveByWorkers, stopSignal, workerPart } from "../serve/workers.js";
+import { stopSignal } from "../serve/stop-signal.js";
+import { announceServing, leaveWorkers, serveByWorkers, workerPart } from "../serve/workers.js";
 import { readVersion } from "./version.js";
 
 export function addServeCommand(program: Command): void {

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { z } from "zod";
 import { ConfigError } from "./config-error.js";
-import { type Path, type Problem, type RawValue, readDocument, type SettingsDocument } from "./document.js";
+import { type Path, type Problem, type RawValue, readDocument, type SettingsDocument } from "./yaml-document.js";
 import { checkReferences, type KnownFamily } from "./references.js";
 import { settingsSchema } from "./schema.js";
 import type { Settings } from "./settings.js";

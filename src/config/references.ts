@@ -1,5 +1,5 @@
 /** What must fit together across the blocks of a settings file; it also works on a file that is wrong elsewhere. */
-import type { Path, RawValue } from "./document.js";
+import type { Path, RawValue } from "./yaml-document.js";
 import { suggest } from "./suggestion.js";
 
 /** What a settings file needs to know of a model family. */

@@ -1,6 +1,6 @@
 /** The fields of a settings file that hold secrets, read off its schema, and where each secret is sent. */
 import { z } from "zod";
-import { blockOf, type Path, type RawValue } from "./document.js";
+import { blockOf, type Path, type RawValue } from "./yaml-document.js";
 import { rawSchema } from "./editor-schema.js";
 import type { SecretMark } from "./values.js";
 

@@ -3,7 +3,14 @@
  * it. Whoever edits it has no shell: what it may not take could otherwise be read, or sent to an address of theirs.
  */
 import type { ConfigError } from "./config-error.js";
-import { blockOf, type Path, type Problem, type RawValue, readDocument, type SettingsDocument } from "./document.js";
+import {
+  blockOf,
+  type Path,
+  type Problem,
+  type RawValue,
+  readDocument,
+  type SettingsDocument,
+} from "./yaml-document.js";
 import { refusal } from "./file.js";
 import type { KeptSecret } from "./kept-secrets.js";
 import type { KnownFamily } from "./references.js";

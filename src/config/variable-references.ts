@@ -1,5 +1,5 @@
 /** References to variables of the environment, `${NAME}`, in the values of a settings file. */
-import type { ScalarReader } from "./document.js";
+import type { ScalarReader } from "./yaml-document.js";
 
 /** `$${` is the two characters themselves. */
 const REFERENCE = /(\$?)\$\{([^}]*)\}?/g;

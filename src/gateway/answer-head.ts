@@ -5,6 +5,8 @@ import { type CallMetadata, FORM_HEADER } from "../api/channel.js";
 import { GatewayError } from "../base/errors.js";
 import type { UnifiedLimits } from "./unified-limits.js";
 
+/** The cost of a whole answer, which is known before its body, in nano-USD. */
+export const COST_HEADER = "x-tollgate-cost-nanos";
 const DROPPED_HEADER = "x-tollgate-dropped";
 const DROPPED_CHARACTERS_MAX = 1_000;
 /** Model names come from settings and from upstreams' lists, and may be any text. */

@@ -13,7 +13,7 @@ import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch } from "../wire/wire.js";
 import { askedOf, type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
-import { AnswerHead } from "./answer-head.js";
+import { COST_HEADER, AnswerHead } from "./answer-head.js";
 import { LeftAttempts } from "./left-attempts.js";
 import type { MeterOptions, Outcome } from "./meter-types.js";
 import { UsageCheckpoints } from "./usage-checkpoints.js";
@@ -300,7 +300,7 @@ export class Meter implements AnswerReceiver {
     const { sink, stream } = this.options;
     if (!stream) {
       const head = this.#headers("whole");
-      head["x-tollgate-cost-nanos"] = String(chargedNanos);
+      head[COST_HEADER] = String(chargedNanos);
       sink.head(head);
     }
     const last = { kind: { $case: "finish" as const, value: this.#told(outcome, chargedNanos) } };

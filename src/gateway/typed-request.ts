@@ -6,15 +6,12 @@ import { checkPart, heldFile, refuseHeld } from "../wire/request/held-objects.js
 import { callsMaxOf, roundsMaxOf, type HostedTool } from "../wire/request/hosted-tools.js";
 import { isPicture, mayBePicture } from "../wire/request/picture.js";
 import { leftOutToolName, promptWithout } from "../wire/request/left-out-tools.js";
+import { MESSAGES_MAX, MODEL_CHARACTERS_MAX, TOOLS_MAX } from "../wire/request/request-size.js";
 import { SUMMING_UP } from "../wire/request/steering.js";
 import { checkedJson } from "../wire/json/text.js";
 import { objectOf, parsed } from "../wire/json/value.js";
 import type { ClientWire, RequestFacts, WireRequest } from "../wire/wire.js";
 
-const MODEL_LENGTH_MAX = 256;
-const MESSAGES_MAX = 100_000;
-/** The same limit as in a body. */
-const TOOLS_MAX = 2_000;
 const LABELS_MAX = 16;
 const BIASES_MAX = 2_000;
 const STOP_STRINGS_MAX = 16;
@@ -35,7 +32,7 @@ export function typedRequest(
   leftOut: readonly string[] = [],
 ): WireRequest {
   if (generation.model === "") throw missing("generation.model");
-  if (generation.model.length > MODEL_LENGTH_MAX) throw invalid("generation.model", "is too long");
+  if (generation.model.length > MODEL_CHARACTERS_MAX) throw invalid("generation.model", "is too long");
   checkPrompt(prompt);
   // First, since it is also the bound of what the others go through.
   const textBytes = textBytesIn(prompt, 0) + framesOf(prompt);

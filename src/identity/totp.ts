@@ -1,5 +1,6 @@
 /** Time-based one-time codes of RFC 6238 as every authenticator shows them: SHA-1, six digits, 30 seconds. */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
+import { equalInConstantTime } from "../base/constant-time.js";
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
@@ -40,7 +41,7 @@ export function stepOf(secret: Uint8Array, code: string, nowMs: number): number 
   let found: number | undefined;
   for (let step = stepAt(nowMs) - STEPS_OFF; step <= stepAt(nowMs) + STEPS_OFF; step++) {
     const right = Buffer.from(codeOf(secret, step));
-    if (given.length === right.length && timingSafeEqual(given, right)) found = step;
+    if (equalInConstantTime(given, right)) found = step;
   }
   return found;
 }

@@ -1,7 +1,7 @@
 /** From a secret to its caller: a bounded cache in front of the store. */
-import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { boundedTo } from "../base/bounded-to.js";
+import { equalInConstantTime } from "../base/constant-time.js";
 import { GatewayError } from "../base/errors.js";
 import type { Coordination } from "../coordination/coordination.js";
 import type { KeyRow, KeyStore } from "../store/store.js";
@@ -284,19 +284,14 @@ function callerNow(entry: Entry, secret: string, nowMs: number): Caller {
   return entry.standing.caller;
 }
 
-/** Until when a rotation lets the secret of this digest live; undefined where it is none of the row's. */
-function secretEndMs(row: KeyRow, digest: Uint8Array): number | undefined {
-  if (isSame(row.digest, digest)) return Infinity;
-  if (row.previousDigest === null || !isSame(row.previousDigest, digest)) return undefined;
-  return row.previousUntilMs ?? 0;
-}
-
 /**
- * The index compares digests in its own time; a pepper that nobody knows makes that tell nothing, and this says so once
- * more.
+ * Until when a rotation lets the secret of this digest live; undefined where it is none of the row's. The
+ * index compares digests in its own time; a pepper that nobody knows makes that tell nothing, and this compares again.
  */
-function isSame(stored: Uint8Array, digest: Uint8Array): boolean {
-  return stored.byteLength === digest.byteLength && timingSafeEqual(stored, digest);
+function secretEndMs(row: KeyRow, digest: Uint8Array): number | undefined {
+  if (equalInConstantTime(row.digest, digest)) return Infinity;
+  if (row.previousDigest === null || !equalInConstantTime(row.previousDigest, digest)) return undefined;
+  return row.previousUntilMs ?? 0;
 }
 
 function invalidKey(secret: string): GatewayError {

@@ -10,15 +10,8 @@ import { HoldTable } from "./hold-table.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, MoneyLeaseRow, Note, Period } from "./rows.js";
 import type { OperatorTotal, Release, TotalKind, UsageDay, UsageRow } from "./rows.js";
 import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf } from "./rows.js";
-import {
-  CHAIN_START,
-  type ChainHead,
-  type Transfer,
-  type TransferContent,
-  type TransferKind,
-  linkTransfer,
-  transferId,
-} from "./transfer.js";
+import { CHAIN_START, type ChainHead, linkTransfer } from "./hash-chain.js";
+import { type Transfer, type TransferContent, type TransferKind, transferId } from "./transfer.js";
 import { addTokens } from "./usage.js";
 
 /** The highest sum of all credits, and of all overage. Their sum bounds every account, and fits in int64. */

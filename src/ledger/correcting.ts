@@ -4,7 +4,8 @@ import type { Book } from "./book.js";
 import type { DebitOperation, LedgerResult, RefundOperation } from "./operation.js";
 import { recallAll } from "./lease-rules.js";
 import { type Account, available } from "./rows.js";
-import { type Transfer, type TransferContent, noteRecord } from "./transfer.js";
+import { noteRecord } from "./hash-chain.js";
+import type { Transfer, TransferContent } from "./transfer.js";
 
 /** Refunds a request, in whole or in part, never more than its charge in total. Budgets get nothing back. */
 export function refund(book: Book, operation: RefundOperation): LedgerResult {

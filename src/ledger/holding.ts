@@ -5,7 +5,8 @@ import { leaseFor, recallAll, withoutLeases } from "./lease-rules.js";
 import type { HoldOperation, LedgerResult, Shortage } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type BudgetRow, type HoldRow, type MoneyLeaseRow, isAmount } from "./rows.js";
-import { type TransferContent, holdRecord } from "./transfer.js";
+import { holdRecord } from "./hash-chain.js";
+import type { TransferContent } from "./transfer.js";
 
 /** Holds money for a request, once. */
 export function hold(book: Book, operation: HoldOperation): LedgerResult {

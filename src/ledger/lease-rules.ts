@@ -8,7 +8,7 @@ import type { Book } from "./book.js";
 import { freeOf } from "./grant.js";
 import type { HoldOperation, MoneyLeaseName, MoneyLeaseOperation, LedgerResult, RecallOperation } from "./operation.js";
 import { type Account, type BudgetRow, type MoneyLeaseRow } from "./rows.js";
-import { leaseRecord } from "./transfer.js";
+import { leaseRecord } from "./hash-chain.js";
 import { lesser } from "../base/money.js";
 
 /**

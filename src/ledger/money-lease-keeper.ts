@@ -6,7 +6,7 @@ import { dayNumber } from "../base/day.js";
 import type { MoneyLeaseName, MoneyLeaseOperation, LedgerResult } from "./operation.js";
 import { type Draw, type Moment, type NodeLease, NodeLeases, SILENCE_MS } from "./node-leases.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
-import { lesser, greater } from "../base/money.js";
+import { firstSize, nextSize } from "./money-lease-size.js";
 
 /** How often to look for idle leases, failed operations and recalls. */
 const LOOK_MS = 200;
@@ -14,11 +14,6 @@ const LOOK_MS = 200;
 const IDLE_MS = 4_000;
 /** After a refusal, no lease is requested for this long. */
 const REFUSED_MS = 1_000;
-/** How many requests the first lease of a key covers. It is requested at the key's second request. */
-const REQUESTS_FIRST = 8n;
-/** After a lease that is used up sooner than this, the next is twice its size; after a longer one, half. */
-const BRIEF_MS = 500;
-const LONG_MS = 2_000;
 
 /** Seven 200 ms looks of the other nodes: after that, no node with a lease can be reached. */
 const RECALL_WAITS_MS = [0, 50, 100, 200, 300, 400, 400] as const;
@@ -127,7 +122,7 @@ export class MoneyLeaseKeeper {
 
   /** The first request of a key gets no lease: most keys that come once do not come again soon. */
   #notice({ keyId, amountNanos }: Draw, lastMs: number): void {
-    const sizeNanos = amountNanos * REQUESTS_FIRST;
+    const sizeNanos = firstSize(amountNanos);
     const times = { lastMs, grantMs: lastMs, waitUntilMs: lastMs };
     this.#demands.set(keyId, { ...times, sizeNanos, refillNanos: amountNanos, isAsking: false });
     this.#lookLater();
@@ -136,10 +131,8 @@ export class MoneyLeaseKeeper {
   #ask({ accountId, keyId, budgets, amountNanos }: Draw, demand: Demand, nowMs: number, monotonicMs: number): void {
     const { writer, leaseNanosMax, nodeId } = this.#options;
     if (this.#closed || amountNanos <= 0n || !this.isAlive(monotonicMs)) return;
-    const lastedMs = monotonicMs - demand.grantMs;
-    if (lastedMs < BRIEF_MS) demand.sizeNanos *= 2n;
-    else if (lastedMs > LONG_MS) demand.sizeNanos /= 2n;
-    demand.sizeNanos = lesser(greater(demand.sizeNanos, amountNanos * REQUESTS_FIRST), leaseNanosMax);
+    const lasted = { sizeNanos: demand.sizeNanos, ms: monotonicMs - demand.grantMs };
+    demand.sizeNanos = nextSize(lasted, amountNanos, leaseNanosMax);
     // What is larger than any lease is held exactly.
     if (demand.sizeNanos < amountNanos) return;
     demand.isAsking = true;

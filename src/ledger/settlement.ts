@@ -4,7 +4,8 @@ import { freeOf } from "./grant.js";
 import { openHold } from "./holding.js";
 import type { LedgerResult, SettleOperation } from "./operation.js";
 import { type HoldRow, SOURCE_NONE, type UsageRow, available } from "./rows.js";
-import { type TransferContent, usageRecord } from "./transfer.js";
+import { usageRecord } from "./hash-chain.js";
+import type { TransferContent } from "./transfer.js";
 import { lesser } from "../base/money.js";
 
 type Charge = Omit<SettleOperation, "kind" | "requestId" | "attemptLog" | "terms"> & Pick<UsageRow, "attemptLog">;

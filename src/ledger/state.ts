@@ -15,7 +15,8 @@ import { hold } from "./holding.js";
 import { endLeasesOf, lease, recall, returnLease } from "./lease-rules.js";
 import { recover } from "./recovery.js";
 import { settle } from "./settlement.js";
-import { type TransferContent, noteRecord } from "./transfer.js";
+import { noteRecord } from "./hash-chain.js";
+import type { TransferContent } from "./transfer.js";
 import { isUsage, tokenCount } from "./usage.js";
 
 /** Decides one operation and changes the book. Throws only if the ledger itself is broken. */

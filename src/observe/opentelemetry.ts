@@ -10,12 +10,9 @@ import {
   type Span,
   SpanKind,
   SpanStatusCode,
-  type TextMapGetter,
   trace,
-  TraceFlags,
   type Tracer,
 } from "@opentelemetry/api";
-import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import {
   BasicTracerProvider,
@@ -25,6 +22,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import type { TracesPlan } from "./traces-plan.js";
 import type { Log } from "./log.js";
+import { parentOf, traceHeaders } from "./traceparent.js";
 import type { AttemptTrace, RequestTrace, TraceAttributes, Tracing } from "./tracing.js";
 
 export interface TracingOptions {
@@ -40,12 +38,6 @@ const CLOSE_MS = 5_000;
 /** What goes wrong between here and whoever takes the traces is told at most this often. */
 const TROUBLE_EVERY_MS = 60_000;
 const SERVER_ERRORS = 500;
-
-const propagator = new W3CTraceContextPropagator();
-const fromMetadata: TextMapGetter<Readonly<Record<string, string>>> = {
-  keys: (metadata) => Object.keys(metadata),
-  get: (metadata, name) => metadata[name],
-};
 
 export async function startTracing({ plan, version, instanceId, log }: TracingOptions): Promise<Tracing> {
   tellTroubles(log);
@@ -106,9 +98,7 @@ function tellTroubles(log: Pick<Log, "warn">): void {
 }
 
 function beginRequest(tracer: Tracer, name: string, metadata: Readonly<Record<string, string>>): RequestTrace {
-  const parent =
-    metadata["traceparent"] === undefined ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, metadata, fromMetadata);
-  return new OpenTelemetryRequest(tracer, tracer.startSpan(name, { kind: SpanKind.SERVER }, parent));
+  return new OpenTelemetryRequest(tracer, tracer.startSpan(name, { kind: SpanKind.SERVER }, parentOf(metadata)));
 }
 
 class OpenTelemetryRequest implements RequestTrace {
@@ -140,11 +130,11 @@ class OpenTelemetryRequest implements RequestTrace {
 
   beginAttempt(name: string, attributes: TraceAttributes): AttemptTrace {
     // Of what nobody keeps the request's own ids go on, so that the upstream keeps nothing either.
-    if (!this.isKept) return { headers: headersOf(this.span), end: () => undefined };
+    if (!this.isKept) return { headers: traceHeaders(this.span), end: () => undefined };
     const parent = trace.setSpan(ROOT_CONTEXT, this.span);
     const span = this.tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes: told(attributes) }, parent);
     return {
-      headers: headersOf(span),
+      headers: traceHeaders(span),
       end: (more, errorType) => {
         span.setAttributes(told(more));
         fail(span, errorType, true);
@@ -164,15 +154,6 @@ function fail(span: Span, errorType: string | undefined, isFailure: boolean): vo
   if (errorType === undefined) return;
   span.setAttribute("error.type", errorType);
   if (isFailure) span.setStatus({ code: SpanStatusCode.ERROR, message: errorType });
-}
-
-/** The headers of W3C Trace Context. */
-function headersOf(span: Span): Readonly<Record<string, string>> {
-  const { traceId, spanId, traceFlags, traceState } = span.spanContext();
-  const flags = (traceFlags & TraceFlags.SAMPLED) === 0 ? "00" : "01";
-  const traceparent = `00-${traceId}-${spanId}-${flags}`;
-  const tracestate = traceState?.serialize() ?? "";
-  return tracestate === "" ? { traceparent } : { traceparent, tracestate };
 }
 
 function told(attributes: TraceAttributes): Attributes {

@@ -3,10 +3,9 @@ import type Stripe from "stripe";
 import type { StripeSettings } from "../config/settings.js";
 import { GatewayError } from "../base/errors.js";
 import { NANOS_PER_CENT } from "../base/money.js";
+import { isTimely, TOLERANCE_S } from "./stripe-signature.js";
 import { eventIn, HINT_CONSOLE, HINT_ID, type StripeEvent } from "./stripe-facts.js";
 
-/** How far the time of a signature may be from ours: an older event is one that somebody sends again. */
-const TOLERANCE_S = 300;
 const TIMEOUT_MS = 20_000;
 const RETRIES_MAX = 2;
 const PAGE_SIZE = 100;
@@ -136,12 +135,4 @@ function wordsOf(cause: unknown): Error {
     return typeof value === "string" || typeof value === "number" ? [`${name} ${value}`] : [];
   });
   return new Error(`Stripe: ${words.join(", ") || "no answer"}`);
-}
-
-/** One time, in seconds, within the tolerance. The package takes what begins with digits, and any time to come. */
-function isTimely(signature: string, nowMs: number): boolean {
-  const [time, other] = signature.split(",").filter((part) => part.trim().startsWith("t="));
-  const [, seconds] = /^t=(\d{1,12})$/.exec(time ?? "") ?? [];
-  if (seconds === undefined || other !== undefined) return false;
-  return Math.abs(Math.floor(nowMs / 1_000) - Number(seconds)) <= TOLERANCE_S;
 }

@@ -11,6 +11,7 @@ import { ableToCount, checkCountable, countAtUpstream, CountsRunning } from "./c
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
+import { ModelNames } from "./model-names.js";
 import {
   type ClientAbort,
   nextAfter,
@@ -90,23 +91,9 @@ const BACKOFF_MS = 100;
 const BACKOFF_MS_MAX = 2_000;
 const UPSTREAM_WAIT_MS_MAX = 5_000;
 
-/** Two names that differ by capitals alone are two models: then each is found by its own name and no other. */
-function namesInSmallLetters(names: Iterable<string>): ReadonlyMap<string, string | undefined> {
-  const alike = new Map<string, string | undefined>();
-  for (const name of names) {
-    const small = name.toLowerCase();
-    alike.set(small, alike.has(small) ? undefined : name);
-  }
-  return alike;
-}
-
-/** How Claude Code marks for itself a model that it asks with a long context. */
-const CLIENTS_HINT = /\[1m\]$/;
-
 export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
-  /** The names of models by their spelling in small letters, where one model alone is spelled so. */
-  #namedAlike: ReadonlyMap<string, string | undefined> = new Map();
+  #names = new ModelNames([]);
   /** Other models that answers named, by target and name: an alias names the same one every time. */
   #answered = new WeakMap<Target, Map<string, Answered | undefined>>();
   readonly #unknown: UnknownMembers;
@@ -132,7 +119,7 @@ export class Routing {
   /** Puts new settings in force; requests that run keep their targets. */
   replace(table: RouteTable): void {
     this.#table = table;
-    this.#namedAlike = namesInSmallLetters(table.models.keys());
+    this.#names = new ModelNames(table.models.keys());
     this.#answered = new WeakMap();
   }
 
@@ -155,9 +142,7 @@ export class Routing {
    * alone. Throws MODEL_UNKNOWN.
    */
   find(id: string): ServedModel {
-    const { models } = this.#table;
-    const name = id.replace(CLIENTS_HINT, "");
-    const model = models.get(id) ?? models.get(name) ?? models.get(this.#namedAlike.get(name.toLowerCase()) ?? "");
+    const model = this.#table.models.get(this.#names.find(id) ?? "");
     if (model === undefined) throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: id });
     return model;
   }

@@ -2,16 +2,13 @@
  * The circuit breakers of an upstream and of each model there: what sets a target aside, for whom, and when it may be
  * tried again.
  */
-import { Ejection, type EjectionCause, type EjectionChange, type EjectionRule, type Evidence } from "./ejection.js";
+import { Ejection, type EjectionCause, type EjectionChange, type Evidence } from "./ejection.js";
+import { FAILING, RATE_LIMITED, REFUSED } from "./ejection-rules.js";
 import { FailureShare } from "./failure-share.js";
 import { Probes } from "./probes.js";
 import { RequestFaults } from "./request-faults.js";
 import { RetryBudget } from "./retry-budget.js";
 
-const FAILING: EjectionRule = { failuresMin: 5, firstMs: 30_000, mostMs: 300_000, needsProof: true };
-const REFUSED: EjectionRule = { failuresMin: 1, firstMs: 30_000, mostMs: 300_000, needsProof: true };
-// A wait that one answer asks for holds back others no longer than this, whatever it asks.
-const RATE_LIMITED: EjectionRule = { failuresMin: 1, firstMs: 1_000, mostMs: 60_000, needsProof: false };
 /** A client that leaves sooner was not kept waiting. */
 const ABANDONED_MS_MIN = 10_000;
 /** When to come again where an operator drains: nobody knows, and soon is too early. */

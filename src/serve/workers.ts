@@ -76,18 +76,6 @@ export function leaveWorkers(): void {
   if (cluster.isWorker && process.connected) process.disconnect();
 }
 
-/**
- * Resolves when this process is told to stop. A terminal's interrupt reaches every process in it; a worker is told by
- * the one that keeps it.
- */
-export function stopSignal(): Promise<void> {
-  if (cluster.isWorker) process.on("SIGINT", () => undefined);
-  return new Promise((done) => {
-    process.once("SIGTERM", () => done());
-    if (!cluster.isWorker) process.once("SIGINT", () => done());
-  });
-}
-
 /** Nodes on one PostgreSQL share their limits in Redis; a front end has no state. */
 function refuseAlone({ workers, core, databaseUrl, redis }: Environment): void {
   if (core !== undefined || databaseUrl === undefined || redis !== undefined) return;

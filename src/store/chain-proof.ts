@@ -1,14 +1,6 @@
 /** The proof of the accounts' chains, row by row: each hash fits its transfer, its record and the one before it. */
-import {
-  CHAIN_START,
-  type Transfer,
-  holdRecord,
-  leaseRecord,
-  noteRecord,
-  transferHash,
-  transferId,
-  usageRecord,
-} from "../ledger/transfer.js";
+import { CHAIN_START, holdRecord, leaseRecord, noteRecord, transferHash, usageRecord } from "../ledger/hash-chain.js";
+import { type Transfer, transferId } from "../ledger/transfer.js";
 import { hexOf } from "./digest.js";
 import { type TermsColumns, type TransferColumns, toTerms, toTransfer } from "./columns.js";
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";

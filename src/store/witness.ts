@@ -15,7 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { CHAIN_START, type ChainHead } from "../ledger/transfer.js";
+import { CHAIN_START, type ChainHead } from "../ledger/hash-chain.js";
 import { hexOf } from "./digest.js";
 import type { Sqlite } from "./sqlite/binding.js";
 

@@ -1,7 +1,7 @@
 /** A settings text takes the time of its length, whatever its aliases and merges are. */
 import { expect, test } from "vitest";
 import { hideSecrets } from "../../src/config/kept-secrets.js";
-import { readDocument } from "../../src/config/document.js";
+import { readDocument } from "../../src/config/yaml-document.js";
 
 const CPU_US_MAX = 5_000_000;
 const list = (item: string, count: number): string => `[${Array.from({ length: count }, () => item).join(", ")}]`;

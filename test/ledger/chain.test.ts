@@ -1,7 +1,7 @@
 /** The chains of accounts, and the sums over all of them. */
 import { expect, test } from "vitest";
 import { TOTAL_NANOS_MAX } from "../../src/ledger/book.js";
-import { CHAIN_START, holdRecord, transferHash, usageRecord } from "../../src/ledger/transfer.js";
+import { CHAIN_START, holdRecord, transferHash, usageRecord } from "../../src/ledger/hash-chain.js";
 import { USAGE_FIELDS } from "../../src/api/usage.js";
 import { run } from "./cases.js";
 import { creditOf, holdOf, settleOf } from "./operations.js";

@@ -8,7 +8,7 @@ import type {
 } from "../../src/ledger/operation.js";
 import { NO_USAGE } from "../../src/api/usage.js";
 import type { Account } from "../../src/ledger/rows.js";
-import { CHAIN_START } from "../../src/ledger/transfer.js";
+import { CHAIN_START } from "../../src/ledger/hash-chain.js";
 import { type Usage, UsageSource } from "../../src/api/index.js";
 import { TEST_ACT } from "../support/acts.js";
 

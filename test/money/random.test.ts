@@ -10,9 +10,9 @@ import {
   holdRecord,
   noteRecord,
   transferHash,
-  transferId,
   usageRecord,
-} from "../../src/ledger/transfer.js";
+} from "../../src/ledger/hash-chain.js";
+import { transferId } from "../../src/ledger/transfer.js";
 import { bookOf } from "../ledger/operations.js";
 import { openTestStore } from "../support/open-test-store.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";

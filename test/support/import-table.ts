@@ -19,6 +19,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/config/",
     "src/main.ts",
     "src/serve/workers.ts",
+    "src/serve/stop-signal.ts",
     "src/serve/settings-check.ts",
     "src/serve/sold-models.ts",
     // The process that owns the database of workers loads no more of the gateway.
@@ -97,6 +98,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/request/hosted-tools.ts",
     "src/wire/request/left-out-tools.ts",
     "src/wire/request/picture.ts",
+    "src/wire/request/request-size.ts",
     "src/wire/request/steering.ts",
     "src/wire/json/text.ts",
     "src/wire/json/value.ts",
@@ -201,7 +203,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // The pure state machine and its forms; never the writer.
   "src/store/": [
     "src/audit/",
-    ...["book", "operation", "recovery", "rows", "state", "transfer", "usage"].map((name) => `src/ledger/${name}.ts`),
+    ...["book", "hash-chain", "operation", "recovery", "rows", "state", "transfer", "usage"].map(
+      (name) => `src/ledger/${name}.ts`,
+    ),
   ],
   "src/clock/": ["src/observe/log.ts"],
   "src/coordination/": [],

@@ -2,6 +2,7 @@
  * Requests with an Idempotency-Key: each runs once, and a repeated request gets the same answer. `replays.ts` lists the
  * methods that take such a key.
  */
+import { COST_HEADER } from "../answer-head.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallMetadata, CallSink } from "../../api/channel.js";
 import { GatewayError } from "../../base/errors.js";
@@ -221,7 +222,7 @@ function lastingHeaders(headers: CallMetadata = {}): CallMetadata {
 
 /** The head of a replay: the cost was charged to the original request. */
 function replayedHead(requestId: string): CallMetadata {
-  return { "idempotent-replayed": "true", [ORIGINAL_HEADER]: requestId, "x-tollgate-cost-nanos": "0" };
+  return { "idempotent-replayed": "true", [ORIGINAL_HEADER]: requestId, [COST_HEADER]: "0" };
 }
 
 function keyReused(requestId: string): GatewayError {

@@ -1,5 +1,6 @@
 /** Where a call comes from: the socket's word, or that of a front end which we believe. */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash } from "node:crypto";
+import { equalInConstantTime } from "../../base/constant-time.js";
 import { isIP, isIPv4 } from "node:net";
 import type { CallMetadata } from "../../api/channel.js";
 import type { TrustedProxies } from "../../keys/proxies.js";
@@ -41,7 +42,7 @@ export function peerAddress(peer: string): string {
 /** True for a token that only our own front ends know. */
 export function isFront(shown: string | undefined, frontTokens: readonly string[]): boolean {
   if (shown === undefined) return false;
-  return frontTokens.some((token) => token !== "" && timingSafeEqual(digest(shown), digest(token)));
+  return frontTokens.some((token) => token !== "" && equalInConstantTime(digest(shown), digest(token)));
 }
 
 function digest(text: string): Buffer {

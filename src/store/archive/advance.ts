@@ -1,6 +1,6 @@
 /** One step of an archive: from the rows of an account's next places, what its archive ends with then. */
 import assert from "node:assert";
-import { CHAIN_START } from "../../ledger/transfer.js";
+import { CHAIN_START } from "../../ledger/hash-chain.js";
 import { digestOf, type DigestedValue } from "../digest.js";
 import type { EndColumns } from "./database.js";
 import { type ArchivePlan, type PlaceColumns, planOf } from "./plan.js";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Act } from "../../audit/act.js";
 import { failpoint } from "../../base/failpoint.js";
-import { CHAIN_START } from "../../ledger/transfer.js";
+import { CHAIN_START } from "../../ledger/hash-chain.js";
 import { makeDirectory } from "../data-directory.js";
 import { hexOf } from "../digest.js";
 import type { ArchiveAccount, ArchiveDatabase, ArchiveRow } from "./database.js";

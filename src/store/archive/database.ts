@@ -2,7 +2,7 @@
 import { SOURCE_NONE } from "../../ledger/rows.js";
 import type { Act } from "../../audit/act.js";
 import type { ChainColumns } from "../chain-proof.js";
-import { CHAIN_START } from "../../ledger/transfer.js";
+import { CHAIN_START } from "../../ledger/hash-chain.js";
 import { digestOf, type DigestedValue, hexOf } from "../digest.js";
 import type { VerifyReport } from "../store.js";
 import { TOKEN_COLUMNS } from "../token-columns.js";

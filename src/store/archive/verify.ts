@@ -1,6 +1,7 @@
 /** Proves a ledger with its archive: each file, from the first transfer to the last, and how they join the database. */
 import type { VerifyReport } from "../store.js";
-import { CHAIN_START, type Transfer } from "../../ledger/transfer.js";
+import { CHAIN_START } from "../../ledger/hash-chain.js";
+import type { Transfer } from "../../ledger/transfer.js";
 import type { ChainColumns } from "../chain-proof.js";
 import { PROBLEMS_MAX } from "../verify-checks.js";
 import type { ArchiveDatabase, ArchivedAccount, ArchiveRow } from "./database.js";

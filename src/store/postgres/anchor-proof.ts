@@ -1,6 +1,6 @@
 /** What an anchor is over, and how the proof follows anchors. */
 import { hash } from "node:crypto";
-import { CHAIN_START } from "../../ledger/transfer.js";
+import { CHAIN_START } from "../../ledger/hash-chain.js";
 import { hexOf } from "../digest.js";
 
 export interface AnchorColumns extends HeadsColumns {

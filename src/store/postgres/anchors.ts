@@ -3,7 +3,7 @@
  * nobody rewrites an account, or loses its end, without a trace. The last one goes to a witness outside the database.
  */
 import assert from "node:assert";
-import { type ChainHead, CHAIN_START } from "../../ledger/transfer.js";
+import { type ChainHead, CHAIN_START } from "../../ledger/hash-chain.js";
 import { acceptedLoss, INSERT_LOSS, NEXT_LOSS, type NextLoss } from "../accepted-loss.js";
 import { hexOf } from "../digest.js";
 import { readWitness, replaceWitness, type WitnessNote } from "../witness.js";

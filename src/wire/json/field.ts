@@ -1,6 +1,7 @@
 /** What a top-level field of a request may hold: a check for each kind of field that the wires have in common. */
 import { GatewayError } from "../../base/errors.js";
 import type { JsonCursor, JsonKind } from "./cursor.js";
+import { MODEL_CHARACTERS_MAX, TOOLS_MAX } from "../request/request-size.js";
 import { wrongValue } from "./node.js";
 
 /** What is kept of a field that was read: its value where the gateway uses it, else that it is there. */
@@ -18,9 +19,6 @@ export interface FieldCheck {
 /** The fields that a wire knows, by name. */
 export type FieldChecks = ReadonlyMap<string, FieldCheck>;
 
-/** Of the name of a model, on every wire. */
-export const MODEL_CHARACTERS_MAX = 256;
-
 /** Where the kind is all that is asked for. */
 export const anything = (cursor: JsonCursor): FieldValue => {
   cursor.skip();
@@ -31,19 +29,11 @@ export const TEXT: FieldCheck = { kinds: ["string"], must: "a string", read: any
 export const FLAG: FieldCheck = { kinds: ["boolean"], must: "true or false", read: (cursor) => cursor.readBoolean() };
 export const OBJECT: FieldCheck = { kinds: ["object"], must: "an object", read: anything };
 export const CHOICE: FieldCheck = { kinds: ["string", "object"], must: "a string or an object", read: anything };
-/** The most tools of a request, and the most messages; no upstream takes as many. */
-export const TOOLS_MAX = 2_000;
-export const MESSAGES_MAX = 20_000;
 export const TOOLS: FieldCheck = {
   kinds: ["array"],
   must: `an array of at most ${TOOLS_MAX} objects`,
   read: (cursor) => readAll(cursor, "object", TOOLS_MAX),
 };
-
-/** The refusal of more messages than are read. */
-export function tooManyMessages(param: string): GatewayError {
-  return wrongValue(param, `it must hold at most ${MESSAGES_MAX} messages`);
-}
 
 export const TEXTS: FieldCheck = {
   kinds: ["array"],

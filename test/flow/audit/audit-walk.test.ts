@@ -232,7 +232,7 @@ test("every change of these services is among them", async () => {
   const changes = methods()
     .filter(isChange)
     .map(({ path }) => path.replace("/tollgate.v1.", "").replace("/", "."));
-  // A check changes nothing, nor does a sign-in before its end; that it is recorded shows test/flow/people/oidc.test.ts.
+  // A check changes nothing, nor does a sign-in before its end, whose record test/flow/people/oidc.test.ts finds.
   const elsewhere =
     /^(?:Account|Key|Usage|Upstream)Service\.|^SettingsService\.CheckSettings$|^IdentityService\.BeginOidcSignIn$/;
   expect(changes.filter((name) => !elsewhere.test(name) && !walked.has(name))).toEqual([]);

@@ -3,7 +3,7 @@ import { GatewayError } from "../../../base/errors.js";
 import { type Held, heldFile, isRetold, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTool, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
-import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
+import { MESSAGES_MAX, tooManyMessages } from "../../request/request-size.js";
 import { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
 import { ADDRESS_HEAD_CHARACTERS, isPicture, mayBePicture } from "../../request/picture.js";

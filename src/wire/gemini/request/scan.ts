@@ -2,7 +2,7 @@
 import { GatewayError } from "../../../base/errors.js";
 import { scanBody } from "../../json/body.js";
 import type { JsonCursor } from "../../json/cursor.js";
-import { MESSAGES_MAX, MODEL_CHARACTERS_MAX, tooManyMessages } from "../../json/field.js";
+import { MESSAGES_MAX, MODEL_CHARACTERS_MAX, tooManyMessages } from "../../request/request-size.js";
 import { wrongValue } from "../../json/node.js";
 import { claimKey, type Member } from "../../json/splice.js";
 import type { RequestFacts, SourceBody } from "../../wire.js";

@@ -1,5 +1,5 @@
 /** What a body of the wire asks, read and checked. */
-import { MODEL_CHARACTERS_MAX } from "../../json/field.js";
+import { MODEL_CHARACTERS_MAX } from "../../request/request-size.js";
 import { type JsonNode, ObjectReader, wrongValue } from "../../json/node.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
 import { decodeLogitBias } from "../../openai/request/decode-maps.js";

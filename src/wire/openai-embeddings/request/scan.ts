@@ -2,7 +2,7 @@
 import { GatewayError } from "../../../base/errors.js";
 import { scanBody } from "../../json/body.js";
 import { JSON_NODES_MAX, type JsonCursor, type JsonKind } from "../../json/cursor.js";
-import { MODEL_CHARACTERS_MAX } from "../../json/field.js";
+import { MODEL_CHARACTERS_MAX } from "../../request/request-size.js";
 import { wrongValue } from "../../json/node.js";
 import { EMBEDDING_INPUTS_MAX, embeddingFacts, MARK_BYTES } from "../../request/embedding.js";
 import type { Held } from "../../request/held-objects.js";

@@ -4,7 +4,7 @@ import { heldFile, heldIn, noteHeldName } from "../../request/held-objects.js";
 import { type FoundTools, scanTools } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { PartMedia } from "../../openai/request/media.js";
-import { MESSAGES_MAX, tooManyMessages } from "../../json/field.js";
+import { MESSAGES_MAX, tooManyMessages } from "../../request/request-size.js";
 import { MediaCounts } from "../../request/scan-facts.js";
 import { wrongValue } from "../../json/node.js";
 import { parsed, textOf } from "../../json/value.js";

@@ -1,6 +1,6 @@
 /** Requests for vectors from Google's clients: one content or a batch of them. */
 import { GatewayError } from "../../../../base/errors.js";
-import { MODEL_CHARACTERS_MAX } from "../../../json/field.js";
+import { MODEL_CHARACTERS_MAX } from "../../../request/request-size.js";
 import { JsonCursor } from "../../../json/cursor.js";
 import { readMembers } from "../../../json/splice.js";
 import { refuseEarlierTurns } from "../../../request/members.js";
