@@ -3,7 +3,7 @@
  * must cost next to nothing, so that as many requests are answered as without the others.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import type { CallMetadata } from "../api/channel.js";
+import type { CallMetadata, Channel } from "../api/channel.js";
 import type { QueuedRequest, RequestQueue } from "../base/event-loop/request-queue.js";
 import type { GatewayError } from "../base/errors.js";
 import type { Format } from "../formats/format.js";
@@ -22,16 +22,12 @@ const ID = "req_of_nobody";
 /** Requests that no route is looked up for. */
 const ROUTE = "refused";
 
-/** Whose request it is, by the headers that may show it. */
-export type AccountOf = (headers: CallMetadata) => string;
-
 export interface OverloadParts {
   readonly queue: Pick<RequestQueue, "isFree" | "push">;
   readonly formats: readonly Format[];
   readonly newRequestId: () => string;
   readonly metrics: HttpMetrics;
-  /** The account whose credential the headers show, where that is remembered. */
-  readonly accountOf: AccountOf;
+  readonly channel: Pick<Channel, "queueOf">;
   /** Absent: pages of other origins may read nothing. */
   readonly cors: Pick<Cors, "headersOf"> | undefined;
 }
@@ -58,10 +54,10 @@ export class Overload {
 
   /** The listener of a server whose requests begin in their turn. */
   before(listener: RequestListener): RequestListener {
-    const { queue, accountOf } = this.#parts;
+    const { queue, channel } = this.#parts;
     return (request, response) => {
       if (queue.isFree || PROBES.has(request.url ?? "")) listener(request, response);
-      else queue.push(accountOf(shownBy(request)), new QueuedCall(request, response, listener, this));
+      else queue.push(channel.queueOf(shownBy(request)), new QueuedCall(request, response, listener, this));
     };
   }
 

@@ -31,7 +31,7 @@ import { addManagementRoutes } from "./management.js";
 import { addModelRoutes } from "./models.js";
 import { addPlaygroundRoute } from "./playground.js";
 import { pathUnknown } from "./not-found.js";
-import { type AccountOf, Overload } from "./overload.js";
+import { Overload } from "./overload.js";
 import { sendPiecewise } from "./piecewise.js";
 import { HeartbeatTimer } from "./heartbeat-timer.js";
 import { type RoutePermission, RouteTable } from "./routes.js";
@@ -63,8 +63,6 @@ export interface HttpServerOptions extends SocketLimits {
   readonly bodies?: ByteBudget;
   /** Where requests of this and of other edges wait for their start. Absent: they begin at once. */
   readonly queue?: Pick<RequestQueue, "isFree" | "push" | "enter" | "accepted"> | undefined;
-  /** The account whose credential the headers show, where that is remembered. Default: nobody's. */
-  readonly accountOf?: AccountOf | undefined;
   /** The memory for what the ends of streams repeat. Default: 256 MiB, and a quarter of it for one key. */
   readonly kept?: ByteBudget;
   /** Default: the socket's other end. */
@@ -184,7 +182,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     metrics: options.metrics,
     isDraining: () => draining,
     limits: options,
-    enter: (metadata) => options.queue?.enter(() => options.accountOf?.(metadata) ?? ""),
+    enter: (metadata) => options.queue?.enter(() => options.channel.queueOf(metadata)),
   });
   return {
     app,
@@ -216,8 +214,8 @@ function generationRulesOf(options: HttpServerOptions, nowMs: () => number): Gen
 
 /** Undefined where requests begin at once. */
 function overloadOf(options: HttpServerOptions, cors: Cors | undefined): Overload | undefined {
-  const { queue, formats, requestIds: newRequestId, metrics, accountOf = () => "" } = options;
-  return queue && new Overload({ queue, formats, newRequestId, metrics, accountOf, cors });
+  const { queue, formats, requestIds: newRequestId, metrics, channel } = options;
+  return queue && new Overload({ queue, formats, newRequestId, metrics, channel, cors });
 }
 
 /** The clock by which clients are waited for. */

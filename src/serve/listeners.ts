@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ByteBudget } from "../base/bytes/byte-budget.js";
-import type { CallMetadata, Channel } from "../api/channel.js";
+import type { Channel } from "../api/channel.js";
 import type { OpenConnections } from "../base/event-loop/listening-port.js";
 import type { RequestQueue } from "../base/event-loop/request-queue.js";
 import { type Address, formatAddress } from "../config/listen-address.js";
@@ -147,7 +147,6 @@ export class Listeners {
       timeMs: machineMs,
       bodies: this.#bodies,
       queue: this.#queue,
-      accountOf: core && ((headers: CallMetadata) => core.dispatcher.queueOf(headers)),
       clientAddressOf: proxies && ((peer, forwardedFor) => proxies.clientOf(peer, forwardedFor)),
       isProxy: proxies && ((peer) => proxies.has(peer)),
       prepareLong: core === undefined ? outlines.prepare : undefined,

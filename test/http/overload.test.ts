@@ -18,7 +18,6 @@ beforeEach(async () => {
   queue = new FullQueue();
   it = await startServer({
     queue,
-    accountOf: (headers) => headers["authorization"] ?? headers["cookie"] ?? "nobody",
     formats: [openai, anthropic, gemini],
     corsOrigins: ["https://app.example.com"],
   });

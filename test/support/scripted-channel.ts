@@ -55,6 +55,10 @@ export class ScriptedChannel implements Channel {
   /** True where the far end has to look for the key. */
   looksUp = false;
 
+  queueOf(metadata: CallMetadata): string {
+    return metadata["authorization"] ?? metadata["cookie"] ?? "nobody";
+  }
+
   admit(entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
     this.admissions.push(metadata);
     if (this.looksUp)

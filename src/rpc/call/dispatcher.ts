@@ -2,12 +2,10 @@
 import type { CallMetadata, CallSink, Method, Sink } from "../../api/channel.js";
 import type { MethodPermission } from "../../api/descriptors.js";
 import { ROUTE_HEADER } from "../../api/request-headers.js";
-import { SESSION_HEADER } from "../../api/session-headers.js";
 import { GatewayError } from "../../base/errors.js";
 import { requireUnfrozen } from "../../keys/account-freeze.js";
 import type { LimitDecision } from "../../limits/limit-decision.js";
 import type { Caller } from "../../keys/caller.js";
-import { credentialOf } from "../../keys/credential.js";
 import type { RequestRecord } from "../../records/request-record.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./client-address.js";
 import { Admitted } from "./admitted.js";
@@ -20,13 +18,11 @@ import type { CoreParts } from "./core.js";
 import { Endings } from "./endings.js";
 import { AnswerSink, type Head, NamedHead } from "./head.js";
 import { requirePermission } from "./permission.js";
+import { queueName } from "./queue-name.js";
 import { declaredPermission, openRoute, type OpenRoute, type PermissionOf, type Route } from "./route.js";
 import { RunningCalls } from "./running-calls.js";
 import type { EdgeRefusal, Refused, ServerCall, StreamOutcome, UnaryOutcome } from "./server-call.js";
 import { boundedError } from "./status.js";
-
-/** No account has such an id. */
-const PEOPLE = "people with a session";
 
 export class Dispatcher {
   readonly #core: CoreParts;
@@ -53,18 +49,9 @@ export class Dispatcher {
     return [...this.#routes.keys()];
   }
 
-  /**
-   * Whose turn a call waits for where more come than can be worked off: that of the account whose key is remembered,
-   * one of all people with a session, or one of everybody else.
-   */
+  /** As `Channel.queueOf`. */
   queueOf(metadata: CallMetadata): string {
-    try {
-      const secret = credentialOf(metadata);
-      if (secret !== undefined) return this.#core.keys.knownAccount(secret) ?? "";
-    } catch {
-      return "";
-    }
-    return metadata["cookie"] !== undefined || metadata[SESSION_HEADER] !== undefined ? PEOPLE : "";
+    return queueName(metadata, (secret) => this.#core.keys.knownAccount(secret));
   }
 
   /** True where the metadata carries the token of our own front ends. */

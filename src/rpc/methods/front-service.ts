@@ -56,7 +56,7 @@ export function frontService(
         requireUnfrozen(caller);
         await limits.check(caller);
       }
-      return {};
+      return { accountId: caller.accountId };
     },
     watchCaller: (_request, { caller, signal }) => keys.watch(caller, signal),
     reportUndelivered: async (request, { caller }) => {

@@ -20,6 +20,10 @@ class InProcessChannel implements Channel {
     return admit(this.dispatcher, entry, metadata);
   }
 
+  queueOf(metadata: CallMetadata): string {
+    return this.dispatcher.queueOf(metadata);
+  }
+
   async unary<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
@@ -50,6 +54,10 @@ class EncodingChannel implements Channel {
 
   admit(entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
     return admit(this.dispatcher, entry, metadata);
+  }
+
+  queueOf(metadata: CallMetadata): string {
+    return this.dispatcher.queueOf(metadata);
   }
 
   async unary<Request, Response>(

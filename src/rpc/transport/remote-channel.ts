@@ -80,6 +80,10 @@ class RemoteChannel implements Channel {
     return this.#admissions.admit(entry, metadata);
   }
 
+  queueOf(metadata: CallMetadata): string {
+    return this.#admissions.queueOf(metadata);
+  }
+
   unary<Request, Response>(
     method: Method<Request, Response>,
     request: Request,

@@ -235,6 +235,14 @@ describe.each(EDGES)("a channel %s", (name) => {
     expect((await refusal(call)).reason).toBe(reason);
   });
 
+  test("requests wait in the queue of their account, once its key was let in", async () => {
+    const { secret: other } = await edge.core.makeKey("other");
+    const of = (key: string) => withKey(key).metadata;
+    expect(edge.channel.queueOf(of(other))).toBe("");
+    for (const key of [secret, other]) await edge.channel.admit({ scope: "", isLong: false }, of(key));
+    expect([secret, other, "sk-nobody"].map((key) => edge.channel.queueOf(of(key)))).toEqual(["acme", "other", ""]);
+  });
+
   test("the key comes by x-api-key as well", async () => {
     const metadata = { "x-api-key": secret };
     const reply = await edge.channel.unary(KeyServiceService.getCaller, {}, { ...options(), metadata });

@@ -71,8 +71,10 @@ export interface CheckCallerRequest {
   method: string;
 }
 
-/** CheckCallerResponse is empty: the caller may go on. */
+/** CheckCallerResponse says that the caller may go on. */
 export interface CheckCallerResponse {
+  /** The account of the caller's key, in whose queue its next requests wait. Empty: a core of an older version. */
+  accountId: string;
 }
 
 /** ReportUndeliveredRequest is the request of ReportUndelivered. */
@@ -480,11 +482,14 @@ export const CheckCallerRequest: MessageFns<CheckCallerRequest> = {
 };
 
 function createBaseCheckCallerResponse(): CheckCallerResponse {
-  return {};
+  return { accountId: "" };
 }
 
 export const CheckCallerResponse: MessageFns<CheckCallerResponse> = {
-  encode(_: CheckCallerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: CheckCallerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
     return writer;
   },
 
@@ -501,6 +506,14 @@ export const CheckCallerResponse: MessageFns<CheckCallerResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
