@@ -1,5 +1,6 @@
 /** The other side of `owned.ts`: what the workers of one machine share, in the process that they ask. */
 import { GatewayError } from "../base/errors.js";
+import { whenReady } from "../base/when-ready.js";
 import type { AdmissionRequest, AdmissionResult, Admitted, Demand } from "./coordination.js";
 import type { InProcessCoordination } from "./in-process.js";
 import { TOLD } from "./owned.js";
@@ -82,9 +83,7 @@ export class OwnerCoordination {
   }
 
   #admit(request: AdmissionRequest, worker: Worker): AdmissionResult | Promise<AdmissionResult> {
-    const result = this.#coordination.admit(request);
-    if (result instanceof Promise) return result.then((settled) => this.#noted(request, settled, worker));
-    return this.#noted(request, result, worker);
+    return whenReady(this.#coordination.admit(request), (result) => this.#noted(request, result, worker));
   }
 
   #noted(

@@ -4,6 +4,7 @@
  */
 import { GatewayError, type ReasonName } from "../base/errors.js";
 import { failpoint } from "../base/failpoint.js";
+import { whenReady } from "../base/when-ready.js";
 import type { ModelKind } from "../families/family.js";
 import type { Caller } from "../keys/caller.js";
 import type { HoldRequest } from "../ledger/ledger.js";
@@ -115,7 +116,7 @@ function openNow<Held extends object>(
   const refused = (error: unknown): Promise<Opened<Held>> => openByCount(error, plan, model, call, gates, deadline);
   try {
     const holding = holdFor(plan, model, call, gates, deadline);
-    return holding instanceof Promise ? holding.then((hold) => ({ hold, plan }), refused) : { hold: holding, plan };
+    return whenReady(holding, (hold): Opened<Held> => ({ hold, plan }), refused);
   } catch (error) {
     return refused(error);
   }

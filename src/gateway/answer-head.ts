@@ -5,8 +5,7 @@ import { type CallMetadata, FORM_HEADER } from "../api/channel.js";
 import { GatewayError } from "../base/errors.js";
 import type { UnifiedLimits } from "./unified-limits.js";
 
-/** The cost of a whole answer, which is known before its body, in nano-USD. */
-export const COST_HEADER = "x-tollgate-cost-nanos";
+const COST_HEADER = "x-tollgate-cost-nanos";
 const DROPPED_HEADER = "x-tollgate-dropped";
 const DROPPED_CHARACTERS_MAX = 1_000;
 /** Model names come from settings and from upstreams' lists, and may be any text. */
@@ -55,6 +54,12 @@ export class AnswerHead {
     if (this.limits === undefined) return error;
     return new GatewayError(error.reason, { ...error.metadata, ...this.limits }, { cause: error.cause });
   }
+}
+
+/** Adds what a whole answer costs its account, in nano-USD: it is known before the body. */
+export function withCost(headers: Record<string, string>, costNanos: bigint): Record<string, string> {
+  headers[COST_HEADER] = String(costNanos);
+  return headers;
 }
 
 /** The names of parameters as a header value: each once, as many as fit. Some names come from the client. */

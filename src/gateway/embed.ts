@@ -5,6 +5,7 @@ import type { CallMetadata } from "../api/channel.js";
 import { AnswerFold } from "../api/answer-fold.js";
 import { TYPED_TEXTS } from "../api/typed-form.js";
 import { GatewayError } from "../base/errors.js";
+import { whenReady } from "../base/when-ready.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { noteArrival, requireBodySize } from "./arrival.js";
 import type { GatewayCall } from "./gateway.js";
@@ -42,10 +43,8 @@ export async function embed(
     asksFor = read.request.facts.model;
     return read;
   };
-  const read = (): ParsedRequest | Promise<ParsedRequest> => {
-    const reading = readEmbedding(asked, asked.acceptWire, call, steps);
-    return reading instanceof Promise ? reading.then(noted) : noted(reading);
-  };
+  const read = (): ParsedRequest | Promise<ParsedRequest> =>
+    whenReady(readEmbedding(asked, asked.acceptWire, call, steps), noted);
   await generate(read, call, sink, steps);
   const { model, usage, costNanos } = fold.answer();
   return { embeddings: [...embeddings], model: model || asksFor, usage, costNanos, source };
@@ -58,10 +57,7 @@ export function readEmbedding(
   call: GatewayCall,
   steps: Steps,
 ): ParsedRequest | Promise<ParsedRequest> {
-  const reading = readRequest(asked, call, steps);
-  const generation = NOTHING_SAID;
-  if (reading instanceof Promise) return reading.then((request) => ({ request, generation, acceptWire }));
-  return { request: reading, generation, acceptWire };
+  return whenReady(readRequest(asked, call, steps), (request) => ({ request, generation: NOTHING_SAID, acceptWire }));
 }
 
 function readRequest(asked: EmbedRequest, call: GatewayCall, steps: Steps): WireRequest | Promise<WireRequest> {

@@ -48,8 +48,7 @@ export async function generate(
   requireUnfrozen(call.caller);
   const startMs = performance.now();
   const deadline = steps.routing.deadline(startMs, call.callerEndMs ?? Infinity);
-  const admitting = call.decision ?? steps.limits.admit(call.caller, call.requestId);
-  const admission = admitting instanceof Promise ? await admitting : admitting;
+  const admission = await (call.decision ?? steps.limits.admit(call.caller, call.requestId));
   const long = { reader: steps.longAnswers, memory: new ByteLease(steps.answerMemory, call.caller.accountId) };
   let usedTokens = 0;
   let isReserved = false;
@@ -57,17 +56,15 @@ export async function generate(
   try {
     call.record?.take();
     const reading = read();
-    const { request: came, generation, acceptWire } = reading instanceof Promise ? await reading : reading;
+    const { request: came, generation, acceptWire } = await reading;
     if (call.record !== undefined) noteRequest(came, call.record, call.caller);
     const model = findModel(came.facts.model, call.caller, steps);
     const kind = kindOf(came, model);
     const request = withoutLackingAnywhere(came, model, kind);
     describeRequest(call, request, model, kind);
-    const reserving = reserve(planOf({ request, generation }, model, kind, call), model, admission);
     isReserved = true;
-    const admitted = reserving instanceof Promise ? await reserving : reserving;
-    const opening = openHold(admitted, model, call, steps, deadline);
-    const opened = opening instanceof Promise ? await opening : opening;
+    const admitted = await reserve(planOf({ request, generation }, model, kind, call), model, admission);
+    const opened = await openHold(admitted, model, call, steps, deadline);
     const { plan } = opened;
     hold = opened.hold;
     const coveredTokens = plan.coveredOutputTokens(hold.amountNanos);
@@ -200,8 +197,7 @@ async function conclude(
   steps: Steps,
 ): Promise<Concluded> {
   try {
-    const counting = meter.outcome(endingOf(failure, call));
-    const outcome = counting instanceof Promise ? await counting : counting;
+    const outcome = await meter.outcome(endingOf(failure, call));
     const { upstream, attempts, attemptLog } = meter;
     // A cost within the hold is charged whole. What is above it depends on what the account has when it is settled.
     const isAboveHold = outcome.costNanos > hold.amountNanos;

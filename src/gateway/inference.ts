@@ -16,6 +16,7 @@ import type { CallMetadata, Sink } from "../api/channel.js";
 import { TYPED_FORM } from "../api/typed-form.js";
 import { AnswerFold } from "../api/answer-fold.js";
 import { GatewayError } from "../base/errors.js";
+import { whenReady } from "../base/when-ready.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
@@ -66,10 +67,8 @@ async function generateWhole(
     onDrain: () => undefined,
   };
   const whole = (read: ParsedRequest): ParsedRequest => ({ ...read, request: asWhole(read.request) });
-  const read = (): ParsedRequest | Promise<ParsedRequest> => {
-    const reading = readGeneration(generation, acceptWire, call, steps, false);
-    return reading instanceof Promise ? reading.then(whole) : whole(reading);
-  };
+  const read = (): ParsedRequest | Promise<ParsedRequest> =>
+    whenReady(readGeneration(generation, acceptWire, call, steps, false), whole);
   await generate(read, call, sink, steps);
   const [first, second] = sources;
   return {

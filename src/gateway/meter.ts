@@ -4,6 +4,7 @@ import { serviceTierOf } from "../api/service-tier.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
 import type { GatewayError } from "../base/errors.js";
+import { whenReady } from "../base/when-ready.js";
 import { billsCutRequests } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
 import { failureMessage } from "../routing/failure-message.js";
@@ -13,7 +14,7 @@ import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch } from "../wire/wire.js";
 import { askedOf, type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
-import { COST_HEADER, AnswerHead } from "./answer-head.js";
+import { AnswerHead, withCost } from "./answer-head.js";
 import { LeftAttempts } from "./left-attempts.js";
 import type { MeterOptions, Outcome } from "./meter-types.js";
 import { UsageCheckpoints } from "./usage-checkpoints.js";
@@ -259,7 +260,7 @@ export class Meter implements AnswerReceiver {
       leastOutput: text && (() => text.notes.least(text.grown)),
       cutInput: this.#cutInput,
     });
-    return charging instanceof Promise ? charging.then((charge) => this.#outcome(charge)) : this.#outcome(charging);
+    return whenReady(charging, (charge) => this.#outcome(charge));
   }
 
   get #cutInput(): "billed" | "unbilled" | undefined {
@@ -298,11 +299,7 @@ export class Meter implements AnswerReceiver {
   /** Ends a complete answer with its last batch and the finish. `chargedNanos` is what the account pays for it. */
   end(outcome: Outcome, chargedNanos: bigint): void {
     const { sink, stream } = this.options;
-    if (!stream) {
-      const head = this.#headers("whole");
-      head[COST_HEADER] = String(chargedNanos);
-      sink.head(head);
-    }
+    if (!stream) sink.head(withCost(this.#headers("whole"), chargedNanos));
     const last = { kind: { $case: "finish" as const, value: this.#told(outcome, chargedNanos) } };
     const { events = [], source = this.#report?.ending ?? EMPTY, embeddings } = this.#whole ?? {};
     sink.data({ events: [...events, last], source, embeddings });

@@ -1,6 +1,7 @@
 /** What stands before every body: its caller is let in by the headers alone, and its bytes must find room. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ByteBudget } from "../base/bytes/byte-budget.js";
+import { settle, whenReady } from "../base/when-ready.js";
 import type { Admission } from "../api/channel.js";
 import { BodyLease, bodyProblem, hasBody, isLong } from "./body-check.js";
 import type { Front } from "./front.js";
@@ -35,18 +36,13 @@ export class BodyGate {
       request.admission = admission;
       this.#enter(request, reply, admission);
     };
-    try {
-      const admission = this.#front.admit(request, permission, isLong(request));
-      if (admission instanceof Promise) {
-        admission.then(enter).then(() => done(), done);
-        return;
-      }
-      enter(admission);
-    } catch (error) {
+    const failed = (error: unknown): void =>
       done(error instanceof Error ? error : new Error("a thrown value is no error", { cause: error }));
-      return;
-    }
-    done();
+    settle(
+      () => whenReady(this.#front.admit(request, permission, isLong(request)), enter),
+      failed,
+      () => done(),
+    );
   }
 
   /** First what is wrong with the body, then whether there is room for it. */

@@ -8,6 +8,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Admission } from "../api/channel.js";
 import { GatewayError } from "../base/errors.js";
+import { settle, whenReady } from "../base/when-ready.js";
 import type { Format, FormatSocket } from "../formats/format.js";
 import type { Connections } from "./connections.js";
 import type { Front } from "./front.js";
@@ -57,9 +58,7 @@ export class Upgrades {
   /** Lets a caller open one. Throws or rejects with why not. */
   admit(request: IncomingMessage): Admission | Promise<Admission> {
     const { front, permission } = this.#parts;
-    const admission = front.admitUpgrade(request, permission);
-    if (!(admission instanceof Promise)) return this.#withRoom(admission);
-    return admission.then((admitted) => this.#withRoom(admitted));
+    return whenReady(front.admitUpgrade(request, permission), (admission) => this.#withRoom(admission));
   }
 
   /** Why an ordinary request at the address of a WebSocket, whose caller was let in, is answered with a refusal. */
@@ -84,13 +83,10 @@ export class Upgrades {
     if (format?.socket === undefined) return this.#ordinary(request, stream, head);
     const { socket } = format;
     const open = (admission: Admission): void => this.#open(request, stream, head, { format, socket, admission });
-    try {
-      const admission = this.admit(request);
-      if (admission instanceof Promise) admission.then(open).catch(() => this.#ordinary(request, stream, head));
-      else open(admission);
-    } catch {
-      this.#ordinary(request, stream, head);
-    }
+    settle(
+      () => whenReady(this.admit(request), open),
+      () => this.#ordinary(request, stream, head),
+    );
   }
 
   /** The format whose WebSocket is asked for, in good form. */

@@ -16,6 +16,7 @@ import {
   type WindowState,
 } from "../coordination/coordination.js";
 import { GatewayError } from "../base/errors.js";
+import { whenReady } from "../base/when-ready.js";
 import { type LimitDecision, ComparedAdmission, DEGRADED_HEADER, NOTHING, UNLIMITED } from "./limit-decision.js";
 import { formatDuration } from "./duration.js";
 
@@ -127,9 +128,7 @@ export class Limits {
     const { entry: demands } = this.#limitsOf(caller);
     if (demands.length === 0) return undefined;
     const result = this.#coordination.peek({ requestId: "", accountId: caller.accountId, demands });
-    if (result instanceof Promise) return result.then(requireAdmitted);
-    requireAdmitted(result);
-    return undefined;
+    return whenReady(result, requireAdmitted);
   }
 
   /** How many requests and tokens count against a key's own limits now; zero if it has none. */
@@ -246,9 +245,7 @@ class LimitedAdmission implements LimitDecision {
       return undefined;
     }
     const result = this.#ask(NOTHING);
-    if (result instanceof Promise) return result.then((settled) => this.#settleEntry(settled));
-    this.#settleEntry(result);
-    return undefined;
+    return whenReady(result, (settled) => this.#settleEntry(settled));
   }
 
   #settleEntry(result: AdmissionResult): void {
@@ -262,9 +259,7 @@ class LimitedAdmission implements LimitDecision {
     const demands = this.#demands(Math.ceil(tokens), model);
     if (demands.length === 0 && this.#entered !== undefined) return undefined;
     const result = this.#ask(demands);
-    if (result instanceof Promise) return result.then((settled) => this.#reserve(settled, demands));
-    this.#reserve(result, demands);
-    return undefined;
+    return whenReady(result, (settled) => this.#reserve(settled, demands));
   }
 
   /** Takes the demands, together with the limits of requests and concurrency if those were not taken yet. */

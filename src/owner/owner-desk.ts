@@ -1,5 +1,6 @@
 /** The owner's end of the socket: it answers the workers, and knows which of them are there. */
 import { once } from "node:events";
+import { settle, whenReady } from "../base/when-ready.js";
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { failureOf, type OwnerRequest, type Word } from "./messages.js";
@@ -73,12 +74,6 @@ export class OwnerDesk {
     const answered = (value: unknown): void => {
       if (id !== 0) say([id, false, value]);
     };
-    try {
-      const answer = this.#options.parts[part]?.(name, args, visitor);
-      if (answer instanceof Promise) answer.then(answered, failed);
-      else answered(answer);
-    } catch (error) {
-      failed(error);
-    }
+    settle(() => whenReady(this.#options.parts[part]?.(name, args, visitor), answered), failed);
   }
 }

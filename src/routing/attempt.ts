@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { GatheredBytes } from "../base/bytes/gathered-bytes.js";
 import { listeningClock } from "../base/event-loop/listening-clock.js";
 import { GatewayError } from "../base/errors.js";
+import { settle, whenReady } from "../base/when-ready.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
 import type { AnswerReport, Batch, StreamDecoder } from "../wire/wire.js";
 import {
@@ -76,16 +77,14 @@ class Attempt implements UpstreamHandler {
   start(): void {
     const { plan } = this;
     if (plan.signal.aborted) return this.#fail(abortReason(plan.signal));
-    try {
+    const begin = (): unknown => {
       const dropped: string[] = [];
       const body = askBody(plan, dropped);
       plan.signal.addEventListener("abort", this.#onAbort, { once: true });
       this.#arm();
-      if (!(body instanceof Promise)) return this.#send(body, dropped);
-      body.then((written) => this.#guard(() => this.#send(written, dropped))).catch((error) => this.#fail(error));
-    } catch (error) {
-      this.#fail(error);
-    }
+      return whenReady(body, (written) => this.#send(written, dropped));
+    };
+    settle(begin, (error) => this.#fail(error));
   }
 
   #send(body: Buffer, dropped: readonly string[]): void {

@@ -9,6 +9,8 @@ const SHAPED = [
     (one) => `"${one}"`,
   ),
   "Output should be in JSON",
+  "Return JSON",
+  "Answer with a single JSON object",
   "Respond with a JSON object",
   "Use this JSON schema",
 ];

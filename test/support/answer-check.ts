@@ -44,7 +44,8 @@ const SUBJECTS: readonly Subject[] = [
   { asked: /^GET \/v1\/models\/[^?]+(\?.*)? anthropic$/, whole: "anthropicModel", error: "anthropicError" },
   { asked: /^GET \/v1\/models(\?.*)? google$/, whole: "googleModels", error: "googleError" },
   { asked: /^GET \/v1\/models\/[^?]+(\?.*)? google$/, whole: "googleModel", error: "googleError" },
-  { asked: /^GET \/v1\/models(\?.*)?$/, whole: "openaiModels", error: "openaiError" },
+  // With `client_version` it is Codex's catalogue, which no SDK declares: test/formats reads it as Codex does.
+  { asked: /^GET \/v1\/models(\?(?!client_version=).*)?$/, whole: "openaiModels", error: "openaiError" },
   { asked: /^GET \/v1\/models\/[^?]+$/, whole: "openaiModel", error: "openaiError" },
   { asked: /^POST \/v1(?:beta|alpha)?\/models\/[^?]+:generateContent/, whole: "content", error: "googleError" },
   {

@@ -2,7 +2,7 @@
  * Requests with an Idempotency-Key: each runs once, and a repeated request gets the same answer. `replays.ts` lists the
  * methods that take such a key.
  */
-import { COST_HEADER } from "../answer-head.js";
+import { withCost } from "../answer-head.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallMetadata, CallSink } from "../../api/channel.js";
 import { GatewayError } from "../../base/errors.js";
@@ -67,8 +67,7 @@ export class KeyedAnswers {
     checkKey(key);
     const seals = this.#answers.sealsOf(call.caller, key);
     const id = nameOf(seals);
-    const printing = ask.print();
-    const print = printing instanceof Promise ? await printing : printing;
+    const print = await ask.print();
     for (let looks = this.kept.hasOthers ? LOOKS : 0; ; looks -= 1) {
       const open = this.#open.get(id);
       if (open !== undefined) return this.#attach(open, print, call, sink);
@@ -222,7 +221,7 @@ function lastingHeaders(headers: CallMetadata = {}): CallMetadata {
 
 /** The head of a replay: the cost was charged to the original request. */
 function replayedHead(requestId: string): CallMetadata {
-  return { "idempotent-replayed": "true", [ORIGINAL_HEADER]: requestId, [COST_HEADER]: "0" };
+  return withCost({ "idempotent-replayed": "true", [ORIGINAL_HEADER]: requestId }, 0n);
 }
 
 function keyReused(requestId: string): GatewayError {

@@ -9,6 +9,7 @@ import type { GatewayCall } from "../gateway.js";
 import { type Ask, ORIGINAL_HEADER } from "./ask.js";
 import { ALONE_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
 import type { BytePool } from "../../base/bytes/byte-pool.js";
+import { whenReady } from "../../base/when-ready.js";
 import { type Asker, LOST_HEADER, LostAttempts } from "./lost-attempts.js";
 import { Run, type Work } from "./run.js";
 import { Shares } from "./shares.js";
@@ -54,9 +55,7 @@ export class RetriedAttempts {
     work: Work<unknown>,
   ): Promise<void> {
     if (retryCount === "0" || this.#left.size + this.#lost.size === 0) return this.#first(ask, call, sink, work);
-    const again = (print: Buffer): Promise<void> => this.#again(print, ask, call, sink, work);
-    const printing = ask.print();
-    return printing instanceof Promise ? printing.then(again) : again(printing);
+    return whenReady(ask.print(), (print) => this.#again(print, ask, call, sink, work));
   }
 
   /** True if something waits for a retry of the caller. */
@@ -133,10 +132,7 @@ export class RetriedAttempts {
         const tape = tapeOf(ask, accountId, this.pool);
         sink.redirect(tape);
         this.#runAlone(run, tape);
-        const left = (print: Buffer): void => this.#leave({ requestId, keyId, accountId, print, tape, run });
-        const printing = ask.print();
-        if (printing instanceof Promise) void printing.then(left);
-        else left(printing);
+        void whenReady(ask.print(), (print) => this.#leave({ requestId, keyId, accountId, print, tape, run }));
         reject(reason);
       };
       call.signal.addEventListener("abort", leave, { once: true });

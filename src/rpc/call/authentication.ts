@@ -91,8 +91,7 @@ export class Authentication {
   async #enterShared(secret: string | undefined, call: ArrivedCall): Promise<Caller> {
     const { keys } = this.core;
     const { changeCount } = keys;
-    const authenticating = keys.authenticate(secret);
-    const caller = authenticating instanceof Promise ? await authenticating : authenticating;
+    const caller = await keys.authenticate(secret);
     if (!limitsCompare(call) && !(await keys.isCurrent(caller))) {
       keys.forget(secret, caller);
       throw new CallerChanged();

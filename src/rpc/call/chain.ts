@@ -68,8 +68,7 @@ export class CallChain {
       let leave: (() => void) | undefined;
       try {
         // Unauthenticated callers get only 401.
-        const entering = authentication.enter(arrived);
-        caller = entering instanceof Promise ? await entering : entering;
+        caller = await authentication.enter(arrived);
         // Whether this caller may do it at all, from there, before anything is looked up or written for it.
         const service = this.#permitted(arrived, caller);
         const { route, request, handler, sink } = arrived;

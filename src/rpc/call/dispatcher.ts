@@ -3,6 +3,7 @@ import type { CallMetadata, CallSink, Method, Sink } from "../../api/channel.js"
 import type { MethodPermission } from "../../api/descriptors.js";
 import { ROUTE_HEADER } from "../../api/request-headers.js";
 import { GatewayError } from "../../base/errors.js";
+import { whenReady } from "../../base/when-ready.js";
 import { requireUnfrozen } from "../../keys/account-freeze.js";
 import type { LimitDecision } from "../../limits/limit-decision.js";
 import type { Caller } from "../../keys/caller.js";
@@ -90,12 +91,11 @@ export class Dispatcher {
       // no body is asked now, so that the answer comes beside it.
       if (!isLong) return admitted(mayComeAgain(origin.metadata) ? undefined : this.#core.limits.compare(caller));
       const looking = this.#checkLimits(caller, origin.metadata);
-      return looking instanceof Promise ? looking.then(() => admitted()) : admitted();
+      return whenReady(looking, () => admitted());
     };
     const enter = (): Admitted | Promise<Admitted> => {
       known = undefined;
-      const caller = this.#authentication.callerOf(permission, origin, method);
-      return caller instanceof Promise ? caller.then(begin) : begin(caller);
+      return whenReady(this.#authentication.callerOf(permission, origin, method), begin);
     };
     const enterAnew = async (error: unknown): Promise<Admitted> => {
       try {

@@ -9,6 +9,7 @@ import type { ByteBudget } from "../../base/bytes/byte-budget.js";
 import type { CallMetadata } from "../../api/channel.js";
 import type { RequestQueue } from "../../base/event-loop/request-queue.js";
 import { GatewayError } from "../../base/errors.js";
+import { settle, whenReady } from "../../base/when-ready.js";
 import { type Origin, peerAddress } from "../call/client-address.js";
 import type { Admitted } from "../call/admitted.js";
 import type { Dispatcher } from "../call/dispatcher.js";
@@ -94,13 +95,7 @@ export class Gate {
       };
       const start = (): void => {
         if (isOver) return;
-        try {
-          const admission = this.#admit(path, origin);
-          if (admission instanceof Promise) admission.then(admitted).catch(refuse);
-          else admitted(admission);
-        } catch (error) {
-          refuse(error);
-        }
+        settle(() => whenReady(this.#admit(path, origin), admitted), refuse);
       };
       const { queue, dispatcher } = this.#options;
       if (queue === undefined || queue.isFree) return start();
