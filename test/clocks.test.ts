@@ -32,7 +32,7 @@ const DATES: Readonly<Record<string, string>> = {
   "src/serve/settings-check.ts": "the date of the prices in force",
   "src/store/journals.ts": "part of the name of a damaged journal's copy",
   "src/store/sqlite/archive.ts": "which months are over, beside an embedded store, which has no other clock",
-  "src/store/sqlite/file.ts": "when a loss was accepted, before the store is open",
+  "src/store/sqlite/database-file.ts": "when a loss was accepted, before the store is open",
 };
 
 /** Every place that asks a database for the time. */

@@ -1,6 +1,6 @@
 /** What a stranger looks for at the root of a repository is there, and says the same as the rest. */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -89,7 +89,9 @@ test("the forge's workflow runs .ci/run and no check of its own", () => {
   expect(steps.map(({ run }) => run).filter((run) => run !== undefined && !run.startsWith("git config"))).toEqual([
     ".ci/run ${{ matrix.part }}",
   ]);
-  const parts = z.object({ jobs: z.object({ check: z.object({ strategy: z.object({ matrix: z.object({ part: z.array(z.string()) }) }) }) }) });
+  const parts = z.object({
+    jobs: z.object({ check: z.object({ strategy: z.object({ matrix: z.object({ part: z.array(z.string()) }) }) }) }),
+  });
   const { part } = parts.parse(parse(read(".github/workflows/check.yml"))).jobs.check.strategy.matrix;
   const [, known = ""] = /^ {2}(lint \|.*)\) ;;$/m.exec(read(".ci/run")) ?? [];
   expect(part).toEqual(known.split(" | "));

@@ -6,6 +6,15 @@
 /** Goes on with a value: at once where it is there, else when its promise is fulfilled. */
 export function whenReady<Value, Result>(
   value: Value | Promise<Value>,
+  next: (value: Value) => Promise<Result>,
+): Promise<Result>;
+export function whenReady<Value, Result>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Result | Promise<Result>,
+  failed?: (error: unknown) => Result | Promise<Result>,
+): Result | Promise<Result>;
+export function whenReady<Value, Result>(
+  value: Value | Promise<Value>,
   next: (value: Value) => Result | Promise<Result>,
   failed?: (error: unknown) => Result | Promise<Result>,
 ): Result | Promise<Result> {

@@ -14,7 +14,7 @@ import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch } from "../wire/wire.js";
 import { askedOf, type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
-import { AnswerHead, withCost } from "./answer-head.js";
+import { AnswerHead, withCost } from "./answer-headers.js";
 import { LeftAttempts } from "./left-attempts.js";
 import type { MeterOptions, Outcome } from "./meter-types.js";
 import { UsageCheckpoints } from "./usage-checkpoints.js";

@@ -62,7 +62,8 @@ function read({ payload, announcedBytes, bytesMax, thread }: BodyOnItsWay, done:
       done(problem);
       return;
     }
-    void whenReady(pieces.whole(bytes), (body) => done(null, withoutByteOrderMark(body)), done);
+    const failed = (thrown: unknown): void => done(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    void whenReady(pieces.whole(bytes), (body) => done(null, withoutByteOrderMark(body)), failed);
   };
   // A stream ends without an argument, and with one where it failed.
   payload.on("data", onData).on("end", over).on("error", over);

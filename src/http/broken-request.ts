@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.js";
 import { serverProblem } from "./body-check.js";
-import { errorReply } from "./errors.js";
+import { errorReply } from "./error-reply.js";
 import type { Front } from "./front.js";
 import { pathUnknown } from "./not-found.js";
 import type { RouteTable } from "./routes.js";

@@ -11,6 +11,8 @@ import { LostAnswers } from "./lost-answers.js";
 
 /** After the grace a body must have come at this rate, on average. */
 const BODY_BYTES_PER_SECOND_MIN = 16 * 1024;
+/** At a stop: a client that opens a connection for a request sends that by then, even where its machine is busy. */
+const FIRST_REQUEST_MS = 3_000;
 /** However steadily it comes, a request is there by then. */
 const REQUEST_MS_MAX = 600_000;
 
@@ -32,6 +34,8 @@ export interface ConnectionRules {
 }
 
 interface Connection {
+  /** By the listening clock. */
+  readonly openedMs: number;
   /** Requests that are not answered yet. */
   running: number;
   /** What had come when the last answer was out. What comes after it is the begin of another request. */
@@ -68,6 +72,7 @@ export class Connections {
     // Requests name the socket that their bytes come from, which over TLS is not the one that was accepted.
     server.on(rules.isSecure ? "secureConnection" : "connection", (socket: Socket) => {
       this.#open.set(socket, {
+        openedMs: this.#listeningMs(),
         running: 0,
         readAtRestBytes: 0,
         message: undefined,
@@ -128,12 +133,13 @@ export class Connections {
 
   /**
    * Closes those with no request under way. Node's own closeIdleConnections leaves alone a connection that never had
-   * one, as clients open in advance, and such a one lasts as long as its client likes. What has come by then is read
-   * first.
+   * one, as clients open in advance, and such a one lasts as long as its client likes: it has three seconds here. What
+   * has come by then is read first.
    */
   async closeAtRest(): Promise<void> {
-    const isAtRest = (connection: Connection, { bytesRead }: Socket): boolean =>
-      connection.running === 0 && bytesRead === connection.readAtRestBytes;
+    const nowMs = this.#listeningMs();
+    const isAtRest = ({ running, message, openedMs, readAtRestBytes }: Connection, { bytesRead }: Socket): boolean =>
+      running === 0 && bytesRead === readAtRestBytes && (message !== undefined || nowMs - openedMs >= FIRST_REQUEST_MS);
     if (this.#count(isAtRest) === 0) return;
     await inQuietTurn(
       () => this.working,

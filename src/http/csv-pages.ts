@@ -5,7 +5,7 @@ import type { CallOptions, Method } from "../api/channel.js";
 import { type Front, goneSignal } from "./front.js";
 import { isRecord, refuse } from "./json-check.js";
 import { type HttpInput, requestBytes } from "./json-map.js";
-import { answerMessage, type ManagementAnswer, type ManagementRoute, orRefuseCaller } from "./management-route.js";
+import { answerMessage, type ManagementAnswer, type ManagementRoute, orRefuseCaller } from "./management-call.js";
 
 const PAGE_SIZE = 1_000;
 

@@ -34,14 +34,19 @@ interface Draining {
   readonly connections: Connections;
   readonly running: Running;
   readonly port: Pick<ListeningPort, "ended" | "destroyAll">;
+  /** Told as what still runs is told to end: from then on requests are refused. */
+  readonly onLate: () => void;
 }
 
-/** Ends a server whose port is closed: what runs has `timeoutMs` to finish, and what still runs then is told to end. */
-export async function drain({ app, connections, running, port }: Draining, timeoutMs: number): Promise<void> {
+/**
+ * Ends a server whose port is closed: what runs, and what still comes over its connections, has `timeoutMs` to finish,
+ * and what still runs then is told to end.
+ */
+export async function drain({ app, connections, running, port, onLate }: Draining, timeoutMs: number): Promise<void> {
   let hasEnded = false;
   const end = port.ended.then(() => (hasEnded = true));
   const isIdle = (): boolean => running.size === 0 && connections.working === 0;
-  /** A connection whose request ends meanwhile would wait for the next one, which we would refuse. */
+  /** A connection whose request ends meanwhile would wait for the next one. */
   const sweepUntil = async (isOver: () => boolean, waitMs: number): Promise<boolean> => {
     for (const endMs = performance.now() + waitMs; ; await Promise.race([end, sleep(REST_SWEEP_MS)])) {
       await connections.closeAtRest();
@@ -49,11 +54,19 @@ export async function drain({ app, connections, running, port }: Draining, timeo
       if (performance.now() >= endMs) return false;
     }
   };
-  if (!(await sweepUntil(isIdle, timeoutMs))) {
+  let busyMs = performance.now();
+  /** Nothing runs and nothing came for so long: what is still open are answers that nobody reads, or half a request. */
+  const isSettled = (): boolean => {
+    if (!isIdle()) busyMs = performance.now();
+    return performance.now() - busyMs >= STOP_MS;
+  };
+  if (!(await sweepUntil(isSettled, timeoutMs))) {
+    onLate();
     running.stopAll(stopping());
     await sweepUntil(isIdle, STOP_MS);
+    await sweepUntil(() => hasEnded, STOP_MS);
   }
-  if (!(await sweepUntil(() => hasEnded, STOP_MS))) port.destroyAll();
+  if (!hasEnded) port.destroyAll();
   await port.ended;
   await app.close();
 }

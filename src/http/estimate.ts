@@ -7,7 +7,7 @@ import { type Front, goneSignal, HttpFormatRequest } from "./front.js";
 import { askedClamp } from "./headers.js";
 import type { HttpInput } from "./json-map.js";
 import { responseJson } from "./json-map.js";
-import { answerMessage, type ManagementRoute } from "./management-route.js";
+import { answerMessage, type ManagementRoute } from "./management-call.js";
 
 const METHOD = InferenceServiceService.estimateCost;
 const PATH = "/api/v1/estimate";

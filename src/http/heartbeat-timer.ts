@@ -2,6 +2,9 @@
 import { listeningClock } from "../base/event-loop/listening-clock.js";
 import { Roster, type RosterEntry } from "../base/roster.js";
 
+/** A client that waits for a stream gets a comment, or a ping, after so long without a word. */
+const HEARTBEAT_MS = 10_000;
+
 /** A stream, as the timer sees it. */
 export interface Pulsed extends RosterEntry {
   /** Called a few times in each heartbeat interval. */
@@ -12,19 +15,24 @@ export class HeartbeatTimer {
   readonly nowMs: () => number;
   /** The clock by which readers are waited for. */
   readonly listeningMs: () => number;
-  readonly heartbeatMs: number;
+  readonly #heartbeatMs: number;
   readonly #streams = new Roster<Pulsed>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(heartbeatMs: number, nowMs: () => number, listeningMs = nowMs) {
-    this.heartbeatMs = heartbeatMs;
+  constructor(heartbeatMs = HEARTBEAT_MS, nowMs: () => number, listeningMs = nowMs) {
+    this.#heartbeatMs = heartbeatMs;
     this.nowMs = nowMs;
     this.listeningMs = listeningMs;
   }
 
+  /** True where a client heard nothing for a whole interval. */
+  isDue(lastMs: number, nowMs: number): boolean {
+    return nowMs - lastMs >= this.#heartbeatMs;
+  }
+
   add(stream: Pulsed): void {
     this.#streams.add(stream);
-    const everyMs = Math.max(5, Math.min(1_000, this.heartbeatMs / 4));
+    const everyMs = Math.max(5, Math.min(1_000, this.#heartbeatMs / 4));
     this.#timer ??= listeningClock.every(everyMs, () => this.#tick());
   }
 

@@ -8,7 +8,7 @@ import type { QueuedRequest, RequestQueue } from "../base/event-loop/request-que
 import type { GatewayError } from "../base/errors.js";
 import type { Format } from "../formats/format.js";
 import type { Cors } from "./cors.js";
-import { errorReply } from "./errors.js";
+import { errorReply } from "./error-reply.js";
 import { flatHeaders } from "./headers.js";
 import type { HttpMetrics } from "./request-metrics.js";
 

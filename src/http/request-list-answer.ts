@@ -6,7 +6,7 @@ import type { ListRequestsResponse, RequestRecord } from "../api/index.js";
 import { writerOf } from "../api/message-json.js";
 import { goneSignal } from "./front.js";
 import { requestBytes } from "./json-map.js";
-import { type ManagementAnswer, orRefuseCaller } from "./management-route.js";
+import { type ManagementAnswer, orRefuseCaller } from "./management-call.js";
 import { pieces } from "./time-sliced.js";
 import { isOfSession } from "./session-cookie.js";
 

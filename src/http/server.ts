@@ -27,7 +27,7 @@ import { answerEmbedding } from "./embedding.js";
 import { clientGeneration, type GenerationParts } from "./generation.js";
 import { hostProblem } from "./headers.js";
 import { addHealthRoutes } from "./health.js";
-import { addManagementRoutes } from "./management.js";
+import { addManagementRoutes } from "./management-routes.js";
 import { addModelRoutes } from "./models.js";
 import { addPlaygroundRoute } from "./playground.js";
 import { pathUnknown } from "./not-found.js";
@@ -118,7 +118,6 @@ const PERMISSIONS: Readonly<Record<FormatRoute["kind"], RoutePermission>> = {
   count: { scope: "chat" },
   embed: { scope: "embeddings", method: InferenceServiceService.embed.path },
 };
-const HEARTBEAT_MS = 10_000;
 const STREAMS_MAX = 4_096;
 const CONNECTIONS_MAX = 16_384;
 const BLOCKED_MS_MAX = 30_000;
@@ -142,6 +141,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const overload = overloadOf(options, cors);
   let leaving = false;
   let draining = false;
+  let refusing = false;
   const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs, overload });
   const connections = connectionsOf(app, options, slowMs, nowMs);
   const port = new ListeningPort(app.server);
@@ -154,8 +154,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (leaving) reply.raw.setHeader("connection", "close");
     cors?.share(request, reply);
     const permission = request.routeOptions.config.permission ?? "public";
-    const stops = draining && permission !== "public";
-    const early = earlyRefusal(request, routes, stops);
+    const early = earlyRefusal(request, routes, refusing && permission !== "public");
     if (early !== undefined) {
       if (request.is404 && cors?.answerPreflight(request, reply) === true) return;
       if (!request.is404) reply.header("connection", "close");
@@ -193,10 +192,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     closePort: () => port.close().then(() => connections),
     drain: async (timeoutMs) => {
       draining = true;
+      leaving = true;
       await port.close();
       upgrades.drain();
       watching.stopAll(stopping());
-      await drain({ app, connections, running, port }, timeoutMs);
+      await drain({ app, connections, running, port, onLate: () => (refusing = true) }, timeoutMs);
     },
   };
 }
@@ -207,7 +207,7 @@ function generationRulesOf(options: HttpServerOptions, nowMs: () => number): Gen
   return {
     ...memoryOf(nowMs, options.findNames),
     kept: options.kept ?? streamEndMemory(),
-    pulse: new HeartbeatTimer(options.heartbeatMs ?? HEARTBEAT_MS, nowMs, listeningMsOf(options)),
+    pulse: new HeartbeatTimer(options.heartbeatMs, nowMs, listeningMsOf(options)),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
 }

@@ -12,7 +12,7 @@ import type { Format, FormatSocket, SocketTurn, SourceBody } from "../formats/fo
 import { bodyTooLarge } from "../base/bytes/body-limit.js";
 import { LONG_BYTES } from "./body-check.js";
 import { stopping } from "./drain.js";
-import { errorHeaders } from "./errors.js";
+import { errorHeaders } from "./error-reply.js";
 import type { FrontRefusal } from "./front.js";
 import { answerHeaders } from "./headers.js";
 import type { NamedItems } from "./named-items.js";
@@ -150,7 +150,7 @@ export class SocketSession implements Pulsed {
     const isSlow = lateMs >= 0 && bytes <= (lateMs / 1000) * BYTES_PER_SECOND_MIN;
     if (this.#writer.blockedMs > blockedMsMax || isSlow) return this.#webSocket.terminate();
     if (nowMs - this.#sinceMs >= ageMsMax) this.#end(CLOSE.done, this.#tooOld());
-    if (nowMs - this.#lastPingMs < pulse.heartbeatMs) return;
+    if (!pulse.isDue(this.#lastPingMs, nowMs)) return;
     // Nothing came since the last ping, not even its answer. One who reads nothing has the time said above.
     const isSilent = this.#socket.bytesRead === this.#readBytes && !this.#writer.isFull;
     this.#unanswered = isSilent ? this.#unanswered + 1 : 0;

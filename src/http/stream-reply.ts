@@ -127,7 +127,7 @@ export class StreamReply implements Pulsed {
       this.#hasWritten = false;
       this.#lastWriteMs = nowMs;
     }
-    if (nowMs - this.#lastWriteMs < pulse.heartbeatMs) return;
+    if (!pulse.isDue(this.#lastWriteMs, nowMs)) return;
     this.write(heartbeat);
     this.#hasWritten = false;
     this.#lastWriteMs = nowMs;

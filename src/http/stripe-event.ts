@@ -4,7 +4,7 @@ import { PaymentServiceService } from "../api/index.js";
 import { goneSignal } from "./front.js";
 import { flatRecord } from "./headers.js";
 import { type HttpInput, responseJson } from "./json-map.js";
-import type { ManagementRoute } from "./management-route.js";
+import type { ManagementRoute } from "./management-call.js";
 
 /** Stripe's are a few thousand bytes long. */
 export const EVENT_BYTES_MAX = 65_536;

@@ -7,7 +7,7 @@ import { usageJson } from "../api/usage-json.js";
 import { formOf } from "./csv-pages.js";
 import { goneSignal } from "./front.js";
 import { requestBytes } from "./json-map.js";
-import { type ManagementAnswer, orRefuseCaller } from "./management-route.js";
+import { type ManagementAnswer, orRefuseCaller } from "./management-call.js";
 import { pieces } from "./time-sliced.js";
 import { isOfSession } from "./session-cookie.js";
 

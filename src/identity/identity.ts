@@ -13,7 +13,7 @@ import { by, sessionEvent } from "./events.js";
 import { newLink } from "./new-link.js";
 import { type Device, newSession, type NewSession, type SignedIn } from "./new-session.js";
 import { OidcClients } from "./oidc/clients.js";
-import { Oidc } from "./oidc/oidc.js";
+import { Oidc } from "./oidc/code-flow.js";
 import { OidcSignIn } from "./oidc/sign-in.js";
 import { digestOf, makeId, type RandomBytes } from "./tokens.js";
 import { emailOf, nameOf } from "./user-fields.js";

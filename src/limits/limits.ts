@@ -248,7 +248,7 @@ class LimitedAdmission implements LimitDecision {
     return whenReady(result, (settled) => this.#settleEntry(settled));
   }
 
-  #settleEntry(result: AdmissionResult): void {
+  #settleEntry(result: AdmissionResult): undefined {
     if (!result.admitted) throw refusalOf(result);
     this.#entered = result;
   }
@@ -286,7 +286,7 @@ class LimitedAdmission implements LimitDecision {
     return demands;
   }
 
-  #reserve(result: AdmissionResult, demands: readonly Demand[]): void {
+  #reserve(result: AdmissionResult, demands: readonly Demand[]): undefined {
     if (!result.admitted) {
       const refusal = { ...result, ...this.#states(result) };
       if (result.firstTaken) this.#entered = result;
@@ -332,7 +332,7 @@ function demandOf({ name, limits }: Subject, tokens: number): Demand {
   return { subject: name, limits, tokens: limits.tokensPerMinute > 0 ? Math.min(tokens, limits.tokensPerMinute) : 0 };
 }
 
-function requireAdmitted(result: AdmissionResult): void {
+function requireAdmitted(result: AdmissionResult): undefined {
   if (!result.admitted) throw refusalOf(result);
 }
 

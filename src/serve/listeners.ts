@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { ByteBudget } from "../base/bytes/byte-budget.js";
 import type { Channel } from "../api/channel.js";
 import type { OpenConnections } from "../base/event-loop/listening-port.js";
+import { listeningClock } from "../base/event-loop/listening-clock.js";
 import type { RequestQueue } from "../base/event-loop/request-queue.js";
 import { type Address, formatAddress } from "../config/listen-address.js";
 import type { Environment } from "../config/environment.js";
@@ -57,7 +58,8 @@ interface Port {
   holdPort?(): () => number;
   /** Accepts what waits, and no more after that. */
   closePort?(): Promise<OpenConnections>;
-  drain(timeoutMs: number): Promise<void>;
+  /** What comes over HTTP is served by the core, which gRPC's port ends behind that. */
+  drain(timeoutMs: number, otherEdge?: Promise<void>): Promise<void>;
 }
 
 export class Listeners {
@@ -121,7 +123,8 @@ export class Listeners {
     await serveLate(await Promise.all([http?.closePort?.(), grpc?.closePort?.()]), timeoutMs);
     // The units and manifests in deploy/ kill a process that takes much longer than this to stop.
     const leftMs = Math.max(0, timeoutMs - (performance.now() - startMs));
-    await Promise.all([http?.drain(leftMs), grpc?.drain(leftMs)]);
+    const ofHttp = http?.drain(leftMs);
+    await Promise.all([ofHttp, grpc?.drain(leftMs, ofHttp)]);
     await this.#reports?.close();
     await admin?.drain(0);
   }
@@ -192,7 +195,7 @@ export class Listeners {
       setCertificate: (changed) => server.setCertificate(changed),
       holdPort: () => server.holdPort(),
       closePort: () => server.closePort(),
-      drain: (timeoutMs) => server.drain(timeoutMs),
+      drain: (timeoutMs, otherEdge) => server.drain(timeoutMs, otherEdge),
     };
   }
 
@@ -222,10 +225,10 @@ export class Listeners {
  * repeats it for nobody: refused here, it fails for the client.
  */
 async function serveLate(ports: readonly (OpenConnections | undefined)[], timeoutMs: number): Promise<void> {
-  const startMs = performance.now();
+  const startMs = listeningClock.nowMs();
   const isLate = (port: OpenConnections | undefined): boolean => {
     if (port === undefined) return false;
-    const waitedMs = performance.now() - startMs;
+    const waitedMs = listeningClock.nowMs() - startMs;
     return waitedMs < LATE_MS ? port.size > 0 : port.receiving > 0 && waitedMs < Math.min(timeoutMs, LATE_END_MS);
   };
   while (ports.some(isLate)) await sleep(LATE_LOOK_MS);

@@ -14,7 +14,7 @@ import { BLOCK_SEQUENCES } from "./postgres/book-reader.js";
 import { sql } from "./postgres/sql.js";
 import { verifyDatabase } from "./postgres/verify.js";
 import { Sqlite } from "./sqlite/binding.js";
-import { openSqliteFile } from "./sqlite/file.js";
+import { openSqliteFile } from "./sqlite/database-file.js";
 import type { VerifyReport } from "./store.js";
 
 interface CopiedTable {

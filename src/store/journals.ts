@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { makeDirectory } from "./data-directory.js";
 import { IntentFile } from "./intent-file.js";
 import { type JournalBounds, JournalFile } from "./journal-file.js";
-import { lockOf } from "./sqlite/file.js";
+import { lockOf } from "./sqlite/database-file.js";
 
 const DIRECTORY = "journals";
 const NAME = "journal";

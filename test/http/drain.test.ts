@@ -136,13 +136,13 @@ test("what the kernel accepted before the port closes is answered, and so is a k
   await it.server.drain(60_000);
 });
 
-test("a request on an open connection is refused while the server stops", async () => {
+test("a request over an open connection is answered while the server stops, and closes it", async () => {
   const it = await startServer();
   let release = (): void => undefined;
   it.channel.streamScript = async (_request, sink) => {
     sink.head(STREAM);
     sink.data({ source: Buffer.from("data: a\n\n") });
-    await new Promise<void>((resolve) => (release = resolve));
+    if (it.channel.calls.length === 1) await new Promise<void>((resolve) => (release = resolve));
     sink.data({ events: [FINISH] });
   };
   const arrived: Socket[] = [];
@@ -151,22 +151,55 @@ test("a request on an open connection is refused while the server stops", async 
   busy.write(ASK);
   await until(() => busy.text.includes("data: a"), "the stream runs");
   const late = await RawClient.open(it.port);
-  // Half a request keeps the connection from being idle, and its end arrives while the server stops.
+  // Half a request, whose end arrives while the server stops; and a connection whose request comes only then.
   late.write(ASK.slice(0, 20));
+  const unused = await RawClient.open(it.port);
   const probe = await RawClient.open(it.port);
   probe.write("GET /readyz HTTP/1.1\r\n");
   await until(() => arrived.filter((socket) => socket.bytesRead > 0).length === 3, "both halves arrived");
   const drained = it.server.drain(60_000);
+  await expect(RawClient.open(it.port)).rejects.toThrow("ECONNREFUSED");
   late.write(ASK.slice(20));
+  unused.write(ASK);
   probe.write("host: x\r\n\r\n");
-  await until(() => late.closed && probe.closed, "the refusals");
-  expect(late.text).toContain("HTTP/1.1 529");
-  expect(late.text.toLowerCase()).toContain("connection: close");
-  expect(late.text).toContain('"broken":"overloaded"');
+  await until(() => late.closed && unused.closed && probe.closed, "the answers");
+  for (const { text } of [late, unused]) {
+    expect(text).toContain("HTTP/1.1 200");
+    expect(text).toContain("THE END");
+    expect(text.toLowerCase()).toContain("connection: close");
+  }
   expect(probe.text).toContain("HTTP/1.1 503");
   expect(probe.text).toContain('{"status":"stopping"}');
   release();
   await drained;
   // The server is done once the kernel has it; the client reads it a turn later.
   await until(() => busy.text.includes("THE END"), "the end of the stream");
+});
+
+test("a request is refused once the time to stop is over", async () => {
+  const it = await startServer();
+  it.channel.streamScript = async (_request, sink, { signal }) => {
+    sink.head(STREAM);
+    sink.data({ source: Buffer.from("data: a\n\n") });
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    isTold = true;
+    await gone;
+    throw new GatewayError("ERROR_REASON_CANCELLED");
+  };
+  let isTold = false;
+  let leave = (): void => undefined;
+  const gone = new Promise<void>((resolve) => (leave = resolve));
+  const busy = await RawClient.open(it.port);
+  busy.write(ASK);
+  await until(() => busy.text.includes("data: a"), "the stream runs");
+  const late = await RawClient.open(it.port);
+  late.write(ASK.slice(0, 20));
+  const drained = it.server.drain(20);
+  await until(() => isTold, "the stream is told to end");
+  late.write(ASK.slice(20));
+  await until(() => late.closed, "the refusal");
+  expect(late.text).toContain("HTTP/1.1 529");
+  expect(late.text).toContain('"broken":"overloaded"');
+  leave();
+  await drained;
 });

@@ -5,7 +5,7 @@ import { KeySettings } from "../../src/api/index.js";
 import type { Coordination } from "../../src/coordination/coordination.js";
 import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/base/errors.js";
-import { errorHeaders } from "../../src/http/errors.js";
+import { errorHeaders } from "../../src/http/error-reply.js";
 import { typeOf } from "../../src/wire/openai/error.js";
 import { formatDuration } from "../../src/limits/duration.js";
 import type { LimitDecision } from "../../src/limits/limit-decision.js";

@@ -9,7 +9,7 @@ import { INVITATIONS_MAX } from "../../src/store/member-scripts.js";
 import type { LinkRow } from "../../src/store/people-rows.js";
 import type { Sqlite } from "../../src/store/sqlite/binding.js";
 import { sqliteCalls } from "../../src/store/sqlite/database.js";
-import { openSqliteFile } from "../../src/store/sqlite/file.js";
+import { openSqliteFile } from "../../src/store/sqlite/database-file.js";
 import { eventOf, gatewayAct } from "../../src/audit/act.js";
 import { type KeyRow, KEYS_MAX, type Store } from "../../src/store/store.js";
 import { openPeople, OPERATOR } from "../identity/people-world.js";

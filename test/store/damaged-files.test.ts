@@ -11,7 +11,7 @@ import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { openSqliteContents } from "../../src/records/sqlite-contents.js";
 import { checkAnswerFile, openAnswerFile } from "../../src/store/sqlite/answer-file.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
-import { openSqliteFile } from "../../src/store/sqlite/file.js";
+import { openSqliteFile } from "../../src/store/sqlite/database-file.js";
 import { bySweep } from "../support/sweep.js";
 
 const FILES: Readonly<Record<string, (directory: string) => void>> = {

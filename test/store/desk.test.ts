@@ -4,7 +4,7 @@ import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import type { WorkerMessage } from "../../src/store/sqlite/calls.js";
 import { WorkerServer } from "../../src/store/sqlite/worker-server.js";
-import { openSqliteFile } from "../../src/store/sqlite/file.js";
+import { openSqliteFile } from "../../src/store/sqlite/database-file.js";
 import { LogSyncError, SqliteLog } from "../../src/store/sqlite/wal.js";
 import { readWitness } from "../../src/store/witness.js";
 import { allowTimeToFail } from "../support/pauses.js";

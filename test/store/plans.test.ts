@@ -8,7 +8,7 @@ import { LAST_TIME, sqliteCalls } from "../../src/store/sqlite/database.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { openSqliteContents } from "../../src/records/sqlite-contents.js";
-import { openSqliteFile } from "../../src/store/sqlite/file.js";
+import { openSqliteFile } from "../../src/store/sqlite/database-file.js";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-plans-"));
 const { database, close } = openSqliteFile(directory, undefined);

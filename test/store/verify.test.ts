@@ -7,7 +7,7 @@ import { Postgres } from "../../src/store/postgres/connection.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { verifyWithin } from "../../src/store/postgres/verify.js";
 import type { Store, VerifyReport } from "../../src/store/store.js";
-import { openSnapshot } from "../../src/store/sqlite/file.js";
+import { openSnapshot } from "../../src/store/sqlite/database-file.js";
 import { verifyDatabase } from "../../src/store/sqlite/verify.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { recover } from "../ledger/cases.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { holdsLedger } from "../../src/store/data-directory.js";
-import { openSqliteFile } from "../../src/store/sqlite/file.js";
+import { openSqliteFile } from "../../src/store/sqlite/database-file.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { readWitness } from "../../src/store/witness.js";
 import { creditOf } from "../ledger/operations.js";

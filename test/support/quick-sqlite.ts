@@ -8,7 +8,7 @@ import { GatewayError } from "../../src/base/errors.js";
 import type { CallName, Failure, SqliteCalls, WorkerMessage } from "../../src/store/sqlite/calls.js";
 import { sqliteCalls } from "../../src/store/sqlite/database.js";
 import { WorkerServer } from "../../src/store/sqlite/worker-server.js";
-import { openSnapshot, openSqliteFile } from "../../src/store/sqlite/file.js";
+import { openSnapshot, openSqliteFile } from "../../src/store/sqlite/database-file.js";
 import { openSqliteStore, sqliteStore, type SqliteCaller } from "../../src/store/sqlite/store.js";
 import { verifyDatabase } from "../../src/store/sqlite/verify.js";
 import { SqliteLog } from "../../src/store/sqlite/wal.js";

@@ -2,7 +2,7 @@
  * Requests with an Idempotency-Key: each runs once, and a repeated request gets the same answer. `replays.ts` lists the
  * methods that take such a key.
  */
-import { withCost } from "../answer-head.js";
+import { withCost } from "../answer-headers.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallMetadata, CallSink } from "../../api/channel.js";
 import { GatewayError } from "../../base/errors.js";

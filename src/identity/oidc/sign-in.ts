@@ -10,7 +10,7 @@ import { type Device, newSession, type SignedIn } from "../new-session.js";
 import type { SecondFactors } from "../second-factors.js";
 import { digestOf, makeId, type RandomBytes } from "../tokens.js";
 import { notTaken } from "./issuer.js";
-import type { Begun, BeginWish, CameBack, Oidc } from "./oidc.js";
+import type { Begun, BeginWish, CameBack, Oidc } from "./code-flow.js";
 import { PENDING_MS } from "./pending.js";
 
 export interface OidcSignInOptions {

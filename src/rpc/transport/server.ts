@@ -73,10 +73,10 @@ export interface GrpcServer {
   /** Accepts what waits, and no more after that; what comes over the open connections is served. */
   closePort(): Promise<OpenConnections>;
   /**
-   * Tells each client to make its next calls elsewhere, drains the dispatcher, and closes. What runs longer than that
-   * ends with OVERLOADED.
+   * Tells each client to make its next calls elsewhere, drains the dispatcher once the other edge needs it no more, and
+   * closes. What runs longer than that ends with OVERLOADED.
    */
-  drain(timeoutMs: number): Promise<void>;
+  drain(timeoutMs: number, otherEdge?: Promise<void>): Promise<void>;
 }
 
 /** Our public services, as health and reflection name them. */
@@ -132,13 +132,15 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     setCertificate: (tls) => listener.setCertificate(tls),
     holdPort: () => listener.hold(),
     closePort: () => listener.close().then(() => listener),
-    drain: async (timeoutMs) => {
+    drain: async (timeoutMs, otherEdge) => {
+      const startMs = performance.now();
       await listener.close();
       // A proxy does not repeat a call that it sent as the GOAWAY came: by now each connection has sent its first.
       injector.drain(timeoutMs + 2 * CLOSE_MS);
       // Behind it clients send no call any more, and what they had sent is read.
       await inQuietTurn(() => listener.receiving);
-      await options.dispatcher.drain(timeoutMs);
+      await otherEdge;
+      await options.dispatcher.drain(Math.max(0, timeoutMs - (performance.now() - startMs)));
       tunnels.close();
       // A connection ends once the last call over it is written out, of which the library tells nothing.
       for (const endMs = performance.now() + CLOSE_MS; listener.size > 0 && performance.now() < endMs;)

@@ -1,7 +1,7 @@
 /** The lock of an archive's directory: one run at a time, and none while it is proven. */
 import { existsSync } from "node:fs";
 import type { Sqlite } from "../sqlite/binding.js";
-import { lockOf } from "../sqlite/file.js";
+import { lockOf } from "../sqlite/database-file.js";
 
 /** Ends with the process, however that ends. Throws an Error of one line where another has it. */
 export function lockArchive(directory: string): Sqlite {

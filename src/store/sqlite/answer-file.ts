@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../answer-rows.js";
 import { Sqlite } from "./binding.js";
-import type { SqliteFile } from "./file.js";
+import type { SqliteFile } from "./database-file.js";
 import { openSideFile } from "./side-file.js";
 
 export type AnswerChange =
@@ -53,7 +53,7 @@ export function checkAnswerFile(directory: string): void {
 
 /** The caller holds the lock of the directory. */
 export function openAnswerFile(directory: string): SqliteFile {
-  // A key is on the disk before its request is charged, even where the power fails: `desk.ts` syncs the log.
+  // A key is on the disk before its request is charged, even where the power fails: `wal.ts` syncs the log.
   const database = openSideFile(directory, FILE);
   const columns = database.prepare<[], string>("SELECT name FROM pragma_table_info('answer')").pluck().all();
   if (!columns.includes("account_id"))

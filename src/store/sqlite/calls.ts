@@ -1,7 +1,7 @@
 /** What the main thread asks of the database's thread, and the messages that carry it. */
 import type { TableCalls } from "../calls.js";
 import type { FlatValue } from "./batch-message.js";
-import type { StartCheck } from "./file.js";
+import type { StartCheck } from "./database-file.js";
 import type { VerifyReport } from "../store.js";
 
 /** Every call, answered in the order of the questions. */

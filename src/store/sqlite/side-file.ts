@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Sqlite } from "./binding.js";
-import { privateFile } from "./file.js";
+import { privateFile } from "./database-file.js";
 import { asUnusable, checkFit, checkWhole } from "./fit.js";
 
 export interface SideFile {

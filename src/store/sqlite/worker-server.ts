@@ -2,7 +2,7 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { CallMessage, WorkerMessage } from "./calls.js";
 import { failureOf } from "./failure.js";
-import type { SqliteFile } from "./file.js";
+import type { SqliteFile } from "./database-file.js";
 import type { SqliteLog } from "./wal.js";
 import type { Witness } from "../witness.js";
 

@@ -9,7 +9,7 @@ import { checkAnswerFile, openAnswerFile, SqliteAnswers } from "./answer-file.js
 import type { WorkerMessage, WorkerTask } from "./calls.js";
 import { sqliteCalls } from "./database.js";
 import { WorkerServer } from "./worker-server.js";
-import { type SqliteFile, openSnapshot, openSqliteFile } from "./file.js";
+import { type SqliteFile, openSnapshot, openSqliteFile } from "./database-file.js";
 import { SqliteLog } from "./wal.js";
 import { verifyDatabase } from "./verify.js";
 import type { Witness } from "../witness.js";

@@ -1,6 +1,9 @@
 /** Marks up to which an upstream is asked to cache a prompt. */
 import type { CacheMark, Message, Part, Prompt, Tool } from "../../api/index.js";
 
+/** What may ask that the prompt be cached up to it: parts and tools, parts alone, or nothing, as on Gemini. */
+export type MarkPlaces = "anywhere" | "parts" | "nowhere";
+
 /** The parts with a mark on the last one, unless that has its own. The very same list where there is no mark. */
 export function markedLast(parts: Part[], mark: CacheMark | undefined): Part[] {
   const last = parts.at(-1);
@@ -64,12 +67,12 @@ function isMarked({ cacheMark }: Part | Tool): boolean {
   return cacheMark !== undefined;
 }
 
-/** True where anything of the prompt is marked, and where a tool is. */
-export function marksOf({ messages, tools }: Prompt): { readonly parts: boolean; readonly tools: boolean } {
-  return {
-    parts: messages.some(({ parts }) => parts.some((part) => isMarked(part) || hasInnerMark(part))),
-    tools: tools.some(isMarked),
-  };
+/** True where a mark of the prompt, a client's `cache_control`, stands where the upstream's wire has no place for one. */
+export function losesMarks({ messages, tools }: Prompt, places: MarkPlaces): boolean {
+  if (places === "anywhere") return false;
+  if (tools.some(isMarked)) return true;
+  const isPartMarked = (part: Part): boolean => isMarked(part) || hasInnerMark(part);
+  return places === "nowhere" && messages.some(({ parts }) => parts.some(isPartMarked));
 }
 
 /** Claude's word for a mark: the shorter of its two times that is long enough, else the longer. */

@@ -5,7 +5,7 @@
  */
 import { type Prompt, Role } from "../../api/index.js";
 import { unsupported } from "../error/refusals.js";
-import { marksOf } from "./cache-marks.js";
+import { losesMarks, type MarkPlaces } from "./cache-marks.js";
 import type { ModelFacts } from "../wire.js";
 import { isDefault } from "./says-nothing.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
@@ -17,8 +17,7 @@ const READ_HERE = "session_id";
 /** What the wire that a prompt is written for has a place for. */
 export interface Places {
   readonly wire: string;
-  /** What may ask that the prompt be cached up to it: parts and tools, parts alone, or nothing. */
-  readonly cacheMarks: "anywhere" | "parts" | "nowhere";
+  readonly cacheMarks: MarkPlaces;
   /** True where a message may name its speaker. */
   readonly names: boolean;
 }
@@ -31,7 +30,7 @@ export function leftOut(prompt: Prompt, places: Places): string[] {
   const names: string[] = [];
   const { extra } = prompt;
   if (extra !== undefined && extra.wire !== places.wire) names.push(...membersOf(extra.json, ""));
-  if (losesMarks(prompt, places)) names.push("cache_control");
+  if (losesMarks(prompt, places.cacheMarks)) names.push("cache_control");
   prompt.messages.forEach(({ name, parts }, place) => {
     if (name !== undefined && !places.names) names.push(`messages[${place}].name`);
     parts.forEach(({ kind }, at) => {
@@ -70,12 +69,6 @@ function membersOf(json: string, path: string): string[] {
     if (key === "generationConfig") return membersOf(JSON.stringify(value), `${key}.`);
     return [path + key];
   });
-}
-
-function losesMarks(prompt: Prompt, { cacheMarks }: Places): boolean {
-  if (cacheMarks === "anywhere") return false;
-  const marks = marksOf(prompt);
-  return marks.tools || (marks.parts && cacheMarks === "nowhere");
 }
 
 /** Where the parts of a message stand, by the wire that they came in. */

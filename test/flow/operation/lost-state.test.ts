@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSqliteFile } from "../../../src/store/sqlite/file.js";
+import { openSqliteFile } from "../../../src/store/sqlite/database-file.js";
 import { openSqliteStore } from "../../../src/store/sqlite/store.js";
 import { holdsLedger, tracesOfLost } from "../../../src/store/data-directory.js";
 import { readWitness } from "../../../src/store/witness.js";

@@ -1,7 +1,7 @@
 /** Every refusal in headers and envelope, and what never becomes a header. */
 import { describe, expect, test } from "vitest";
 import { GatewayError, isReasonName, REASONS } from "../../src/base/errors.js";
-import { errorReply } from "../../src/http/errors.js";
+import { errorReply } from "../../src/http/error-reply.js";
 import { answerHeaders, metadataValue } from "../../src/http/headers.js";
 import { toyFormat } from "../support/toy-format.js";
 

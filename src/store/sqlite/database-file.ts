@@ -170,7 +170,7 @@ export function openSnapshot(directory: string): SqliteFile {
 
 function prepare(database: Sqlite, databaseBytesMax: number | undefined): void {
   database.pragma("journal_mode = WAL");
-  // An acknowledged commit is on the disk, even where the power fails: `desk.ts` syncs the log for each.
+  // An acknowledged commit is on the disk, even where the power fails: `wal.ts` syncs the log for each.
   database.pragma("synchronous = NORMAL");
   database.pragma("foreign_keys = ON");
   database.pragma("trusted_schema = OFF");

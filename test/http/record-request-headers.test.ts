@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { CONVERSATION_HEADER, CONVERSATION_HEADERS } from "../../src/api/request-headers.js";
 import { SESSION_HEADER } from "../../src/api/session-headers.js";
-import { addRecordHeaders } from "../../src/http/record-headers.js";
+import { addRecordHeaders } from "../../src/http/record-request-headers.js";
 
 const ALL = [CONVERSATION_HEADER, ...CONVERSATION_HEADERS];
 

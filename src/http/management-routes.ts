@@ -18,7 +18,7 @@ import {
   MANAGEMENT_BODY_BYTES_MAX,
   type ManagementAnswer,
   type ManagementRoute,
-} from "./management-route.js";
+} from "./management-call.js";
 import { pathUnknown } from "./not-found.js";
 import { answerRequestList } from "./request-list-answer.js";
 import type { RouteTable } from "./routes.js";
