@@ -54,7 +54,8 @@ export function addAccountCommands(program: Command): void {
       .argument("<id>", "the account")
       .option(
         "--model-limit <limit>",
-        "limits for some models; repeat it for more; replaces the whole list of model limits; 'none' clears it",
+        "limits for a model or glob, such as 'gpt-*=concurrency:4'; may be repeated; replaces all model limits; " +
+          "'none' removes them",
         readModelLimit,
       )
       .addHelpText("after", UPDATE_EXAMPLES),
@@ -108,7 +109,8 @@ function withContent(update: Command): Command {
     )
     .option(
       "--redact <rule>",
-      "with --content on: remove text of this form before storing (#: a digit, *: a word), such as '###-##-####'; repeat it for more",
+      "with --content on: remove text of this form before storing (#: a digit, *: a word), such as '###-##-####'; " +
+        "may be repeated",
       (rule: string, earlier: readonly string[] = []) => [...earlier, rule],
     );
 }

@@ -23,7 +23,7 @@ export function addCodeCommands(program: Command): void {
   withConnection(
     codes
       .command("create")
-      .description("create a batch of codes and print them, once, one per line")
+      .description("create a batch of top-up codes and print them, once, one per line")
       .argument("<usd>", "the value of each code, such as 25.00", readUsd)
       .option("--count <n>", "how many, from 1 to 1000 (default: 1)", readWhole)
       .option("--days <n>", "how many days they can be redeemed (default: a year)", readWhole)
@@ -33,27 +33,27 @@ export function addCodeCommands(program: Command): void {
   withConnection(
     codes
       .command("batches")
-      .description("list batches, newest first")
+      .description("list batches of top-up codes, newest first")
       .option("--limit <rows>", "the maximum number of rows", readLimit, 100),
   ).action(listBatches);
   withConnection(
     codes
       .command("list")
-      .description("list codes, without their secrets")
+      .description("list top-up codes, without their secrets")
       .option("--batch <id>", "only codes of this batch", "")
       .option("--limit <rows>", "the maximum number of rows", readLimit, 100),
   ).action(list);
   withConnection(
     codes
       .command("void")
-      .description("void the codes of a batch that are not redeemed yet, or one of them")
+      .description("void the top-up codes of a batch that are not redeemed yet, or one of them")
       .argument("<batch>", "the batch's id")
       .option("--code <id>", "only this code, by its id", ""),
   ).action(voidCodes);
   withConnection(
     codes
       .command("redeem")
-      .description("add the value of a code to an account")
+      .description("redeem a top-up code: add its value to an account")
       .argument("<account>", "the account's id")
       .argument("<code>", "the code; other users of this machine can see it in the process list"),
   ).action(redeem);

@@ -32,8 +32,8 @@ export function addEstimateCommand(program: Command): void {
       .argument("[model]", "the model (default: the model in the file)", "")
       .argument("[text]", "the text of the request", "")
       .option("--max-tokens <n>", "the maximum number of output tokens", readWhole)
-      .option("--file <path>", "read a request body as a client would send it, instead; - for standard input")
-      .option("--wire <name>", "the format of that body, such as openai-chat, anthropic or gemini", "openai-chat")
+      .option("--file <path>", "read a request body from this file, instead of [text]; - reads standard input")
+      .option("--wire <name>", "the format of the file, such as openai-chat, anthropic or gemini", "openai-chat")
       .option("--embedding", "estimate an embedding of the text instead of an answer")
       .addHelpText("after", EXAMPLES),
   ).action(estimate);

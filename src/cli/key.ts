@@ -35,7 +35,7 @@ export function addKeyCommands(program: Command): void {
     .option("--etag <etag>", "change the key only if it still has this etag, as key show prints it", "")
     .addHelpText("after", "\nExample:\n  tollgate key update key_4f1c --budget-day 10.00 --no-strict");
   withConnection(withKeyOptions(update, "update")).action(updateKey);
-  withConnection(named("revoke", "revoke a key for good, from its next request on")).action(revoke);
+  withConnection(named("revoke", "revoke a key permanently; its next request is refused")).action(revoke);
   withConnection(
     named("rotate", "give a key a new secret and print it, once").option(
       "--grace <seconds>",

@@ -34,7 +34,7 @@ export function withFilter(command: Command): Command {
     .option("--min-ms <ms>", "only with at least this duration", readWhole)
     .option("--user <name>", "only for this end user", "")
     .option("--tag <tag>", "only with this tag", "")
-    .option("--query <text>", "only with this text in the id, the client's own id, or the session", "");
+    .option("--query <text>", "only with this text in the request id, the client's own id, or the session", "");
 }
 
 export function filterOf(options: FilterOptions): WatchRequestsRequest {

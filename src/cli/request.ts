@@ -43,7 +43,7 @@ export function addRequestReports(request: Command): void {
   withConnection(
     request
       .command("erase")
-      .description("erase an end user from all records for good; usage and charges remain")
+      .description("permanently erase an end user from all records; usage and charges remain")
       .argument("<end-user>", "the end user, as requests named it")
       .option("--account <id>", "only in the records of this account", ""),
   ).action(erase);

@@ -60,7 +60,7 @@ export function addTopCommand(program: Command): void {
       .command("top")
       .description("show live activity: requests, models, accounts, errors and upstreams")
       .option("--minutes <n>", "the number of minutes to sum up, 1 to 1440", readMinutes, 5)
-      .option("--every <seconds>", "refresh every so many seconds, 1 to 3600", readSeconds, 2)
+      .option("--every <seconds>", "the number of seconds between refreshes, 1 to 3600", readSeconds, 2)
       .option("--account <id>", "only requests of this account", "")
       .option("--once", "print one screen and exit")
       .addHelpText("after", EXAMPLES),

@@ -22,7 +22,7 @@ export function addUpstreamCommands(program: Command): void {
   withConnection(
     upstreams
       .command("list", { isDefault: true })
-      .description("list the upstreams and their health; SET ASIDE names what gets no requests for now"),
+      .description("list the upstreams and their health; SET ASIDE shows what is ejected, and so gets no requests"),
   ).action(list);
   const named = (name: string, description: string): Command =>
     withConnection(
@@ -31,7 +31,7 @@ export function addUpstreamCommands(program: Command): void {
   named("test", "read the model list of an upstream with its credential; exits with 6 if that fails").action(test);
   named("drain", "stop sending new requests to an upstream, on all nodes, until undrain or reset").action(drain);
   named("undrain", "send requests to a drained upstream again").action(undrain);
-  named("reset", "use an upstream and all its models again at once").action(reset);
+  named("reset", "end the drain and the ejections of an upstream, so that it gets requests again").action(reset);
 }
 
 async function list(options: ConnectionOptions): Promise<void> {

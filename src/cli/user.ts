@@ -42,7 +42,7 @@ export function addUserCommands(program: Command): void {
     users
       .command("invite")
       .description("create an invitation link for one person and print it, once")
-      .option("--email <address>", "the person whom the link is for, as a note")
+      .option("--email <address>", "the e-mail address of the person, as a note on the invitation")
       .addHelpText("after", "\nExample:\n  tollgate users invite --account acme --role admin"),
   ).action(invite);
   placed(

@@ -180,7 +180,7 @@ export const SCHEMA = z.object({
   TOLLGATE_BODY_MEMORY_MIB: numberOf(64, 65_536, MEMORY_RULE)
     .prefault("512")
     .describe(
-      "Memory in MiB for the bodies of running requests, and the same again for their non-streamed answers; one key may use a quarter of it",
+      "Memory in MiB for the bodies of running requests; the gateway may use the same amount again for their non-streamed answers. One key may use a quarter of the first, and one account a quarter of the second",
     ),
   TOLLGATE_LOAD_SHEDDING: z
     .enum(["on", "off"], "must be on or off")
@@ -194,19 +194,19 @@ export const SCHEMA = z.object({
   TOLLGATE_REFUSAL_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("30").describe("The same for a refused request"),
   TOLLGATE_CONTENT_DAYS: numberOf(1, 3_650, DAYS_RULE)
     .prefault("7")
-    .describe("How many days the content of requests and answers is kept, for accounts that turned that on"),
+    .describe("How many days the gateway keeps the content of requests and answers, for accounts that store content"),
   TOLLGATE_CONFIG: z.string().optional().describe("The settings file; default: `tollgate.yaml`, if it exists"),
   TOLLGATE_DATA: z
     .string()
     .default("data")
     .describe(
-      "The directory of the database, its witness file and the generated secret. If one of them is missing, the start fails with a message (see `serve --accept-loss`)",
+      "The directory of the database, its witness file and the generated secret. If one of them is missing but another exists, the start fails with a message (see `serve --accept-loss`)",
     ),
   TOLLGATE_WITNESS: z
     .string()
     .optional()
     .describe(
-      "The witness file of the ledger; default: `witness.json` in `TOLLGATE_DATA`. Put it on another disk: if `TOLLGATE_DATA` is lost, the start then refuses instead of granting the credit of the settings file again",
+      "The witness file, by which a start detects lost data ([ledger.md](ledger.md#the-witness)); default: `witness.json` in `TOLLGATE_DATA`. Put it on another disk: if `TOLLGATE_DATA` is lost, the gateway then refuses to start, and does not grant the credit of the settings file a second time",
     ),
   TOLLGATE_DATABASE_URL: databaseUrl
     .optional()
@@ -223,7 +223,7 @@ export const SCHEMA = z.object({
   TOLLGATE_LEASE_MAX_USD: leaseMax
     .prefault("10")
     .describe(
-      "The most money, in USD, that one node may reserve ahead for one key; it admits requests against that money before the database has recorded each of them ([ledger.md](ledger.md#leases))",
+      "The largest lease, in USD. A lease is money that one node reserves in advance for one key; a request that it covers starts before the database has recorded the request ([ledger.md](ledger.md#leases))",
     ),
   TOLLGATE_WORKERS: numberOf(1, WORKERS_MAX, WORKERS_RULE)
     .prefault("1")
@@ -249,7 +249,7 @@ export const SCHEMA = z.object({
     .min(32, SECRET_RULE)
     .optional()
     .describe(
-      "The root secret, from which the pepper of the API key hashes is derived; default: generated at the first start. A front end with the secret of its core opens tunnels to the core and may forward client addresses",
+      "The root secret, from which the pepper of the API key hashes is derived; default: generated at the first start. Give a front end (`TOLLGATE_CORE`) the secret of its core: it then sends many calls over one gRPC stream (a tunnel), and the core trusts the client addresses that it forwards",
     ),
   TOLLGATE_SECRET_PREVIOUS: z
     .string()
@@ -266,7 +266,7 @@ export const SCHEMA = z.object({
   TOLLGATE_SECRET_SOURCES: listOf(SOURCES_RULE, parseSecretSource)
     .optional()
     .describe(
-      "Environment variables that an edit of the settings in the console or over the API may newly refer to: prefixes separated by commas, such as `env:OPENAI_`. Anyone who may edit the settings can send these variables to any address. Default: none",
+      "Environment variables to which an edit in the console or over the API may add a reference in the settings file: prefixes separated by commas, such as `env:OPENAI_`. A person who may edit the settings can send the values of these variables to any address. Default: none",
     ),
   TOLLGATE_SECOND_FACTOR: z
     .enum(["nobody", "operators", "everyone"], "must be nobody, operators or everyone")

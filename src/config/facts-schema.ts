@@ -21,10 +21,17 @@ export const facts = block({
     .describe("Which of `temperature` and `top_p` a request may set: both, only one of them, or none"),
   thinking: oneOf(["adaptive", "effort", "budget", "switch", "always", "none"])
     .optional()
-    .describe("How a request controls reasoning"),
+    .describe(
+      "How a request controls reasoning: `adaptive` (the model decides; an effort guides it), `effort` (a named " +
+        "effort), `budget` (a number of tokens), `switch` (on or off), `always` (the model always reasons) or `none` " +
+        "(it never does)",
+    ),
   without_thinking: oneOf(["disabled", "between_tools", "effort"])
     .optional()
-    .describe("How a request turns reasoning off"),
+    .describe(
+      "How a request turns reasoning off: `disabled` and `between_tools` are values of Anthropic's `thinking.type`; " +
+        "with `effort`, the gateway requests the lowest effort, because reasoning cannot be turned off",
+    ),
   efforts: z
     .array(effort, "must be a list of efforts, from the lowest, such as [low, medium, high]")
     .max(EFFORTS_MAX, `must be at most ${EFFORTS_MAX} efforts`)

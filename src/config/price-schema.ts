@@ -132,7 +132,7 @@ const whole = block({
     "Prices of service tiers, by name; a request for a tier without a price is refused",
   ),
   tools: named(NAME, NAME_RULE, perThousandCalls).describe(
-    "USD per thousand calls of a tool that the upstream runs; a request with a tool without a price is refused",
+    "USD per thousand calls of a tool that the upstream runs; `hosted_tools` decides about a tool that lacks its price",
   ),
 });
 

@@ -96,9 +96,9 @@ const target = block({
 const UPSTREAMS_ARE = "The services and servers that run models, by names that you choose";
 const MODELS_ARE = "The models that clients may request, by the names that clients send";
 const ACCOUNTS_ARE =
-  "The accounts that pay, by id. An account that does not exist is created; an existing one is not changed";
+  "The accounts that pay, by id. The gateway creates missing accounts, and does not change existing ones";
 const KEYS_ARE =
-  "API keys. A key that does not exist is created; an existing one is not changed, and the log says where the file differs";
+  "API keys. The gateway creates missing keys. It does not change existing ones, and logs where the file differs";
 const METRICS_ARE = "Additional metrics";
 const ALERTS_ARE = "Alerts of the operator and of accounts, by name; see docs/alerts.md";
 const EXPORTS_ARE = "Usage files that are written each night";
@@ -156,7 +156,7 @@ const account = block({
   request_cost_max: amount.describe("The most that one request may cost; 0: no limit"),
   ...limits,
   models: named(/^.{1,256}$/, "must be named by a model or a glob such as gpt-*", block(limits)).describe(
-    "Limits for one model, or for all models that a glob matches together",
+    "Limits for some models, each by the name of a model or by a glob; all models that match a glob share its limits",
   ),
 });
 

@@ -57,7 +57,7 @@ export class Metrics {
   readonly #models = new Map<string, ModelCounts>();
   readonly overageUsd = this.#counter(
     "tollgate_overage_usd_total",
-    "Cost of requests above what their accounts had, paid by the operator, in USD.",
+    "What requests cost beyond the money of their accounts, in USD; the operator pays it.",
     [],
   );
   readonly firstTokenSeconds = new Timing(
@@ -94,7 +94,7 @@ export class Metrics {
   ]);
   readonly refusedAsOurs = new Tally(
     "tollgate_upstream_refused_as_ours_total",
-    "Requests that an upstream refused with 402, 403 or a message, as if the gateway's credential or account were at fault.",
+    "Requests that an upstream refused with 402, 403 or a message that blames the gateway's credential or account.",
     ["upstream", "model"],
   );
   /** What is of the node itself. */
@@ -151,17 +151,17 @@ export class Metrics {
   );
   readonly unbilledTokens = this.#counter(
     "tollgate_unbilled_tokens_total",
-    "Tokens that no client is charged for: used by an attempt that failed or was replaced, by a free answer, or for a client that disconnected.",
+    "Tokens that no client pays for: those of an attempt that failed or was replaced, of a free answer, or of an answer whose client disconnected.",
     ["upstream"],
   );
   readonly readOn = this.#counter(
     "tollgate_read_on_total",
-    "Answers whose client disconnected and that are read on for their usage: `begun`, `ended`, or `refused` (cut, because too many were running).",
+    "Answers that the gateway reads on for their usage after the client disconnected, by result: `begun`, `ended`, or `refused` (cut, because too many were running).",
     ["upstream", "result"],
   );
   readonly readOnRunning = this.#gauge(
     "tollgate_read_on_running",
-    "Answers that are currently read on for their usage after the client disconnected.",
+    "Answers that the gateway now reads on for their usage after the client disconnected.",
   );
   readonly settlesLost = this.#counter(
     "tollgate_settles_lost_total",
@@ -171,12 +171,12 @@ export class Metrics {
   readonly settlesQueued = this.#gauge("tollgate_settles_queued", "Settlements waiting for the ledger.");
   readonly lateRecords = this.#counter(
     "tollgate_late_records_total",
-    "Requests admitted with a money lease whose hold was lost, and that were settled nevertheless.",
+    "Requests that ran on a money lease, lost their hold, and were settled nevertheless.",
     [],
   );
   readonly lateOverageUsd = this.#counter(
     "tollgate_late_overage_usd_total",
-    "Cost of the requests in `tollgate_late_records_total` above what their accounts still had, paid by the operator, in USD.",
+    "What requests in `tollgate_late_records_total` cost beyond the money of their accounts, in USD; the operator pays it.",
     [],
   );
   /** Nodes that serve by other settings than the ones accepted last; read when Prometheus asks. */
@@ -233,7 +233,7 @@ export class Metrics {
       "Nodes that share limits, as last known to this node.",
       () => this.readCoordination()?.nodeCount ?? 1,
     );
-    const differing = "Nodes of this database whose settings differ from the ones that were accepted last.";
+    const differing = "Nodes of this database whose settings differ from those that a node accepted last.";
     this.#gauge("tollgate_nodes_differing", differing, () => this.readDiffering());
     const journaled =
       "Requests recorded only in this node's journal: they ran on money leases while the database was unavailable.";
@@ -295,7 +295,7 @@ export class Metrics {
     const read = (): readonly UpstreamAside[] => this.readAsides();
     const gauge = new Gauge({
       name: "tollgate_upstream_aside",
-      help: "1 for each upstream, or model there, that is ejected, for all accounts or for some.",
+      help: "1 for each upstream, or model of an upstream, that is ejected for all accounts or for some.",
       labelNames: ["upstream", "model", "cause"],
       registers: [this.registry],
       collect() {

@@ -108,7 +108,7 @@ export class NodeMetrics {
     this.#reloadIsGood.set(1);
     this.#proofHolds = new Gauge({
       name: "tollgate_ledger_proof_holds",
-      help: "0 if the last verification of the ledger on this node failed, else 1.",
+      help: "0 if the last verification of the ledger on this node found an error, else 1.",
       registers: [registry],
     });
     this.#proofHolds.set(1);
@@ -178,7 +178,7 @@ export class NodeMetrics {
   }
 
   #readiness(): void {
-    const ready = "1 if `/readyz` answers 200, and while the process shuts down; else 0.";
+    const ready = "1 if `/readyz` answers 200, else 0; a shutdown alone does not change it to 0.";
     this.#gauge("tollgate_ready", ready, [], async () => [{ labels: {}, value: (await this.isReady()) ? 1 : 0 }]);
     const away = "1 while the ledger's database accepts no writes; paid calls without a money lease get 503.";
     this.#gauge("tollgate_database_away", away, [], () => [
@@ -192,7 +192,7 @@ export class NodeMetrics {
     this.#gauge("tollgate_clock_skew_seconds", skew, [], () => [
       { labels: {}, value: this.#readings.clock().skewMs / 1_000 },
     ]);
-    const age = "Time since the node last read the database's clock, which it does every ten seconds.";
+    const age = "Time since the node last read the database's clock; it reads the clock every ten seconds.";
     this.#gauge("tollgate_clock_look_age_seconds", age, [], () => [
       { labels: {}, value: this.#readings.clock().lookAgeMs / 1_000 },
     ]);

@@ -75,7 +75,7 @@ function codexCommand({ packages, home, secret, model }: AgentPlace, settings: r
 }
 
 const codexBuiltIn: Agent = {
-  name: "Codex, its own OpenAI",
+  name: "Codex, built-in provider",
   package: "@openai/codex",
   commandFor: (place, prompt) => {
     const { command, env } = codexCommand(place, [`openai_base_url="${place.url}/v1"`]);
@@ -84,7 +84,7 @@ const codexBuiltIn: Agent = {
 };
 
 const codexCustom: Agent = {
-  name: "Codex, an endpoint of its settings",
+  name: "Codex, custom provider",
   package: "@openai/codex",
   commandFor: (place, prompt) => {
     const addresses = `base_url="${place.url}/v1",model_catalog_url="${place.url}/v1/models"`;

@@ -14,14 +14,15 @@ const HEAD = `# Conformance
 This page shows which features work for each client format on each model family. Find your client's format, then the
 column of your provider.
 
-Each cell is a real conversation, whole and streamed, with the official packages that the section names. It runs
-through a real gateway to a mock upstream that refuses what the real one refuses.
+Each cell is a real conversation, once with a whole answer and once with a streamed one. The client is each official
+package that the section names. The conversation runs through a real gateway to a mock upstream, which refuses what the
+real one refuses.
 
-- \`pass\`: the upstream understood everything that the client sent, and the client everything that came back. That is
-  text, thinking, tool calls with their arguments, the end, and the usage.
+- \`pass\`: the upstream received everything that the client sent, and the client received the complete answer: text,
+  thinking, tool calls with their arguments, the finish reason, and the usage.
 - \`400 x\`: the gateway refuses the request before it costs anything, and names the parameter \`x\`.
 
-The test run writes this page, and fails if the page differs from what it found:
+This test writes the page. Without the variable, it fails if the page differs from the results:
 
     ${WRITE_VARIABLE}=1 npx vitest run test/conformance/matrix.prove.test.ts
 `;
@@ -58,7 +59,7 @@ async function followersSection(matrix: Matrix): Promise<string> {
 }
 
 function clientText({ name, cannotAsk }: Client): string {
-  return cannotAsk.length === 0 ? name : `${name} (which cannot ask for: ${cannotAsk.join(", ")})`;
+  return cannotAsk.length === 0 ? name : `${name} (which cannot send: ${cannotAsk.join(", ")})`;
 }
 
 /** What all clients of a format found of a feature; both forms where they differ. */

@@ -15,7 +15,7 @@ import { sayingFor } from "./saying.js";
 const MODEL = "slow-coder";
 const DOES: readonly Doing[] = ["stream", "streamedTools"];
 const SDKS = new Set(["openai_sdk.py", "anthropic_sdk.py", "google_sdk.py"]);
-const AGENT_NAMES = new Set(["Claude Code", "Codex, its own OpenAI", "Codex, an endpoint of its settings"]);
+const AGENT_NAMES = new Set(["Claude Code", "Codex, built-in provider", "Codex, custom provider"]);
 /** A comment of a stream, the ping of messages, line ends of Gemini's, or the ping of a WebSocket. */
 const SIGN_OF_LIFE = /^(:|event: ping$|2\r\n\n\n\r\n$)|^\u0089/m;
 

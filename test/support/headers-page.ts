@@ -12,7 +12,9 @@ export const ASKED: readonly DocumentedHeader[] = [
   { name: "x-goog-api-key", what: "the API key, as Gemini's clients send it; the query parameter `key` also works" },
   {
     name: "idempotency-key",
-    what: "your own id of the request: repeats of it within 24 hours get the first answer and are not charged again",
+    what:
+      "your own id of the request; a request with the same id within 24 hours gets the first answer and is not " +
+      "charged again",
   },
   {
     name: "x-tollgate-resumable",
@@ -26,7 +28,10 @@ export const ASKED: readonly DocumentedHeader[] = [
       "default: the setting of the key",
   },
   { name: "user-agent", what: "the client program, for reports; over gRPC send `x-tollgate-client`" },
-  { name: "traceparent", what: "the trace that the request belongs to, with `tracestate` ([traces.md](traces.md))" },
+  {
+    name: "traceparent",
+    what: "the trace that the request belongs to; the gateway also reads `tracestate` ([traces.md](traces.md))",
+  },
   { name: "x-tollgate-tags", what: "your own tags for reports, such as `team=search,env=prod`" },
   { name: "x-tollgate-user", what: "your end user, for reports" },
   {
@@ -42,7 +47,9 @@ export const ASKED: readonly DocumentedHeader[] = [
   { name: "x-client-request-id", what: "your own id of the request, for reports" },
   {
     name: "x-tollgate-log",
-    what: "`none`: stores neither the content of the request nor whom it is for ([records.md](records.md))",
+    what:
+      "`none`: the gateway stores no content of the request, and no end user, tags, session, address or client " +
+      "request id ([records.md](records.md))",
   },
   { name: "x-tollgate-account", what: "the account in which a signed-in person acts" },
   {
@@ -51,7 +58,7 @@ export const ASKED: readonly DocumentedHeader[] = [
   },
   {
     name: "x-stainless-retry-count",
-    what: "sent by the official SDKs with an automatic retry, which then waits for the answer of the lost attempt",
+    what: "sent by the official SDKs with an automatic retry; the retry then waits for the answer of the lost attempt",
   },
   {
     name: "x-forwarded-for",
@@ -80,18 +87,22 @@ export const ANSWERED: readonly DocumentedHeader[] = [
   {
     name: "anthropic-ratelimit-requests-limit",
     what:
-      "the same limits for Anthropic's clients, with `-remaining` and with `-reset` as a time; `-tokens-` for tokens. " +
-      "`anthropic-ratelimit-unified-` are the limits of the operator's own account, sent if the upstream sets " +
-      "`unified_limits: pass`; other clients get them as `x-ratelimit-unified-`",
+      "the same limit, as Anthropic's clients read it; also `-remaining`, and `-reset` as a time; `-tokens-` for " +
+      "tokens. If the upstream sets `unified_limits: pass`, Anthropic's clients also get the limits of the " +
+      "operator's own account as `anthropic-ratelimit-unified-`, and other clients as `x-ratelimit-unified-`",
   },
   {
     name: "x-tollgate-degraded",
-    what: "`limits`: the store that nodes share for limits is unreachable, so this node enforces its share alone",
+    what:
+      "`limits`: this node cannot reach the store of the limits that nodes share, so it enforces its own share of " +
+      "each limit",
   },
   { name: "x-tollgate-upstream", what: "the upstream that answered" },
   {
     name: "x-tollgate-model",
-    what: "the model requested from the upstream, by the upstream's name; absent if the stream began early",
+    what:
+      "the model that the gateway requested from the upstream, by the upstream's name; absent if the stream began " +
+      "before the upstream answered (`stream_head_ms`)",
   },
   { name: "x-tollgate-attempts", what: "the number of attempts at upstreams" },
   { name: "x-tollgate-overhead-ms", what: "the gateway's own time before it called the upstream" },
@@ -110,7 +121,7 @@ export const ANSWERED: readonly DocumentedHeader[] = [
     name: "x-tollgate-lost-attempt",
     what: "retries: the id of the earlier attempt, which was charged too because its answer was too large to store",
   },
-  { name: "x-tollgate-original-request", what: "repeated answers: the id of the request that ran" },
+  { name: "x-tollgate-original-request", what: "repeated answers: the id of the first request, which ran" },
   { name: "idempotent-replayed", what: "`true`: this is the answer of an earlier request with the same key" },
   { name: "x-tollgate-next-page-token", what: "CSV pages: the `page_token` of the next page" },
 ];

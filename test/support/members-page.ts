@@ -38,7 +38,8 @@ function sectionOf(wire: string, { MEMBERS, TOOLS, BOUNDED }: Tables): string {
   const rows = [...kindsOf(MEMBERS.rules, "")].map(([kind, names]) => `| ${kind} | ${names.join(", ")} |`);
   for (const [header, values] of MEMBERS.headers) rows.push(`| passed values of \`${header}\` | ${quoted(values)} |`);
   for (const [kind, names] of toolKinds(TOOLS ?? new Map())) rows.push(`| ${kind} | ${names.join(", ")} |`);
-  if (BOUNDED !== undefined) rows.push(`| tools with a limit of calls on the wire | ${quoted(BOUNDED)} |`);
+  if (BOUNDED !== undefined)
+    rows.push(`| tools whose number of calls the gateway can limit on this wire | ${quoted(BOUNDED)} |`);
   return [`## ${wire}`, "", "| kind | names |", "|---|---|", ...rows, ""].join("\n");
 }
 
@@ -52,7 +53,7 @@ function kindsOf(rules: ReadonlyMap<string, MemberRule>, path: string): Map<stri
     if (rule.kind === "tool") add("priced as a tool", `${shown} (\`${rule.tool}\`)`);
     else if (rule.kind === "tier") add("priced as a service tier", shown);
     else if (rule.kind === "earlierTurns") add("refused: state on the server", shown);
-    else if (rule.kind === "container") add("container of the same account", shown);
+    else if (rule.kind === "container") add("passed if it is a container of the same account", shown);
     else if (rule.kind === "object") {
       for (const [kind, names] of kindsOf(rule.members.rules, `${path}${name}.`))
         for (const inner of names) add(kind, inner);

@@ -59,9 +59,9 @@ export enum ErrorReason {
   /** ERROR_REASON_PATH_UNKNOWN - The gateway has no such path. Example: {"path": "/v1/v1/models", "hint": "/v1/models"} */
   ERROR_REASON_PATH_UNKNOWN = 16,
   /**
-   * ERROR_REASON_RESOURCE_UNKNOWN - There is no such key, account or request, or it belongs to another account. A refund sets `archived_before` if the
-   * request's transfers, with all from before that day, are archived: use a credit instead.
-   * Example: {"kind": "key", "id": "key_1"}
+   * ERROR_REASON_RESOURCE_UNKNOWN - There is no such key, account or request, or it belongs to another account. `archived_before` is set if a refund is
+   * refused because the transfers of the request are archived, like all transfers before that day. Credit the account
+   * instead. Example: {"kind": "key", "id": "key_1"}
    */
   ERROR_REASON_RESOURCE_UNKNOWN = 17,
   /** ERROR_REASON_ALREADY_EXISTS - The id is already used for something else. Example: {"kind": "credit", "id": "inv-7"} */
@@ -70,7 +70,7 @@ export enum ErrorReason {
   ERROR_REASON_ETAG_STALE = 62,
   /**
    * ERROR_REASON_RATE_LIMITED - A limit is reached: of the key, of a key that created it, of the account, or of the account for the model. `owner`
-   * says whose, such as `key key_1`, `account acme` or `account acme, model gpt-*`.
+   * says whose limit it is, such as `key key_1`, `account acme` or `account acme, model gpt-*`.
    * Example: {"limit": "requests_per_minute", "limit_value": "60", "remaining": "0", "reset_ms": "1200", "owner": "key
    * key_1"}
    */
@@ -81,15 +81,15 @@ export enum ErrorReason {
    */
   ERROR_REASON_UPSTREAM_RATE_LIMITED = 20,
   /**
-   * ERROR_REASON_BALANCE_HELD - The balance or the budget would cover the request, but running requests hold it. The request may succeed once some
-   * of them have ended. `budget` is set if it is a budget.
+   * ERROR_REASON_BALANCE_HELD - The balance or a budget would cover the request, but running requests hold the money. The request may succeed once
+   * some of them have ended. `budget` is set if they hold money of a budget.
    * Example: {"owner": "account acme", "available_nanos": "0", "held_nanos": "120000", "needed_nanos": "90000",
    * "retry_after_ms": "1000"}
    */
   ERROR_REASON_BALANCE_HELD = 45,
   /**
-   * ERROR_REASON_BALANCE_TOO_LOW - The balance does not cover the least that the request can cost, even without the holds of running requests.
-   * Example: {"account": "acme", "available_nanos": "12000", "needed_nanos": "90000"}
+   * ERROR_REASON_BALANCE_TOO_LOW - The balance is lower than the least that the request can cost. It would be too low even if no running request held
+   * money. Example: {"account": "acme", "available_nanos": "12000", "needed_nanos": "90000"}
    */
   ERROR_REASON_BALANCE_TOO_LOW = 21,
   /**
@@ -133,22 +133,25 @@ export enum ErrorReason {
    * Example: {"setting": "models", "problem": "..."}
    */
   ERROR_REASON_KEY_TOO_WIDE = 60,
-  /** ERROR_REASON_ACCOUNT_FROZEN - The account is frozen, so its requests are refused. Example: {"account": "acme", "cause": "chargeback"} */
+  /** ERROR_REASON_ACCOUNT_FROZEN - The account is frozen, so the gateway refuses its requests. Example: {"account": "acme", "cause": "chargeback"} */
   ERROR_REASON_ACCOUNT_FROZEN = 61,
-  /** ERROR_REASON_UPGRADE_REFUSED - The client asked for another protocol than HTTP, and this path has none. Example: {"path": "/v1/chat/completions"} */
+  /**
+   * ERROR_REASON_UPGRADE_REFUSED - The client asked for a protocol other than HTTP, such as WebSocket, but this path accepts only HTTP.
+   * Example: {"path": "/v1/chat/completions"}
+   */
   ERROR_REASON_UPGRADE_REFUSED = 70,
   /** ERROR_REASON_CONNECTION_TOO_OLD - The WebSocket has reached its maximum age; send the request on a new one. Example: {"minutes": "60"} */
   ERROR_REASON_CONNECTION_TOO_OLD = 71,
   /** ERROR_REASON_SESSION_ENDED - The person's session has ended, or never existed. Example: {} */
   ERROR_REASON_SESSION_ENDED = 80,
   /**
-   * ERROR_REASON_SESSION_REFUSED - A session cookie was not sent by the gateway's own pages. Example: {"problem": "the header
-   * x-tollgate-console is missing"}
+   * ERROR_REASON_SESSION_REFUSED - The request has a session cookie, but a page of the gateway did not send it.
+   * Example: {"problem": "the header x-tollgate-console is missing"}
    */
   ERROR_REASON_SESSION_REFUSED = 81,
   /** ERROR_REASON_USER_MISSING - The method is for signed-in people only, and the call came with a key. Example: {} */
   ERROR_REASON_USER_MISSING = 82,
-  /** ERROR_REASON_ROLE_MISSING - The person's role in the account does not allow it. Example: {"role": "viewer", "scope": "keys"} */
+  /** ERROR_REASON_ROLE_MISSING - The person's role in the account does not allow this call. Example: {"role": "viewer", "scope": "keys"} */
   ERROR_REASON_ROLE_MISSING = 83,
   /** ERROR_REASON_SIGN_IN_REFUSED - The e-mail address, the password or the code is wrong. The error does not say which. Example: {} */
   ERROR_REASON_SIGN_IN_REFUSED = 84,

@@ -5434,7 +5434,7 @@ export const IdentityServiceService = {
     responseSerialize: (value: SignOutResponse): Buffer => Buffer.from(SignOutResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SignOutResponse => SignOutResponse.decode(value),
   },
-  /** GetSession shows the signed-in person, with the accounts and roles. */
+  /** GetSession shows the signed-in person, with that person's accounts and roles. */
   getSession: {
     path: "/tollgate.v1.IdentityService/GetSession" as const,
     requestStream: false as const,
@@ -5947,7 +5947,7 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
   finishOidcSignIn: handleUnaryCall<FinishOidcSignInRequest, FinishOidcSignInResponse>;
   /** SignOut ends the session of the call. */
   signOut: handleUnaryCall<SignOutRequest, SignOutResponse>;
-  /** GetSession shows the signed-in person, with the accounts and roles. */
+  /** GetSession shows the signed-in person, with that person's accounts and roles. */
   getSession: handleUnaryCall<GetSessionRequest, GetSessionResponse>;
   /**
    * ListSessions lists the sessions of the caller, by id.
@@ -6270,7 +6270,7 @@ export interface IdentityServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SignOutResponse) => void,
   ): ClientUnaryCall;
-  /** GetSession shows the signed-in person, with the accounts and roles. */
+  /** GetSession shows the signed-in person, with that person's accounts and roles. */
   getSession(
     request: GetSessionRequest,
     callback: (error: ServiceError | null, response: GetSessionResponse) => void,

@@ -1917,7 +1917,8 @@ export const KeyServiceService = {
     responseDeserialize: (value: Buffer): UpdateKeyResponse => UpdateKeyResponse.decode(value),
   },
   /**
-   * RevokeKey revokes a key for good, from its next request, on every node. Repeating the call changes nothing.
+   * RevokeKey revokes a key permanently, so that every node refuses its next request. Repeating the call changes
+   * nothing.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1989,7 +1990,8 @@ export interface KeyServiceServer extends UntypedServiceImplementation {
    */
   updateKey: handleUnaryCall<UpdateKeyRequest, UpdateKeyResponse>;
   /**
-   * RevokeKey revokes a key for good, from its next request, on every node. Repeating the call changes nothing.
+   * RevokeKey revokes a key permanently, so that every node refuses its next request. Repeating the call changes
+   * nothing.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -2093,7 +2095,8 @@ export interface KeyServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateKeyResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RevokeKey revokes a key for good, from its next request, on every node. Repeating the call changes nothing.
+   * RevokeKey revokes a key permanently, so that every node refuses its next request. Repeating the call changes
+   * nothing.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */

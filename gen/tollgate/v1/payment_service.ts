@@ -2436,7 +2436,7 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): GetPaymentResponse => GetPaymentResponse.decode(value),
   },
   /**
-   * ListPayments lists card payments, newest first, and the amounts that are offered.
+   * ListPayments lists card payments, newest first, and the amounts that the console offers.
    *
    * Refuses with RESOURCE_UNKNOWN if the account does not belong to the caller, and with PARAMETER_INVALID if the page
    * token is invalid.
@@ -2541,7 +2541,7 @@ export interface PaymentServiceServer extends UntypedServiceImplementation {
    */
   getPayment: handleUnaryCall<GetPaymentRequest, GetPaymentResponse>;
   /**
-   * ListPayments lists card payments, newest first, and the amounts that are offered.
+   * ListPayments lists card payments, newest first, and the amounts that the console offers.
    *
    * Refuses with RESOURCE_UNKNOWN if the account does not belong to the caller, and with PARAMETER_INVALID if the page
    * token is invalid.
@@ -2715,7 +2715,7 @@ export interface PaymentServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetPaymentResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListPayments lists card payments, newest first, and the amounts that are offered.
+   * ListPayments lists card payments, newest first, and the amounts that the console offers.
    *
    * Refuses with RESOURCE_UNKNOWN if the account does not belong to the caller, and with PARAMETER_INVALID if the page
    * token is invalid.

@@ -872,7 +872,10 @@ export const ExportSettingsResponse: MessageFns<ExportSettingsResponse> = {
  */
 export type SettingsServiceService = typeof SettingsServiceService;
 export const SettingsServiceService = {
-  /** GetSettings shows the text of the file without its secrets, and which source decides each item in it. */
+  /**
+   * GetSettings shows the text of the file without its secrets, and for each item which source decides it: the file,
+   * the environment, the database, or an upstream's model list.
+   */
   getSettings: {
     path: "/tollgate.v1.SettingsService/GetSettings" as const,
     requestStream: false as const,
@@ -883,7 +886,8 @@ export const SettingsServiceService = {
     responseDeserialize: (value: Buffer): GetSettingsResponse => GetSettingsResponse.decode(value),
   },
   /**
-   * CheckSettings lists the errors in a new text for the file and the prices of its models. It changes nothing.
+   * CheckSettings checks a new text for the file, and lists its errors and the prices of its models. It changes
+   * nothing.
    *
    * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no file, and with ETAG_STALE.
    */
@@ -934,10 +938,14 @@ export const SettingsServiceService = {
 } as const;
 
 export interface SettingsServiceServer extends UntypedServiceImplementation {
-  /** GetSettings shows the text of the file without its secrets, and which source decides each item in it. */
+  /**
+   * GetSettings shows the text of the file without its secrets, and for each item which source decides it: the file,
+   * the environment, the database, or an upstream's model list.
+   */
   getSettings: handleUnaryCall<GetSettingsRequest, GetSettingsResponse>;
   /**
-   * CheckSettings lists the errors in a new text for the file and the prices of its models. It changes nothing.
+   * CheckSettings checks a new text for the file, and lists its errors and the prices of its models. It changes
+   * nothing.
    *
    * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no file, and with ETAG_STALE.
    */
@@ -959,7 +967,10 @@ export interface SettingsServiceServer extends UntypedServiceImplementation {
 }
 
 export interface SettingsServiceClient extends Client {
-  /** GetSettings shows the text of the file without its secrets, and which source decides each item in it. */
+  /**
+   * GetSettings shows the text of the file without its secrets, and for each item which source decides it: the file,
+   * the environment, the database, or an upstream's model list.
+   */
   getSettings(
     request: GetSettingsRequest,
     callback: (error: ServiceError | null, response: GetSettingsResponse) => void,
@@ -976,7 +987,8 @@ export interface SettingsServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetSettingsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CheckSettings lists the errors in a new text for the file and the prices of its models. It changes nothing.
+   * CheckSettings checks a new text for the file, and lists its errors and the prices of its models. It changes
+   * nothing.
    *
    * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no file, and with ETAG_STALE.
    */

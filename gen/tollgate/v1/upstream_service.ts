@@ -45,7 +45,10 @@ export enum UpstreamTestResult {
   UPSTREAM_TEST_RESULT_CREDENTIAL = 3,
   /** UPSTREAM_TEST_RESULT_FAILED - The upstream answered with an error, or with an unreadable answer. */
   UPSTREAM_TEST_RESULT_FAILED = 4,
-  /** UPSTREAM_TEST_RESULT_UNTESTED - The upstream's family has no model list that can be read without cost. */
+  /**
+   * UPSTREAM_TEST_RESULT_UNTESTED - The test cannot tell whether the credential works: the family has no model list, or the list needs no credential
+   * and the upstream has served no call yet.
+   */
   UPSTREAM_TEST_RESULT_UNTESTED = 5,
   UNRECOGNIZED = -1,
 }

@@ -3974,8 +3974,8 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): QueryUsageResponse => QueryUsageResponse.decode(value),
   },
   /**
-   * EraseEndUser erases one end user from all records: the end user, tags, session, address and client request id of
-   * the requests. Their stored content is deleted. Usage and cost remain.
+   * EraseEndUser removes the end user, tags, session, address and client request id from all records of one end user's
+   * requests. It deletes their stored content. Usage and cost remain.
    *
    * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED if the records cannot be read.
    */
@@ -4072,8 +4072,8 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
    */
   queryUsage: handleUnaryCall<QueryUsageRequest, QueryUsageResponse>;
   /**
-   * EraseEndUser erases one end user from all records: the end user, tags, session, address and client request id of
-   * the requests. Their stored content is deleted. Usage and cost remain.
+   * EraseEndUser removes the end user, tags, session, address and client request id from all records of one end user's
+   * requests. It deletes their stored content. Usage and cost remain.
    *
    * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED if the records cannot be read.
    */
@@ -4205,8 +4205,8 @@ export interface UsageServiceClient extends Client {
     callback: (error: ServiceError | null, response: QueryUsageResponse) => void,
   ): ClientUnaryCall;
   /**
-   * EraseEndUser erases one end user from all records: the end user, tags, session, address and client request id of
-   * the requests. Their stored content is deleted. Usage and cost remain.
+   * EraseEndUser removes the end user, tags, session, address and client request id from all records of one end user's
+   * requests. It deletes their stored content. Usage and cost remain.
    *
    * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED if the records cannot be read.
    */

@@ -165,7 +165,7 @@ function ownPaths(): readonly PathOperation[] {
     stream("delete", "cancelStream", "Cancels a stream and charges what it delivered", "application/json"),
     open("/", "about", "Describes the gateway"),
     open("/livez", "live", "Liveness: answers while the process runs"),
-    open("/readyz", "ready", "Readiness: 503 while requests must not be sent here"),
+    open("/readyz", "ready", "Readiness: answers 503 while this process must receive no requests"),
     open("/openapi.json", "openapi", "This API as an OpenAPI document"),
   ];
 }
