@@ -87,7 +87,7 @@ export interface Channel {
    * Throws or rejects with what a call would be refused with.
    */
   admit(entry: Entry, metadata: CallMetadata): Admission | Promise<Admission>;
-  /** Whose turn a request waits for, by its headers, where more come than can be worked off. Each account has a turn. */
+  /** In whose queue a request waits, by its headers, while more come than can be worked off. Each account has one. */
   queueOf(metadata: CallMetadata): string;
   unary<Request, Response>(
     method: Method<Request, Response>,

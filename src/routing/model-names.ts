@@ -6,8 +6,8 @@ const CLIENTS_HINT = /\[1m\]$/;
 export class ModelNames {
   readonly #names: ReadonlySet<string>;
   /**
-   * The names by their spelling in small letters, where one model alone is spelled so: two names that differ by capitals
-   * alone are two models, and each is found by its own name and no other.
+   * The names by their spelling in small letters, where one model alone is spelled so: two names that differ by
+   * capitals alone are two models, and each is found by its own name and no other.
    */
   readonly #alike = new Map<string, string | undefined>();
 

@@ -23,7 +23,13 @@ test("whoever opens a driver or a database by itself is on the list of one backe
 test("the tests of HTTP and gRPC run on both", () => {
   const both = statefulTests(ROOT).chosen.filter((file) => !(file in ONE_BACKEND));
   expect(both.length).toBeGreaterThan(150);
-  for (const file of ["flow/money", "flow/openai-client", "flow/bad-input", "rpc/people-matrix", "cli/operator"])
+  for (const file of [
+    "flow/money/money",
+    "flow/clients/openai-client",
+    "flow/refusals/bad-input",
+    "rpc/methods/people-matrix",
+    "cli/operator",
+  ])
     expect(both).toContain(`test/${file}.test.ts`);
 });
 

@@ -9,7 +9,7 @@ import { touchedTests } from "./touched-tests.mjs";
 const FILES = {
   "src/limits/rate.ts": 'import { sum } from "../money.js";',
   "src/gateway/generate.ts": 'import { rate } from "../limits/rate.js";',
-  "src/base/money.ts": "export const sum = 0;",
+  "src/money.ts": "export const sum = 0;",
   "test/limits/rate.test.ts": 'import { rate } from "../../src/limits/rate.js";',
   "test/limits/server.test.ts": 'import { createServer } from "node:http";',
   "test/gateway/generate.test.ts": 'import { generate } from "../../src/gateway/generate.js";',
@@ -41,7 +41,7 @@ test("each test file is in one tier", () => {
 
 test.each([
   { changed: "src/limits/rate.ts", want: ["gateway/generate", "limits/rate", "limits/server"] },
-  { changed: "src/base/money.ts", want: ["gateway/generate", "limits/rate"] },
+  { changed: "src/money.ts", want: ["gateway/generate", "limits/rate"] },
   { changed: "src/gateway/generate.ts", want: ["gateway/generate", "gateway/types"] },
   { changed: "test/flow/call.test.ts", want: ["flow/call"] },
   { changed: "docs/keys.md", want: [] },

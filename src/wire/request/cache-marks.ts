@@ -67,7 +67,7 @@ function isMarked({ cacheMark }: Part | Tool): boolean {
   return cacheMark !== undefined;
 }
 
-/** True where a mark of the prompt, a client's `cache_control`, stands where the upstream's wire has no place for one. */
+/** True where a mark of the prompt, a client's `cache_control`, has no place on the upstream's wire. */
 export function losesMarks({ messages, tools }: Prompt, places: MarkPlaces): boolean {
   if (places === "anywhere") return false;
   if (tools.some(isMarked)) return true;
