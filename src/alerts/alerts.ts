@@ -150,7 +150,7 @@ export class Alerts {
 
   async #sealAnew(): Promise<void> {
     const webhooks = await this.webhooks.sealAnew();
-    if (webhooks > 0) this.options.log.info({ webhooks }, "secrets of webhooks are sealed with the new root secret");
+    if (webhooks > 0) this.options.log.info({ webhooks }, "secrets of webhooks are encrypted with the new root secret");
   }
 
   async #sendMail(address: string, accountId: string, event: EventRow): Promise<Posted | "gone"> {

@@ -32,10 +32,10 @@ const SUSPENDED_MS = 2_000;
 /** How long looks may fail before that is told. */
 const FAILING_MS = 60_000;
 
-const OFF = "the machine's clock differs by more than 5 s from the time that the gateway counts by";
+const OFF = "the machine's clock differs by more than 5 s from the gateway's clock";
 const AGREES = "the machine's clock agrees again";
-const MOVED = "the time that this node goes by moved: a clock was set, or the machine was suspended";
-const FAILING = "the database's time cannot be read: the node counts on by itself";
+const MOVED = "the clock of this node moved: it was set, or the machine was suspended";
+const FAILING = "the database's time cannot be read: the node uses its own clock";
 
 /** Two times of one moment. */
 interface Seen {

@@ -39,7 +39,7 @@ const alert = block({
   window_minutes: number(60, "The window of `error_share` and `first_token_slow`, in minutes; 0 means 5"),
   requests_min: number(
     1_000_000,
-    "The minimum number of requests in that window; with fewer the alert does not fire; 0 means 20",
+    "The minimum number of requests in `window_minutes`; with fewer the alert does not fire; 0 means 20",
   ),
   for_minutes: number(1_440, "How many minutes the condition must hold before the alert fires"),
   watched_account: account.default("").describe("The account that an alert of the operator watches; default: all"),

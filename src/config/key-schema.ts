@@ -70,7 +70,7 @@ export const keySeed = block({
   retries_run_anew: truth
     .prefault("false")
     .describe(
-      "Run and charge an automatic retry of an SDK again, instead of waiting for the answer of the lost attempt",
+      "Run and charge an automatic retry of an SDK as a new request. By default a retry after a lost connection gets the answer of the first attempt",
     ),
   strict: truth
     .prefault("false")

@@ -39,11 +39,11 @@ const apiBase = reading("must be an http:// address of this machine, such as htt
 const AMOUNTS_RULE = `must be a list of 1 to ${AMOUNTS_MAX} amounts in USD, such as ["10", "25", "100"]`;
 
 const stripe = block({
-  secret_key: secret(/^[sr]k_\w+$/, "must be a secret or restricted key of Stripe's, best as `${VARIABLE}`", {
+  secret_key: secret(/^[sr]k_\w+$/, "must be a secret or restricted key of a Stripe account, best as `${VARIABLE}`", {
     isSent: true,
     unchangedBy: ["console_url", "currency", "amounts", "amount_min", "amount_max"],
-  }).describe("The API key of the Stripe account, best as `${VARIABLE}`"),
-  webhook_secret: secret(/^whsec_[\w+/=]+$/, "must be the signing secret of a webhook of Stripe's", {
+  }).describe("The API key of the Stripe account"),
+  webhook_secret: secret(/^whsec_[\w+/=]+$/, "must be the signing secret of a Stripe webhook", {
     isSent: false,
   }).describe(
     "The signing secret of the Stripe webhook that sends events to `/api/v1/stripe-events`, best as `${VARIABLE}`",

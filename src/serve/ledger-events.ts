@@ -32,7 +32,7 @@ export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOp
       const fields = { settled, unfinished, refused };
       log.warn(
         fields,
-        "recovered into the ledger the journal of an earlier process, written while the database was away",
+        "an earlier process wrote a journal while the database was away: the ledger now has it",
       );
     }),
     onSettlesWaiting: telling(log, (count: number) => metrics.settlesQueued.set(count)),

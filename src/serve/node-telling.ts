@@ -1,4 +1,4 @@
-/** Tells the other nodes what this one is, and operators where nodes serve by different settings. */
+/** Tells the other nodes what this one is, and operators where nodes have different settings. */
 import { Node } from "../api/index.js";
 import { otherSettings } from "../api/settings-in-force.js";
 import type { Log } from "../observe/log.js";
@@ -54,11 +54,11 @@ export class NodeTelling {
     if (told === this.#told) return;
     this.#told = told;
     if (named.length === 0)
-      this.log.info({ settings: newest?.settingsVersion }, "all nodes serve by the same settings");
+      this.log.info({ settings: newest?.settingsVersion }, "all nodes have the same settings");
     else
       this.log.warn(
         { newest: newest?.id, settings: newest?.settingsVersion, others: named },
-        "nodes serve by different settings: bring their files up to date",
+        "nodes have different settings: bring their files up to date",
       );
   }
 }

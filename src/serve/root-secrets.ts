@@ -74,17 +74,17 @@ export function watchRotation(
   const count = async (): Promise<void> => {
     try {
       const factors = await secondFactors.sealAnew();
-      if (factors > 0) log.info({ factors }, "secrets of second factors are sealed with the new root secret");
+      if (factors > 0) log.info({ factors }, "secrets of second factors are encrypted with the new root secret");
       const left = await keys.leftBehind();
       if (left.length === 0)
         log.info({ keys: 0 }, "no key needs TOLLGATE_SECRET_PREVIOUS any more: unset it after a day");
       else
         log.info(
           named(left),
-          "these keys have a secret that was not used since TOLLGATE_SECRET changed, and that ends with the old one",
+          "these keys were not used since TOLLGATE_SECRET changed, and work only while TOLLGATE_SECRET_PREVIOUS is set",
         );
     } catch (err) {
-      log.warn({ err }, "what needs TOLLGATE_SECRET_PREVIOUS could not be sealed anew or counted");
+      log.warn({ err }, "what needs TOLLGATE_SECRET_PREVIOUS could not be encrypted anew or counted");
     }
   };
   void count();

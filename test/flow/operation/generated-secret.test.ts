@@ -34,7 +34,7 @@ test("a secret that was generated is replaced by one that is set, and keys go ov
   const list = await new Management(both).call("GET", "/keys");
   expect(list.body["keys"]).toHaveLength(3);
   // It looks at its start, before the keys are used or while they are.
-  const said = /was not used since TOLLGATE_SECRET changed|no key needs TOLLGATE_SECRET_PREVIOUS/;
+  const said = /were not used since TOLLGATE_SECRET changed|no key needs TOLLGATE_SECRET_PREVIOUS/;
   await expect.poll(() => both.log.some((line) => said.test(line)), PATIENT).toBe(true);
   expect(await both.stop()).toBe(0);
 

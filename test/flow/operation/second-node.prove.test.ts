@@ -27,7 +27,7 @@ async function expectDiffering([first, second]: readonly GatewayProcess[]): Prom
   expect(told.stderr).toMatch(
     new RegExp(`accepted its settings last .* in force on ${own}: bring the files up to date`),
   );
-  for (const gateway of [first, second]) await gateway.logged("nodes serve by different settings", own);
+  for (const gateway of [first, second]) await gateway.logged("nodes have different settings", own);
   first.writeSettings(SECOND_FILE);
   for (const gateway of [first, second]) await expect.poll(() => differing(gateway), PATIENT).toBe(0);
 }

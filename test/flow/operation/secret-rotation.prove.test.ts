@@ -87,7 +87,7 @@ accounts:
   await expect.poll(rotated, PATIENT).toBe(true);
   if (what === "webhooks")
     await expect
-      .poll(() => both.log.some((line) => line.includes("secrets of webhooks are sealed")), PATIENT)
+      .poll(() => both.log.some((line) => line.includes("secrets of webhooks are encrypted")), PATIENT)
       .toBe(true);
   expect(await both.stop()).toBe(0);
   const last = await startGateway({ settings, dataDirectory, env: { ...common, TOLLGATE_SECRET: NEW } });
