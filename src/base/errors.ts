@@ -65,7 +65,7 @@ export const REASONS = {
     say: (m) =>
       m["limit_bytes"]
         ? `The request body is larger than ${m["limit_bytes"]} bytes.`
-        : "The request body is larger than the model's upstream takes.",
+        : "The request body is larger than the model's upstream accepts.",
   },
   ERROR_REASON_KEY_MISSING: {
     ...NO_KEY,

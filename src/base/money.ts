@@ -23,7 +23,7 @@ export function parseDecimal(text: string, places: number): bigint | undefined {
   return BigInt((match[1] ?? "0") + kept);
 }
 
-/** Reads USD such as "25.00" as nano-USD. Undefined where it is no decimal with at most nine places. */
+/** Reads USD such as "25.00" as nano-USD. Undefined where it is no decimal with at most nine decimal places. */
 export function parseUsd(text: string): bigint | undefined {
   return parseDecimal(text, 9);
 }

@@ -138,7 +138,7 @@ type UpdateOptions = ConnectionOptions & {
 
 async function update(id: string, options: UpdateOptions): Promise<void> {
   if (options.redact !== undefined && options.content !== "on")
-    throw new CommandFailure("--redact goes with --content on, which sets all that it says anew", "usage");
+    throw new CommandFailure("--redact needs --content on, which replaces all settings of content", "usage");
   const { redact: redactions = [] } = options;
   const kept = { kept: options.content === "on", redactions, bodyBytesMax: 0, totalBytesMax: 0n };
   const content = options.content === undefined ? undefined : kept;

@@ -6,7 +6,7 @@ import { type TypedNumber, type TypedNumbers, typedNumbers } from "../base/typed
 
 /** USD such as 25.00, as nano-USD. */
 export function readUsd(text: string): bigint {
-  return valueOf(numbers().usd(text), "Write USD such as 25.00, with at most nine places.");
+  return valueOf(numbers().usd(text), "Write USD such as 25.00, with at most nine decimal places.");
 }
 
 /** A whole number of at most 15 digits. */

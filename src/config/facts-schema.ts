@@ -6,7 +6,7 @@ import { block, oneOf, reading, truth, wholeNumber } from "./values.js";
 const EFFORTS_MAX = 16;
 const BUDGET_TOKENS_MAX = 10_000_000;
 const EFFORT = /^[a-z][a-z0-9_]{0,31}$/;
-const EFFORT_RULE = "must be an effort such as low, in small letters";
+const EFFORT_RULE = "must be an effort such as low, in lower case";
 
 const effort = reading(EFFORT_RULE, (value) => (EFFORT.test(value) ? value : undefined));
 

@@ -20,7 +20,7 @@ const issuerUrl = reading(
     return isSafe ? url.href : undefined;
   },
 );
-const domain = reading("must be a domain such as example.com, in small letters", (value) =>
+const domain = reading("must be a domain such as example.com, in lower case", (value) =>
   DOMAIN.test(value) ? value : undefined,
 );
 const DOMAINS_RULE = `must be a list of at most ${DOMAINS_MAX} domains, such as [example.com]`;

@@ -96,8 +96,8 @@ const serviceTier = block({
     }
     return { multiplier };
   }
-  if (input === undefined) refuse(context, "input", `is missing: ${PER_MILLION_RULE}; or say multiplier`);
-  if (output === undefined) refuse(context, "output", `is missing: ${PER_MILLION_RULE}; or say multiplier`);
+  if (input === undefined) refuse(context, "input", `is missing: ${PER_MILLION_RULE}; or set multiplier`);
+  if (output === undefined) refuse(context, "output", `is missing: ${PER_MILLION_RULE}; or set multiplier`);
   const prices = pricesOf({ ...rest, input: input ?? 0n, output: output ?? 0n, request });
   return { prices, tiers: said.tiers };
 });
@@ -121,7 +121,7 @@ const NAME_RULE = "must be named by 1 to 64 of a-z, 0-9, _, . and -, a letter fi
 const serviceTiers = named(NAME, NAME_RULE, serviceTier).superRefine((said, context) => {
   for (const name of Object.keys(said)) {
     if (serviceTierOf(name) !== "") continue;
-    context.addIssue({ code: "custom", message: "is the price itself: say it there", path: [name] });
+    context.addIssue({ code: "custom", message: "is the standard tier: its price is the price of the model", path: [name] });
   }
 });
 

@@ -206,7 +206,7 @@ export const settingsSchema = block({
       })),
     )
     .describe(UPSTREAMS_ARE),
-  models: named(MODEL_ID, "must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in small letters", model)
+  models: named(MODEL_ID, "must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in lower case", model)
     .transform((blocks) => Object.entries(blocks).map(([id, value]) => asModel(id, value)))
     .describe(MODELS_ARE),
   accounts: named(ACCOUNT_ID, "must be named by 1 to 64 of a-z, 0-9, _, . and -", orEmpty(account))

@@ -99,7 +99,7 @@ export const truth = reading(
 
 /** USD, read as nano-USD. */
 export const usd = reading(
-  'must be USD such as "25.00", with at most nine places',
+  'must be USD such as "25.00", with at most nine decimal places',
   (value) => {
     const nanos = parseUsd(value);
     return nanos === undefined || nanos > AMOUNT_NANOS_MAX ? undefined : nanos;

@@ -80,7 +80,7 @@ function addDeployment(draft: Draft, entry: unknown, at: string): void {
     return void note(".model_info.mode", `models of the mode ${mode} are not served`);
   const found = deploymentOf(params);
   if (typeof found === "string") return void note(".litellm_params.model", found);
-  if (id !== name) note(".model_name", `names are in small letters: it is '${id}' now`);
+  if (id !== name) note(".model_name", `names are in lower case: it is '${id}' now`);
   if (holdsSecret(params)) note(".litellm_params", "its key stood in the file: it is a variable now, which you set");
   for (const param of Object.keys(params).filter((key) => !READ_PARAMS.has(key)))
     note(`.litellm_params.${param}`, REASONS[param] ?? NO_PLACE);

@@ -176,7 +176,7 @@ export class Ledger {
    */
   hold(request: HoldRequest): Hold | Promise<Hold> {
     if (this.#closing !== undefined)
-      return Promise.reject(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" }));
+      return Promise.reject(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "it is stopping" }));
     const [nowMs, monotonicMs] = [this.#nowMs(), this.#monotonicMs()];
     const endMs = monotonicMs + request.timeoutMs + HOLD_GRACE_MS;
     const hold = new OpenHold(request.requestId, request.accountId, endMs, this.#steps, nowMs);

@@ -172,7 +172,7 @@ export function nobody(targets: readonly Target[], nowMs: number, accountId: str
   const causes = targets.map(({ health }) => health.causeFor(nowMs, accountId));
   if (targets.length === 0) return new GatewayError("ERROR_REASON_UPSTREAM_UNAVAILABLE");
   if (causes.every((cause) => cause === "no_funds")) {
-    return new GatewayError("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its account has no funds" });
+    return new GatewayError("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "the operator's account there has no funds" });
   }
   if (causes.every((cause) => cause === "credential" || cause === "no_funds" || cause === "access")) {
     return new GatewayError("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its credential was refused" });

@@ -6,7 +6,7 @@ import type { ServedUpstream } from "./model.js";
 const REFUSED_STATUSES: ReadonlySet<number> = new Set([401, 403]);
 const UNTESTED = "its family has no list of models; ask one of its models instead";
 const PUBLIC_LIST =
-  "its list of models needs no key, so it tells nothing of its credential, and no call was served yet; ask one of its models";
+  "its list of models needs no key, so it does not prove the credential, and no call was served yet; send a request to one of its models";
 
 /** `asked` are the models that the settings name there. Never rejects. */
 export async function testUpstream(

@@ -31,7 +31,7 @@ test("a batch is made once, its codes are redeemed, and the rest of them end", a
   expect(listed.stdout).toMatch(/topup_\w+ +batch_\w+ +12\.50 +redeemed +acme/);
   expect(listed.stdout.match(/ open /g)).toHaveLength(2);
   expect(listed.stdout).not.toContain(code);
-  expect((await codes("void", batch)).stdout).toBe("Ended 2 codes.\n");
+  expect((await codes("void", batch)).stdout).toBe("Voided 2 codes.\n");
   expect((await codes("batches")).stdout).toMatch(/batch_\w+ +spring +12\.50 +3 +1 +2 +20\S+ +20/);
   const asJson: unknown = JSON.parse((await codes("batches", "--json")).stdout);
   expect(asJson).toMatchObject({ top_up_batches: [{ redeemed_count: 1 }] });

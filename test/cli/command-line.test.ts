@@ -54,7 +54,7 @@ describe("a wrong command line is one line and exits with 2", () => {
       args: ["account", "credit", "acme", "1.0000000001"],
       line:
         "command-argument value '1.0000000001' is invalid for argument 'usd'. " +
-        "Write USD such as 25.00, with at most nine places.",
+        "Write USD such as 25.00, with at most nine decimal places.",
     },
     {
       args: ["key", "create", "--requests-per-minute", "-1"],

@@ -97,7 +97,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
     {
       name: "a model with a capital letter",
       text: "models:\n  GPT: { targets: [{ upstream: u }] }\nupstreams: { u: { family: f } }\n",
-      want: ["2:3 models.GPT: must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in small letters"],
+      want: ["2:3 models.GPT: must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in lower case"],
     },
     {
       name: "a model of an unknown kind",
@@ -181,7 +181,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
         `8:11 models.m.price.tiers[0].output: is missing: ${PRICE}`,
         '10:29 models.m.price.service_tiers.flex.multiplier: must be a number such as "0.5", from 0.0001 to 100',
         "11:42 models.m.price.service_tiers.batch.input: cannot be combined with multiplier",
-        `12:9 models.m.price.service_tiers.priority.output: is missing: ${PRICE}; or say multiplier`,
+        `12:9 models.m.price.service_tiers.priority.output: is missing: ${PRICE}; or set multiplier`,
         '13:28 models.m.price.tools.web_search: must be USD per thousand calls such as "10.00"',
         "13:33 models.m.price.tools.Web: must be named by 1 to 64 of a-z, 0-9, _, . and -, a letter first",
       ],
@@ -204,7 +204,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
       ),
       want: [
         "9:33 models.m.price.tiers[1].above_input_tokens: must be above 200000, where the tier before it begins",
-        "11:18 models.m.price.service_tiers.default: is the price itself: say it there",
+        "11:18 models.m.price.service_tiers.default: is the standard tier: its price is the price of the model",
       ],
     },
     {
@@ -224,7 +224,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
       want: [
         "4:22 models.m.facts.images: must be true or false",
         "4:37 models.m.facts.sampling: must be one of both, one, none",
-        "4:53 models.m.facts.efforts[0]: must be an effort such as low, in small letters",
+        "4:53 models.m.facts.efforts[0]: must be an effort such as low, in lower case",
         "4:75 models.m.facts.budgets.low: must be a whole number from 0 to 10000000",
         `4:81 models.m.facts.force_tools: is not known here; did you mean "forced_tools"?`,
       ],
@@ -234,8 +234,8 @@ describe("a bad file is refused with the line and column of each problem", () =>
       text: 'accounts:\n  Acme: {}\n  b: { credit: "1,000" }\n  c: { credit: "1000000000.01" }\n',
       want: [
         "2:3 accounts.Acme: must be named by 1 to 64 of a-z, 0-9, _, . and -",
-        '3:16 accounts.b.credit: must be USD such as "25.00", with at most nine places',
-        '4:16 accounts.c.credit: must be USD such as "25.00", with at most nine places',
+        '3:16 accounts.b.credit: must be USD such as "25.00", with at most nine decimal places',
+        '4:16 accounts.c.credit: must be USD such as "25.00", with at most nine decimal places',
       ],
     },
     {
@@ -265,7 +265,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
         "6:30 keys[0].addresses[1]: must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32",
         "7:14 keys[0].expires: must be a time such as 2027-01-01T00:00:00Z",
         "8:26 keys[0].requests_per_minute: must be a whole number from 0 to 1000000000",
-        '9:17 keys[0].budget_day: must be USD such as "25.00", with at most nine places',
+        '9:17 keys[0].budget_day: must be USD such as "25.00", with at most nine decimal places',
         "10:26 keys[0].refuse_unaffordable: must be true or false",
         "11:15 keys[0].metadata: must be at most 16 labels with their texts",
         "12:5 keys[0].budget: is not known here",

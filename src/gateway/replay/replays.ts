@@ -126,7 +126,7 @@ export class Replays {
 
   /** Ends the runs without a client, and closes the store. */
   async close(): Promise<void> {
-    const reason = new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
+    const reason = new GatewayError("ERROR_REASON_OVERLOADED", { problem: "it is stopping" });
     const ended = Promise.all([this.#kept.stop(reason), this.#retried.stop(reason)]);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);
     await this.parts.store.close();

@@ -70,5 +70,5 @@ export class RunningCalls {
 }
 
 function stopping(): GatewayError {
-  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
+  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "it is stopping" });
 }

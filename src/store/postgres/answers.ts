@@ -140,7 +140,7 @@ export class PostgresAnswers {
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
+    if (this.#closed) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "it is stopping" });
   }
 }
 

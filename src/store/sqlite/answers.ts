@@ -63,7 +63,7 @@ export class Answers {
   }
 
   async #open(): Promise<SqliteThread<SqliteAnswers>> {
-    if (this.#closed) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
+    if (this.#closed) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "it is stopping" });
     this.#thread ??= this.#start();
     try {
       return await this.#thread;

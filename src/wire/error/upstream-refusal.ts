@@ -234,7 +234,7 @@ function upstreamRefusal(told: ToldRefusal, words?: JudgedWords): GatewayError {
   const wait: ErrorMetadata = told.waitMs === undefined ? {} : { retry_after_ms: String(told.waitMs) };
   switch (kind) {
     case "no_funds":
-      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its account has no funds" });
+      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "the operator's account there has no funds" });
     case "credential":
       return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its credential was refused" });
     case "access":

@@ -250,7 +250,7 @@ describe("the end of a server", () => {
     const { signal } = await arrived;
     await sink.reached(1);
     await running.drain(10);
-    expect(await ended).toMatchObject({ reason: "ERROR_REASON_OVERLOADED", metadata: { problem: "stopping" } });
+    expect(await ended).toMatchObject({ reason: "ERROR_REASON_OVERLOADED", metadata: { problem: "it is stopping" } });
     expect(signal.reason).toMatchObject({ reason: "ERROR_REASON_OVERLOADED" });
     await channel.close();
     await own.close();

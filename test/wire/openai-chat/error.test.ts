@@ -127,7 +127,7 @@ describe("what an upstream's error means", () => {
       body: envelope("You exceeded your quota", { type: "insufficient_quota", code: "insufficient_quota" }),
       reason: "UPSTREAM_CREDENTIAL",
       kind: "no_funds",
-      metadata: { problem: "its account has no funds" },
+      metadata: { problem: "the operator's account there has no funds" },
     },
     {
       name: "its limit",
