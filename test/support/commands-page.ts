@@ -1,5 +1,5 @@
 /** The part of docs/cli.md that the commands themselves tell. */
-import type { Command } from "commander";
+import type { Command, Option } from "commander";
 
 const BEGIN = "<!-- commands: npm run docs:cli -->";
 const END = "<!-- end of commands -->";
@@ -20,11 +20,19 @@ function sectionOf({ path, command }: { readonly path: string; readonly command:
   const named = command.registeredArguments.map((argument) => [argumentOf(argument), argument.description]);
   const usage = ["tollgate", path, ...named.map(([name]) => name)].join(" ");
   const options = command.options.filter(({ long, hidden }) => !CONNECTION.has(long ?? "") && !hidden);
-  const rows = [...named, ...options.map(({ flags, description }) => [flags, description])];
+  const rows = [...named, ...options.map((option) => [option.flags, optionText(option)])];
   const table = rows.map(([name = "", what = ""]) => `| \`${escaped(name)}\` | ${escaped(what)} |`);
   const lines = [`### \`${usage}\``, "", `${sentence(command.description())}`];
   if (rows.length > 0) lines.push("", "| | |", "|---|---|", ...table);
   return lines.join("\n");
+}
+
+/** What an option is for, and what holds without it. */
+function optionText({ description, mandatory, defaultValue, defaultValueDescription }: Option): string {
+  if (mandatory) return `${description}; required`;
+  const isSaid = typeof defaultValue === "string" || typeof defaultValue === "number";
+  if (!isSaid || defaultValue === "") return description;
+  return `${description} (default: ${defaultValueDescription ?? defaultValue})`;
 }
 
 function argumentOf(argument: { name(): string; required: boolean; variadic: boolean }): string {
