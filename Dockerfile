@@ -2,6 +2,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY console/package.json console/
 RUN npm ci --ignore-scripts=false --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY gen gen

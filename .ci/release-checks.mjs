@@ -123,14 +123,22 @@ export function renderChart(read, values = {}) {
 }
 
 /**
+ * True for what users install. The console, a workspace, is built before a release.
+ * @param {[path: string, { dev?: boolean, link?: boolean }]} entry
+ */
+function isForUsers([path, { dev, link }]) {
+  return dev !== true && link !== true && (path === "" || path.startsWith("node_modules/"));
+}
+
+/**
  * The manifest and the lockfile without what only development needs. `npm sbom --omit=dev` also leaves out each package
  * that development needs besides, so that it is asked for the SBOM of these instead.
  * @param {Record<string, unknown>} manifest @param {Lockfile} lock
  */
 export function productionOnly(manifest, lock) {
-  const { devDependencies: _, ...ours } = manifest;
-  const packages = Object.fromEntries(Object.entries(lock.packages).filter(([, { dev }]) => dev !== true));
-  const { devDependencies: __, ...root } = /** @type {Record<string, unknown>} */ (packages[""] ?? {});
+  const { devDependencies: _, workspaces: __, ...ours } = manifest;
+  const packages = Object.fromEntries(Object.entries(lock.packages).filter(isForUsers));
+  const { devDependencies: ___, workspaces: ____, ...root } = /** @type {Record<string, unknown>} */ (packages[""] ?? {});
   return { manifest: ours, lock: { ...lock, packages: { ...packages, "": root } } };
 }
 
@@ -141,7 +149,7 @@ export function productionOnly(manifest, lock) {
 export function sbomFaults(sbom, lock, version) {
   const locked = new Set(
     Object.entries(lock.packages)
-      .filter(([path, { dev }]) => path !== "" && dev !== true)
+      .filter((entry) => entry[0] !== "" && isForUsers(entry))
       .map(([path, { name, version }]) => `${name ?? path.split("node_modules/").at(-1)}@${version}`),
   );
   const listed = new Set(sbom.components.map(({ name, version }) => `${name}@${version}`));

@@ -73,11 +73,13 @@ test.each([
 
 const LOCK = {
   packages: {
-    "": { name: "tollgate", devDependencies: { t: "3.0.0" } },
+    "": { name: "tollgate", workspaces: ["console"], devDependencies: { t: "3.0.0" } },
     "node_modules/a": { version: "1.0.0" },
     "node_modules/a/node_modules/@s/b": { version: "2.0.0" },
     "node_modules/alias": { name: "c", version: "1.0.0" },
     "node_modules/t": { version: "3.0.0", dev: true },
+    "node_modules/tollgate-console": { resolved: "console", link: true },
+    console: { name: "tollgate-console", devDependencies: { t: "3.0.0" } },
   },
 };
 const licenses = [{ license: { id: "MIT" } }];
@@ -100,7 +102,10 @@ test("an SBOM is what the lockfile installs for users, each with a licence", () 
 });
 
 test("an SBOM is made of a lockfile without what development needs", () => {
-  const { manifest, lock } = productionOnly({ name: "tollgate", dependencies: {}, devDependencies: {} }, LOCK);
+  const { manifest, lock } = productionOnly(
+    { name: "tollgate", workspaces: ["console"], dependencies: {}, devDependencies: {} },
+    LOCK,
+  );
   expect(manifest).toEqual({ name: "tollgate", dependencies: {} });
   expect(Object.keys(lock.packages)).toEqual(Object.keys(LOCK.packages).slice(0, 4));
   expect(lock.packages[""]).toEqual({ name: "tollgate" });
