@@ -24,9 +24,9 @@ const PACKAGE_NEEDS = [
   "schemas/openapi.json",
   "proto/tollgate/v1/inference_service.proto",
 ];
-const PACKAGE_KEEPS_OUT = /^(src|test|\.ci|data)\/|^proto\/tollgate\/internal\/|\.(ts|tsx|map|tsbuildinfo)$/;
+const PACKAGE_KEEPS_OUT = /^(src|console|test|\.ci|data)\/|^proto\/tollgate\/internal\/|\.(ts|tsx|map|tsbuildinfo)$/;
 
-/** @typedef {{ name?: string, version?: string, dev?: boolean }} Locked */
+/** @typedef {{ name?: string, version?: string, dev?: boolean, link?: boolean }} Locked */
 /** @typedef {{ version?: string, packages: Record<string, Locked> }} Lockfile */
 /** @typedef {{ bomFormat: string, metadata: { component: { name: string, version: string } },
  *   components: { name: string, version: string, licenses?: unknown[] }[] }} Sbom */
