@@ -1,7 +1,7 @@
 /**
  * Upstreams that asked one node to wait are left alone by all: their limit is the credential's, not the node's. Where
  * requests fail, that may lie at this node alone: the others are told, and set the upstream aside by one failure of
- * their own. What an upstream refuses (a credential, a model) each node finds out by its first request, since each has
+ * their own; what fails for one account alone says nothing of the upstream to them. What an upstream refuses (a credential, a model) each node finds out by its first request, since each has
  * credentials and settings of its own.
  */
 import type { CoolDown, Coordination } from "../coordination/coordination.js";
@@ -15,7 +15,10 @@ export function shareHealth(
   { cause, isAside, durationMs, accountId, namedMs }: EjectionChange,
 ): void {
   if (!isAside) return;
-  if (cause === "failing") return coordination.publishOrder({ upstream, order: "suspect", model });
+  if (cause === "failing") {
+    if (accountId === undefined) coordination.publishOrder({ upstream, order: "suspect", model });
+    return;
+  }
   if (cause !== "rate_limited" || model === undefined) return;
   coordination.publishCoolDown({
     upstream,

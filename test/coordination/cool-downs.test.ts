@@ -87,6 +87,16 @@ test("what fails at one node takes one failure at the others, and five again onc
   expect(unreached.admits(31_000, "acme"), "a suspicion ends by itself").toBe(true);
 });
 
+test("what fails for one account alone makes the upstream suspect to no other node", () => {
+  const told: unknown[] = [];
+  const coordination = { publishOrder: (order: unknown) => void told.push(order), publishCoolDown: () => undefined };
+  const change = { cause: "failing", isAside: true, durationMs: 30_000 } as const;
+  shareHealth(coordination, "fake", "m", { ...change, accountId: "acme" });
+  expect(told).toEqual([]);
+  shareHealth(coordination, "fake", "m", { ...change, accountId: undefined });
+  expect(told).toEqual([{ upstream: "fake", order: "suspect", model: "m" }]);
+});
+
 describe("a wait that another node met", () => {
   test("concerns its account alone, until another account meets one too", () => {
     const told: EjectionChange[] = [];
