@@ -9,6 +9,7 @@ import type { SourceBody } from "../../src/formats/format.js";
 import { openaiResponses } from "../../src/formats/openai-responses.js";
 import type { FrontRefusal } from "../../src/http/front.js";
 import type { HttpServerOptions } from "../../src/http/server.js";
+import { FullQueue, OVERLOADED } from "../support/full-queue.js";
 import { startServer, type TestServer, until } from "../support/http-server.js";
 import { pace } from "../support/pauses.js";
 import { RawClient } from "../support/raw-http.js";
@@ -67,6 +68,27 @@ function answerIn(steps: { go: () => void }): void {
     sink.data({ source: event(DONE), events: [FINISH] });
   };
 }
+
+test("a message that found no room is refused on the socket, which lives, and is counted once", async () => {
+  const queue = new FullQueue();
+  queue.isFree = true;
+  await start({ queue });
+  answerIn({ go: () => undefined });
+  const client = await open();
+  queue.isFree = false;
+  client.webSocket.send(JSON.stringify({ type: "response.create", ...ASK }));
+  await until(() => queue.waiting.length === 1, "it waits");
+  expect(queue.waiting[0]?.account).toContain("sk-good");
+  const before = it.samples.length;
+  queue.waiting[0]?.request.refuse(OVERLOADED);
+  await until(() => client.events.length === 1, "the refusal");
+  expect(client.events[0]).toMatchObject({ type: "error", status: 503, error: { code: "overloaded" } });
+  // As one over HTTP, it leaves no record.
+  await until(() => it.samples.length === before + 1, "it is counted");
+  expect([it.samples.at(-1), it.refusals]).toEqual([{ route: "refused", status: 503 }, []]);
+  await readBefore(client);
+  expect(client.closed).toBeUndefined();
+});
 
 test("a key has so many and no more, and has room again once one closes", async () => {
   await start({ socketsPerKeyMax: 2 });
