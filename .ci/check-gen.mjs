@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { genConsole } from "./gen-console.mjs";
 import { genProtocol } from "./gen-protocol.mjs";
-import { leaveClientsOut } from "./gen-services.mjs";
+import { leaveUnusedOut } from "./gen-services.mjs";
 import { genWasm } from "./gen-wasm.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -30,7 +30,7 @@ function filesOf(folder) {
 const folder = mkdtempSync(join(tmpdir(), "tollgate-gen-"));
 try {
   buf(["generate", "--output", folder]);
-  leaveClientsOut(join(folder, "gen"));
+  leaveUnusedOut(join(folder, "gen"));
   buf(["build", "--exclude-source-info", "--output", join(folder, "gen", "tollgate.binpb")]);
   genConsole(join(folder, "gen"));
   genProtocol(join(folder, "gen"));

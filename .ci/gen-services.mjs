@@ -1,12 +1,20 @@
 /**
- * Leaves the clients out of gen/: the program calls its services through channels of its own, and without them no
- * generated file needs grpc-js when it runs. So a thread that reads one message does not load a gRPC library.
+ * Leaves out of gen/ what the program does not use. It calls its services through channels of its own: without the
+ * generated clients no generated file needs grpc-js when it runs, and a thread that reads one message does not load a
+ * gRPC library. The options of fields and methods are read at generation alone.
  */
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** Nothing imports them. */
+const UNUSED = [
+  "google/api/annotations.ts",
+  "google/api/field_behavior.ts",
+  "google/protobuf/descriptor.ts",
+  "tollgate/internal/v1/front_only.ts",
+];
 const CLIENT = /\nexport const \w+Client = makeGenericClientConstructor\([^]*?\n\};\n/g;
 const IMPORT = /import \{([^}]*)\} from "@grpc\/grpc-js";/;
 
@@ -20,7 +28,8 @@ export function withoutClient(text) {
 }
 
 /** @param {string} folder That holds what the generator wrote. */
-export function leaveClientsOut(folder) {
+export function leaveUnusedOut(folder) {
+  for (const file of UNUSED) rmSync(join(folder, file));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
   for (const file of files.map((name) => join(folder, name))) {
     const text = readFileSync(file, "utf8");
@@ -29,4 +38,4 @@ export function leaveClientsOut(folder) {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) leaveClientsOut(join(ROOT, "gen"));
+if (process.argv[1] === fileURLToPath(import.meta.url)) leaveUnusedOut(join(ROOT, "gen"));

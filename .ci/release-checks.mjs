@@ -138,7 +138,11 @@ function isForUsers([path, { dev, link }]) {
 export function productionOnly(manifest, lock) {
   const { devDependencies: _, workspaces: __, ...ours } = manifest;
   const packages = Object.fromEntries(Object.entries(lock.packages).filter(isForUsers));
-  const { devDependencies: ___, workspaces: ____, ...root } = /** @type {Record<string, unknown>} */ (packages[""] ?? {});
+  const {
+    devDependencies: ___,
+    workspaces: ____,
+    ...root
+  } = /** @type {Record<string, unknown>} */ (packages[""] ?? {});
   return { manifest: ours, lock: { ...lock, packages: { ...packages, "": root } } };
 }
 

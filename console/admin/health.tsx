@@ -93,7 +93,7 @@ function Figure({ name, text }: { readonly name: string; readonly text: string }
 
 function upstreamNeeds(upstreams: readonly Upstream[]): readonly Need[] {
   return upstreams
-    .filter(({ health, asides }) => health !== "healthy" || asides.length > 0)
+    .filter(({ health, ejections }) => health !== "healthy" || ejections.length > 0)
     .map(({ id, health }) =>
       health === "refused"
         ? { what: admin.health.upstreamRefused(id), todo: admin.health.upstreamRefusedDo, to: "/admin/upstreams" }

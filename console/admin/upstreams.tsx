@@ -1,4 +1,4 @@
-/** The upstreams: their health, why one is set aside, and how it comes back. */
+/** The upstreams: their health, why one is ejected, and how it comes back. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { listNodes } from "../../gen/console/node_service.js";
@@ -69,20 +69,20 @@ const COLUMNS_OF_MANY = columns(true);
 
 interface WhyParts {
   readonly upstream: Upstream;
-  /** True where other nodes may have set aside what this one has not. */
+  /** True where other nodes may have ejected what this one has not. */
   readonly isOneOfMany: boolean;
 }
 
-function Why({ upstream: { id, asides }, isOneOfMany }: WhyParts): ReactNode {
+function Why({ upstream: { id, ejections }, isOneOfMany }: WhyParts): ReactNode {
   const { isReader } = useSignedIn();
   const reset = useMutation({
     mutationFn: () => call(resetUpstream, { id }),
     onSuccess: () => forget(listUpstreams),
   });
-  if (asides.length === 0) return "";
+  if (ejections.length === 0) return "";
   return (
     <span className="stack">
-      {asides.map(({ model, cause, coolingMs, nodeId }) => (
+      {ejections.map(({ model, cause, coolingMs, nodeId }) => (
         <span key={`${nodeId} ${model} ${cause}`}>
           {model === "" ? "" : `${model}: `}
           {admin.upstreams.causes[cause]}

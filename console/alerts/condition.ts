@@ -38,7 +38,7 @@ export const KINDS: Readonly<Record<Kind, KindRow>> = {
   key_unused: { fields: ["days", "keyId"], isOperators: false },
   key_expiring: { fields: ["days", "keyId"], isOperators: false },
   model_retiring: { fields: ["days", "model"], isOperators: false },
-  upstream_aside: { fields: ["upstream", "forMinutes"], isOperators: true },
+  upstream_ejected: { fields: ["upstream", "forMinutes"], isOperators: true },
   credential_refused: { fields: ["upstream"], isOperators: true },
   reload_refused: { fields: [], isOperators: true },
   clock_skew: { fields: [], isOperators: true },

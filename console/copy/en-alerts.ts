@@ -41,7 +41,7 @@ export const alertWords = {
     spend_rise: "spend far above the average",
     error_share: "share of failed requests",
     first_token_slow: "slow first words",
-    upstream_aside: "upstream ejected",
+    upstream_ejected: "upstream ejected",
     credential_refused: "credential refused by an upstream",
     reload_refused: "settings file refused",
     clock_skew: "a machine's clock is wrong",

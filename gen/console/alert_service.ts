@@ -48,7 +48,7 @@ export const AlertSettings: Shape = {
   paused: "b",
 };
 
-export type AlertKind = "unspecified" | "balance_low" | "balance_days" | "budget_share" | "spend_rise" | "error_share" | "first_token_slow" | "upstream_aside" | "credential_refused" | "reload_refused" | "overage" | "proof_failed" | "key_unused" | "key_expiring" | "model_retiring" | "clock_skew";
+export type AlertKind = "unspecified" | "balance_low" | "balance_days" | "budget_share" | "spend_rise" | "error_share" | "first_token_slow" | "upstream_ejected" | "credential_refused" | "reload_refused" | "overage" | "proof_failed" | "key_unused" | "key_expiring" | "model_retiring" | "clock_skew";
 
 export interface CreateAlertResponse {
   readonly alert?: Alert | undefined;

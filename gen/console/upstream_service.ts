@@ -28,7 +28,7 @@ export interface Upstream {
   readonly coolingMs: bigint;
   readonly running: bigint;
   readonly models: readonly (string)[];
-  readonly asides: readonly (UpstreamAside)[];
+  readonly ejections: readonly (UpstreamEjection)[];
 }
 export const Upstream: Shape = {
   id: "s",
@@ -38,25 +38,25 @@ export const Upstream: Shape = {
   cooling_ms: "n",
   running: "n",
   models: ["[]", "s"],
-  asides: ["[]", () => UpstreamAside],
+  ejections: ["[]", () => UpstreamEjection],
 };
 
 export type UpstreamHealth = "unspecified" | "healthy" | "cooling" | "refused" | "drained";
 
-export interface UpstreamAside {
+export interface UpstreamEjection {
   readonly model: string;
-  readonly cause: AsideCause;
+  readonly cause: EjectionCause;
   readonly coolingMs: bigint;
   readonly nodeId: string;
 }
-export const UpstreamAside: Shape = {
+export const UpstreamEjection: Shape = {
   model: "s",
   cause: "s",
   cooling_ms: "n",
   node_id: "s",
 };
 
-export type AsideCause = "unspecified" | "failing" | "rate_limited" | "credential" | "no_funds" | "access" | "model_unknown";
+export type EjectionCause = "unspecified" | "failing" | "rate_limited" | "credential" | "no_funds" | "access" | "model_unknown";
 
 export const listUpstreams: Method<ListUpstreamsRequest, ListUpstreamsResponse> = {
   name: "ListUpstreams",

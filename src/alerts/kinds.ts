@@ -32,7 +32,7 @@ export const KINDS: { readonly [Kind in KnownKind]: KindRow } = {
   [AlertKind.ALERT_KIND_SPEND_RISE]: { word: "spend_rise", ...LEDGER, needs: "percent", percent: [101, 10_000] },
   [AlertKind.ALERT_KIND_ERROR_SHARE]: { word: "error_share", ...NODE, needs: "percent" },
   [AlertKind.ALERT_KIND_FIRST_TOKEN_SLOW]: { word: "first_token_slow", ...NODE, needs: "thresholdMs" },
-  [AlertKind.ALERT_KIND_UPSTREAM_ASIDE]: { word: "upstream_aside", ...OPERATORS },
+  [AlertKind.ALERT_KIND_UPSTREAM_EJECTED]: { word: "upstream_ejected", ...OPERATORS },
   [AlertKind.ALERT_KIND_CREDENTIAL_REFUSED]: { word: "credential_refused", ...OPERATORS },
   [AlertKind.ALERT_KIND_RELOAD_REFUSED]: { word: "reload_refused", ...OPERATORS },
   [AlertKind.ALERT_KIND_CLOCK_SKEW]: { word: "clock_skew", ...OPERATORS },

@@ -7,7 +7,7 @@ import type { Reading } from "./judge.js";
 import type { AlertRow } from "./rows.js";
 import { Traffic, type TrafficFilter } from "./traffic.js";
 
-export interface Aside {
+export interface ActiveEjection {
   readonly upstream: string;
   /** Empty where it is the whole upstream. */
   readonly model: string;
@@ -20,8 +20,8 @@ export interface RetiringModel {
 }
 
 export interface NodeSources {
-  /** What of the upstreams is set aside now. */
-  readonly asides: () => readonly Aside[];
+  /** What of the upstreams is ejected now. */
+  readonly ejections: () => readonly ActiveEjection[];
   readonly models: () => readonly RetiringModel[];
   /** True where a changed settings file was refused, and none was accepted since. */
   readonly isReloadRefused: () => boolean;
@@ -30,7 +30,7 @@ export interface NodeSources {
 }
 
 export const NO_SOURCES: NodeSources = {
-  asides: () => [],
+  ejections: () => [],
   models: () => [],
   isReloadRefused: () => false,
   clock: () => ({ machine: "", skewMs: 0 }),
@@ -62,10 +62,10 @@ export class NodeWatch {
         return [this.#errorShare(alert, nowMs)];
       case AlertKind.ALERT_KIND_FIRST_TOKEN_SLOW:
         return [this.#firstToken(alert, nowMs)];
-      case AlertKind.ALERT_KIND_UPSTREAM_ASIDE:
-        return this.#asides(alert, FAILING);
+      case AlertKind.ALERT_KIND_UPSTREAM_EJECTED:
+        return this.#ejections(alert, FAILING);
       case AlertKind.ALERT_KIND_CREDENTIAL_REFUSED:
-        return this.#asides(alert, REFUSED);
+        return this.#ejections(alert, REFUSED);
       case AlertKind.ALERT_KIND_RELOAD_REFUSED:
         return this.sources.isReloadRefused() ? [RELOAD_REFUSED] : [];
       case AlertKind.ALERT_KIND_CLOCK_SKEW:
@@ -135,8 +135,8 @@ export class NodeWatch {
     };
   }
 
-  #asides({ settings }: AlertRow, causes: ReadonlySet<string>): readonly Reading[] {
-    const own = this.sources.asides().filter(({ upstream, cause }) => {
+  #ejections({ settings }: AlertRow, causes: ReadonlySet<string>): readonly Reading[] {
+    const own = this.sources.ejections().filter(({ upstream, cause }) => {
       return causes.has(cause) && ["", upstream].includes(settings.upstream);
     });
     return own.map(asideReading);
@@ -151,7 +151,7 @@ const RELOAD_REFUSED: Reading = {
   facts: {},
 };
 
-function asideReading({ upstream, model, cause }: Aside): Reading {
+function asideReading({ upstream, model, cause }: ActiveEjection): Reading {
   const subject = model === "" ? `upstream ${upstream}` : `upstream ${upstream}, model ${model}`;
   const facts = { upstream, model, cause };
   return {
@@ -159,7 +159,7 @@ function asideReading({ upstream, model, cause }: Aside): Reading {
     subjectAccountId: "",
     isMet: true,
     isOver: false,
-    message: `Set aside: ${subject}, since ${CAUSES[cause]}.`,
+    message: `Ejected: ${subject}, since ${CAUSES[cause]}.`,
     facts,
   };
 }

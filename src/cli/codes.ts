@@ -128,7 +128,11 @@ function codeRow(code: TopUpCode, names: Names): string[] {
 async function voidCodes(batchId: string, options: ConnectionOptions & { readonly code: string }): Promise<void> {
   await connected(options, async (connection) => {
     const answer = await connection.call(service.voidTopUpCodes, { batchId, id: options.code });
-    connection.show(service.voidTopUpCodes, answer, ({ count }) => `Voided ${count} ${count === 1 ? "code" : "codes"}.`);
+    connection.show(
+      service.voidTopUpCodes,
+      answer,
+      ({ count }) => `Voided ${count} ${count === 1 ? "code" : "codes"}.`,
+    );
   });
 }
 

@@ -1,4 +1,4 @@
-/** `tollgate upstreams`: who answers, what of it is set aside and why, whether it is there, and draining it. */
+/** `tollgate upstreams`: who answers, what of it is ejected and why, whether it is there, and draining it. */
 import type { Command } from "commander";
 import {
   type ListUpstreamsResponse,
@@ -22,7 +22,7 @@ export function addUpstreamCommands(program: Command): void {
   withConnection(
     upstreams
       .command("list", { isDefault: true })
-      .description("list the upstreams and their health; SET ASIDE shows what is ejected, and so gets no requests"),
+      .description("list the upstreams and their health; EJECTED shows what is ejected, and so gets no requests"),
   ).action(list);
   const named = (name: string, description: string): Command =>
     withConnection(
@@ -41,7 +41,7 @@ async function list(options: ConnectionOptions): Promise<void> {
     connection.show(method, answer, (shown) => formatUpstreams(shown, nodes));
     const own = nodes.find(({ answering }) => answering);
     if (own !== undefined && nodes.length > 1)
-      remark(`HEALTH and RUNNING are those of ${own.id}, which answered; SET ASIDE names the node.`);
+      remark(`HEALTH and RUNNING are those of ${own.id}, which answered; EJECTED names the node.`);
   });
 }
 
@@ -112,7 +112,7 @@ export function formatUpstreams(
   { upstreams, nextPageToken }: ListUpstreamsResponse,
   nodes: readonly Pick<Node, "id">[] = [],
 ): string {
-  const columns = ["UPSTREAM", "FAMILY", "HEALTH", numeric("RUNNING"), "SET ASIDE", "MODELS"];
+  const columns = ["UPSTREAM", "FAMILY", "HEALTH", numeric("RUNNING"), "EJECTED", "MODELS"];
   const rows = upstreams.map((upstream) => [
     upstream.id,
     upstream.family,
@@ -124,12 +124,12 @@ export function formatUpstreams(
   return formatList(columns, rows, "No upstreams.", nextPageToken);
 }
 
-function ejectionsText({ asides }: Upstream, namesNodes: boolean): string {
-  const told = asides.map(({ model, cause, coolingMs, nodeId }) => {
+function ejectionsText({ ejections }: Upstream, namesNodes: boolean): string {
+  const told = ejections.map(({ model, cause, coolingMs, nodeId }) => {
     const what = model === "" ? "all" : model;
     const until = coolingMs === 0n ? "until a request succeeds" : `${(coolingMs + 999n) / 1_000n} s`;
     const where = namesNodes ? ` at ${nodeId}` : "";
-    return `${what}: ${enumWord("tollgate.v1.AsideCause", cause)} (${until})${where}`;
+    return `${what}: ${enumWord("tollgate.v1.EjectionCause", cause)} (${until})${where}`;
   });
   return told.join(", ") || "-";
 }

@@ -191,7 +191,9 @@ export const SCHEMA = z.object({
   TOLLGATE_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE)
     .prefault("90")
     .describe("How many days the record of a request is kept; its cost stays in the ledger"),
-  TOLLGATE_REFUSAL_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("30").describe("How many days the gateway keeps the record of a refused request"),
+  TOLLGATE_REFUSAL_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE)
+    .prefault("30")
+    .describe("How many days the gateway keeps the record of a refused request"),
   TOLLGATE_CONTENT_DAYS: numberOf(1, 3_650, DAYS_RULE)
     .prefault("7")
     .describe("How many days the gateway keeps the content of requests and answers, for accounts that store content"),

@@ -121,7 +121,11 @@ const NAME_RULE = "must be named by 1 to 64 of a-z, 0-9, _, . and -, a letter fi
 const serviceTiers = named(NAME, NAME_RULE, serviceTier).superRefine((said, context) => {
   for (const name of Object.keys(said)) {
     if (serviceTierOf(name) !== "") continue;
-    context.addIssue({ code: "custom", message: "is the standard tier: its price is the price of the model", path: [name] });
+    context.addIssue({
+      code: "custom",
+      message: "is the standard tier: its price is the price of the model",
+      path: [name],
+    });
   }
 });
 

@@ -143,7 +143,9 @@ const model = block({
 
 const amount = usd.prefault("0");
 const limits = {
-  requests_per_minute: limit.describe("The maximum number of requests of all keys together in any 60 seconds; 0: no limit"),
+  requests_per_minute: limit.describe(
+    "The maximum number of requests of all keys together in any 60 seconds; 0: no limit",
+  ),
   tokens_per_minute: limit.describe("The maximum number of tokens of all keys together in any 60 seconds; 0: no limit"),
   concurrency: limit.describe("The maximum number of concurrent requests of all keys together; 0: no limit"),
 };

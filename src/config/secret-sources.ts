@@ -1,7 +1,6 @@
 /** Which variables of the environment a settings text may newly refer to where it is edited over the API. */
 
-export const SOURCES_RULE =
-  "must be prefixes of references, separated by commas, such as env:OPENAI_,env:GROQ_API_KEY";
+export const SOURCES_RULE = "must be prefixes of references, separated by commas, such as env:OPENAI_,env:GROQ_API_KEY";
 
 /** The gateway's own variables hold what no upstream may be sent, whatever is allowed. */
 export function isOwnVariable(name: string): boolean {

@@ -118,7 +118,7 @@ export interface CoolDown {
 }
 
 /**
- * What an operator wants of an upstream at every node; or `suspect`: one node set it, or the model there, aside because
+ * What an operator wants of an upstream at every node; or `suspect`: one node ejected it, or the model there, because
  * requests fail, so that one failure is enough at the others.
  */
 export interface UpstreamOrder {

@@ -13,8 +13,8 @@ class ModelCounts {
   costNanos = 0;
 }
 
-/** An upstream, or one model there, that is set aside. */
-export interface UpstreamAside {
+/** An upstream, or one model there, that is ejected. */
+export interface UpstreamEjection {
   readonly upstream: string;
   /** Empty where it is the whole upstream. */
   readonly model: string;
@@ -88,7 +88,7 @@ export class Metrics {
     "Attempts at upstreams, by result: `ok`, or the reason of the failure.",
     ["upstream", "result"],
   );
-  readonly setAside = new Tally("tollgate_upstream_set_aside_total", "Ejections of upstreams, by cause.", [
+  readonly ejections = new Tally("tollgate_upstream_ejections_total", "Ejections of upstreams, by cause.", [
     "upstream",
     "cause",
   ]);
@@ -99,8 +99,8 @@ export class Metrics {
   );
   /** What is of the node itself. */
   readonly node: NodeMetrics;
-  /** What is set aside now; read when Prometheus asks. */
-  readAsides: () => readonly UpstreamAside[] = () => [];
+  /** What is ejected now; read when Prometheus asks. */
+  readEjections: () => readonly UpstreamEjection[] = () => [];
   /** Undefined where there is no file; read when Prometheus asks. */
   readSettings: () => SettingsInForce | undefined = () => undefined;
   /** Undefined where this node shares nothing; read when Prometheus asks. */
@@ -217,11 +217,11 @@ export class Metrics {
     this.registry.registerMetric(this.overheadSeconds);
     this.registry.registerMetric(this.generationSeconds);
     this.registry.registerMetric(this.refusals);
-    this.registry.registerMetric(this.setAside);
+    this.registry.registerMetric(this.ejections);
     this.registry.registerMetric(this.refusedAsOurs);
     // A rule looks for an increase, and sees none in a series that begins with its first.
     for (const cause of ["bounded", "lost", "untold"]) this.recordsDropped.inc({ cause }, 0);
-    this.#asides();
+    this.#ejections();
     this.#settings();
     this.#gauge(
       "tollgate_redis_away",
@@ -291,10 +291,10 @@ export class Metrics {
     });
   }
 
-  #asides(): void {
-    const read = (): readonly UpstreamAside[] => this.readAsides();
+  #ejections(): void {
+    const read = (): readonly UpstreamEjection[] => this.readEjections();
     const gauge = new Gauge({
-      name: "tollgate_upstream_aside",
+      name: "tollgate_upstream_ejected",
       help: "1 for each upstream, or model of an upstream, that is ejected for all accounts or for some.",
       labelNames: ["upstream", "model", "cause"],
       registers: [this.registry],

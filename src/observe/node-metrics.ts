@@ -10,7 +10,7 @@ const BATCH_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /** How an upstream stands. */
 export interface UpstreamGauges {
   readonly upstream: string;
-  /** False where it, or each model there that was asked for, is set aside. */
+  /** False where it, or each model there that was asked for, is ejected. */
   readonly isUp: boolean;
   /** Requests that run there. */
   readonly running: number;

@@ -1,20 +1,20 @@
 /** The models and upstreams in force, as services show them. */
 import {
-  AsideCause,
+  EjectionCause as ShownCause,
   type Model,
   type ModelCapabilities,
   ModelKind,
   PriceSource,
   type TestUpstreamResponse,
   type Upstream,
-  type UpstreamAside,
+  type UpstreamEjection,
   UpstreamHealth,
 } from "../api/index.js";
 import { GatewayError } from "../base/errors.js";
 import type { Caller } from "../keys/caller.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { EjectionCause } from "./ejection.js";
-import type { Aside, HealthState } from "./upstream-health.js";
+import type { ActiveEjection, HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
 import { testUpstream } from "./upstream-test.js";
@@ -44,13 +44,13 @@ const KINDS: Readonly<Record<NonNullable<ServedModel["kind"]>, ModelKind>> = {
   completion: ModelKind.MODEL_KIND_COMPLETION,
   embedding: ModelKind.MODEL_KIND_EMBEDDING,
 };
-const CAUSES: Readonly<Record<EjectionCause, AsideCause>> = {
-  failing: AsideCause.ASIDE_CAUSE_FAILING,
-  rate_limited: AsideCause.ASIDE_CAUSE_RATE_LIMITED,
-  credential: AsideCause.ASIDE_CAUSE_CREDENTIAL,
-  no_funds: AsideCause.ASIDE_CAUSE_NO_FUNDS,
-  access: AsideCause.ASIDE_CAUSE_ACCESS,
-  model_unknown: AsideCause.ASIDE_CAUSE_MODEL_UNKNOWN,
+const CAUSES: Readonly<Record<EjectionCause, ShownCause>> = {
+  failing: ShownCause.EJECTION_CAUSE_FAILING,
+  rate_limited: ShownCause.EJECTION_CAUSE_RATE_LIMITED,
+  credential: ShownCause.EJECTION_CAUSE_CREDENTIAL,
+  no_funds: ShownCause.EJECTION_CAUSE_NO_FUNDS,
+  access: ShownCause.EJECTION_CAUSE_ACCESS,
+  model_unknown: ShownCause.EJECTION_CAUSE_MODEL_UNKNOWN,
 };
 const HEALTHS: Readonly<Record<HealthState, UpstreamHealth>> = {
   healthy: UpstreamHealth.UPSTREAM_HEALTH_HEALTHY,
@@ -64,8 +64,8 @@ export function shownHealth(state: HealthState): UpstreamHealth {
   return HEALTHS[state];
 }
 
-/** What a node has set aside, as services show it. */
-export function shownAside({ model, cause, coolingMs }: Aside, nodeId: string): UpstreamAside {
+/** What a node has ejected, as services show it. */
+export function shownEjection({ model, cause, coolingMs }: ActiveEjection, nodeId: string): UpstreamEjection {
   return { model, cause: CAUSES[cause], coolingMs: BigInt(Math.ceil(coolingMs)), nodeId };
 }
 
@@ -93,7 +93,7 @@ export function createUpstreamBoard(routing: Routing, nodeId: () => string): Ups
     health: shownHealth(served.health.state(routing.nowMs())),
     coolingMs: BigInt(Math.ceil(served.health.coolingMs(routing.nowMs()))),
     running: BigInt(served.health.running),
-    asides: served.health.asides(routing.nowMs()).map((aside) => shownAside(aside, nodeId())),
+    ejections: served.health.ejections(routing.nowMs()).map((ejection) => shownEjection(ejection, nodeId())),
     models: [...routing.table.models.values()]
       .filter((model) => model.targets.some((target) => target.served === served))
       .map((model) => model.id)

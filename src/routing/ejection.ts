@@ -1,13 +1,13 @@
-/** One reason to set a target aside: for whom, for how long, and what takes it back. */
+/** One reason to eject a target: for whom, for how long, and what takes it back. */
 
-/** Why a target is set aside. */
+/** Why a target is ejected. */
 export type EjectionCause = "failing" | "rate_limited" | "credential" | "no_funds" | "access" | "model_unknown";
 
 /** What one attempt brought to light. */
 export interface Evidence {
   /** Milliseconds of the routes' monotonic clock. */
   readonly nowMs: number;
-  /** What `begin` gave the attempt: what began before a target was set aside says nothing of it since. */
+  /** What `begin` gave the attempt: what began before a target was ejected says nothing of it since. */
   readonly token: number;
   /** Whose request it was. */
   readonly accountId: string;
@@ -23,13 +23,13 @@ export interface EjectionRule {
   readonly needsProof: boolean;
 }
 
-/** What changed: set aside, or taken back. */
+/** What changed: ejected, or taken back. */
 export interface EjectionChange {
   readonly cause: EjectionCause;
-  readonly isAside: boolean;
+  readonly isEjected: boolean;
   /** 0 where it is taken back. */
   readonly durationMs: number;
-  /** The account that it is set aside for; undefined where for all. */
+  /** The account that it is ejected for; undefined where for all. */
   readonly accountId: string | undefined;
   /** The wait that the upstream named, in milliseconds, which may be longer; absent where it named none. */
   readonly namedMs?: number | undefined;
@@ -40,18 +40,18 @@ const ACCOUNTS_MAX = 256;
 
 /**
  * Counts evidence of one kind against a target. A request is its client's own work, and may have brought its failure
- * about: what one account alone met sets the target aside for that account alone, and what a second one meets too sets
- * it aside for all.
+ * about: what one account alone met ejects the target for that account alone, and what a second one meets too ejects
+ * it for all.
  */
 export class Ejection {
   #cause: EjectionCause = "failing";
-  /** 0 where nothing is set aside, or waits for proof. */
+  /** 0 where nothing is ejected, or waits for proof. */
   #untilMs = 0;
   #accountId: string | undefined;
   /** When the upstream said to come again, which may be long after it is asked again; 0 where it did not. */
   #namedUntilMs = 0;
   #times = 0;
-  /** The last attempt that had begun when it was set aside. */
+  /** The last attempt that had begun when it was ejected. */
   #sinceToken = 0;
   #inRow = 0;
   /** Until when another node's evidence makes one failure enough; 0 where there is none. */
@@ -70,14 +70,14 @@ export class Ejection {
     return this.#cause;
   }
 
-  /** True where it is set aside for anybody, or waits for proof. */
-  isAside(nowMs: number): boolean {
+  /** True where it is ejected for anybody, or waits for proof. */
+  isEjected(nowMs: number): boolean {
     return this.#untilMs > 0 && (this.rule.needsProof || nowMs < this.#untilMs);
   }
 
-  /** As `isAside`, for one account. */
+  /** As `isEjected`, for one account. */
   concerns(nowMs: number, accountId: string): boolean {
-    return this.isAside(nowMs) && (this.#accountId === undefined || this.#accountId === accountId);
+    return this.isEjected(nowMs) && (this.#accountId === undefined || this.#accountId === accountId);
   }
 
   /** True where a request of this account met it since it was well. */
@@ -85,7 +85,7 @@ export class Ejection {
     return this.#metBy.has(accountId) || this.#metBy.size >= ACCOUNTS_MAX;
   }
 
-  /** What is left of the wait that the upstream named, while it is set aside for this account. */
+  /** What is left of the wait that the upstream named, while it is ejected for this account. */
   namedMs(nowMs: number, accountId: string): number {
     return this.concerns(nowMs, accountId) ? Math.max(0, this.#namedUntilMs - nowMs) : 0;
   }
@@ -96,7 +96,7 @@ export class Ejection {
 
   /**
    * `latestToken` is that of the attempt begun last. `askedMs` is how long the upstream asks to wait. `by` says that
-   * the evidence suffices, and for whom. True where it is set aside with this.
+   * the evidence suffices, and for whom. True where it is ejected with this.
    */
   against(
     cause: EjectionCause,
@@ -125,11 +125,11 @@ export class Ejection {
     this.#sinceToken = latestToken;
     this.#forgetRow();
     if (askedMs === undefined) this.#namedUntilMs = 0;
-    this.onChange({ cause, isAside: true, durationMs, accountId: scope, namedMs: askedMs });
+    this.onChange({ cause, isEjected: true, durationMs, accountId: scope, namedMs: askedMs });
     return true;
   }
 
-  /** Another node met it: set aside here as there, and said to nobody. Where it is already, for all that either is. */
+  /** Another node met it: ejected here as there, and said to nobody. Where it is already, for all that either is. */
   impose(
     cause: EjectionCause,
     { nowMs, latestToken }: { readonly nowMs: number; readonly latestToken: number },
@@ -137,34 +137,34 @@ export class Ejection {
     accountId: string | undefined,
     namedMs?: number,
   ): void {
-    const isAside = nowMs < this.#untilMs;
+    const isEjected = nowMs < this.#untilMs;
     if (namedMs !== undefined) this.#namedUntilMs = nowMs + namedMs;
     // What an upstream said of an earlier time is not told of this one.
-    else if (!isAside) this.#namedUntilMs = 0;
-    if (!isAside) this.#sinceToken = latestToken;
-    this.#accountId = !isAside || this.#accountId === accountId ? accountId : undefined;
+    else if (!isEjected) this.#namedUntilMs = 0;
+    if (!isEjected) this.#sinceToken = latestToken;
+    this.#accountId = !isEjected || this.#accountId === accountId ? accountId : undefined;
     this.#cause = cause;
     this.#untilMs = Math.max(this.#untilMs, nowMs + Math.min(durationMs, this.rule.mostMs));
   }
 
-  /** Another node set it aside. What failed there may lie at that node: here it takes one failure more. */
+  /** Another node ejected it. What failed there may lie at that node: here it takes one failure more. */
   suspect(nowMs: number): void {
     this.#suspectUntilMs = nowMs + this.rule.firstMs;
   }
 
-  /** True of what began before it was set aside. */
+  /** True of what began before it was ejected. */
   isStale(token: number): boolean {
     return token <= this.#sinceToken;
   }
 
-  /** Another account met the same: it is set aside for all, but no longer than by this account's evidence alone. */
+  /** Another account met the same: it is ejected for all, but no longer than by this account's evidence alone. */
   #corroborate(nowMs: number, accountId: string, askedMs: number | undefined): void {
     if (this.#accountId === undefined || this.#accountId === accountId) return;
     this.#accountId = undefined;
     this.#times = 1;
     this.#untilMs = Math.min(this.#untilMs, nowMs + this.#durationMs(1, askedMs));
     const durationMs = this.#untilMs - nowMs;
-    this.onChange({ cause: this.#cause, isAside: true, durationMs, accountId: undefined, namedMs: askedMs });
+    this.onChange({ cause: this.#cause, isEjected: true, durationMs, accountId: undefined, namedMs: askedMs });
   }
 
   /** The target works, at least as far as the first sign of its answer shows. */
@@ -175,7 +175,7 @@ export class Ejection {
     if (isOthers && !this.rule.needsProof) return;
     this.#untilMs = 0;
     this.#metBy.clear();
-    this.onChange({ cause: this.#cause, isAside: false, durationMs: 0, accountId: this.#accountId });
+    this.onChange({ cause: this.#cause, isEjected: false, durationMs: 0, accountId: this.#accountId });
   }
 
   /** The target answered well. */
@@ -188,7 +188,7 @@ export class Ejection {
   }
 
   reset(): void {
-    if (this.#untilMs > 0) this.onChange({ cause: this.#cause, isAside: false, durationMs: 0, accountId: undefined });
+    if (this.#untilMs > 0) this.onChange({ cause: this.#cause, isEjected: false, durationMs: 0, accountId: undefined });
     this.#untilMs = 0;
     this.#times = 0;
     this.#metBy.clear();

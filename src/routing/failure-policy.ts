@@ -149,7 +149,7 @@ function earliestMs(targets: readonly Target[], nowMs: number, accountId: string
   return Math.min(...targets.map(({ health }) => health.waitMs(nowMs, accountId)));
 }
 
-/** A target that failed and is not set aside may be asked again this soon. */
+/** A target that failed and is not ejected may be asked again this soon. */
 const SOON_MS = 1_000;
 
 /** A rate limit with the wait of the target that is back first; `others` are those that did not tell it. */
@@ -167,12 +167,14 @@ export function withEarliest(
   return new GatewayError(error.reason, { ...error.metadata, retry_after_ms: String(waitMs) }, { cause: error.cause });
 }
 
-/** Why no target could be asked: what sets them aside for this account, and how soon one may be. */
+/** Why no target could be asked: what ejects them for this account, and how soon one may be. */
 export function nobody(targets: readonly Target[], nowMs: number, accountId: string): GatewayError {
   const causes = targets.map(({ health }) => health.causeFor(nowMs, accountId));
   if (targets.length === 0) return new GatewayError("ERROR_REASON_UPSTREAM_UNAVAILABLE");
   if (causes.every((cause) => cause === "no_funds")) {
-    return new GatewayError("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "the operator's account there has no funds" });
+    return new GatewayError("ERROR_REASON_UPSTREAM_CREDENTIAL", {
+      problem: "the operator's account there has no funds",
+    });
   }
   if (causes.every((cause) => cause === "credential" || cause === "no_funds" || cause === "access")) {
     return new GatewayError("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its credential was refused" });

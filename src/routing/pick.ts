@@ -26,7 +26,7 @@ export function pickTarget(
 }
 
 /**
- * With nobody else to ask, a target that is set aside is asked all the same, as often as it may be probed; by
+ * With nobody else to ask, a target that is ejected is asked all the same, as often as it may be probed; by
  * priority.
  */
 export function pickProbe(

@@ -1,4 +1,4 @@
-/** How often a target that is set aside may be asked all the same, to see whether it is well again. */
+/** How often a target that is ejected may be asked all the same, to see whether it is well again. */
 
 const PROBE_MS = 1_000;
 

@@ -111,7 +111,7 @@ export class Routing {
     return this.#table;
   }
 
-  /** The time by which targets are set aside; it has nothing to do with the time of day. */
+  /** The time by which targets are ejected; it has nothing to do with the time of day. */
   nowMs(): number {
     return this.options.nowMs();
   }
@@ -204,7 +204,7 @@ export class Routing {
     throw withModel(this.#verdict(told, targets, tried, options.accountId), model.id);
   }
 
-  /** Who is asked next: one that is well, the last one again where that can help, else one that is set aside. */
+  /** Who is asked next: one that is well, the last one again where that can help, else one that is ejected. */
   #next(
     targets: readonly Target[],
     tried: readonly Target[],

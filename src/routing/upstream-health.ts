@@ -1,5 +1,5 @@
 /**
- * The circuit breakers of an upstream and of each model there: what sets a target aside, for whom, and when it may be
+ * The circuit breakers of an upstream and of each model there: what ejects a target, for whom, and when it may be
  * tried again.
  */
 import { Ejection, type EjectionCause, type EjectionChange, type Evidence } from "./ejection.js";
@@ -19,8 +19,8 @@ export type HealthState = "healthy" | "cooling" | "refused" | "drained";
 /** Told of each change: of a model there, or of the whole upstream, where `model` is undefined. */
 export type HealthObserver = (model: string | undefined, change: EjectionChange) => void;
 
-/** What is set aside, as operators read it. */
-export interface Aside {
+/** What is ejected, as operators read it. */
+export interface ActiveEjection {
   /** Empty where it is the whole upstream. */
   readonly model: string;
   readonly cause: EjectionCause;
@@ -73,11 +73,11 @@ export class UpstreamHealth {
   /** `refused` until our credential was taken again; `cooling` where it, or each model there that was asked for, is. */
   state(nowMs: number): HealthState {
     if (this.isDrained) return "drained";
-    if (this.credential.isAside(nowMs)) return "refused";
+    if (this.credential.isEjected(nowMs)) return "refused";
     return this.coolingMs(nowMs) > 0 ? "cooling" : "healthy";
   }
 
-  /** How long it, or else the model there that is back first, stays set aside, in milliseconds. */
+  /** How long it, or else the model there that is back first, stays ejected, in milliseconds. */
   coolingMs(nowMs: number): number {
     const ownMs = Math.max(this.failing.remainingMs(nowMs), this.credential.remainingMs(nowMs));
     const asked = [...this.#targets.values()].filter((target) => target.isAsked);
@@ -85,16 +85,16 @@ export class UpstreamHealth {
     return Math.min(...asked.map((target) => target.ownCoolingMs(nowMs)));
   }
 
-  /** All that is set aside there. */
-  asides(nowMs: number): readonly Aside[] {
+  /** All that is ejected there. */
+  ejections(nowMs: number): readonly ActiveEjection[] {
     const own = [this.failing, this.credential].map((ejection) => ({ model: "", ejection }));
     const all = [...own, ...[...this.#targets].flatMap(([model, target]) => target.ejections(model))];
     return all
-      .filter(({ ejection }) => ejection.isAside(nowMs))
+      .filter(({ ejection }) => ejection.isEjected(nowMs))
       .map(({ model, ejection }) => ({ model, cause: ejection.cause, coolingMs: ejection.remainingMs(nowMs) }));
   }
 
-  /** Another node set it aside because requests fail: all of it, or the model that is named. */
+  /** Another node ejected it because requests fail: all of it, or the model that is named. */
   suspect(model: string, nowMs: number): void {
     if (model === "") this.failing.suspect(nowMs);
     else this.#targets.get(model)?.suspect(nowMs);
@@ -133,7 +133,7 @@ export class TargetHealth {
     this.#missing = new Ejection(REFUSED, onChange);
   }
 
-  /** True where this account's request may go there now. After its time aside, one probe a second may. */
+  /** True where this account's request may go there now. After its ejection, one probe a second may. */
   admits(nowMs: number, accountId: string): boolean {
     if (this.upstream.isDrained) return false;
     const cause = this.#concern(nowMs, accountId);
@@ -157,7 +157,7 @@ export class TargetHealth {
       : ownMs;
   }
 
-  /** Why it is set aside for this account; undefined where it is not. */
+  /** Why it is ejected for this account; undefined where it is not. */
   causeFor(nowMs: number, accountId: string): EjectionCause | undefined {
     return this.#concern(nowMs, accountId)?.cause;
   }
@@ -208,8 +208,8 @@ export class TargetHealth {
     const { upstream } = this;
     const [ejection, share] = hasAnswered ? [this.#failing, this.#share] : [upstream.failing, upstream.share];
     const by = ejection.isStale(evidence.token) ? undefined : share.failed(evidence.accountId);
-    const asideNow = ejection.against("failing", evidence, upstream.latestToken, by === undefined ? {} : { by });
-    if (!asideNow) return;
+    const isEjectedNow = ejection.against("failing", evidence, upstream.latestToken, by === undefined ? {} : { by });
+    if (!isEjectedNow) return;
     share.reset();
     (hasAnswered ? this.#probes : upstream.probes).reset();
   }
@@ -221,8 +221,8 @@ export class TargetHealth {
 
   /** Its own limit is reached; `askedMs` is how long it asks to wait. */
   rateLimited(evidence: Evidence, askedMs: number | undefined): void {
-    const isAside = this.#rate.against("rate_limited", evidence, this.upstream.latestToken, { askedMs });
-    if (isAside) this.#probes.reset();
+    const isEjected = this.#rate.against("rate_limited", evidence, this.upstream.latestToken, { askedMs });
+    if (isEjected) this.#probes.reset();
   }
 
   /** On another node its limit was reached. */
@@ -249,7 +249,7 @@ export class TargetHealth {
 
   state(nowMs: number): HealthState {
     if (this.upstream.isDrained) return "drained";
-    if (this.upstream.credential.isAside(nowMs)) return "refused";
+    if (this.upstream.credential.isEjected(nowMs)) return "refused";
     const coolingMs = Math.max(this.upstream.failing.remainingMs(nowMs), this.ownCoolingMs(nowMs));
     return coolingMs > 0 ? "cooling" : "healthy";
   }
@@ -271,7 +271,7 @@ export class TargetHealth {
     this.faults.reset();
   }
 
-  /** What sets it aside for this account; the upstream's first, as nothing of the model counts without it. */
+  /** What ejects it for this account; the upstream's first, as nothing of the model counts without it. */
   #concern(nowMs: number, accountId: string): Ejection | undefined {
     const { credential, failing } = this.upstream;
     if (credential.concerns(nowMs, accountId)) return credential;
@@ -293,7 +293,7 @@ export class TargetHealth {
     return this.#probesFor(nowMs, accountId).waitMs(nowMs, accountId);
   }
 
-  /** All models of an upstream that is set aside share its probes. */
+  /** All models of an upstream that is ejected share its probes. */
   #probesFor(nowMs: number, accountId: string): Probes {
     const { credential, failing, probes } = this.upstream;
     const isOfAll = credential.concerns(nowMs, accountId) || failing.concerns(nowMs, accountId);

@@ -41,7 +41,7 @@ export function startAlerts(
     onProved: (holds) => metrics.node.proved(holds),
     fileAlerts: () => settings.alerts,
     sources: {
-      asides: () => ejectedUpstreams(routing),
+      ejections: () => ejectedUpstreams(routing),
       models: () => [...routing.table.models.values()],
       isReloadRefused: () => node.isReloadRefused,
       clock: () => ({ machine: hostname(), skewMs: clock.skewMs }),

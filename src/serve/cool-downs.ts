@@ -1,6 +1,6 @@
 /**
  * Upstreams that asked one node to wait are left alone by all: their limit is the credential's, not the node's. Where
- * requests fail, that may lie at this node alone: the others are told, and set the upstream aside by one failure of
+ * requests fail, that may lie at this node alone: the others are told, and eject the upstream by one failure of
  * their own; what fails for one account alone says nothing of the upstream to them. What an upstream refuses (a credential, a model) each node finds out by its first request, since each has
  * credentials and settings of its own.
  */
@@ -12,9 +12,9 @@ export function shareHealth(
   coordination: Pick<Coordination, "publishCoolDown" | "publishOrder">,
   upstream: string,
   model: string | undefined,
-  { cause, isAside, durationMs, accountId, namedMs }: EjectionChange,
+  { cause, isEjected, durationMs, accountId, namedMs }: EjectionChange,
 ): void {
-  if (!isAside) return;
+  if (!isEjected) return;
   if (cause === "failing") {
     if (accountId === undefined) coordination.publishOrder({ upstream, order: "suspect", model });
     return;

@@ -382,6 +382,6 @@ function createRouting(
       metrics.readOnRunning.set(running);
     }),
   });
-  metrics.readAsides = () => ejectedUpstreams(routing);
+  metrics.readEjections = () => ejectedUpstreams(routing);
   return routing;
 }

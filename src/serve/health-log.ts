@@ -27,17 +27,17 @@ export class HealthLog {
 
   constructor(
     private readonly log: Log,
-    private readonly metrics: Pick<Metrics, "setAside" | "refusedAsOurs">,
+    private readonly metrics: Pick<Metrics, "ejections" | "refusedAsOurs">,
     private readonly nowMs: () => number,
   ) {}
 
   note(upstream: string, model: string | undefined, change: EjectionChange): void {
-    const { cause, isAside, durationMs, accountId } = change;
-    if (isAside) this.metrics.setAside.add(upstream, cause);
+    const { cause, isEjected, durationMs, accountId } = change;
+    if (isEjected) this.metrics.ejections.add(upstream, cause);
     // A limit of the upstream's is reached all the time; its count is enough.
-    if (cause === "rate_limited" || !this.#mayTell(`${upstream} ${model ?? ""} ${cause} ${isAside}`)) return;
+    if (cause === "rate_limited" || !this.#mayTell(`${upstream} ${model ?? ""} ${cause} ${isEjected}`)) return;
     const about = { upstream, ...(model === undefined ? {} : { upstream_model: model }), cause };
-    if (!isAside) return this.log.info(about, "an upstream is back in use");
+    if (!isEjected) return this.log.info(about, "an upstream is back in use");
     const facts = { ...about, cooling_ms: durationMs, account: accountId ?? "all" };
     const advice = ADVICE[cause];
     if (advice !== undefined) this.log.error(facts, advice);
@@ -46,7 +46,7 @@ export class HealthLog {
 
   /**
    * A refusal that says by its words, or by its status alone, that our credential, our money or our access is at fault.
-   * Whoever sends a request can make an upstream say so, so it sets nothing aside; the operator decides what it is.
+   * Whoever sends a request can make an upstream say so, so it ejects nothing; the operator decides what it is.
    */
   refusedAsOurs(upstream: string, model: string, refusal: UpstreamRefusal): void {
     this.metrics.refusedAsOurs.add(upstream, model);

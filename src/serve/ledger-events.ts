@@ -30,10 +30,7 @@ export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOp
     }),
     onReplayed: telling(log, ({ settled, unfinished, refused }: Replayed) => {
       const fields = { settled, unfinished, refused };
-      log.warn(
-        fields,
-        "an earlier process wrote a journal while the database was away: the ledger now has it",
-      );
+      log.warn(fields, "an earlier process wrote a journal while the database was away: the ledger now has it");
     }),
     onSettlesWaiting: telling(log, (count: number) => metrics.settlesQueued.set(count)),
     onRecovered: telling(log, (settled: number, voided: number) => {

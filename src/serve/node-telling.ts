@@ -53,8 +53,7 @@ export class NodeTelling {
     const told = named.join(", ");
     if (told === this.#told) return;
     this.#told = told;
-    if (named.length === 0)
-      this.log.info({ settings: newest?.settingsVersion }, "all nodes have the same settings");
+    if (named.length === 0) this.log.info({ settings: newest?.settingsVersion }, "all nodes have the same settings");
     else
       this.log.warn(
         { newest: newest?.id, settings: newest?.settingsVersion, others: named },

@@ -88,7 +88,10 @@ export class SettingsKeeper {
         log.info({ path, version: file.version, models: file.settings.models.length }, "settings reloaded");
       },
       onRefused: (problems) => {
-        log.error({ path, problems }, "the settings file is refused and changes nothing; the old settings stay in force");
+        log.error(
+          { path, problems },
+          "the settings file is refused and changes nothing; the old settings stay in force",
+        );
         this.#problems = problems;
         this.options.onRefused();
         void this.#recordRefusal(problems);

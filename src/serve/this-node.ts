@@ -3,7 +3,7 @@ import { Node } from "../api/index.js";
 import type { Clock } from "../clock/clock.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { SettingsInForce } from "../observe/metrics.js";
-import { shownAside } from "../routing/catalog.js";
+import { shownEjection } from "../routing/catalog.js";
 import type { Routing } from "../routing/routing.js";
 import type { NodeBoard } from "../rpc/call/core.js";
 import type { NodeNotes } from "../store/postgres/nodes.js";
@@ -92,8 +92,10 @@ export class ThisNode implements NodeBoard {
       grpcAddress: this.#addresses?.grpc ?? "",
       modelCount: BigInt(routing.table.models.size),
       clockSkewMs: BigInt(Math.round(clock.skewMs)),
-      asides: [...routing.table.upstreams.values()].flatMap((served) =>
-        served.health.asides(routing.nowMs()).map((aside) => ({ upstream: served.id, aside: shownAside(aside, id) })),
+      ejections: [...routing.table.upstreams.values()].flatMap((served) =>
+        served.health
+          .ejections(routing.nowMs())
+          .map((ejection) => ({ upstream: served.id, ejection: shownEjection(ejection, id) })),
       ),
     };
   }

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Alerts, AlertsOptions } from "../../src/alerts/alerts.js";
 import { checkSettings, kindOf, KINDS } from "../../src/alerts/kinds.js";
-import type { Aside, RetiringModel } from "../../src/alerts/node-watch.js";
+import type { ActiveEjection, RetiringModel } from "../../src/alerts/node-watch.js";
 import type { EventRow } from "../../src/alerts/rows.js";
 import { AlertKind, AlertSettings, KeySettings } from "../../src/api/index.js";
 import type { Store } from "../../src/store/store.js";
@@ -21,7 +21,7 @@ const CREDIT_NANOS = 10_000n;
 /** A gateway's parts with two accounts, a key of each, and the test's hand on the clock and on what a node sees. */
 class World {
   nowMs = NOON_MS;
-  asides: Aside[] = [];
+  ejections: ActiveEjection[] = [];
   models: RetiringModel[] = [];
   isReloadRefused = false;
   skewMs = 0;
@@ -43,7 +43,7 @@ class World {
 
   #alerts(): Alerts {
     const sources = {
-      asides: () => this.asides,
+      ejections: () => this.ejections,
       models: () => this.models,
       isReloadRefused: () => this.isReloadRefused,
       clock: () => ({ machine: "node-a", skewMs: this.skewMs }),
@@ -217,18 +217,18 @@ const ROWS: readonly Row[] = [
     end: (world) => world.wait(10 * MINUTE_MS),
   },
   {
-    kind: AlertKind.ALERT_KIND_UPSTREAM_ASIDE,
+    kind: AlertKind.ALERT_KIND_UPSTREAM_EJECTED,
     subject: "upstream u, model m",
     told: OPERATOR,
-    raise: (world) => (world.asides = [{ upstream: "u", model: "m", cause: "failing" }]),
-    end: (world) => (world.asides = [{ upstream: "u", model: "m", cause: "credential" }]),
+    raise: (world) => (world.ejections = [{ upstream: "u", model: "m", cause: "failing" }]),
+    end: (world) => (world.ejections = [{ upstream: "u", model: "m", cause: "credential" }]),
   },
   {
     kind: AlertKind.ALERT_KIND_CREDENTIAL_REFUSED,
     subject: "upstream u",
     told: OPERATOR,
-    raise: (world) => (world.asides = [{ upstream: "u", model: "", cause: "credential" }]),
-    end: (world) => (world.asides = []),
+    raise: (world) => (world.ejections = [{ upstream: "u", model: "", cause: "credential" }]),
+    end: (world) => (world.ejections = []),
   },
   {
     kind: AlertKind.ALERT_KIND_RELOAD_REFUSED,

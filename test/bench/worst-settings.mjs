@@ -1,6 +1,6 @@
 /**
  * The upstreams whose answers are the worst, and a model of each for the tenant that asks for them, as settings. Each
- * question has an upstream of its own: one that gives bad answers is set aside, and would answer no other question.
+ * question has an upstream of its own: one that gives bad answers is ejected, and would answer no other question.
  */
 import { WORST_QUESTIONS } from "./worst-questions.mjs";
 

@@ -72,7 +72,7 @@ test("what fails at one node takes one failure at the others, and five again onc
     return target.admits(nowMs, "acme");
   };
   health.suspect("m", 0);
-  expect(target.admits(1, "acme"), "nothing is set aside by another node's word").toBe(true);
+  expect(target.admits(1, "acme"), "nothing is ejected by another node's word").toBe(true);
   expect(attempt(1, "succeeds")).toBe(true);
   expect(attempt(2, "fails"), "it served here since").toBe(true);
   expect(attempt(3, "succeeds")).toBe(true);
@@ -90,7 +90,7 @@ test("what fails at one node takes one failure at the others, and five again onc
 test("what fails for one account alone makes the upstream suspect to no other node", () => {
   const told: unknown[] = [];
   const coordination = { publishOrder: (order: unknown) => void told.push(order), publishCoolDown: () => undefined };
-  const change = { cause: "failing", isAside: true, durationMs: 30_000 } as const;
+  const change = { cause: "failing", isEjected: true, durationMs: 30_000 } as const;
   shareHealth(coordination, "fake", "m", { ...change, accountId: "acme" });
   expect(told).toEqual([]);
   shareHealth(coordination, "fake", "m", { ...change, accountId: undefined });
@@ -134,7 +134,7 @@ describe.skipIf(REDIS_MISSING !== undefined)(`over Redis ${REDIS_MISSING ?? ""}`
     a.onCoolDown(() => heard.push("its own"));
     b.onCoolDown((coolDown) => heard.push(coolDown));
     b.onOrder((order) => suspected.push(order));
-    const change = { isAside: true, durationMs: 2_000, accountId: undefined };
+    const change = { isEjected: true, durationMs: 2_000, accountId: undefined };
     // The other may not listen yet.
     const tell = (): number => {
       for (const cause of ["failing", "credential", "no_funds", "rate_limited"] as const)

@@ -87,7 +87,7 @@ class Targets {
   }
 
   /** True where a request of another account goes past the first target. */
-  async isAside(): Promise<boolean> {
+  async isEjected(): Promise<boolean> {
     const before = this.second.requests;
     await this.ask("another", { leavesMs: 1_000, reason: LEAVES });
     return this.second.requests > before;
@@ -102,18 +102,18 @@ const WAYS = [
 
 describe.each(WAYS)("five callers of two accounts that $way", ({ reason }) => {
   test.each([
-    { name: "after 10 s, before any sign of an answer", script: SILENT, leavesMs: 10_000, isAside: true },
-    { name: "after 10 s, behind a head and who speaks", script: [HEAD, ROLE], leavesMs: 10_000, isAside: true },
-    { name: "after 9 s, before any sign of an answer", script: SILENT, leavesMs: 9_000, isAside: false },
-    { name: "after 9 s, behind a head and who speaks", script: [HEAD, ROLE], leavesMs: 9_000, isAside: false },
-    { name: "after 10 s, behind a word", script: [HEAD, ROLE, WORD], leavesMs: 10_000, isAside: false },
-    { name: "after 20 s, behind a word", script: [HEAD, ROLE, WORD], leavesMs: 20_000, isAside: true },
-    { name: "after 20 s, while words come", script: [HEAD, ROLE, ...WORDS], leavesMs: 20_000, isAside: false },
-  ])("$name: the target is set aside: $isAside", async ({ script, leavesMs, isAside }) => {
+    { name: "after 10 s, before any sign of an answer", script: SILENT, leavesMs: 10_000, isEjected: true },
+    { name: "after 10 s, behind a head and who speaks", script: [HEAD, ROLE], leavesMs: 10_000, isEjected: true },
+    { name: "after 9 s, before any sign of an answer", script: SILENT, leavesMs: 9_000, isEjected: false },
+    { name: "after 9 s, behind a head and who speaks", script: [HEAD, ROLE], leavesMs: 9_000, isEjected: false },
+    { name: "after 10 s, behind a word", script: [HEAD, ROLE, WORD], leavesMs: 10_000, isEjected: false },
+    { name: "after 20 s, behind a word", script: [HEAD, ROLE, WORD], leavesMs: 20_000, isEjected: true },
+    { name: "after 20 s, while words come", script: [HEAD, ROLE, ...WORDS], leavesMs: 20_000, isEjected: false },
+  ])("$name: the target is ejected: $isEjected", async ({ script, leavesMs, isEjected }) => {
     const targets = new Targets([script]);
     await targets.giveUp(leavesMs, reason);
     expect([targets.first.requests, targets.second.requests]).toEqual([5, 0]);
-    expect(await targets.isAside()).toBe(isAside);
+    expect(await targets.isEjected()).toBe(isEjected);
   });
 });
 
@@ -121,7 +121,7 @@ test("who leaves behind a word is no success either: what others wait for in vai
   const targets = new Targets([SILENT, SILENT, SILENT, SILENT, [HEAD, ROLE, WORD], SILENT]);
   const leaves = { leavesMs: 10_000, reason: LEAVES };
   for (const accountId of ["acme", "bolt", "acme", "bolt", "acme"]) await targets.ask(accountId, leaves);
-  expect(await targets.isAside()).toBe(false);
+  expect(await targets.isEjected()).toBe(false);
   await targets.ask("bolt", leaves);
-  expect(await targets.isAside()).toBe(true);
+  expect(await targets.isEjected()).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** A short fault under load, by a clock of the test's own: how long a target is set aside for it. */
+/** A short fault under load, by a clock of the test's own: how long a target is ejected for it. */
 import { expect, test } from "vitest";
 import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 
@@ -59,7 +59,7 @@ test.each([1, 2, 100])("a blip of 300 ms under 100 clients of %i accounts costs 
   for (let seed = 1; seed <= 3; seed += 1) {
     const { lastRefusalMs, mostMs } = run(accounts, false, seed);
     expect(mostMs).toBeLessThanOrEqual(30_000);
-    // After its time aside one request a second shows that it is well: the first that does ends it.
+    // After its ejection one request a second shows that it is well: the first that does ends it.
     expect(lastRefusalMs).toBeLessThanOrEqual(BLIP_FROM_MS + BLIP_MS + 30_000 + 4_000);
   }
 });

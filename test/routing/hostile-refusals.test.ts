@@ -55,7 +55,7 @@ test.each(families)("$name: nor do all refusals in a row, with nobody served bet
   expect(await bench.ask("mallory"), "what proved itself is back for all").toBeUndefined();
 });
 
-test.each(families)("$name: words alone set nothing aside, however many tenants meet them", async (family) => {
+test.each(families)("$name: words alone eject nothing, however many tenants meet them", async (family) => {
   const bench = new Bench(family);
   const isExact = (status: number): boolean =>
     family.refusals?.some((row) => row.status === status && row.code === undefined) === true;

@@ -14,8 +14,8 @@ function target(id: string, options: TargetOptions = {}): Target {
   return targetOf(new ScriptedUpstream([]), id, options);
 }
 
-/** Fails by turns of two accounts, until the target is set aside for 30 s. */
-function setAside({ health }: Target, nowMs: number): void {
+/** Fails by turns of two accounts, until the target is ejected for 30 s. */
+function eject({ health }: Target, nowMs: number): void {
   for (let index = 0; index < 5; index += 1) {
     const accountId = index % 2 === 0 ? ME : OTHER;
     const token = health.begin(nowMs, accountId);
@@ -31,14 +31,14 @@ describe("the target to try", () => {
     const targets = [target("low", { priority: 2 }), target("high"), target("lowest", { priority: 3 })];
     const [low, high] = targets;
     expect(pickTarget(targets, [], 0, ME, LEAST)?.served.id).toBe("high");
-    if (high !== undefined) setAside(high, 0);
+    if (high !== undefined) eject(high, 0);
     expect(pickTarget(targets, [], 0, ME, LEAST)?.served.id).toBe("low");
     expect(pickTarget(targets, low === undefined ? [] : [low], 0, ME, LEAST)?.served.id).toBe("lowest");
   });
 
-  test("is back once its time aside is over", () => {
+  test("is back once its ejection is over", () => {
     const targets = [target("a"), target("b", { priority: 2 })];
-    if (targets[0] !== undefined) setAside(targets[0], 0);
+    if (targets[0] !== undefined) eject(targets[0], 0);
     expect(pickTarget(targets, [], 29_999, ME, LEAST)?.served.id).toBe("b");
     expect(pickTarget(targets, [], 30_000, ME, LEAST)?.served.id).toBe("a");
   });
@@ -51,9 +51,9 @@ describe("the target to try", () => {
     expect(pickTarget(pair, pair, 0, ME, LEAST)).toBeUndefined();
   });
 
-  test("is not one alone that is set aside", () => {
+  test("is not one alone that is ejected", () => {
     const only = target("only");
-    setAside(only, 0);
+    eject(only, 0);
     expect(pickTarget([only], [], 0, ME, LEAST)).toBeUndefined();
   });
 
@@ -69,7 +69,7 @@ describe("the target to try", () => {
   });
 });
 
-/** Asks a target that is set aside, which is its probe of this second. */
+/** Asks a target that is ejected, which is its probe of this second. */
 function probe({ health }: Target, nowMs: number): void {
   health.begin(nowMs, OTHER);
   health.end();
@@ -78,7 +78,7 @@ function probe({ health }: Target, nowMs: number): void {
 describe("a probe", () => {
   test("is of the best priority that may be asked again, once a second", () => {
     const targets = [target("second", { priority: 2 }), target("first")];
-    for (const one of targets) setAside(one, 0);
+    for (const one of targets) eject(one, 0);
     expect(pickProbe(targets, [], 1, ME)?.served.id).toBe("first");
     expect(pickProbe(targets, targets.slice(1), 1, ME)?.served.id).toBe("second");
     if (targets[1] !== undefined) probe(targets[1], 1);
@@ -89,7 +89,7 @@ describe("a probe", () => {
   test("is of none where all were probed just now", () => {
     const targets = [target("only")];
     for (const one of targets) {
-      setAside(one, 0);
+      eject(one, 0);
       probe(one, 1);
     }
     expect(pickProbe(targets, [], 1_000, ME)).toBeUndefined();
@@ -100,7 +100,7 @@ describe("those of which one is tried first", () => {
   test("are all of the best priority, or the one that may be probed, or none", () => {
     const targets = [target("a"), target("b"), target("c", { priority: 2 })];
     expect(idsOf(firstTargets(targets, 0, ME))).toEqual(["a", "b"]);
-    for (const one of targets) setAside(one, 0);
+    for (const one of targets) eject(one, 0);
     expect(idsOf(firstTargets(targets, 1, ME))).toEqual(["a"]);
     for (const one of targets) probe(one, 1);
     expect(firstTargets(targets, 1_000, ME)).toEqual([]);
@@ -108,8 +108,8 @@ describe("those of which one is tried first", () => {
 });
 
 test("as they would likely be tried: the well before others, by priority, by weight", () => {
-  const aside = target("aside");
-  setAside(aside, 0);
-  const targets = [target("second", { priority: 2 }), aside, target("light"), target("heavy", { weight: 5 })];
-  expect(idsOf(likelyOrder(targets, 0))).toEqual(["heavy", "light", "second", "aside"]);
+  const ejected = target("ejected");
+  eject(ejected, 0);
+  const targets = [target("second", { priority: 2 }), ejected, target("light"), target("heavy", { weight: 5 })];
+  expect(idsOf(likelyOrder(targets, 0))).toEqual(["heavy", "light", "second", "ejected"]);
 });

@@ -77,7 +77,7 @@ describe.each(families)("$name", (family) => {
     expect(bench.healthOf(0).state(bench.nowMs)).toBe("healthy");
   });
 
-  test("a server that fails most requests, which another serves then, is set aside all the same", async () => {
+  test("a server that fails most requests, which another serves then, is ejected all the same", async () => {
     const [, refusal] = [...faultsOf(family)][0] ?? expect.unreachable();
     const bench = new Bench(family, 2);
     bench.says = (body, place) => (place === 0 ? onBad(refusal)(body) : undefined);
@@ -109,7 +109,7 @@ describe.each(families)("$name", (family) => {
     expect(bench.healthOf(0).state(bench.nowMs)).toBe("healthy");
   });
 
-  test("a server that breaks is set aside all the same, and its clients are not blamed", async () => {
+  test("a server that breaks is ejected all the same, and its clients are not blamed", async () => {
     for (const [what, refusal] of faultsOf(family)) {
       const bench = new Bench(family, 2);
       for (let round = 0; round < 5; round += 1) await bench.ask(`tenant ${round}`, GOOD);

@@ -1,4 +1,4 @@
-/** When a target is set aside, for whom, and when it is taken back. */
+/** When a target is ejected, for whom, and when it is taken back. */
 import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { EjectionChange } from "../../src/routing/ejection.js";
@@ -30,7 +30,7 @@ function model(): TargetHealth {
 }
 
 describe("failures", () => {
-  test("set a target aside for 30 s after five in a row, and longer each time", () => {
+  test("eject a target for 30 s after five in a row, and longer each time", () => {
     const health = model();
     failTimes(health, 4, 0);
     expect(health.state(0)).toBe("healthy");
@@ -41,7 +41,7 @@ describe("failures", () => {
     expect(health.ownCoolingMs(30_000)).toBe(60_000);
   });
 
-  test("that began before a target was set aside are not new ones", () => {
+  test("that began before a target was ejected are not new ones", () => {
     const health = model();
     const began = Array.from({ length: 100 }, (_, index) => health.begin(0, index % 2 === 0 ? A : B));
     failTimes(health, 5, 100);
@@ -76,7 +76,7 @@ describe("failures", () => {
     expect(health.state(2)).toBe("cooling");
   });
 
-  test("of most of twenty requests set it aside, though never five in a row", () => {
+  test("of most of twenty requests ejected it, though never five in a row", () => {
     const health = model();
     for (let index = 0; index < 40; index += 1) {
       if (index % 5 < 2) succeed(health, 0, index % 2 === 0 ? A : B);
@@ -169,7 +169,7 @@ describe("one account's requests", () => {
 });
 
 describe("with nobody else to ask", () => {
-  test("a target that is set aside is probed once a second, and never twice in a row by one account alone", () => {
+  test("a target that is ejected is probed once a second, and never twice in a row by one account alone", () => {
     const health = model();
     failTimes(health, 5, 0);
     expect(health.nextTryMs(1, A)).toBe(0);
@@ -257,7 +257,7 @@ describe("what an upstream refuses", () => {
     for (const accountId of [A, A, B, A])
       health.refuse({ nowMs: 0, token: health.begin(0, accountId), accountId }, "credential");
     succeed(health, 1, A);
-    expect(told.map(({ model: name, isAside, accountId }) => [name, isAside, accountId])).toEqual([
+    expect(told.map(({ model: name, isEjected, accountId }) => [name, isEjected, accountId])).toEqual([
       [undefined, true, A],
       [undefined, true, undefined],
       [undefined, false, undefined],
@@ -272,7 +272,7 @@ test("an operator takes an upstream and all its models back at once", () => {
   health.refuse({ nowMs: 0, token: health.begin(0, A), accountId: A }, "credential");
   upstream.reset();
   expect(health.admits(1, A)).toBe(true);
-  expect(upstream.asides(1)).toEqual([]);
+  expect(upstream.ejections(1)).toEqual([]);
 });
 
 test("retries are at most three and a tenth of the requests", () => {

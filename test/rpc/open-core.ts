@@ -127,7 +127,7 @@ const UPSTREAM: Upstream = {
   coolingMs: 0n,
   running: 0n,
   models: ["alpha"],
-  asides: [],
+  ejections: [],
 };
 
 const DRAINED = { health: UpstreamHealth.UPSTREAM_HEALTH_DRAINED };

@@ -97,15 +97,24 @@ export const ANSWERED: readonly DocumentedHeader[] = [
       "`limits`: this node cannot reach the store of the limits that nodes share, so it enforces its own share of " +
       "each limit",
   },
-  { name: "x-tollgate-upstream", what: "the upstream that answered; absent if the stream began before the upstream answered (`stream_head_ms`)" },
+  {
+    name: "x-tollgate-upstream",
+    what: "the upstream that answered; absent if the stream began before the upstream answered (`stream_head_ms`)",
+  },
   {
     name: "x-tollgate-model",
     what:
       "the model that the gateway requested from the upstream, by the upstream's name; absent if the stream began " +
       "before the upstream answered (`stream_head_ms`)",
   },
-  { name: "x-tollgate-attempts", what: "the number of attempts at upstreams; absent if the stream began before the upstream answered (`stream_head_ms`)" },
-  { name: "x-tollgate-overhead-ms", what: "the gateway's own time before it called the upstream; absent if the stream began before the upstream answered (`stream_head_ms`)" },
+  {
+    name: "x-tollgate-attempts",
+    what: "the number of attempts at upstreams; absent if the stream began before the upstream answered (`stream_head_ms`)",
+  },
+  {
+    name: "x-tollgate-overhead-ms",
+    what: "the gateway's own time before it called the upstream; absent if the stream began before the upstream answered (`stream_head_ms`)",
+  },
   {
     name: "x-tollgate-cost-nanos",
     what: "the cost of the request in nano-USD (10^-9 USD), if it is known before the answer begins",

@@ -24,9 +24,9 @@ test("here there are descriptors", () => {
 });
 
 test.each([
-  { code: "EMFILE", sent: false, reason: "ERROR_REASON_OVERLOADED", isAside: false },
-  { code: "ECONNREFUSED", sent: false, reason: "ERROR_REASON_UPSTREAM_FAILED", isAside: true },
-])("ten connections that fail with $code set the upstream aside: $isAside", ({ code, sent, reason, isAside }) => {
+  { code: "EMFILE", sent: false, reason: "ERROR_REASON_OVERLOADED", isEjected: false },
+  { code: "ECONNREFUSED", sent: false, reason: "ERROR_REASON_UPSTREAM_FAILED", isEjected: true },
+])("ten connections that fail with $code eject the upstream: $isEjected", ({ code, sent, reason, isEjected }) => {
   const health = new UpstreamHealth();
   const target = health.of("m");
   const error = connectionFailure(coded(code), sent);
@@ -36,8 +36,8 @@ test.each([
     recordOutcome(target, evidence, { error, status: 0, hasOutput: false } as never, undefined);
     target.end();
   }
-  expect(health.asides(10).length > 0).toBe(isAside);
-  expect(nextAfter(error).shouldFailover, "no other target could be reached either").toBe(isAside);
+  expect(health.ejections(10).length > 0).toBe(isEjected);
+  expect(nextAfter(error).shouldFailover, "no other target could be reached either").toBe(isEjected);
 });
 
 test("that none is left has one line, and one once it was well for half a minute", () => {

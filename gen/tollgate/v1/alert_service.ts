@@ -37,8 +37,8 @@ export enum AlertKind {
   ALERT_KIND_ERROR_SHARE = 5,
   /** ALERT_KIND_FIRST_TOKEN_SLOW - The 95th percentile of the time to the first token over window_minutes is at least threshold_ms. */
   ALERT_KIND_FIRST_TOKEN_SLOW = 6,
-  /** ALERT_KIND_UPSTREAM_ASIDE - An upstream, or a model of it, gets no requests for now because requests to it fail. For operators. */
-  ALERT_KIND_UPSTREAM_ASIDE = 7,
+  /** ALERT_KIND_UPSTREAM_EJECTED - An upstream, or a model of it, gets no requests for now because requests to it fail. For operators. */
+  ALERT_KIND_UPSTREAM_EJECTED = 7,
   /**
    * ALERT_KIND_CREDENTIAL_REFUSED - An upstream does not take the gateway's credential, or the gateway's account there lacks funds or access. For
    * operators.

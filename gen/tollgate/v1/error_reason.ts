@@ -125,7 +125,7 @@ export enum ErrorReason {
   /**
    * ERROR_REASON_UPSTREAM_CREDENTIAL - Every target of the model refuses the gateway's own credential, or the gateway's account there has no funds or no
    * access to the model. Only the operator can fix it.
-   * Example: {"model": "gpt-5.4", "problem": "its account has no funds"}
+   * Example: {"model": "gpt-5.4", "problem": "the operator's account there has no funds"}
    */
   ERROR_REASON_UPSTREAM_CREDENTIAL = 43,
   /**

@@ -18,7 +18,7 @@ import type {
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
-import { UpstreamAside } from "./upstream_service.js";
+import { UpstreamEjection } from "./upstream_service.js";
 
 /** Node is one gateway of those that share a database. */
 export interface Node {
@@ -54,15 +54,15 @@ export interface Node {
   /** How far the clock of the node's machine is ahead of the database's time, in milliseconds. Negative: it is behind. */
   clockSkewMs: bigint;
   /** The ejections of the node. */
-  asides: NodeAside[];
+  ejections: NodeEjection[];
 }
 
-/** NodeAside is an ejection on a node. */
-export interface NodeAside {
+/** NodeEjection is an ejection on a node. */
+export interface NodeEjection {
   /** The upstream's id. */
   upstream: string;
   /** What is ejected, and why. */
-  aside?: UpstreamAside | undefined;
+  ejection?: UpstreamEjection | undefined;
 }
 
 /** ListNodesRequest is the request of ListNodes. */
@@ -95,7 +95,7 @@ function createBaseNode(): Node {
     grpcAddress: "",
     modelCount: 0n,
     clockSkewMs: 0n,
-    asides: [],
+    ejections: [],
   };
 }
 
@@ -146,8 +146,8 @@ export const Node: MessageFns<Node> = {
       }
       writer.uint32(96).int64(message.clockSkewMs);
     }
-    for (const v of message.asides) {
-      NodeAside.encode(v!, writer.uint32(106).fork()).join();
+    for (const v of message.ejections) {
+      NodeEjection.encode(v!, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -266,7 +266,7 @@ export const Node: MessageFns<Node> = {
               break;
             }
 
-            message.asides.push(NodeAside.decode(reader, reader.uint32()));
+            message.ejections.push(NodeEjection.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -282,22 +282,22 @@ export const Node: MessageFns<Node> = {
   },
 };
 
-function createBaseNodeAside(): NodeAside {
-  return { upstream: "", aside: undefined };
+function createBaseNodeEjection(): NodeEjection {
+  return { upstream: "", ejection: undefined };
 }
 
-export const NodeAside: MessageFns<NodeAside> = {
-  encode(message: NodeAside, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const NodeEjection: MessageFns<NodeEjection> = {
+  encode(message: NodeEjection, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.upstream !== "") {
       writer.uint32(10).string(message.upstream);
     }
-    if (message.aside !== undefined) {
-      UpstreamAside.encode(message.aside, writer.uint32(18).fork()).join();
+    if (message.ejection !== undefined) {
+      UpstreamEjection.encode(message.ejection, writer.uint32(18).fork()).join();
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): NodeAside {
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeEjection {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -306,7 +306,7 @@ export const NodeAside: MessageFns<NodeAside> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseNodeAside();
+      const message = createBaseNodeEjection();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -323,7 +323,7 @@ export const NodeAside: MessageFns<NodeAside> = {
               break;
             }
 
-            message.aside = UpstreamAside.decode(reader, reader.uint32());
+            message.ejection = UpstreamEjection.decode(reader, reader.uint32());
             continue;
           }
         }

@@ -53,22 +53,22 @@ export enum UpstreamTestResult {
   UNRECOGNIZED = -1,
 }
 
-/** AsideCause is why an upstream, or a model of it, is ejected. */
-export enum AsideCause {
-  /** ASIDE_CAUSE_UNSPECIFIED - Not set; never sent. */
-  ASIDE_CAUSE_UNSPECIFIED = 0,
-  /** ASIDE_CAUSE_FAILING - Requests to it fail. */
-  ASIDE_CAUSE_FAILING = 1,
-  /** ASIDE_CAUSE_RATE_LIMITED - The upstream's own rate limit is reached. */
-  ASIDE_CAUSE_RATE_LIMITED = 2,
-  /** ASIDE_CAUSE_CREDENTIAL - The upstream refuses the gateway's credential. */
-  ASIDE_CAUSE_CREDENTIAL = 3,
-  /** ASIDE_CAUSE_NO_FUNDS - The gateway's account there has no funds. */
-  ASIDE_CAUSE_NO_FUNDS = 4,
-  /** ASIDE_CAUSE_ACCESS - The gateway's account there may not use the model. */
-  ASIDE_CAUSE_ACCESS = 5,
-  /** ASIDE_CAUSE_MODEL_UNKNOWN - The upstream does not have the model. */
-  ASIDE_CAUSE_MODEL_UNKNOWN = 6,
+/** EjectionCause is why an upstream, or a model of it, is ejected. */
+export enum EjectionCause {
+  /** EJECTION_CAUSE_UNSPECIFIED - Not set; never sent. */
+  EJECTION_CAUSE_UNSPECIFIED = 0,
+  /** EJECTION_CAUSE_FAILING - Requests to it fail. */
+  EJECTION_CAUSE_FAILING = 1,
+  /** EJECTION_CAUSE_RATE_LIMITED - The upstream's own rate limit is reached. */
+  EJECTION_CAUSE_RATE_LIMITED = 2,
+  /** EJECTION_CAUSE_CREDENTIAL - The upstream refuses the gateway's credential. */
+  EJECTION_CAUSE_CREDENTIAL = 3,
+  /** EJECTION_CAUSE_NO_FUNDS - The gateway's account there has no funds. */
+  EJECTION_CAUSE_NO_FUNDS = 4,
+  /** EJECTION_CAUSE_ACCESS - The gateway's account there may not use the model. */
+  EJECTION_CAUSE_ACCESS = 5,
+  /** EJECTION_CAUSE_MODEL_UNKNOWN - The upstream does not have the model. */
+  EJECTION_CAUSE_MODEL_UNKNOWN = 6,
   UNRECOGNIZED = -1,
 }
 
@@ -89,15 +89,15 @@ export interface Upstream {
   /** The identifiers of the models that the upstream serves. */
   models: string[];
   /** The ejections of the upstream on all nodes. Those of other nodes are up to 5 seconds old. Empty: none. */
-  asides: UpstreamAside[];
+  ejections: UpstreamEjection[];
 }
 
-/** UpstreamAside is an ejection: an upstream, or one model of it, gets no requests for a while. */
-export interface UpstreamAside {
+/** UpstreamEjection is an ejection: an upstream, or one model of it, gets no requests for a while. */
+export interface UpstreamEjection {
   /** The ejected model, as the upstream names it. Empty: the whole upstream. */
   model: string;
   /** Why it is ejected. */
-  cause: AsideCause;
+  cause: EjectionCause;
   /** How long it stays ejected, in milliseconds. 0: until a request succeeds. */
   coolingMs: bigint;
   /** The id of the node that ejected it. Each node decides by its own requests. */
@@ -179,7 +179,7 @@ export interface TestUpstreamResponse {
 }
 
 function createBaseUpstream(): Upstream {
-  return { id: "", family: "", baseUrl: "", health: 0, coolingMs: 0n, running: 0n, models: [], asides: [] };
+  return { id: "", family: "", baseUrl: "", health: 0, coolingMs: 0n, running: 0n, models: [], ejections: [] };
 }
 
 export const Upstream: MessageFns<Upstream> = {
@@ -211,8 +211,8 @@ export const Upstream: MessageFns<Upstream> = {
     for (const v of message.models) {
       writer.uint32(58).string(v!);
     }
-    for (const v of message.asides) {
-      UpstreamAside.encode(v!, writer.uint32(66).fork()).join();
+    for (const v of message.ejections) {
+      UpstreamEjection.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -291,7 +291,7 @@ export const Upstream: MessageFns<Upstream> = {
               break;
             }
 
-            message.asides.push(UpstreamAside.decode(reader, reader.uint32()));
+            message.ejections.push(UpstreamEjection.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -307,12 +307,12 @@ export const Upstream: MessageFns<Upstream> = {
   },
 };
 
-function createBaseUpstreamAside(): UpstreamAside {
+function createBaseUpstreamEjection(): UpstreamEjection {
   return { model: "", cause: 0, coolingMs: 0n, nodeId: "" };
 }
 
-export const UpstreamAside: MessageFns<UpstreamAside> = {
-  encode(message: UpstreamAside, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const UpstreamEjection: MessageFns<UpstreamEjection> = {
+  encode(message: UpstreamEjection, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.model !== "") {
       writer.uint32(10).string(message.model);
     }
@@ -331,7 +331,7 @@ export const UpstreamAside: MessageFns<UpstreamAside> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): UpstreamAside {
+  decode(input: BinaryReader | Uint8Array, length?: number): UpstreamEjection {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -340,7 +340,7 @@ export const UpstreamAside: MessageFns<UpstreamAside> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseUpstreamAside();
+      const message = createBaseUpstreamEjection();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {

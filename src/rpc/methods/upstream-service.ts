@@ -1,6 +1,6 @@
 /** UpstreamService: the upstreams and their health, for operators. */
 import { enumWord } from "../../api/descriptors.js";
-import type { Upstream, UpstreamAside, UpstreamServiceService } from "../../api/index.js";
+import type { Upstream, UpstreamEjection, UpstreamServiceService } from "../../api/index.js";
 import { type Act, eventOf } from "../../audit/act.js";
 import { changeOf } from "../../audit/snapshot.js";
 import { required } from "../../api/check.js";
@@ -26,9 +26,9 @@ export function upstreamService({ upstreams, nodes, store }: Parts): Handlers<ty
   return {
     listUpstreams: async (request) => {
       const { rows, nextPageToken } = pageById(upstreams.list(), request, "u");
-      const others = await asidesOfOthers(nodes);
+      const others = await ejectionsOfOthers(nodes);
       // The rows are of this answer alone.
-      for (const row of rows) row.asides.push(...(others.get(row.id) ?? []));
+      for (const row of rows) row.ejections.push(...(others.get(row.id) ?? []));
       return { upstreams: [...rows], nextPageToken };
     },
     resetUpstream: ({ id }, { act }) => changed(id, act, upstreams.reset),
@@ -44,16 +44,16 @@ export function upstreamService({ upstreams, nodes, store }: Parts): Handlers<ty
   };
 }
 
-/** What other nodes said last that they have set aside, by upstream; nothing where the database is away. */
-async function asidesOfOthers(nodes: CoreParts["nodes"]): Promise<ReadonlyMap<string, readonly UpstreamAside[]>> {
-  const told = new Map<string, UpstreamAside[]>();
-  for (const { answering, asides } of await nodes.list().catch(() => []))
-    for (const { upstream, aside } of answering ? [] : asides)
-      if (aside !== undefined) told.set(upstream, [...(told.get(upstream) ?? []), aside]);
+/** What other nodes said last that they have ejected, by upstream; nothing where the database is away. */
+async function ejectionsOfOthers(nodes: CoreParts["nodes"]): Promise<ReadonlyMap<string, readonly UpstreamEjection[]>> {
+  const told = new Map<string, UpstreamEjection[]>();
+  for (const { answering, ejections } of await nodes.list().catch(() => []))
+    for (const { upstream, ejection } of answering ? [] : ejections)
+      if (ejection !== undefined) told.set(upstream, [...(told.get(upstream) ?? []), ejection]);
   return told;
 }
 
-function healthOf({ health, asides }: Upstream): object {
-  const set = asides.map(({ model, cause }) => ({ model, cause: enumWord("tollgate.v1.AsideCause", cause) }));
-  return { health: enumWord("tollgate.v1.UpstreamHealth", health), asides: set };
+function healthOf({ health, ejections }: Upstream): object {
+  const set = ejections.map(({ model, cause }) => ({ model, cause: enumWord("tollgate.v1.EjectionCause", cause) }));
+  return { health: enumWord("tollgate.v1.UpstreamHealth", health), ejections: set };
 }

@@ -81,7 +81,7 @@ const KINDS: readonly { readonly kind: string; readonly more: Json; readonly sub
   { kind: "budget_share", more: { percent: 10 }, subject: "account acme, day" },
   { kind: "error_share", more: { percent: 10, requests_min: "2" }, subject: "" },
   { kind: "first_token_slow", more: { threshold_ms: "1", requests_min: "1" }, subject: "" },
-  { kind: "upstream_aside", more: {}, subject: "upstream gone" },
+  { kind: "upstream_ejected", more: {}, subject: "upstream gone" },
   { kind: "credential_refused", more: {}, subject: "upstream strict" },
   { kind: "reload_refused", more: {}, subject: "settings file" },
   { kind: "clock_skew", more: {}, subject: `clock of ${hostname()}` },

@@ -167,7 +167,7 @@ const CAUSES: readonly Cause[] = [
     },
   },
   {
-    rules: ["TollgateErrors", "TollgateUpstreamSetAside"],
+    rules: ["TollgateErrors", "TollgateUpstreamEjected"],
     cause: "an upstream that refuses connections",
     begin: () => asking(100, () => ask(chat("Hello", { model: "gone-1" }))),
   },

@@ -76,7 +76,7 @@ test("descriptors that run out are logged once, and are nobody's fault", { timeo
   };
   await expect.poll(answered, PATIENT).toBe(200);
   const { text } = await readMetrics(gateway);
-  expect(text).not.toMatch(/^tollgate_upstream_set_aside_total\{/m);
+  expect(text).not.toMatch(/^tollgate_upstream_ejections_total\{/m);
   expect(text).toContain('tollgate_upstream_up{upstream="first"} 1');
   expect(gateway.log.filter((one) => one.includes("no file descriptor is left"))).toHaveLength(1);
 });

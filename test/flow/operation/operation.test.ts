@@ -220,7 +220,7 @@ describe("secrets", () => {
     echo(500, `Failed with ${UPSTREAM_KEY} on ${PROMPT}`),
     echo(503, `Busy with ${UPSTREAM_KEY} on ${PROMPT}`),
     echo(429, `Slow down, ${UPSTREAM_KEY}`),
-    // Last, since it sets the upstream aside.
+    // Last, since it ejects the upstream.
     echo(401, `Incorrect API key provided: ${UPSTREAM_KEY}`),
   ];
 

@@ -52,7 +52,7 @@ export async function useUp(world: World, keys: Record<string, string>, name = "
   expect(used.choices).toHaveLength(1);
 }
 
-/** Nothing that an earlier row set aside is left so. */
+/** Nothing that an earlier row ejected is left so. */
 export async function resetUpstreams({ management }: World): Promise<void> {
   await Promise.all(["fake", "gone"].map((id) => management.call("POST", `/upstreams/${id}:reset`, {})));
 }

@@ -85,7 +85,7 @@ const CONTEXT = JSON.stringify({
   },
 });
 
-/** The one row that needs an upstream that was set aside before. */
+/** The one row that needs an upstream that was ejected before. */
 export const NO_HEALTHY_UPSTREAM = "no healthy upstream";
 
 export const ROWS: readonly Row[] = [
@@ -280,7 +280,7 @@ export const ROWS: readonly Row[] = [
     retry: false,
     body: chat(script({ status: 403 })),
   },
-  // The rows before it set that upstream aside.
+  // The rows before it ejected that upstream.
   {
     name: NO_HEALTHY_UPSTREAM,
     ...serverError,

@@ -32,7 +32,7 @@ describe.each(ROWS)("$name", (row) => {
     await resetUpstreams(world);
     await useUp(world, keys, row.key);
     if (row.name !== NO_HEALTHY_UPSTREAM) return;
-    // It fails until it is set aside, and is probed once; for a second or two nobody asks it then.
+    // It fails until it is ejected, and is probed once; for a second or two nobody asks it then.
     const ask = async (): Promise<number> => (await post(row.body, world.secret)).status;
     await expect.poll(ask, { interval: 5, timeout: 60_000 }).toBe(503);
   });

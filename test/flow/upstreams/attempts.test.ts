@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 beforeEach(() => makeWell());
 
-/** The upstreams answer plainly, and none is set aside. */
+/** The upstreams answer plainly, and none is ejected. */
 async function makeWell(): Promise<void> {
   first.override = undefined;
   second.override = undefined;

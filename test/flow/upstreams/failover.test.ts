@@ -87,7 +87,7 @@ test("after the first byte nobody else is asked: the stream ends with an error",
   expect(second.requests.length).toBe(before);
 });
 
-test("an upstream that refuses our credential is set aside, and an operator can take it back at once", async () => {
+test("an upstream that refuses our credential is ejected, and an operator can take it back at once", async () => {
   await ask(JSON.stringify({ model: "pair", messages: says(script({ status: 401 })) }));
   expect(await healthOf("first")).toBe("refused");
   await management.call("POST", "/upstreams/second:reset", {});
@@ -98,7 +98,7 @@ test("an upstream that refuses our credential is set aside, and an operator can 
   expect(back.headers.get("x-tollgate-upstream")).toBe("first");
 });
 
-test("five failures in a row set an upstream aside, and the others take over", async () => {
+test("five failures in a row eject an upstream, and the others take over", async () => {
   for (let index = 0; index < 6; index += 1) {
     await ask(JSON.stringify({ model: "saved", messages: says("Hello") }));
   }

@@ -313,7 +313,7 @@ async function miscounted({ requestId }: Got): Promise<string | undefined> {
 /** What went wrong for which clients, by name: one line each. */
 async function problemsOf(wire: WireAnswers, one: Odd, isRight: (got: Got) => string | undefined): Promise<string[]> {
   odd = one;
-  // What an upstream of odd answers is set aside for is not what is asked here.
+  // What an upstream of odd answers is ejected for is not what is asked here.
   await management.call("POST", `/upstreams/${UPSTREAMS[WIRE_ANSWERS.indexOf(wire)]}:reset`, {});
   const isOfCompletions = wire.name === "openai-completions";
   const clients = CLIENTS.filter(({ name }) => (name === "completions") === isOfCompletions);

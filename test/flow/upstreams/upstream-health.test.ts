@@ -71,7 +71,7 @@ test.each([
   expect(await long.json()).toMatchObject({ error: { message: expect.stringContaining(words.slice(0, 20)) } });
 });
 
-test("a credential that is refused in words alone is told to the operator, and sets nothing aside", async () => {
+test("a credential that is refused in words alone is told to the operator, and ejects nothing", async () => {
   for (let call = 0; call < 3; call += 1) {
     const refused = await askRefused(BAD_KEY, "Hello", "worded");
     expect(refused.status).toBe(502);
@@ -86,7 +86,7 @@ test("a credential that is refused in words alone is told to the operator, and s
   expect(lines()[0]).toMatch(/look at its credential/);
   const { text: metrics } = await readMetrics(gateway);
   expect(metrics).toMatch(/^tollgate_upstream_refused_as_ours_total\{upstream="worded",model="worded"\} 3$/m);
-  expect(metrics).not.toMatch(/^tollgate_upstream_set_aside_total\{upstream="worded"/m);
+  expect(metrics).not.toMatch(/^tollgate_upstream_ejections_total\{upstream="worded"/m);
 });
 
 const told = (code: string): string =>
@@ -127,13 +127,16 @@ describe("a credential that is refused", () => {
 
   test("is an alert at once, and its upstream comes back by itself", async () => {
     for (const key of [hostile, victim]) await ask(key, refused, "alone");
-    expect(await healthOf("fake")).toMatchObject({ health: "refused", asides: [{ model: "", cause: "credential" }] });
+    expect(await healthOf("fake")).toMatchObject({
+      health: "refused",
+      ejections: [{ model: "", cause: "credential" }],
+    });
     const alert = await gateway.logged("check its api_key");
     expect(JSON.parse(alert)).toMatchObject({ level: "error", upstream: "fake", cause: "credential" });
     // Others go elsewhere meanwhile; with nobody else to ask it is probed.
     expect((await ask(victim, "Hello", "pair")).headers.get("x-tollgate-upstream")).toBe("spare");
     await expect.poll(async () => (await ask(victim, "Hello", "alone")).status).toBe(200);
-    expect(await healthOf("fake")).toMatchObject({ health: "healthy", asides: [] });
+    expect(await healthOf("fake")).toMatchObject({ health: "healthy", ejections: [] });
     expect((await ask(victim, "Hello", "pair")).headers.get("x-tollgate-upstream")).toBe("fake");
   });
 
@@ -151,7 +154,7 @@ test("a model that an upstream does not have is asked for elsewhere, and is no m
   const response = await ask(victim, missing, "pair");
   expect(spare.requests.length).toBe(before + 1);
   expect(response.status).toBe(502);
-  expect(await healthOf("fake")).toMatchObject({ asides: [{ model: "pair", cause: "model_unknown" }] });
+  expect(await healthOf("fake")).toMatchObject({ ejections: [{ model: "pair", cause: "model_unknown" }] });
   await gateway.logged("correct the target's model");
 });
 

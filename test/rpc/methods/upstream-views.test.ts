@@ -1,23 +1,23 @@
-/** What is set aside is listed with the node that did it, of all nodes; where they cannot be asked, of this one. */
+/** What is ejected is listed with the node that did it, of all nodes; where they cannot be asked, of this one. */
 import { expect, test } from "vitest";
-import { AsideCause, type ListUpstreamsResponse, Node, UpstreamHealth } from "../../../src/api/index.js";
+import { EjectionCause, type ListUpstreamsResponse, Node, UpstreamHealth } from "../../../src/api/index.js";
 import type { CoreParts } from "../../../src/rpc/call/core.js";
 import { upstreamService } from "../../../src/rpc/methods/upstream-service.js";
 import { formatUpstreams } from "../../../src/cli/upstream.js";
 
-const aside = (model: string, nodeId: string) => ({
+const ejection = (model: string, nodeId: string) => ({
   model,
-  cause: AsideCause.ASIDE_CAUSE_FAILING,
+  cause: EjectionCause.EJECTION_CAUSE_FAILING,
   coolingMs: 12_000n,
   nodeId,
 });
 const node = (id: string, more: Partial<Node>): Node => ({ ...Node.decode(new Uint8Array()), id, ...more });
 const NODES = [
-  node("node_a", { answering: true, asides: [{ upstream: "one", aside: aside("m", "node_a") }] }),
+  node("node_a", { answering: true, ejections: [{ upstream: "one", ejection: ejection("m", "node_a") }] }),
   node("node_b", {
-    asides: [
-      { upstream: "one", aside: aside("", "node_b") },
-      { upstream: "gone", aside: aside("", "node_b") },
+    ejections: [
+      { upstream: "one", ejection: ejection("", "node_b") },
+      { upstream: "gone", ejection: ejection("", "node_b") },
     ],
   }),
 ];
@@ -31,7 +31,7 @@ async function listed(nodes: () => Promise<readonly Node[]>): Promise<ListUpstre
     coolingMs: 0n,
     running: 0n,
     models: [],
-    asides: id === "one" ? [aside("m", "node_a")] : [],
+    ejections: id === "one" ? [ejection("m", "node_a")] : [],
   }));
   // As much of a core as a list reads.
   const parts = { upstreams: { list: () => upstreams }, nodes: { list: nodes } } as unknown as CoreParts;
@@ -39,9 +39,12 @@ async function listed(nodes: () => Promise<readonly Node[]>): Promise<ListUpstre
   return (await listUpstreams({ pageSize: 0, pageToken: "" }, {} as never)) as ListUpstreamsResponse;
 }
 
-test("what other nodes set aside is there with their ids, each once", async () => {
+test("what other nodes ejected is there with their ids, each once", async () => {
   const answer = await listed(() => Promise.resolve(NODES));
-  const told = answer.upstreams.map(({ id, asides }) => [id, asides.map(({ model, nodeId }) => `${model}@${nodeId}`)]);
+  const told = answer.upstreams.map(({ id, ejections }) => [
+    id,
+    ejections.map(({ model, nodeId }) => `${model}@${nodeId}`),
+  ]);
   expect(told).toEqual([
     ["one", ["m@node_a", "@node_b"]],
     ["two", []],
@@ -53,5 +56,5 @@ test("what other nodes set aside is there with their ids, each once", async () =
 
 test("where the other nodes cannot be asked, this one tells of itself", async () => {
   const answer = await listed(() => Promise.reject(new Error("the database is away")));
-  expect(answer.upstreams[0]?.asides.map(({ nodeId }) => nodeId)).toEqual(["node_a"]);
+  expect(answer.upstreams[0]?.ejections.map(({ nodeId }) => nodeId)).toEqual(["node_a"]);
 });

@@ -69,7 +69,7 @@ test.each(TITLED)("on every wire, and to every client: $title", (row) => {
   }
 });
 
-test.each(TITLED)("sets nothing aside for others: $title", async (row) => {
+test.each(TITLED)("ejects nothing for others: $title", async (row) => {
   const bench = new Bench(OWN_SERVERS);
   bench.says = { status: row.status, headers: {}, body: Buffer.from(JSON.stringify(row.body)) };
   for (let round = 0; round < 8; round += 1) await bench.ask("mallory");
