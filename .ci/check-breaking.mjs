@@ -1,6 +1,6 @@
 /**
  * Fails where the protocol breaks clients of the release that proto/baseline.binpb describes. `write` makes that file
- * of what proto/ is now: with each release, and never between.
+ * of what proto/ is now: with each release. Before the first release that anybody installs, a rename may do so too.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
