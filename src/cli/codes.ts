@@ -62,8 +62,14 @@ export function addCodeCommands(program: Command): void {
 async function create(amountNanos: bigint, options: CreateOptions): Promise<void> {
   await typedIn("code", amountNanos, options, async (connection) => {
     const ttlSeconds = Number(options.days ?? 0n) * DAY_S;
-    const wish = { count: Number(options.count ?? 1n), amountNanos, amount: undefined, note: options.note, ttlSeconds };
-    const answer = await connection.call(service.createTopUpCodes, wish);
+    const params = {
+      count: Number(options.count ?? 1n),
+      amountNanos,
+      amount: undefined,
+      note: options.note,
+      ttlSeconds,
+    };
+    const answer = await connection.call(service.createTopUpCodes, params);
     connection.show(service.createTopUpCodes, answer, ({ codes }) => codes.join("\n"));
     if (!options.json) remark(`Made ${printable(answer.batchId)}. ${CODES_ONCE}`);
   });

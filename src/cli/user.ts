@@ -105,16 +105,16 @@ async function list(options: ConnectionOptions & { limit: number }): Promise<voi
 async function invite(options: PlaceOptions & { email?: string }): Promise<void> {
   await connected(options, async (connection) => {
     const { account = "", role, installation = NO_ROLE, email = "" } = options;
-    const wish = { email, ttlSeconds: 0 };
+    const params = { email, ttlSeconds: 0 };
     if (account === "") {
       const answer = await connection.call(service.inviteUser, {
-        ...wish,
+        ...params,
         installationRole: installation,
       });
       connection.show(service.inviteUser, answer, ({ token }) => linkTo("invitation", token, options));
     } else {
       const answer = await connection.call(service.createInvitation, {
-        ...wish,
+        ...params,
         accountId: account,
         role,
       });

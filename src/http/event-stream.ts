@@ -23,7 +23,7 @@ const AFTER = "after_id";
 export interface EventStreamParts {
   /** Those that run: they end when the server stops. */
   readonly running: Running;
-  readonly pulse: HeartbeatTimer;
+  readonly timer: HeartbeatTimer;
   readonly blockedMsMax: number;
 }
 
@@ -75,8 +75,8 @@ class EventStream implements Sink<unknown>, RunningRequest {
     private readonly route: ManagementRoute,
     private readonly parts: EventStreamParts,
   ) {
-    const { pulse, blockedMsMax } = parts;
-    this.#stream = new StreamReply({ response: reply.raw, pulse, heartbeat: HEARTBEAT, blockedMsMax });
+    const { timer, blockedMsMax } = parts;
+    this.#stream = new StreamReply({ response: reply.raw, timer, heartbeat: HEARTBEAT, blockedMsMax });
   }
 
   async run(message: unknown): Promise<void> {

@@ -42,7 +42,7 @@ export interface GenerationParts {
   readonly lost: LostAnswers;
   /** The memory for what the ends of streams repeat. */
   readonly kept: ByteBudget;
-  readonly pulse: HeartbeatTimer;
+  readonly timer: HeartbeatTimer;
   readonly blockedMsMax: number;
   /** What clients may name of earlier answers. */
   readonly told: ItemCache;
@@ -109,7 +109,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     this.#framing = isNumbered ? new EventNumbers(format.wire.heartbeat, () => this.#requestId) : framing;
     this.#stream = new StreamReply({
       response: reply.raw,
-      pulse: parts.pulse,
+      timer: parts.timer,
       heartbeat: this.#framing?.heartbeat ?? format.wire.heartbeat,
       blockedMsMax: parts.blockedMsMax,
     });

@@ -6,9 +6,9 @@ import { Roster, type RosterEntry } from "../base/roster.js";
 const HEARTBEAT_MS = 10_000;
 
 /** A stream, as the timer sees it. */
-export interface Pulsed extends RosterEntry {
+export interface Ticking extends RosterEntry {
   /** Called a few times in each heartbeat interval. */
-  pulse(nowMs: number): void;
+  onTick(nowMs: number): void;
 }
 
 export class HeartbeatTimer {
@@ -16,7 +16,7 @@ export class HeartbeatTimer {
   /** The clock by which readers are waited for. */
   readonly listeningMs: () => number;
   readonly #heartbeatMs: number;
-  readonly #streams = new Roster<Pulsed>();
+  readonly #streams = new Roster<Ticking>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(heartbeatMs = HEARTBEAT_MS, nowMs: () => number, listeningMs = nowMs) {
@@ -30,13 +30,13 @@ export class HeartbeatTimer {
     return nowMs - lastMs >= this.#heartbeatMs;
   }
 
-  add(stream: Pulsed): void {
+  add(stream: Ticking): void {
     this.#streams.add(stream);
     const everyMs = Math.max(5, Math.min(1_000, this.#heartbeatMs / 4));
     this.#timer ??= listeningClock.every(everyMs, () => this.#tick());
   }
 
-  remove(stream: Pulsed): void {
+  remove(stream: Ticking): void {
     this.#streams.remove(stream);
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
@@ -45,6 +45,6 @@ export class HeartbeatTimer {
 
   #tick(): void {
     const nowMs = this.nowMs();
-    for (const stream of this.#streams) stream.pulse(nowMs);
+    for (const stream of this.#streams) stream.onTick(nowMs);
   }
 }

@@ -207,7 +207,7 @@ function generationRulesOf(options: HttpServerOptions, nowMs: () => number): Gen
   return {
     ...memoryOf(nowMs, options.findNames),
     kept: options.kept ?? streamEndMemory(),
-    pulse: new HeartbeatTimer(options.heartbeatMs, nowMs, listeningMsOf(options)),
+    timer: new HeartbeatTimer(options.heartbeatMs, nowMs, listeningMsOf(options)),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
 }

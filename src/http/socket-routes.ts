@@ -46,7 +46,7 @@ export interface SocketRouteParts {
 /** Adds a route for each, for refusals, and takes the upgrades. `ordinary` takes what is no good request for one. */
 export function addSocketRoutes(app: FastifyInstance, ordinary: Server, parts: SocketRouteParts): Upgrades {
   const { generation, connections, metrics, limits, ...others } = parts;
-  const { front, running, kept, told, named, pulse, blockedMsMax } = generation;
+  const { front, running, kept, told, named, timer, blockedMsMax } = generation;
   connections.watch(ordinary);
   ordinary.on("clientError", (error, stream) => {
     if (stream instanceof Socket) answerBrokenRequest(error, stream, front.newRequestId());
@@ -64,10 +64,10 @@ export function addSocketRoutes(app: FastifyInstance, ordinary: Server, parts: S
     told,
     named,
     prepared: (source, holder) => front.prepared(source, holder),
-    pulse,
+    timer,
     blockedMsMax,
     turns: new ByteBudget(TURN_BYTES_MAX),
-    allowances: new Allowances(pulse.nowMs),
+    allowances: new Allowances(timer.nowMs),
     newRequestId: () => front.newRequestId(),
     onRefused: (refusal) => front.tell(refusal),
     onAnswered: (status, durationMs) => metrics.observe({ route: path, status, durationMs }),

@@ -16,7 +16,7 @@ import { errorHeaders } from "./error-reply.js";
 import type { FrontRefusal } from "./front.js";
 import { answerHeaders } from "./headers.js";
 import type { NamedItems } from "./named-items.js";
-import type { HeartbeatTimer, Pulsed } from "./heartbeat-timer.js";
+import type { HeartbeatTimer, Ticking } from "./heartbeat-timer.js";
 import type { Running } from "./running.js";
 import { SocketResponse } from "./socket-response.js";
 import { SocketWriter } from "./socket-writer.js";
@@ -66,7 +66,7 @@ export interface SocketParts extends SocketRules {
   readonly turns: ByteBudget;
   /** What keys have left of messages that no limit of a request counts. */
   readonly allowances: Allowances;
-  readonly pulse: HeartbeatTimer;
+  readonly timer: HeartbeatTimer;
   /** Resolves when a message of theirs may be answered; undefined where that is now. Rejects with OVERLOADED. */
   readonly enter: (metadata: CallMetadata) => Promise<void> | undefined;
   readonly newRequestId: () => string;
@@ -87,7 +87,7 @@ export interface SocketOpening {
   readonly clamp: boolean | undefined;
 }
 
-export class SocketSession implements Pulsed {
+export class SocketSession implements Ticking {
   rosterIndex: number | undefined = undefined;
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
@@ -115,9 +115,9 @@ export class SocketSession implements Pulsed {
     this.#socket = socket;
     this.#opening = opening;
     this.#parts = parts;
-    this.#sinceMs = parts.pulse.nowMs();
+    this.#sinceMs = parts.timer.nowMs();
     this.#lastPingMs = this.#sinceMs;
-    this.#writer = new SocketWriter(webSocket, socket, parts.pulse.listeningMs);
+    this.#writer = new SocketWriter(webSocket, socket, parts.timer.listeningMs);
     webSocket.on("message", (data, isBinary) => this.#message(data, isBinary));
     // What is wrong with a frame closes the connection with the code that says so.
     webSocket.on("error", () => undefined);
@@ -126,7 +126,7 @@ export class SocketSession implements Pulsed {
     socket.prependListener("data", (chunk: Buffer) => this.#arrived(chunk.length));
     webSocket.on("ping", (data) => this.#control(data.length));
     webSocket.on("pong", (data) => this.#control(data.length));
-    parts.pulse.add(this);
+    parts.timer.add(this);
     void this.#watch();
   }
 
@@ -143,14 +143,14 @@ export class SocketSession implements Pulsed {
     this.#end(CLOSE.restart, undefined);
   }
 
-  pulse(nowMs: number): void {
-    const { blockedMsMax, slowMs, ageMsMax, pulse } = this.#parts;
+  onTick(nowMs: number): void {
+    const { blockedMsMax, slowMs, ageMsMax, timer } = this.#parts;
     const { bytes, sinceMs } = this.#partial;
-    const lateMs = bytes === 0 ? -1 : pulse.listeningMs() - sinceMs - slowMs;
+    const lateMs = bytes === 0 ? -1 : timer.listeningMs() - sinceMs - slowMs;
     const isSlow = lateMs >= 0 && bytes <= (lateMs / 1000) * BYTES_PER_SECOND_MIN;
     if (this.#writer.blockedMs > blockedMsMax || isSlow) return this.#webSocket.terminate();
     if (nowMs - this.#sinceMs >= ageMsMax) this.#end(CLOSE.done, this.#tooOld());
-    if (!pulse.isDue(this.#lastPingMs, nowMs)) return;
+    if (!timer.isDue(this.#lastPingMs, nowMs)) return;
     // Nothing came since the last ping, not even its answer. One who reads nothing has the time said above.
     const isSilent = this.#socket.bytesRead === this.#readBytes && !this.#writer.isFull;
     this.#unanswered = isSilent ? this.#unanswered + 1 : 0;
@@ -175,7 +175,7 @@ export class SocketSession implements Pulsed {
   /** Bytes of messages that are not whole yet find room before the rest of them comes. */
   #arrived(bytes: number): void {
     const partial = this.#partial;
-    if (partial.bytes === 0) partial.sinceMs = this.#parts.pulse.listeningMs();
+    if (partial.bytes === 0) partial.sinceMs = this.#parts.timer.listeningMs();
     partial.bytes += bytes;
     if (partial.bytes < COUNTED_BYTES_MIN || this.#webSocket.readyState !== this.#webSocket.OPEN) return;
     try {
@@ -253,13 +253,13 @@ export class SocketSession implements Pulsed {
   async #answerAll(): Promise<void> {
     this.#isBusy = true;
     for (let message = this.#queue.shift(); message !== undefined; message = this.#queue.shift()) {
-      const startMs = this.#parts.pulse.nowMs();
+      const startMs = this.#parts.timer.nowMs();
       this.#status = 200;
       // What a long one took to come was this turn's.
       if (message.length > LONG_BYTES) await endOfTurn();
       const hadAnswer = this.#isInPace() && (await this.#answer(message));
       this.#give(message.length);
-      if (hadAnswer) this.#parts.onAnswered(this.#status, this.#parts.pulse.nowMs() - startMs);
+      if (hadAnswer) this.#parts.onAnswered(this.#status, this.#parts.timer.nowMs() - startMs);
     }
     this.#isBusy = false;
     if (this.#closeWith !== undefined) this.#close();
@@ -363,7 +363,7 @@ export class SocketSession implements Pulsed {
 
   #closed(): void {
     const left = new GatewayError("ERROR_REASON_CANCELLED");
-    this.#parts.pulse.remove(this);
+    this.#parts.timer.remove(this);
     this.#running?.stop(left);
     this.#gone.abort(left);
     this.#give(this.#partial.taken);

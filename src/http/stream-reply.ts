@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { holdTurn } from "./end-of-turn.js";
 import type { AnswerHeaders } from "./headers.js";
-import type { HeartbeatTimer, Pulsed } from "./heartbeat-timer.js";
+import type { HeartbeatTimer, Ticking } from "./heartbeat-timer.js";
 
 /** What a connection is given at once: with the mark up to which it takes more, no stream holds 256 KiB. */
 const GIVEN_BYTES_MAX = 128 * 1024;
@@ -11,17 +11,17 @@ const NO_BYTES = Buffer.alloc(0);
 
 export interface StreamReplyParts {
   readonly response: ServerResponse;
-  readonly pulse: HeartbeatTimer;
+  readonly timer: HeartbeatTimer;
   /** What an idle stream is kept alive with. */
   readonly heartbeat: Buffer;
   /** A reader that takes nothing for so long is cut. */
   readonly blockedMsMax: number;
 }
 
-export class StreamReply implements Pulsed {
+export class StreamReply implements Ticking {
   rosterIndex: number | undefined = undefined;
   readonly #parts: StreamReplyParts;
-  /** As the pulse saw it last: no stream asks for the time with each event. */
+  /** As the timer saw it last: no stream asks for the time with each event. */
   #lastWriteMs = 0;
   #hasWritten = false;
   /** Since when the reader is behind; undefined while it keeps up. */
@@ -53,13 +53,13 @@ export class StreamReply implements Pulsed {
 
   /** Sends the head; the first bytes leave with it, in one write. */
   begin(headers: AnswerHeaders): void {
-    const { response, pulse } = this.#parts;
+    const { response, timer } = this.#parts;
     this.#begun = true;
     this.#hasWritten = true;
     response.writeHead(200, headers);
-    response.once("close", () => pulse.remove(this));
+    response.once("close", () => timer.remove(this));
     response.on("drain", this.#drained);
-    pulse.add(this);
+    timer.add(this);
   }
 
   /** Returns false where the reader is behind; `onDrain` tells when it caught up. */
@@ -96,7 +96,7 @@ export class StreamReply implements Pulsed {
     const { response } = this.#parts;
     if (response.socket !== null) holdTurn(response.socket);
     this.#isFull = !response.write(bytes);
-    if (this.#isFull) this.#blockedSinceMs ??= this.#parts.pulse.listeningMs();
+    if (this.#isFull) this.#blockedSinceMs ??= this.#parts.timer.listeningMs();
   }
 
   onDrain(callback: () => void): void {
@@ -105,10 +105,10 @@ export class StreamReply implements Pulsed {
 
   /** The last bytes. The reader has as long for them as for any others. */
   end(bytes: Buffer): void {
-    const { response, pulse } = this.#parts;
+    const { response, timer } = this.#parts;
     if (response.destroyed || this.#ended) return;
     this.#ended = true;
-    this.#blockedSinceMs ??= pulse.listeningMs();
+    this.#blockedSinceMs ??= timer.listeningMs();
     if (this.#isFull || bytes.length > GIVEN_BYTES_MAX) {
       // Nothing at all would be the mark of the end.
       if (bytes.length > 0) this.#waiting.push(bytes);
@@ -117,17 +117,17 @@ export class StreamReply implements Pulsed {
     else response.end(bytes);
   }
 
-  pulse(nowMs: number): void {
-    const { response, pulse, heartbeat, blockedMsMax } = this.#parts;
+  onTick(nowMs: number): void {
+    const { response, timer, heartbeat, blockedMsMax } = this.#parts;
     if (this.#blockedSinceMs !== undefined) {
-      if (pulse.listeningMs() - this.#blockedSinceMs > blockedMsMax) response.destroy();
+      if (timer.listeningMs() - this.#blockedSinceMs > blockedMsMax) response.destroy();
       return;
     }
     if (this.#hasWritten) {
       this.#hasWritten = false;
       this.#lastWriteMs = nowMs;
     }
-    if (!pulse.isDue(this.#lastWriteMs, nowMs)) return;
+    if (!timer.isDue(this.#lastWriteMs, nowMs)) return;
     this.write(heartbeat);
     this.#hasWritten = false;
     this.#lastWriteMs = nowMs;

@@ -105,16 +105,16 @@ export class Identity {
   /** Rejects with LINK_INVALID, PARAMETER_INVALID, ALREADY_EXISTS or RATE_LIMITED. */
   async makeFirstOperator(
     token: string,
-    wish: { readonly email: string; readonly name: string; readonly password: string },
+    params: { readonly email: string; readonly name: string; readonly password: string },
     device: Device,
     act: Act,
   ): Promise<SignedIn> {
-    const email = emailOf(wish.email);
-    this.#passwords.require(wish.password, email);
+    const email = emailOf(params.email);
+    this.#passwords.require(params.password, email);
     await this.#guesses.takeAddress(device.address);
     const { store } = this.#options;
-    const name = nameOf(wish.name, email);
-    const made = await this.#newUser(email, name, wish.password);
+    const name = nameOf(params.name, email);
+    const made = await this.#newUser(email, name, params.password);
     const { id } = made;
     const user: UserRow = { ...made, installationRole: "operator" };
     const { session, token: secret } = this.#newSession(user, device);
@@ -249,23 +249,23 @@ export class Identity {
   /** Rejects with LINK_INVALID, SIGN_IN_REFUSED, SECOND_FACTOR_MISSING, PARAMETER_INVALID or RATE_LIMITED. */
   async acceptInvitation(
     token: string,
-    wish: Credentials & { readonly name: string },
+    params: Credentials & { readonly name: string },
     device: Device,
     act: Act,
   ): Promise<SignedIn> {
     const { store } = this.#options;
-    const email = emailOf(wish.email);
+    const email = emailOf(params.email);
     await this.#guesses.takeAddress(device.address);
     const link = await this.#liveLink(token, "invitation");
     // Whoever holds a link made for one person is not let in as another.
     if (link.email !== null && link.email !== email) throw new GatewayError("ERROR_REASON_LINK_INVALID");
     // What is said of the form must not tell whether the address is known.
-    const name = nameOf(wish.name, email);
-    this.#passwords.require(wish.password, email);
-    const { user: known, isKnown, counted } = await this.#passwordHolder(email, wish.password, device.address);
+    const name = nameOf(params.name, email);
+    this.#passwords.require(params.password, email);
+    const { user: known, isKnown, counted } = await this.#passwordHolder(email, params.password, device.address);
     if (isKnown && known === undefined) throw this.#failed(counted);
-    if (known !== undefined) await this.secondFactors.check(known, wish.code);
-    const user = known ?? (await this.#newUser(email, name, wish.password));
+    if (known !== undefined) await this.secondFactors.check(known, params.code);
+    const user = known ?? (await this.#newUser(email, name, params.password));
     const { session, token: secret } = this.#newSession(user, device);
     const accountId = link.accountId ?? "";
     const resource = accountId === "" ? `users/${user.id}` : `accounts/${accountId}/members/${user.id}`;

@@ -7,7 +7,7 @@ import type { Caller } from "../keys/caller.js";
 import { roleMissing } from "../keys/scope-missing.js";
 import type { Role } from "../keys/roles.js";
 import { mayGive } from "../store/link-givers.js";
-import { INVITATIONS_MAX, type MemberChange, type MemberWish, MEMBERS_MAX } from "../store/member-scripts.js";
+import { INVITATIONS_MAX, type MemberChange, type MemberParams, MEMBERS_MAX } from "../store/member-scripts.js";
 import type { InstallationRole, LinkRow, MemberRole, MemberRow, UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
 import { newLink, type ToldLink } from "./new-link.js";
@@ -32,7 +32,7 @@ export interface MembersOptions {
 }
 
 /** What an invitation leads to. */
-export interface InvitationWish {
+export interface InvitationParams {
   readonly accountId: string | null;
   readonly role: MemberRole | null;
   readonly installationRole: InstallationRole | null;
@@ -41,7 +41,7 @@ export interface InvitationWish {
 }
 
 /** Somebody whom an operator makes. */
-export interface UserWish {
+export interface UserParams {
   readonly email: string;
   readonly name: string;
   readonly installationRole: InstallationRole | null;
@@ -77,11 +77,16 @@ export class Members {
     await this.#change({ accountId, userId, role: null, keepsKeys }, afterLeaving(keepsKeys), caller, act);
   }
 
-  async #change(asked: Omit<MemberWish, "byOwner" | "nowMs">, after: string, caller: Caller, act: Act): Promise<void> {
+  async #change(
+    asked: Omit<MemberParams, "byOwner" | "nowMs">,
+    after: string,
+    caller: Caller,
+    act: Act,
+  ): Promise<void> {
     const { accountId, userId } = asked;
-    const wish = { ...asked, byOwner: isOwner(caller), nowMs: this.#nowMs() };
+    const params = { ...asked, byOwner: isOwner(caller), nowMs: this.#nowMs() };
     const event = eventOf(act, { resource: `accounts/${accountId}/members/${userId}`, accountId, after });
-    const change = await this.options.store.changeMember(wish, event);
+    const change = await this.options.store.changeMember(params, event);
     requireDone(change, { kind: "account", id: accountId }, { kind: "member", id: userId }, caller);
     markWritten(act);
     await this.options.keys.publishRights(userId);
@@ -102,15 +107,15 @@ export class Members {
   }
 
   /** Rejects with RESOURCE_UNKNOWN, ROLE_MISSING or PARAMETER_INVALID. */
-  async invite(wish: InvitationWish, caller: Caller, act: Act): Promise<ToldLink> {
-    const { accountId, role, installationRole } = wish;
+  async invite(params: InvitationParams, caller: Caller, act: Act): Promise<ToldLink> {
+    const { accountId, role, installationRole } = params;
     if (accountId !== null) await this.#requireAccount(accountId);
     if (!mayGive(roleOf(caller), { kind: "invitation", accountId, role })) throw roleMissing(caller.user, "members");
-    if (!Number.isInteger(wish.ttlSeconds) || wish.ttlSeconds > TTL_S_MAX)
+    if (!Number.isInteger(params.ttlSeconds) || params.ttlSeconds > TTL_S_MAX)
       throw invalid("ttl_seconds", `must be at most ${TTL_S_MAX}`);
-    const email = wish.email === "" ? null : emailOf(wish.email);
+    const email = params.email === "" ? null : emailOf(params.email);
     const leads = { accountId, role, installationRole, email };
-    const made = this.#newLink("invitation", wish.ttlSeconds || TTL_S, leads, caller);
+    const made = this.#newLink("invitation", params.ttlSeconds || TTL_S, leads, caller);
     const after = JSON.stringify({ role, installation_role: installationRole });
     const resource = accountId === null ? "users:invite" : `accounts/${accountId}/invitations/${made.link.id}`;
     const event = eventOf(act, { resource, accountId: accountId ?? "", after });
@@ -161,12 +166,16 @@ export class Members {
    * With a link by which the person sets a password. Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN or
    * PARAMETER_INVALID.
    */
-  async create(wish: UserWish, caller: Caller, act: Act): Promise<{ readonly user: UserRow; readonly token: string }> {
-    const email = emailOf(wish.email);
-    const { accountId, role, installationRole } = wish;
+  async create(
+    params: UserParams,
+    caller: Caller,
+    act: Act,
+  ): Promise<{ readonly user: UserRow; readonly token: string }> {
+    const email = emailOf(params.email);
+    const { accountId, role, installationRole } = params;
     if (accountId !== null) await this.#requireAccount(accountId);
     const id = makeId("user", this.options.randomBytes);
-    const named = { id, email, name: nameOf(wish.name, email), password: null, installationRole };
+    const named = { id, email, name: nameOf(params.name, email), password: null, installationRole };
     const user = { ...named, createTimeMs: this.#nowMs(), signInTimeMs: null, secondFactor: false };
     const { link, token } = this.#newLink("password", RESET_S, { userId: id }, caller);
     const told = { installation_role: installationRole, account_id: accountId, role: accountId === null ? null : role };

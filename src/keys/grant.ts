@@ -28,24 +28,24 @@ export interface KeyInLine {
 }
 
 /**
- * The wish as it may be granted: a key of the caller's account, within the caller's own settings, which stand wherever
- * the wish says nothing. An operator's wish stays as it is. Throws RESOURCE_UNKNOWN for another account, SCOPE_MISSING,
+ * The settings of a new key as they may be granted: a key of the caller's account, within the caller's own settings, which stand wherever
+ * the request says nothing. An operator's request stays as it is. Throws RESOURCE_UNKNOWN for another account, SCOPE_MISSING,
  * and KEY_TOO_WIDE.
  */
-export function grantedParams(caller: Caller, wish: CreateKeyParams): CreateKeyParams {
-  const settings = newSettings(wish.settings);
-  if (caller.user !== undefined) return paramsOfUser(caller, caller.user, { ...wish, settings });
-  if (caller.hasScope("operator")) return { ...wish, settings };
-  if (wish.accountId !== caller.accountId)
-    throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
-  if (wish.secret !== undefined && wish.secret !== "") throw scopeMissing(caller, "operator");
+export function grantedParams(caller: Caller, params: CreateKeyParams): CreateKeyParams {
+  const settings = newSettings(params.settings);
+  if (caller.user !== undefined) return paramsOfUser(caller, caller.user, { ...params, settings });
+  if (caller.hasScope("operator")) return { ...params, settings };
+  if (params.accountId !== caller.accountId)
+    throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: params.accountId });
+  if (params.secret !== undefined && params.secret !== "") throw scopeMissing(caller, "operator");
   if (makerCount(caller) >= MAKERS_MAX) {
     const problem = `has ${MAKERS_MAX} makers above it, the maximum, and cannot make keys`;
     throw new GatewayError("ERROR_REASON_KEY_TOO_WIDE", { setting: "scopes", problem: `your key ${problem}` });
   }
   const granted = inherited(settings, boundsOf(caller));
   requireMayGrant(caller, granted);
-  return { ...wish, settings: granted, makerId: caller.keyId };
+  return { ...params, settings: granted, makerId: caller.keyId };
 }
 
 /** Throws SCOPE_MISSING or KEY_TOO_WIDE where the settings go beyond the caller's own. */
@@ -119,14 +119,14 @@ export function requireMayEnd(caller: Caller, { key, makerIds }: KeyInLine): voi
 /** Who changes keys that others made. */
 const KEEPERS: ReadonlySet<Role> = new Set(["owner", "admin"]);
 
-function paramsOfUser(caller: Caller, user: CallerUser, wish: CreateKeyParams): CreateKeyParams {
+function paramsOfUser(caller: Caller, user: CallerUser, params: CreateKeyParams): CreateKeyParams {
   if (user.role !== "operator") {
-    if (wish.accountId !== caller.accountId)
-      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
-    if (wish.secret !== undefined && wish.secret !== "") throw roleMissing(user, "operator");
-    requireUserMayGrant(user, wish.settings ?? newSettings(undefined));
+    if (params.accountId !== caller.accountId)
+      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: params.accountId });
+    if (params.secret !== undefined && params.secret !== "") throw roleMissing(user, "operator");
+    requireUserMayGrant(user, params.settings ?? newSettings(undefined));
   }
-  return { ...wish, makerUserId: user.id };
+  return { ...params, makerUserId: user.id };
 }
 
 function requireUserMayGrant(user: CallerUser, { scopes }: KeySettings): void {

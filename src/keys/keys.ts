@@ -155,10 +155,10 @@ export class Keys {
    * Makes a key, or imports the secret of one. Refuses with RESOURCE_UNKNOWN without such an account,
    * PARAMETER_INVALID, and ALREADY_EXISTS where a key has or had the secret.
    */
-  async create(wish: CreateKeyParams, act: Act): Promise<KeyWithSecret> {
-    const secret = wish.secret === undefined || wish.secret === "" ? makeSecret(this.#randomBytes) : wish.secret;
-    const row = this.newRow(wish, secret);
-    await this.#requireAccount(wish.accountId);
+  async create(params: CreateKeyParams, act: Act): Promise<KeyWithSecret> {
+    const secret = params.secret === undefined || params.secret === "" ? makeSecret(this.#randomBytes) : params.secret;
+    const row = this.newRow(params, secret);
+    await this.#requireAccount(params.accountId);
     // The store knows current digests to be unique; a secret that was rotated away was given up for a reason.
     const { row: taken } = await this.#find(secret);
     const isMade = taken === undefined && (await this.#store.keys.create(row, keyEvent(act, undefined, row)));
@@ -168,9 +168,9 @@ export class Keys {
   }
 
   /** Makes a key whose secret nobody learns, and which no list shows. */
-  async createHidden(wish: CreateKeyParams): Promise<Key> {
-    const row = this.newRow(wish, makeSecret(this.#randomBytes), hiddenId(this.#makeId()));
-    await this.#requireAccount(wish.accountId);
+  async createHidden(params: CreateKeyParams): Promise<Key> {
+    const row = this.newRow(params, makeSecret(this.#randomBytes), hiddenId(this.#makeId()));
+    await this.#requireAccount(params.accountId);
     await this.#store.keys.create(row, keyEvent(gatewayAct("playground", this.#timeMs()), undefined, row));
     return keyOf(row);
   }
@@ -301,14 +301,14 @@ export class Keys {
   }
 
   /** The row of a new key, which is not stored yet. Throws PARAMETER_INVALID. */
-  newRow(wish: CreateKeyParams, secret: string, id = this.#makeId()): KeyRow {
+  newRow(params: CreateKeyParams, secret: string, id = this.#makeId()): KeyRow {
     requireImportable(secret);
     return searchable({
       id,
-      accountId: wish.accountId,
-      makerId: wish.makerId ?? null,
-      makerUserId: wish.makerUserId ?? null,
-      settings: KeySettings.encode(newSettings(wish.settings)).finish(),
+      accountId: params.accountId,
+      makerId: params.makerId ?? null,
+      makerUserId: params.makerUserId ?? null,
+      settings: KeySettings.encode(newSettings(params.settings)).finish(),
       digest: this.#peppers.digestOf(secret),
       previousDigest: null,
       previousUntilMs: null,
@@ -320,8 +320,8 @@ export class Keys {
   }
 
   /** The row of a settings file's key: with the digest of the one that has the secret, where there is one. */
-  async seedRow(wish: CreateKeyParams, secret: string): Promise<KeyRow> {
-    const row = this.newRow(wish, secret);
+  async seedRow(params: CreateKeyParams, secret: string): Promise<KeyRow> {
+    const row = this.newRow(params, secret);
     if (!this.#peppers.areTwo) return row;
     const { row: found, digest } = await this.#rotation.findNamed(this.#store.keys, secret);
     return found === undefined ? row : { ...row, digest };

@@ -12,7 +12,7 @@ const PAGE_SIZE = 100;
 /** No payment has nearly as many refunds. */
 const REFUNDS_MAX = 1_000;
 
-export interface SessionWish {
+export interface SessionParams {
   readonly paymentId: string;
   readonly accountId: string;
   readonly amountNanos: bigint;
@@ -42,8 +42,8 @@ export class StripeApi {
   }
 
   /** A new Checkout Session. Rejects with CARD_PAYMENTS_UNAVAILABLE. */
-  createSession(wish: SessionWish): Promise<Stripe.Checkout.Session> {
-    const { paymentId, accountId, amountNanos, expireTimeMs } = wish;
+  createSession(params: SessionParams): Promise<Stripe.Checkout.Session> {
+    const { paymentId, accountId, amountNanos, expireTimeMs } = params;
     const { consoleUrl } = this.settings;
     const back = `${consoleUrl}/billing?${new URLSearchParams({ account: accountId, payment: paymentId }).toString()}`;
     const metadata = { [HINT_ID]: paymentId, [HINT_CONSOLE]: consoleUrl };

@@ -31,7 +31,7 @@ export interface TopUpOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface BatchWish {
+export interface BatchParams {
   readonly count: number;
   readonly amountNanos: bigint;
   readonly note: string;
@@ -78,10 +78,13 @@ export class TopUpCodes {
   }
 
   /** Rejects with PARAMETER_INVALID. */
-  async create(wish: BatchWish, act: Act): Promise<{ readonly batchId: string; readonly codes: readonly string[] }> {
-    checkWish(wish);
+  async create(
+    params: BatchParams,
+    act: Act,
+  ): Promise<{ readonly batchId: string; readonly codes: readonly string[] }> {
+    checkParams(params);
     const { store, randomBytes } = this.options;
-    const { count, amountNanos, note, ttlSeconds } = wish;
+    const { count, amountNanos, note, ttlSeconds } = params;
     const batchId = makeId("batch", randomBytes);
     const createTimeMs = this.#nowMs();
     const expireTimeMs = createTimeMs + (ttlSeconds || YEAR_S) * 1_000;
@@ -159,7 +162,7 @@ export class TopUpCodes {
   }
 }
 
-function checkWish({ count, amountNanos, note, ttlSeconds }: BatchWish): void {
+function checkParams({ count, amountNanos, note, ttlSeconds }: BatchParams): void {
   if (count < 1 || count > COUNT_MAX) throw invalid("count", `must be 1 to ${COUNT_MAX}`);
   if (amountNanos < 1n || amountNanos > AMOUNT_NANOS_MAX)
     throw invalid("amount_nanos", `must be above 0 and at most ${formatUsd(AMOUNT_NANOS_MAX)} USD`);

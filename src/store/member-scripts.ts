@@ -82,7 +82,7 @@ export interface Removal {
 }
 
 /** Only an owner makes, changes and removes owners. */
-export interface MemberWish {
+export interface MemberParams {
   readonly accountId: string;
   readonly userId: string;
   /** Null removes the member. */
@@ -132,8 +132,8 @@ export const MEMBER_SCRIPTS = {
   },
 
   /** An account that has members keeps an owner. */
-  *changeMember(wish: MemberWish, event: AuditEvent): Script<MemberChange> {
-    const { accountId, userId, role, byOwner, keepsKeys, nowMs } = wish;
+  *changeMember(params: MemberParams, event: AuditEvent): Script<MemberChange> {
+    const { accountId, userId, role, byOwner, keepsKeys, nowMs } = params;
     yield* lock(`members ${accountId}`);
     const member = yield* row<{ readonly role: MemberRole }>(MEMBER, accountId, userId);
     if (member === undefined) return "unknown";

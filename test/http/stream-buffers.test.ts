@@ -21,8 +21,8 @@ beforeEach(async () => {
   client.pause();
   client.write("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
   [, response] = await once(server, "request");
-  const pulse = new HeartbeatTimer(60_000, () => performance.now());
-  stream = new StreamReply({ response, pulse, heartbeat: Buffer.from(":\n"), blockedMsMax: 60_000 });
+  const timer = new HeartbeatTimer(60_000, () => performance.now());
+  stream = new StreamReply({ response, timer, heartbeat: Buffer.from(":\n"), blockedMsMax: 60_000 });
   stream.begin({ "x-request-id": "one" });
 });
 afterEach(() => {

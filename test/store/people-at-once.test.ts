@@ -93,7 +93,7 @@ const WRITERS: readonly Writer[] = [
   { of: (id) => call("enrolSecondFactor", factorOf(id), TEST_EVENT) },
   { of: (id) => call("confirmSecondFactor", confirmed(id), codesOf(id, "first"), TEST_EVENT) },
   { of: (id) => call("replaceRecoveryCodes", id, codesOf(id, "other"), TEST_EVENT), before: confirmedBefore },
-  { of: (id) => call("changeMember", memberWish(id, "admin"), TEST_EVENT) },
+  { of: (id) => call("changeMember", memberParams(id, "admin"), TEST_EVENT) },
   { of: (id) => call("setPassword", id, "new", { password: "old" }, TEST_EVENT) },
 ];
 
@@ -106,7 +106,7 @@ const acceptance = (id: string) => ({
 });
 const factorOf = (userId: string) => ({ userId, sealed: digestOf("seal"), lastStep: 1, createTimeMs: NOW_MS });
 const confirmed = (userId: string) => ({ userId, step: 2, sessionId: `${userId} first`, nowMs: NOW_MS });
-const memberWish = (userId: string, role: "admin" | null) => ({
+const memberParams = (userId: string, role: "admin" | null) => ({
   accountId: "acme",
   userId,
   role,
@@ -136,7 +136,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
   );
 
   test("a hidden key is made before its person leaves the account, and ends then, or it is not made", async () => {
-    const leaves = (id: string): Call => call("changeMember", memberWish(id, null), TEST_EVENT);
+    const leaves = (id: string): Call => call("changeMember", memberParams(id, null), TEST_EVENT);
     await world.everyOrder(
       (id) => call("playgroundKey", id, "acme", `key_${id}`),
       leaves,

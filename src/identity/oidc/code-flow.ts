@@ -20,7 +20,7 @@ export interface OidcOptions {
   readonly freshMs: number;
 }
 
-export interface BeginWish {
+export interface BeginParams {
   readonly name: string;
   readonly fresh: boolean;
   readonly invitation: string;
@@ -67,7 +67,7 @@ export class Oidc {
   }
 
   /** Rejects with RESOURCE_UNKNOWN, OIDC_SIGN_IN_REFUSED, ISSUER_FAILED or OVERLOADED. */
-  async begin({ name, fresh, invitation, origin }: BeginWish): Promise<Begun> {
+  async begin({ name, fresh, invitation, origin }: BeginParams): Promise<Begun> {
     const issuer = this.#issuer(name);
     if (!URL.canParse(origin)) throw notTaken(issuer, "start the sign-in from the console page, in a browser");
     const { seal, clients, nowMs, freshMs } = this.options;

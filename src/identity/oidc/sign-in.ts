@@ -10,7 +10,7 @@ import { type Device, newSession, type SignedIn } from "../new-session.js";
 import type { SecondFactors } from "../second-factors.js";
 import { digestOf, makeId, type RandomBytes } from "../tokens.js";
 import { notTaken } from "./issuer.js";
-import type { Begun, BeginWish, CameBack, Oidc } from "./code-flow.js";
+import type { Begun, BeginParams, CameBack, Oidc } from "./code-flow.js";
 import { PENDING_MS } from "./pending.js";
 
 export interface OidcSignInOptions {
@@ -27,7 +27,7 @@ export interface OidcSignInOptions {
   readonly checkPassword: (user: UserRow, password: string, address: string) => Promise<void>;
 }
 
-export interface FinishWish {
+export interface FinishParams {
   readonly name: string;
   readonly query: string;
   /** The sealed sign-in of the browser's cookie; empty where it has none. */
@@ -63,24 +63,24 @@ export class OidcSignIn {
   }
 
   /** Rejects as `Oidc.begin` does, or with RATE_LIMITED. */
-  async begin(wish: BeginWish, address: string): Promise<Begun> {
+  async begin(params: BeginParams, address: string): Promise<Begun> {
     await this.options.takeAddress(address);
-    return this.options.oidc.begin(wish);
+    return this.options.oidc.begin(params);
   }
 
   /** Rejects as `Oidc.comeBack` does, or with RATE_LIMITED, SIGN_IN_REFUSED or LINK_INVALID. */
-  async finish(wish: FinishWish, device: Device, act: Act): Promise<Finished> {
+  async finish(params: FinishParams, device: Device, act: Act): Promise<Finished> {
     const { oidc, store, checkPassword, secondFactors, takeAddress } = this.options;
     await takeAddress(device.address);
-    const back = await oidc.comeBack(wish.name, wish.query, wish.sealed);
+    const back = await oidc.comeBack(params.name, params.query, params.sealed);
     const { vouched } = back;
     const entrance = this.#entranceOf(back, await store.oidcFacts(vouched, vouched.email));
     const { user, needsPassword } = entrance;
-    const lacks = { password: needsPassword && wish.password === "", code: user.secondFactor && wish.code === "" };
+    const lacks = { password: needsPassword && params.password === "", code: user.secondFactor && params.code === "" };
     if (lacks.password || lacks.code)
       return { kind: "needed", ...lacks, email: vouched.email, sealed: oidc.sealKnown(back) };
-    if (needsPassword) await checkPassword(user, wish.password, device.address);
-    const factor = await secondFactors.check(user, wish.code);
+    if (needsPassword) await checkPassword(user, params.password, device.address);
+    const factor = await secondFactors.check(user, params.code);
     return this.#enter(back, entrance, { device, act, factor });
   }
 

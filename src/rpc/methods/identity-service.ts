@@ -30,8 +30,8 @@ export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Ha
       required("token", token);
       required("email", email);
       required("password", password);
-      const wish = { email, name, password };
-      return answered(await identity.makeFirstOperator(token, wish, deviceOf(call, userAgent), call.act), call);
+      const params = { email, name, password };
+      return answered(await identity.makeFirstOperator(token, params, deviceOf(call, userAgent), call.act), call);
     },
     async signIn({ email, password, code, userAgent }, call) {
       required("email", email);
@@ -42,8 +42,8 @@ export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Ha
       required("token", token);
       required("email", email);
       required("password", password);
-      const wish = { email, name, password, code };
-      return answered(await identity.acceptInvitation(token, wish, deviceOf(call, userAgent), call.act), call);
+      const params = { email, name, password, code };
+      return answered(await identity.acceptInvitation(token, params, deviceOf(call, userAgent), call.act), call);
     },
     async setPassword({ token, password }, { address, act }) {
       required("token", token);

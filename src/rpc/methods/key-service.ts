@@ -29,12 +29,12 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
     async createKey(request, { caller, act }) {
       const accountId = request.accountId || caller.accountId;
       const { settings, secret: imported } = request;
-      const wish = grantedParams(caller, { accountId, settings, secret: imported });
+      const params = grantedParams(caller, { accountId, settings, secret: imported });
       const { user } = caller;
       // Under it stands all that the person may spend in the account.
       const makerId =
-        user === undefined || user.role === "operator" ? wish.makerId : await hiddenKey(parts, accountId, user.id);
-      const { key, secret } = await keys.create({ ...wish, makerId }, act);
+        user === undefined || user.role === "operator" ? params.makerId : await hiddenKey(parts, accountId, user.id);
+      const { key, secret } = await keys.create({ ...params, makerId }, act);
       return { key, secret };
     },
     async getKey({ id }, { caller }) {

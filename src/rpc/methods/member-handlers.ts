@@ -42,8 +42,8 @@ export function memberHandlers(members: Members, keys: Keys): MemberMethods {
     },
     async createInvitation({ accountId, role, email, ttlSeconds }, { caller, act }) {
       checkOwner(caller, required("account_id", accountId), "account", accountId);
-      const wish = { accountId, role: askedRole(role), installationRole: null, email, ttlSeconds };
-      const { link, token } = await members.invite(wish, caller, act);
+      const params = { accountId, role: askedRole(role), installationRole: null, email, ttlSeconds };
+      const { link, token } = await members.invite(params, caller, act);
       return { invitation: shownInvitation(link), token };
     },
     async revokeInvitation({ accountId, id }, { caller, act }) {
@@ -60,8 +60,8 @@ export function memberHandlers(members: Members, keys: Keys): MemberMethods {
       required("email", email);
       const asked = role === MemberRole.MEMBER_ROLE_UNSPECIFIED ? "member" : askedRole(role);
       const leads = { accountId: accountId || null, role: asked };
-      const wish = { email, name, installationRole: askedInstallationRole(installationRole), ...leads };
-      const { user, token } = await members.create(wish, caller, act);
+      const params = { email, name, installationRole: askedInstallationRole(installationRole), ...leads };
+      const { user, token } = await members.create(params, caller, act);
       return { user: shownUser(user), token };
     },
     async endUserSessions({ id }, { act }) {

@@ -19,8 +19,8 @@ export function oidcHandlers(oidc: OidcSignIn): OidcMethods {
     },
     async finishOidcSignIn({ name, query, password, code, userAgent }, call) {
       const sealed = call.metadata[PENDING_HEADER] ?? "";
-      const wish = { name: required("name", name), query: required("query", query), sealed, password, code };
-      const done = await oidc.finish(wish, deviceOf(call, userAgent), call.act);
+      const params = { name: required("name", name), query: required("query", query), sealed, password, code };
+      const done = await oidc.finish(params, deviceOf(call, userAgent), call.act);
       const { email } = done;
       if (done.kind === "needed") {
         call.head({ [PENDING_HEADER]: done.sealed });

@@ -229,7 +229,7 @@ export function noToolsFound(): FoundTools {
 }
 
 /** The tools without those at some places; undefined where none is left. */
-export function withoutTools(tools: Buffer, places: ReadonlySet<number>): string | undefined {
+export function toolsWithout(tools: Buffer, places: ReadonlySet<number>): string | undefined {
   const cursor = new JsonCursor(tools);
   const kept: string[] = [];
   cursor.enterArray();

@@ -1,5 +1,5 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
-import { CALLS_MAX_DEFAULT, withoutTools } from "../../request/hosted-tools.js";
+import { CALLS_MAX_DEFAULT, toolsWithout } from "../../request/hosted-tools.js";
 import { objectOf, parsed, textOf } from "../../json/value.js";
 import type { Prompt } from "../../../api/index.js";
 import { splice } from "../../json/splice.js";
@@ -65,7 +65,7 @@ export function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, leftOu
       edits.set("max_tool_calls", String(CALLS_MAX_DEFAULT));
     const tools = members.find(({ key }) => key === "tools");
     if (toolOrders.leftOut.size > 0 && tools !== undefined)
-      leaveOutTools(withoutTools(body.subarray(tools.valueStart, tools.end), toolOrders.leftOut), edits);
+      leaveOutTools(toolsWithout(body.subarray(tools.valueStart, tools.end), toolOrders.leftOut), edits);
   }
   if (found.ours.size > 0 || found.summaries.size > 0) edits.set("input", inputForOpenAi(body, found));
   return edits.size === 0 ? body : splice(body, open, members, edits);
