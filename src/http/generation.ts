@@ -133,7 +133,8 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
       const resolving = this.#named.resolved(this.#source, this.#format.memory, this.#holder);
       if (resolving !== this.#source) this.#source = await resolving;
       const preparing = this.#front.prepared(this.#source, this.#holder);
-      this.#source = await preparing;
+      // As a rule it is there, and the call begins in the turn in which its body came.
+      this.#source = preparing instanceof Promise ? await preparing : preparing;
       await this.ask(this.#front.callOptions(this.#request, this.#abort));
       this.#conclude();
     } catch (error) {

@@ -34,7 +34,10 @@ beforeAll(() => {
   ])
     write(`src/${thread}.ts`, "export {};\n");
   write("gen/tollgate.binpb", "");
-  for (const file of ["prepare.mjs", "bundle.mjs"]) copyFileSync(join("src", file), join(clone, "src", file));
+  for (const file of ["prepare.mjs", "bundle.mjs"]) {
+    mkdirSync(join(clone, "src", "build"), { recursive: true });
+    copyFileSync(join("src", "build", file), join(clone, "src", "build", file));
+  }
   mkdirSync(join(clone, "node_modules", ".bin"), { recursive: true });
   for (const name of ["vite", "@photostructure", "node-gyp-build"])
     symlinkSync(resolve("node_modules", name), join(clone, "node_modules", name));
@@ -63,7 +66,7 @@ test("builds the console behind what it starts, and does not wait for it", async
   );
   expect(prepare("start").code).toBe(0);
   await expect.poll(() => existsSync(built)).toBe(true);
-  rmSync(join(clone, "src", "console"), { recursive: true });
+  rmSync(join(clone, "console"), { recursive: true });
 });
 
 test("stops where the sources cannot be compiled, each time until they are put right", () => {

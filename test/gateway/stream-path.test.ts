@@ -55,6 +55,6 @@ test("an event passes four sinks from its attempt to its connection", async () =
   for (const stack of stacks) {
     const files = filesOnStack(stack);
     const way = files.slice(files.indexOf("routing/attempt.ts") + 1);
-    expect(way).toEqual(["gateway/meter.ts", "rpc/head.ts", "http/generation.ts", WRITER]);
+    expect(way).toEqual(["gateway/meter.ts", "rpc/call/head.ts", "http/generation.ts", WRITER]);
   }
 });

@@ -19,19 +19,10 @@ const RUNNING = ["package-lock.json", "vitest.config.ts", "test/support/"];
 const SUITE = ["test/", "!test/console/bounds/", "!test/console/browser/"];
 /** Of these, those that keep no state: `parts.test.ts` compares them with what the tests of the backends load. */
 const STATELESS = ["docs", "formatting", "kill-loop", "leases", "nodes", "tokens"];
-const LEDGER = [
-  "src/ledger/",
-  "src/store/",
-  "src/api/",
-  "src/audit/",
-  "src/owner/",
-  "src/base/money.ts",
-  "src/base/errors.ts",
-];
+const LEDGER = ["src/ledger/", "src/store/", "src/api/", "src/audit/", "src/base/", "src/owner/"];
 const MONEY = [
   ...LEDGER,
-  ...["config/", "pricing/", "serve/", "threads.ts", "failpoint.ts", "package-root.ts"].map((path) => `src/${path}`),
-  ...["people-reasons.ts", "refusal-row.ts", "unusable-data.ts"].map((path) => `src/${path}`),
+  ...["config/", "pricing/", "serve/"].map((path) => `src/${path}`),
   ...RUNNING,
   "gen/",
   "test/bench/process-stats.mjs",

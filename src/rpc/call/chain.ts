@@ -68,7 +68,9 @@ export class CallChain {
       let leave: (() => void) | undefined;
       try {
         // Unauthenticated callers get only 401.
-        caller = await authentication.enter(arrived);
+        const entering = authentication.enter(arrived);
+        // A caller who is known begins in this very turn, so that no change of it comes between.
+        caller = entering instanceof Promise ? await entering : entering;
         // Whether this caller may do it at all, from there, before anything is looked up or written for it.
         const service = this.#permitted(arrived, caller);
         const { route, request, handler, sink } = arrived;

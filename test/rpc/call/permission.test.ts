@@ -166,14 +166,18 @@ afterAll(() => core.close());
 async function reasonOf(path: string, metadata: CallMetadata, more: Partial<ServerCall> = {}): Promise<string> {
   const method = serviceMethod(path);
   if (method === undefined) throw new Error(`no method ${path}`);
-  const timeoutMs = ENDLESS.has(path) ? 20 : undefined;
-  const call: ServerCall = { metadata, signal: SIGNAL, timeoutMs, peer: "192.0.2.7", local: false, ...more };
+  const call: ServerCall = { metadata, signal: SIGNAL, timeoutMs: undefined, peer: "192.0.2.7", local: false, ...more };
   const request = method.requestDeserialize(Buffer.alloc(0));
   const sink = { head: () => undefined, data: () => true, onDrain: () => undefined };
   const outcome = method.responseStream
     ? await core.dispatcher.stream(method, request, call, sink)
     : await core.dispatcher.unary(method, request, call);
   return outcome.kind === "refused" ? outcome.error.reason : "";
+}
+
+/** The same of a call that is let in: one that would not end is ended. */
+function reasonOfShort(path: string, metadata: CallMetadata): Promise<string> {
+  return reasonOf(path, metadata, ENDLESS.has(path) ? { timeoutMs: 20 } : {});
 }
 
 function bearer(secret: string): CallMetadata {
@@ -215,8 +219,8 @@ describe("the table", () => {
   });
 
   test.each(ROWS.filter(({ scope }) => scope === "nobody"))("$name needs nobody", async ({ path }) => {
-    expect(await reasonOf(path, {})).not.toMatch(REFUSED_EARLY);
-    expect(await reasonOf(path, bearer("sk-nobody-has-this-one"))).not.toMatch(REFUSED_EARLY);
+    expect(await reasonOfShort(path, {})).not.toMatch(REFUSED_EARLY);
+    expect(await reasonOfShort(path, bearer("sk-nobody-has-this-one"))).not.toMatch(REFUSED_EARLY);
   });
 
   test.each(ROWS.filter(({ scope }) => scope === "person"))(
@@ -248,8 +252,8 @@ describe("the table", () => {
     const named = scope === "members" ? "operator" : scope;
     const narrow = await core.makeKey("acme", { scopes: [named === "any" ? "models" : named, ...more] });
     const operator = await core.makeKey("root", { scopes: ["operator"] });
-    expect(await reasonOf(path, bearer(narrow.secret))).not.toMatch(REFUSED_EARLY);
-    expect(await reasonOf(path, bearer(operator.secret))).not.toMatch(REFUSED_EARLY);
+    expect(await reasonOfShort(path, bearer(narrow.secret))).not.toMatch(REFUSED_EARLY);
+    expect(await reasonOfShort(path, bearer(operator.secret))).not.toMatch(REFUSED_EARLY);
   });
 });
 

@@ -199,7 +199,7 @@ describe("keys", () => {
     expect(made.key).toMatchObject({ accountId: "acme", settings: { name: "ci", scopes: ["chat", "keys"] } });
     const check = (scope: string): Promise<unknown> =>
       call(made.secret, fronts.checkCaller, { scope, beginsRequest: false, method: "" });
-    expect(await check("chat")).toEqual({});
+    expect(await check("chat")).toEqual({ accountId: "acme" });
     expect(await refused(check("usage"))).toBe(`${SCOPE_MISSING} usage`);
     const updated = await update(member, id, settings({ requestsPerMinute: 9n }), ["requests_per_minute"]);
     expect(updated.key?.settings).toMatchObject({ name: "ci", requestsPerMinute: 9n });
