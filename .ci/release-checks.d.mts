@@ -10,7 +10,10 @@ export interface Sbom {
 }
 export interface Lockfile {
   readonly packages: Readonly<
-    Record<string, { readonly name?: string; readonly version?: string; readonly dev?: boolean }>
+    Record<
+      string,
+      { readonly name?: string; readonly version?: string; readonly dev?: boolean; readonly link?: boolean }
+    >
   >;
 }
 type Read = (path: string) => string;

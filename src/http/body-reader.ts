@@ -6,7 +6,6 @@ import { ownMemory } from "../base/bytes/bytes.js";
 import { withoutByteOrderMark } from "../base/bytes/byte-order-mark.js";
 import { copyShared, emptySharedBytes, sharedBytes } from "../base/bytes/shared-bytes.js";
 import { bodyTooLarge } from "../base/bytes/body-limit.js";
-import { whenReady } from "../base/when-ready.js";
 import { CountedBody, endedEarly, LONG_BYTES } from "./body-check.js";
 import { BodyThread, type GatheredBody } from "./body-thread.js";
 
@@ -62,8 +61,9 @@ function read({ payload, announcedBytes, bytesMax, thread }: BodyOnItsWay, done:
       done(problem);
       return;
     }
-    const failed = (thrown: unknown): void => done(thrown instanceof Error ? thrown : new Error(String(thrown)));
-    void whenReady(pieces.whole(bytes), (body) => done(null, withoutByteOrderMark(body)), failed);
+    const body = pieces.whole(bytes);
+    if (body instanceof Promise) body.then((made) => done(null, withoutByteOrderMark(made)), done);
+    else done(null, withoutByteOrderMark(body));
   };
   // A stream ends without an argument, and with one where it failed.
   payload.on("data", onData).on("end", over).on("error", over);

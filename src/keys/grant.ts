@@ -28,9 +28,9 @@ export interface KeyInLine {
 }
 
 /**
- * The settings of a new key as they may be granted: a key of the caller's account, within the caller's own settings, which stand wherever
- * the request says nothing. An operator's request stays as it is. Throws RESOURCE_UNKNOWN for another account, SCOPE_MISSING,
- * and KEY_TOO_WIDE.
+ * The settings of a new key as they may be granted: a key of the caller's account, within the caller's own settings,
+ * which stand wherever the request says nothing. An operator's request stays as it is. Throws RESOURCE_UNKNOWN for
+ * another account, SCOPE_MISSING, and KEY_TOO_WIDE.
  */
 export function grantedParams(caller: Caller, params: CreateKeyParams): CreateKeyParams {
   const settings = newSettings(params.settings);

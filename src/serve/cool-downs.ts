@@ -1,8 +1,8 @@
 /**
  * Upstreams that asked one node to wait are left alone by all: their limit is the credential's, not the node's. Where
- * requests fail, that may lie at this node alone: the others are told, and eject the upstream by one failure of
- * their own; what fails for one account alone says nothing of the upstream to them. What an upstream refuses (a credential, a model) each node finds out by its first request, since each has
- * credentials and settings of its own.
+ * requests fail, that may lie at this node alone: the others are told, and eject the upstream by one failure of their
+ * own; what fails for one account alone says nothing of the upstream to them. What an upstream refuses (a credential, a
+ * model) each node finds out by its first request, since each has credentials and settings of its own.
  */
 import type { CoolDown, Coordination } from "../coordination/coordination.js";
 import type { EjectionChange } from "../routing/ejection.js";

@@ -33,9 +33,7 @@ const BACK = [
 
 /** The files of our own functions on a stack, of whoever called first at first: one for each function. */
 function functionsOn(stack: string): string[] {
-  const files = [...stack.matchAll(/\/(src\/[\w/-]+\.ts):\d+:\d+/g)].map(([, file = ""]) => file);
-  // It hands a value on to the function beside it.
-  return files.filter((file) => file !== "src/base/when-ready.ts").toReversed();
+  return [...stack.matchAll(/\/(src\/[\w/-]+\.ts):\d+:\d+/g)].map(([, file = ""]) => file).toReversed();
 }
 
 /** A file once where its functions call each other. */

@@ -85,7 +85,7 @@ test("a message that found no room is refused on the socket, which lives, and is
   expect(client.events[0]).toMatchObject({ type: "error", status: 503, error: { code: "overloaded" } });
   // As one over HTTP, it leaves no record.
   await until(() => it.samples.length === before + 1, "it is counted");
-  expect([it.samples.at(-1), it.refusals]).toEqual([{ route: "refused", status: 503 }, []]);
+  expect([it.samples.at(-1), it.refusals]).toEqual([{ route: "/v1/responses", status: 503 }, []]);
   await readBefore(client);
   expect(client.closed).toBeUndefined();
 });

@@ -1,6 +1,9 @@
 /** The tables of docs/headers.md: what clients may send, what they get, and what is between our own processes. */
 import { markdownTable } from "./reference-page.js";
 
+/** What a stream that begins early cannot say. */
+const EARLY = "; absent if the stream began before the upstream answered (`stream_head_ms`)";
+
 export interface DocumentedHeader {
   readonly name: string;
   readonly what: string;
@@ -99,21 +102,19 @@ export const ANSWERED: readonly DocumentedHeader[] = [
   },
   {
     name: "x-tollgate-upstream",
-    what: "the upstream that answered; absent if the stream began before the upstream answered (`stream_head_ms`)",
+    what: "the upstream that answered" + EARLY,
   },
   {
     name: "x-tollgate-model",
-    what:
-      "the model that the gateway requested from the upstream, by the upstream's name; absent if the stream began " +
-      "before the upstream answered (`stream_head_ms`)",
+    what: "the model that the gateway requested from the upstream, by the upstream's name" + EARLY,
   },
   {
     name: "x-tollgate-attempts",
-    what: "the number of attempts at upstreams; absent if the stream began before the upstream answered (`stream_head_ms`)",
+    what: "the number of attempts at upstreams" + EARLY,
   },
   {
     name: "x-tollgate-overhead-ms",
-    what: "the gateway's own time before it called the upstream; absent if the stream began before the upstream answered (`stream_head_ms`)",
+    what: "the gateway's own time before it called the upstream" + EARLY,
   },
   {
     name: "x-tollgate-cost-nanos",

@@ -2,7 +2,6 @@
 import { type Message, type Prompt, type Reasoning, Role } from "../../../api/index.js";
 import { jsonOf, objectText } from "../../json/text.js";
 import type { ModelRules } from "./encode-rules.js";
-import { nearestEffort } from "../../request/efforts.js";
 import { anthropicsOwn } from "../answer/proof.js";
 
 export interface Thinking {
@@ -74,11 +73,11 @@ function display({ include }: Reasoning): readonly [string, string | undefined] 
   return ["display", include === undefined ? undefined : include ? '"summarized"' : '"omitted"'];
 }
 
-/** The effort, or the one next to it that the model knows. */
+/** The effort, or the nearest one below it that the model knows. */
 function effortOf(effort: string | undefined, { rules, drop }: ThinkingContext): string | undefined {
-  if (effort === undefined) return undefined;
-  const known = nearestEffort(effort, rules.efforts);
-  if (known !== undefined && rules.efforts.includes(known)) return known;
+  if (effort === undefined || rules.efforts.includes(effort)) return effort;
+  if (effort === "minimal") return rules.efforts[0];
+  if (effort === "xhigh" || effort === "max") return "high";
   drop("reasoning_effort");
   return undefined;
 }
