@@ -2,39 +2,41 @@
 import { many } from "./en.ts";
 
 export const cardWords = {
-  about: "What came by card through Stripe. What needs you stands first, with what to do.",
-  off: "Card payments are not set up. Name a Stripe account in tollgate.yaml to take them.",
-  attention: "Needs you",
+  about: "Card payments through Stripe. Payments that need attention say what to do.",
+  off: "Card payments are not set up. Add a Stripe account to tollgate.yaml to accept them.",
+  attention: "Needs attention",
   all: "All payments",
-  emptyAttention: "No payment needs you.",
-  emptyAll: "Nobody paid by card yet.",
+  emptyAttention: "No payment needs attention.",
+  emptyAll: "No card payments yet.",
   payment: "Payment",
   account: "Account",
-  nobody: "not known",
-  begun: "Begun",
+  nobody: "unknown",
+  begun: "Started",
   amount: "Amount",
   credited: "Credited",
   back: "Refunded or disputed",
-  receivable: "Still to receive",
+  receivable: "Receivable",
   state: "State",
   todo: "What to do",
   receivableDo:
-    "The account had spent this before it was refunded or disputed. Ask its people for it; new credit does not pay it off by itself.",
+    "The account had spent this before the refund or dispute. Collect it from the account’s owner: new credit does " +
+    "not settle it.",
   stuckDo: (problem: string) =>
-    `${problem} Ask Stripe again once the cause is gone. Where no account can be credited, refund the payment at Stripe.`,
-  session: (id: string) => `At Stripe: ${id}`,
-  ask: "Ask Stripe",
-  asking: "Asking Stripe…",
-  askAbout: "Asks Stripe for what was paid, refunded and disputed, and books what is missing. To repeat it is safe.",
-  days: "Of the last",
+    `${problem} Fix the cause, then reconcile again. If no account can be credited, refund the payment at Stripe.`,
+  session: (id: string) => `Stripe session: ${id}`,
+  ask: "Reconcile with Stripe",
+  asking: "Reconciling…",
+  askAbout:
+    "Reads payments, refunds and disputes from Stripe, and books those that are missing. You can repeat it safely.",
+  days: "Period",
   dayChoices: { "7": "7 days", "30": "30 days", "180": "180 days" },
-  askFailed: "Stripe was not asked.",
+  askFailed: "Reconciliation failed.",
   found: (lookedAt: number, credits: number, corrections: number, stuck: number) => {
     const paid = many(credits, "missing credit", "missing credits");
     const back = many(corrections, "refund or dispute", "refunds and disputes");
     const booked = credits + corrections === 0 ? "nothing was missing" : `booked ${paid} and ${back}`;
     const left = stuck === 0 ? "" : ` ${many(stuck, "payment is", "payments are")} stuck.`;
-    return `Looked at ${many(lookedAt, "payment", "payments")}: ${booked}.${left}`;
+    return `Checked ${many(lookedAt, "payment", "payments")}: ${booked}.${left}`;
   },
   first: "Newest",
   more: "Earlier payments",

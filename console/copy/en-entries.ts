@@ -1,18 +1,18 @@
 /** What the ledger’s entries are called in English. */
 export const entryWords = {
   time: "Time",
-  kind: "What",
+  kind: "Type",
   amount: "Amount",
   change: "Change",
   balance: "Balance",
   id: "Entry",
   kinds: {
     unspecified: "unknown",
-    hold: "set aside",
+    hold: "reserved",
     settle: "charged",
-    void: "freed",
-    expire: "freed, request lost",
-    overage: "charged above what was set aside",
+    void: "released",
+    expire: "released, request lost",
+    overage: "charged above the reserved amount",
     credit: "credit",
     refund: "refund",
     debit: "debit",

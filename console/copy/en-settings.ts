@@ -12,38 +12,42 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 export const settingsWords = {
-  noFile: "There is no settings file: what the environment says is served. Write a tollgate.yaml to say more.",
+  noFile: "There is no settings file: the gateway uses environment variables. Create a tollgate.yaml to change more.",
   inForce: "in force",
   notInForce: "not in force",
   fileAbout:
-    "As it is written. Secrets that stand in it are kept out of this page; ${NAME} is filled in from the environment, and can be added here only where the start allows it.",
-  oneOfMany: "This is the file of the node that answers you. Each node serves by its own: give all of them the same.",
+    "The file as it is written, without its secrets. ${NAME} stands for an environment variable; you can add one " +
+    "here only if TOLLGATE_SECRET_SOURCES allows it.",
+  oneOfMany:
+    "This is the file of the node that served this page. Each node uses its own file: keep all files the same.",
   readOnly: (why: string): string => `The file cannot be edited here. ${why}`,
   edit: "Edit the file",
   text: "Text of the file",
   textRule:
-    "“(kept secret 1)” stands for a secret as it is. It stays as long as its address does; write another one in its place to change it.",
+    "“(kept secret 1)” stands for a secret of the file. To change the secret, enter a new one in its place. If you " +
+    "change the address that it belongs to, enter the secret again.",
   saveWill:
-    "Saving checks the text, replaces the file and puts it in force at once: whole, or not at all. Requests that run end by the prices that they began with.",
+    "When you save, the text is checked, replaces the file and applies at once, as a whole or not at all. Running " +
+    "requests keep the prices that they started with.",
   save: "Save the file",
-  check: "Check it",
-  right: "The text is right.",
-  wrong: (count: number): string => `${many(count, "thing is", "things are")} wrong`,
-  sold: "What its models would be sold at",
+  check: "Check the file",
+  right: "The file is valid.",
+  wrong: (count: number): string => `${many(count, "error", "errors")} found`,
+  sold: "Resulting model prices",
   soldInput: "Input, USD per million",
   soldOutput: "Output, USD per million",
-  soldBy: "Price",
-  losses: "Some targets cost more than their models are sold for",
+  soldBy: "Price source",
+  losses: "Some targets cost more than the price of their model",
   place: (line: number, column: number): string => `Line ${line}, column ${column}`,
   saveFailed: "The file was not changed.",
-  checkFailed: "The text was not checked.",
-  named: "What decides about each",
-  nothingNamed: "Neither the file nor the environment names anything.",
-  what: "What",
+  checkFailed: "The file was not checked.",
+  named: "Source of each setting",
+  nothingNamed: "Neither the file nor the environment defines anything.",
+  what: "Type",
   name: "Name",
-  decides: "Decided by",
+  decides: "Source",
   why: "Why",
-  differs: "the file says otherwise",
+  differs: "the file differs",
   kinds,
   sources: {
     unspecified: "unknown",
@@ -54,14 +58,15 @@ export const settingsWords = {
   },
   because: {
     unspecified: "",
-    file: "The file alone says it.",
-    environment: "A variable of its family is set, and the file does not name it.",
-    upstream: "An upstream offers it in its own list, and the file does not name it.",
-    database: "The file made it once. Since then it is changed here, and the file changes nothing.",
+    file: "Only the file sets it.",
+    environment: "An environment variable of its provider is set, and the file does not define it.",
+    upstream: "An upstream lists it, and the file does not define it.",
+    database: "The file created it once. Change it here: changes in the file have no effect.",
   },
-  exportTitle: "What was made here",
+  exportTitle: "Export accounts, keys and alerts",
   exportAbout:
-    "Accounts, keys and alerts of the database in the form of a settings file, such as for another gateway. Secrets of keys are not known: each stands there as a variable.",
+    "Download what the database has as a settings file, for example for another gateway. The secrets of keys are not " +
+    "known: the file has a variable in place of each.",
   export: "Download as YAML",
-  exportFailed: "The file was not made.",
+  exportFailed: "The file was not created.",
 } as const;

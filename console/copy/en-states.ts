@@ -3,7 +3,7 @@ export const requestStates = {
   unspecified: "unknown",
   held: "running",
   settled: "charged",
-  voided: "free",
+  voided: "no cost",
   expired: "lost",
   uncharged: "not charged",
 };

@@ -1,9 +1,9 @@
 /** The sentences of the page of usage in English. */
 export const usageWords = {
-  about: "What was spent, on what. Days are UTC.",
+  about: "Spend, tokens and requests by group. Days are UTC.",
   by: "Group by",
   also: "and by",
-  nothing: "nothing more",
+  nothing: "nothing else",
   groups: { model: "Model", key: "Key", upstream: "Upstream", user: "End user", tag: "Tags", day: "Day" },
   show: "Chart shows",
   measures: { spend: "Spend", tokens: "Tokens", requests: "Requests" },
@@ -13,10 +13,10 @@ export const usageWords = {
   cost: "Cost",
   total: "Total",
   csv: "Download CSV",
-  emptyTitle: "Nothing was used in these days",
+  emptyTitle: "No usage in this period",
   emptyAbout: "Choose more days, or send a request first.",
   failed: "Failed",
   others: "all others",
   folded: (most: string) =>
-    `Each column names the ${most} that cost most. What the others have stands under “all others”, so that the total is of everything.`,
+    `Each column lists the ${most} most expensive values. All other values are summed under “all others”.`,
 } as const;

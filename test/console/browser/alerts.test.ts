@@ -29,7 +29,7 @@ test("a webhook is added with its secret shown once, tested, and a delivery is l
   const page = await world.open("/alerts?show=webhooks");
   await page.getByRole("button", { name: "Add a webhook" }).click();
   await page.getByLabel("Name").fill("the books");
-  await page.getByLabel("Address").fill(address);
+  await page.getByLabel("URL").fill(address);
   await page.getByRole("button", { name: "Add the webhook" }).click();
   await page.getByText("the only time").waitFor();
   const secret = await page.locator("[role=alertdialog] pre").textContent();
@@ -38,12 +38,12 @@ test("a webhook is added with its secret shown once, tested, and a delivery is l
   await expect.poll(() => page.content()).not.toContain(secret);
 
   status = 500;
-  await page.getByRole("button", { name: "Send a test" }).click();
-  await page.getByText("A test is on its way").waitFor();
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await page.getByText("Test event queued").waitFor();
   await expect.poll(() => posts.length).toBe(1);
   await page.getByRole("link", { name: "Deliveries" }).click();
-  await page.getByText("waits", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Look" }).click();
+  await page.getByText("waiting", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Details" }).click();
   await page.getByRole("cell", { name: "500", exact: true }).waitFor();
   status = 204;
   await page.getByRole("button", { name: "Send again" }).click();
@@ -62,13 +62,13 @@ test("a webhook is added with its secret shown once, tested, and a delivery is l
 
 test("an alert is made, tells at once of a low balance, is changed and removed", async () => {
   const page = await world.open("/alerts");
-  await page.getByRole("button", { name: "Make an alert" }).click();
+  await page.getByRole("button", { name: "Create an alert" }).click();
   await page.getByLabel("Name").fill(SCRIPT_NAME);
   await page.getByLabel("Amount in USD").fill("much");
-  await page.getByText("Give an amount such as 12.50").waitFor();
-  await expect.poll(() => page.getByRole("button", { name: "Make the alert" }).isDisabled()).toBe(true);
+  await page.getByText("Enter an amount such as 12.50").waitFor();
+  await expect.poll(() => page.getByRole("button", { name: "Create the alert" }).isDisabled()).toBe(true);
   await page.getByLabel("Amount in USD").fill("1000");
-  await page.getByRole("button", { name: "Make the alert" }).click();
+  await page.getByRole("button", { name: "Create the alert" }).click();
   await page.getByText("balance below an amount: $1,000.00").waitFor();
   const firing = async (): Promise<number> => {
     const { alerts } = await world.api<{ alerts: { firing: string[] }[] }>("/api/v1/alerts?account_id=alerts");
@@ -76,10 +76,10 @@ test("an alert is made, tells at once of a low balance, is changed and removed",
   };
   await expect.poll(firing, { timeout: 100_000, interval: 500 }).toBe(1);
   await page.reload();
-  await page.getByText("tells of").waitFor();
+  await page.getByText("firing:").waitFor();
 
   await page.getByRole("button", { name: "Change" }).click();
-  await page.getByLabel("Watches").selectOption("error_share");
+  await page.getByLabel("Condition").selectOption("error_share");
   await page.getByLabel("Percent").fill("20");
   await page.getByLabel("Models").fill("sim-*");
   await page.getByRole("button", { name: "Save" }).click();
@@ -93,7 +93,7 @@ test("an alert is made, tells at once of a low balance, is changed and removed",
 test("what the gateway refuses is said with its request id", async () => {
   const page = await world.open("/alerts?show=webhooks");
   await page.getByRole("button", { name: "Add a webhook" }).click();
-  await page.getByLabel("Address").fill("https://10.0.0.1/hook");
+  await page.getByLabel("URL").fill("https://10.0.0.1/hook");
   await page.getByRole("button", { name: "Add the webhook" }).click();
   await page.getByText("The webhook was not added.").waitFor();
   expect(await page.getByRole("alert").textContent()).toMatch(/TOLLGATE_WEBHOOK_NETWORKS.*Request id: req_\w+/);

@@ -59,14 +59,14 @@ test("an amount is chosen, paid at Stripe, on its way, and then there", async ()
   await page.getByRole("button", { name: "Add funds" }).click();
   await page.getByLabel("Amount").selectOption("other");
   await page.getByLabel("Another amount").fill("2.50");
-  await page.getByText("This amount is not taken.").waitFor();
+  await page.getByText("This amount is not accepted.").waitFor();
   await page.getByLabel("Another amount").fill("12.34");
   expect(await violationsOf(page)).toEqual([]);
-  await page.getByRole("button", { name: "Go on to Stripe" }).click();
+  await page.getByRole("button", { name: "Continue to Stripe" }).click();
   await page.getByRole("link", { name: "Pay" }).click();
-  await page.getByText("The payment is on its way").waitFor();
+  await page.getByText("The payment is being processed").waitFor();
   await tell();
-  await page.getByText("$12.34 arrived and can be spent.").waitFor();
+  await page.getByText("$12.34 was paid and added to the balance.").waitFor();
   await page.getByRole("region", { name: "Card payments" }).getByText("paid", { exact: true }).waitFor();
   await page.getByRole("definition").filter({ hasText: "$12.34" }).first().waitFor();
   expect(await violationsOf(page)).toEqual([]);
@@ -76,9 +76,9 @@ test("an amount is chosen, paid at Stripe, on its way, and then there", async ()
 test("who comes back without paying is told so, and is charged nothing", async () => {
   await billing();
   await page.getByRole("button", { name: "Add funds" }).click();
-  await page.getByRole("button", { name: "Go on to Stripe" }).click();
+  await page.getByRole("button", { name: "Continue to Stripe" }).click();
   await page.getByRole("link", { name: "Back" }).click();
-  await page.getByText("You came back without paying.").waitFor();
+  await page.getByText("You did not complete the payment.").waitFor();
   await page.getByRole("region", { name: "Card payments" }).getByText("not paid", { exact: true }).first().waitFor();
   expect((await operator.balance("acme")).availableNanos).toBe(12_340_000_000n);
 });
@@ -87,7 +87,7 @@ test("an operator sees which payments need somebody and why, and books what Stri
   const health = async (): Promise<unknown> => page.goto(`${gateway.url}/console/admin`);
   const list = async (query = ""): Promise<unknown> => page.goto(`${gateway.url}/console/admin/payments${query}`);
   await list();
-  await page.getByText("No payment needs you.").waitFor();
+  await page.getByText("No payment needs attention.").waitFor();
   // What was paid is spent, and then goes back to the payer.
   const begun = await operator.call("POST", "/accounts/acme/payments", { amount: "20.00" });
   const { payment } = begun.body as { payment: { id: string; stripe_session_id: string } };
@@ -102,8 +102,8 @@ test("an operator sees which payments need somebody and why, and books what Stri
   held.push(stripe.refund(payment.stripe_session_id, 2_000));
   await tell();
   await health();
-  await page.getByText("1 card payment needs you").waitFor();
-  await page.getByRole("link", { name: "Look" }).click();
+  await page.getByText("1 card payment needs attention").waitFor();
+  await page.getByRole("link", { name: "Details" }).click();
   const row = page.getByRole("row").filter({ hasText: payment.stripe_session_id });
   await row.getByText("The account had spent this").waitFor();
   expect(await row.locator("data").evaluateAll((amounts) => amounts.map((one) => one.getAttribute("value")))).toEqual([
@@ -116,7 +116,7 @@ test("an operator sees which payments need somebody and why, and books what Stri
   const other = await operator.call("POST", "/accounts/acme/payments", { amount: "11.00" });
   const lost = (other.body as { payment: { stripe_session_id: string } }).payment.stripe_session_id;
   stripe.pay(lost);
-  await page.getByRole("button", { name: "Ask Stripe" }).click();
+  await page.getByRole("button", { name: "Reconcile with Stripe" }).click();
   await page.getByText("booked 1 missing credit and 0 refunds and disputes").waitFor();
   await page.getByRole("link", { name: "All payments" }).click();
   await page.getByRole("row").filter({ hasText: lost }).getByText("paid", { exact: true }).waitFor();

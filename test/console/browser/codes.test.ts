@@ -12,14 +12,14 @@ afterAll(() => world.close());
 
 test("a batch is made and shown once, saved, redeemed on the billing page, and its rest is voided", async () => {
   const page = await world.open("/admin/codes");
-  await page.getByRole("button", { name: "Make codes" }).first().click();
+  await page.getByRole("button", { name: "Create codes" }).first().click();
   await page.getByLabel("How many").fill("1001");
-  await page.getByText("Give a whole number from 1 to 1,000").waitFor();
+  await page.getByText("Enter a whole number from 1 to 1,000").waitFor();
   await page.getByLabel("How many").fill("3");
-  await page.getByLabel("Worth of each, USD").fill("7.25");
+  await page.getByLabel("Value per code, USD").fill("7.25");
   await page.getByLabel("Note").fill(SCRIPT_NAME);
-  await page.getByLabel("Can be redeemed for").selectOption("30");
-  await page.getByRole("button", { name: "Make the codes" }).click();
+  await page.getByLabel("Valid for").selectOption("30");
+  await page.getByRole("button", { name: "Create the codes" }).click();
   await page.getByText("the only time").waitFor();
   const codes = ((await page.locator("[role=alertdialog] pre").textContent()) ?? "").split("\n");
   expect(codes).toHaveLength(3);
@@ -40,7 +40,7 @@ test("a batch is made and shown once, saved, redeemed on the billing page, and i
   await page.getByText("This code is wrong, was used before, or is too old").waitFor();
   await page.getByLabel("Code", { exact: true }).fill(` ${codes[0]?.toLowerCase().replaceAll("-", " ")} `);
   await page.keyboard.press("Enter");
-  await page.getByText("The code was worth").waitFor();
+  await page.getByText("Code value").waitFor();
   await page.getByRole("dialog").getByText("$7.25").waitFor();
   await page.getByRole("button", { name: "Close" }).click();
   await page.getByText("$32.25").first().waitFor();
@@ -68,17 +68,17 @@ test("a batch is made and shown once, saved, redeemed on the billing page, and i
 
 test("an amount that may be two is refused with both, and one of ten times the last must be confirmed", async () => {
   const page = await world.open("/admin/codes?add=codes", { locale: "en-US" });
-  const amount = page.getByLabel("Worth of each, USD");
-  const go = page.getByRole("button", { name: "Make the codes" });
+  const amount = page.getByLabel("Value per code, USD");
+  const go = page.getByRole("button", { name: "Create the codes" });
   await amount.fill("50,00");
   await page.getByText("This may be 50.00 or 5000.00.").waitFor();
   expect(await go.isDisabled()).toBe(true);
   await amount.fill("50.00");
   await go.click();
   await page.getByRole("button", { name: "I have saved them" }).click();
-  await page.getByRole("button", { name: "Make codes" }).first().click();
+  await page.getByRole("button", { name: "Create codes" }).first().click();
   await amount.fill("500");
-  const confirm = page.getByLabel("Yes, $500.00 is right, where the last was $50.00.");
+  const confirm = page.getByLabel("Yes, $500.00 is correct. The last amount was $50.00.");
   await confirm.check();
   expect(await go.isDisabled()).toBe(false);
   await amount.fill("5000");
@@ -98,17 +98,17 @@ test("who signed in a while ago shows the password once more, and goes on", asyn
       body: JSON.stringify({ error: { message: "You signed in more than 30 minutes ago." } }),
     }),
   );
-  await page.getByLabel("Worth of each, USD").fill("1");
-  await page.getByRole("button", { name: "Make the codes" }).click();
-  await page.getByRole("button", { name: "Show your password" }).click();
+  await page.getByLabel("Value per code, USD").fill("1");
+  await page.getByRole("button", { name: "Create the codes" }).click();
+  await page.getByRole("button", { name: "Enter your password" }).click();
   await page.getByLabel("Password", { exact: true }).fill("not the password");
-  await page.getByRole("button", { name: "Go on" }).click();
-  await page.getByText("That did not show who you are.").waitFor();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("Your identity was not confirmed.").waitFor();
   await page.unroute("**/api/v1/top-up-codes");
   await page.getByLabel("Password", { exact: true }).fill(PERSON.password);
-  await page.getByRole("button", { name: "Go on" }).click();
-  await page.getByText("Thank you. Try again now.").waitFor();
-  await page.getByRole("button", { name: "Make the codes" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("Confirmed. Try again now.").waitFor();
+  await page.getByRole("button", { name: "Create the codes" }).click();
   await page.getByText("the only time").waitFor();
   await page.context().close();
 });

@@ -23,8 +23,8 @@ async function read(page: Page, id: string, shows: string): Promise<void> {
   await expect
     .poll(async () => {
       await world.go(page, `/requests/${id}`);
-      await page.getByRole("button", { name: "Read it" }).click();
-      await page.getByText("Read it", { exact: true }).waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Show content" }).click();
+      await page.getByText("Show content", { exact: true }).waitFor({ state: "detached" });
       return page.getByText(shows).first().isVisible();
     })
     .toBe(true);
@@ -32,20 +32,20 @@ async function read(page: Page, id: string, shows: string): Promise<void> {
 
 test("it is turned on in the account's page, read in the request's, and a person is forgotten", async () => {
   const page = await world.open("/admin/accounts/content");
-  await page.getByText("Nothing of what requests and answers say is kept.").waitFor();
+  await page.getByText("Prompts and answers are not stored.").waitFor();
   const unkept = await ask("before it was on", "ann");
   await page.getByRole("button", { name: "Change", exact: true }).click();
-  await page.getByText("Operators can read it; each reading is in the audit log.").waitFor();
+  await page.getByText("Operators can read them; the audit log records each reading.").waitFor();
   expect(await violationsOf(page)).toEqual([]);
-  await page.getByLabel("Keep what requests and answers say").check();
-  await page.getByLabel("Taken out beside credentials").fill("ab");
+  await page.getByLabel("Store prompts and answers").check();
+  await page.getByLabel("Redaction rules").fill("ab");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Nothing was changed.").waitFor();
-  await page.getByLabel("Taken out beside credentials").fill("###-##-####");
-  await page.getByLabel("Most of each request and answer, KiB").fill("many");
-  await page.getByText("Give a whole number, or leave it empty.").waitFor();
+  await page.getByLabel("Redaction rules").fill("###-##-####");
+  await page.getByLabel("Limit per request or answer, KiB").fill("many");
+  await page.getByText("Enter a whole number, or leave the field empty.").waitFor();
   await expect.poll(() => page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
-  await page.getByLabel("Most of each request and answer, KiB").fill("32");
+  await page.getByLabel("Limit per request or answer, KiB").fill("32");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByText("32 KiB").waitFor();
@@ -57,22 +57,22 @@ test("it is turned on in the account's page, read in the request's, and a person
   expect(await page.content()).not.toContain(NUMBER);
   expect(await violationsOf(page)).toEqual([]);
   await world.go(page, `/requests/${unkept}`);
-  await page.getByRole("button", { name: "Read it" }).click();
-  await page.getByText("Nothing is kept of this request").waitFor();
+  await page.getByRole("button", { name: "Show content" }).click();
+  await page.getByText("No content is stored for this request").waitFor();
   await world.go(page, "/admin/audit?method=ReadRequestContent");
   await page.getByText(`requests/${id}`).first().waitFor();
   await world.go(page, "/");
-  await page.getByText("Operators of this gateway have what requests of this account").waitFor();
+  await page.getByText("This gateway stores the prompts and answers of this account").waitFor();
 
   await world.go(page, "/admin/accounts/content");
-  await page.getByRole("button", { name: "Forget a person" }).click();
+  await page.getByRole("button", { name: "Erase a person" }).click();
   await page.getByLabel("End user").fill("ann");
-  await page.getByRole("button", { name: "Forget the person" }).click();
-  await page.getByText("2 requests name the person no more; the content of 1 was forgotten.").waitFor();
+  await page.getByRole("button", { name: "Erase the person" }).click();
+  await page.getByText("Removed the person from 2 requests; deleted the content of 1.").waitFor();
   await page.getByRole("button", { name: "Done" }).click();
   await world.go(page, `/requests/${id}`);
-  await page.getByRole("button", { name: "Read it" }).click();
-  await page.getByText("Nothing is kept of this request").waitFor();
+  await page.getByRole("button", { name: "Show content" }).click();
+  await page.getByText("No content is stored for this request").waitFor();
   await page.context().close();
 });
 
@@ -82,7 +82,7 @@ test("who is no operator is not offered it", async () => {
   await page.getByRole("button", { name: "Invite somebody" }).click();
   await page.getByLabel("Their e-mail address").fill("owner@example.com");
   await page.getByLabel("Role").selectOption("owner");
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create the link" }).click();
   const link = (await page.locator("[role=alertdialog] pre").first().textContent()) ?? "";
   const guest = await world.openFresh(link.slice(link.indexOf("/console") + "/console".length));
   await guest.getByLabel("E-mail").fill("owner@example.com");
@@ -92,7 +92,7 @@ test("who is no operator is not offered it", async () => {
   await guest.getByRole("heading", { name: "Overview" }).waitFor();
   await world.go(guest, `/requests/${id}`);
   await guest.getByRole("heading", { name: "Ledger entries" }).waitFor();
-  expect(await guest.getByRole("button", { name: "Read it" }).count()).toBe(0);
+  expect(await guest.getByRole("button", { name: "Show content" }).count()).toBe(0);
   await guest.context().close();
   await page.context().close();
 });

@@ -54,7 +54,7 @@ describe("of the ledger are:", () => {
     expect(await nanosOf(page, ".figures dd.figure data", 2)).toBe(spent);
     expect((await figures.nth(1).textContent())?.trim()).toBe(money(spent));
     await world.go(page, "/billing");
-    await page.getByText("Spent in all").waitFor();
+    await page.getByText("Total spent").waitFor();
     await page.getByText(money(spent)).first().waitFor();
     await page
       .getByText(money(BigInt(available_nanos)))
@@ -83,7 +83,7 @@ describe("of the ledger are:", () => {
       const spent = byKey.get(key.settings.name)?.nanos ?? 0n;
       expect(BigInt(key.figures.spent_day_nanos)).toBe(spent);
       await world.go(page, `/keys/${id}`);
-      await page.getByRole("heading", { name: "Limits now" }).waitFor();
+      await page.getByRole("heading", { name: "Limit usage" }).waitFor();
       await page.getByText(`${money(spent)} of $1,000,000.00`, { exact: true }).waitFor();
       await expect.poll(() => page.getByText(money(spent), { exact: true }).count()).toBe(3);
     }
@@ -116,7 +116,7 @@ describe("of the ledger are:", () => {
 
   test("the balance after each entry of the statement, which ends at the account's", async () => {
     const page = await world.open("/billing");
-    await page.getByText("Balance before").waitFor();
+    await page.getByText("Opening balance").waitFor();
     const [head = "", ...lines] = (await downloaded(page)).trimEnd().split("\n");
     const place = head
       .trim()

@@ -47,7 +47,7 @@ const FILTERS: readonly {
   },
   {
     name: "reason",
-    fill: (page) => page.getByLabel("Reason of refusal").fill("MODEL_UNKNOWN"),
+    fill: (page) => page.getByLabel("Error reason").fill("MODEL_UNKNOWN"),
     query: () => "reason=MODEL_UNKNOWN",
     url: "reason=MODEL_UNKNOWN",
   },
@@ -68,7 +68,7 @@ const FILTERS: readonly {
   },
   {
     name: "duration",
-    fill: (page) => page.getByLabel("Took to, ms").fill("100000"),
+    fill: (page) => page.getByLabel("Duration to, ms").fill("100000"),
     query: () => "max_total_ms=100000",
     url: "mostMs=100000",
   },
@@ -110,7 +110,7 @@ describe("requests by", () => {
     await page.locator("tbody tr").first().waitFor();
     await page.getByText("Filters", { exact: true }).click();
     await page.getByLabel("HTTP status").fill("none");
-    await page.getByText("Give a whole number").waitFor();
+    await page.getByText("Enter a whole number").waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Show", exact: true }).isDisabled()).toBe(true);
     await page.getByLabel("HTTP status").fill("");
     await page.getByLabel("To", { exact: true }).fill("2020-01-01T00:00");
@@ -140,14 +140,14 @@ test("the audit log by method and result, with who, what changed, and as a file"
   // What was listed before stays in sight until the answer is there.
   await expect.poll(() => page.getByText("KeyService.CreateKey").count()).toBe(0);
   await page.getByText("AccountService.CreditAccount").waitFor();
-  await page.getByText("Facts").click();
+  await page.getByText("Details").click();
   await page.getByText("c:inv-1-filters").waitFor();
   const coming = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download CSV" }).click();
   expect((await coming).suggestedFilename()).toBe("audit.csv");
   await page.getByLabel("Result").selectOption("refused");
   await page.getByRole("button", { name: "Show", exact: true }).click();
-  await page.getByText("Nothing of that kind is recorded.").waitFor();
+  await page.getByText("No audit events match.").waitFor();
   await page.context().close();
 });
 

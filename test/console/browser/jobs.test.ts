@@ -22,9 +22,9 @@ async function textOf(page: Page, selector: string): Promise<string> {
 describe("keys", () => {
   test("one is made, shown once, works, is changed, rotated and revoked", async () => {
     const page = await world.open("/keys");
-    await page.getByRole("button", { name: "Make a key" }).click();
+    await page.getByRole("button", { name: "Create a key" }).click();
     await page.getByLabel("Name", { exact: true }).fill("of a test");
-    await page.getByRole("button", { name: "Make the key" }).click();
+    await page.getByRole("button", { name: "Create the key" }).click();
     await page.getByText("the only time").waitFor();
     const secret = await textOf(page, "[role=alertdialog] pre");
     expect(secret).toMatch(/^sk-\w{20,}$/);
@@ -35,14 +35,14 @@ describe("keys", () => {
 
     await page.getByRole("link", { name: "of a test" }).click();
     await page.getByRole("button", { name: "Change", exact: true }).click();
-    await page.getByLabel("Budget a day, USD").fill("1.50");
-    await page.getByLabel("Requests a minute").fill("600");
+    await page.getByLabel("Daily budget, USD").fill("1.50");
+    await page.getByLabel("Requests per minute").fill("600");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("$1.50 a day, 600 requests/min").waitFor();
 
     await page.getByRole("button", { name: "Rotate", exact: true }).click();
     await page.getByLabel("The old secret").selectOption("0");
-    await page.getByRole("button", { name: "Make a new secret" }).click();
+    await page.getByRole("button", { name: "Create a new secret" }).click();
     await page.getByText("the only time").waitFor();
     const next = await textOf(page, "[role=alertdialog] pre");
     await page.getByRole("button", { name: "I have copied it" }).click();
@@ -52,7 +52,7 @@ describe("keys", () => {
     await page.getByRole("button", { name: "Revoke", exact: true }).click();
     await page.getByText("stop working").waitFor();
     await page.getByRole("button", { name: "Revoke the key" }).click();
-    await page.getByText("It can do nothing any more").waitFor();
+    await page.getByText("The key no longer works").waitFor();
     expect((await generate(world.url, next, "sim-1", "Hello.")).status).toBe(401);
     await world.go(page, "/keys?show=revoked");
     await page.getByRole("link", { name: "of a test" }).waitFor();
@@ -62,13 +62,13 @@ describe("keys", () => {
   test("a wrong amount is said at its field, and a refusal of the gateway with its request id", async () => {
     const page = await world.open("/keys?make=key");
     await page.getByText("Limits and budgets", { exact: true }).click();
-    await page.getByLabel("Budget a day, USD").fill("ten");
-    await page.getByText("Give an amount such as 12.50").waitFor();
-    await expect.poll(() => page.getByRole("button", { name: "Make the key" }).isDisabled()).toBe(true);
-    await page.getByLabel("Budget a day, USD").fill("");
-    await page.getByLabel("Addresses", { exact: true }).fill("nowhere");
-    await page.getByRole("button", { name: "Make the key" }).click();
-    await page.getByText("The key was not made.").waitFor();
+    await page.getByLabel("Daily budget, USD").fill("ten");
+    await page.getByText("Enter an amount such as 12.50").waitFor();
+    await expect.poll(() => page.getByRole("button", { name: "Create the key" }).isDisabled()).toBe(true);
+    await page.getByLabel("Daily budget, USD").fill("");
+    await page.getByLabel("IP addresses", { exact: true }).fill("nowhere");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    await page.getByText("The key was not created.").waitFor();
     expect(await page.getByRole("alert").textContent()).toMatch(/addresses.*Request id: req_\w+/);
     await page.context().close();
   });
@@ -107,7 +107,7 @@ describe("figures are those of the ledger, to the last digit:", () => {
 
   test("the statement, and its file", async () => {
     const page = await world.open("/billing");
-    await page.getByText("Balance before").waitFor();
+    await page.getByText("Opening balance").waitFor();
     const { available_nanos } = await balance();
     expect(await textOf(page, "tbody tr:last-child td:last-child data")).toBe(money(BigInt(available_nanos)));
     const file = await downloaded(page);
@@ -163,7 +163,7 @@ describe("the shell", () => {
     const page = await world.open("/keys");
     await page.getByRole("link", { name: "backend" }).waitFor();
     await page.keyboard.press("Tab");
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the page");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
     await page.keyboard.press("Enter");
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("page");
     const seen = new Set<string>();
@@ -202,7 +202,7 @@ describe("the shell", () => {
     await page.getByLabel("E-mail").fill(PERSON.email);
     await page.getByLabel("Password").fill("not the password");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
-    await page.getByText("You are not signed in.").waitFor();
+    await page.getByText("Sign-in failed.").waitFor();
     await page.getByLabel("Password").fill(PERSON.password);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("heading", { name: "Usage" }).waitFor();

@@ -61,22 +61,22 @@ test("from the sign-in over a key and an answer to the bill", async () => {
   await page.keyboard.press("Enter");
 
   await page.getByRole("link", { name: "backend" }).waitFor();
-  await press(page, "Make a key");
+  await press(page, "Create a key");
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();
   // Escape leaves without a key, and leads back to where the person was.
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  await expect.poll(async () => (await here(page)).name).toBe("Make a key");
+  await expect.poll(async () => (await here(page)).name).toBe("Create a key");
   await page.keyboard.press("Enter");
   await dialog.waitFor();
   await tabTo(page, "Name");
   await page.keyboard.type("of a keyboard");
-  await press(page, "Make the key");
+  await press(page, "Create the key");
   await page.getByText("the only time").waitFor();
   await press(page, "I have copied it");
   await page.getByRole("alertdialog").waitFor({ state: "detached" });
-  await expect.poll(async () => (await here(page)).name).toBe("Make a key");
+  await expect.poll(async () => (await here(page)).name).toBe("Create a key");
   await page.getByRole("link", { name: "of a keyboard" }).waitFor();
 
   await press(page, "Playground");
@@ -90,7 +90,7 @@ test("from the sign-in over a key and an answer to the bill", async () => {
   await page.locator(".receipt").getByText("tokens").waitFor();
 
   await press(page, "Billing");
-  await page.getByText("Balance before").waitFor();
+  await page.getByText("Opening balance").waitFor();
   await press(page, "Redeem a code");
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");

@@ -52,7 +52,7 @@ test("the first account opens on the page that was chosen while it was made", as
   const page = await openPage(`${gateway.url}/console/`, (await firstOperator(gateway)).cookies);
   const made = hold(page, "**/api/v1/accounts");
   await page.getByLabel("Id", { exact: true }).fill("acme");
-  await page.getByRole("button", { name: "Open the account" }).click();
+  await page.getByRole("button", { name: "Create the account" }).click();
   const held = await made;
   await page.getByRole("link", { name: "Playground", exact: true }).click();
   await page.waitForURL("**/console/playground*");
@@ -69,7 +69,7 @@ test("who closes the dialog of a payment is not led to pay", async () => {
   const page = await openPage(`${world.gateway.url}/console/billing?account=acme`, world.operator.cookies);
   const begun = hold(page, "**/api/v1/accounts/acme/payments");
   await page.getByRole("button", { name: "Add funds" }).click();
-  await page.getByRole("button", { name: "Go on to Stripe" }).click();
+  await page.getByRole("button", { name: "Continue to Stripe" }).click();
   const held = await begun;
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -113,7 +113,7 @@ test("a dialog that makes a secret stays until the secret is there", async () =>
   const rotated = hold(page, "**/api/v1/keys/*:rotate");
   await page.getByRole("button", { name: "Rotate" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: "Make a new secret" }).click();
+  await dialog.getByRole("button", { name: "Create a new secret" }).click();
   const held = await rotated;
   await page.keyboard.press("Escape");
   expect(await dialog.getByRole("button", { name: "Cancel" }).isDisabled()).toBe(true);

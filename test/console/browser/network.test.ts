@@ -58,7 +58,7 @@ describe("a part of the program that was not loaded yet", () => {
     await sees(page, "backend");
     await page.unroute("**/assets/dialog-box*.js");
     await page.context().setOffline(false);
-    await page.getByRole("button", { name: "Make a key" }).click();
+    await page.getByRole("button", { name: "Create a key" }).click();
     await sees(page, "What it may do");
     await page.context().close();
   });
@@ -89,7 +89,7 @@ describe("what a page shows stays where asking anew fails:", () => {
     await page.route("**/api/v1/**", (route) => (asked++, route.abort("connectionrefused")));
     await comeBack(page);
     await expect.poll(() => asked).toBeGreaterThan(0);
-    await sees(page, "The gateway is not reached.");
+    await sees(page, "The gateway does not respond.");
     await sees(page, shows);
     await page.unroute("**/api/v1/**");
 
@@ -102,7 +102,7 @@ describe("what a page shows stays where asking anew fails:", () => {
     await sees(page, shows);
     await page.unroute("**/api/v1/**");
     await comeBack(page);
-    await page.getByText("The gateway is not reached.").waitFor({ state: "detached" });
+    await page.getByText("The gateway does not respond.").waitFor({ state: "detached" });
     await sees(page, shows);
   });
 });
@@ -111,7 +111,7 @@ test("a refusal takes away what is shown also where a question before it has a f
   const page = await world.open("/");
   await page.clock.install();
   await world.go(page, `/admin/accounts/${world.account}`);
-  await sees(page, "Credited in all");
+  await sees(page, "Total credited");
   await page.waitForLoadState("networkidle");
 
   const error = { message: "The database is away.", type: "api_error", param: null, code: "unavailable" };
@@ -120,9 +120,9 @@ test("a refusal takes away what is shown also where a question before it has a f
   await page.route(`**/api/v1/accounts/${world.account}`, (route) => route.fulfill({ status: 503, json: { error } }));
   await comeBack(page);
   await sees(page, error.message);
-  await sees(page, "Credited in all");
+  await sees(page, "Total credited");
   await (await onItsWay).fulfill({ status: 403, json: { error: refused } });
   await sees(page, refused.message);
-  await page.getByText("Credited in all").waitFor({ state: "detached" });
+  await page.getByText("Total credited").waitFor({ state: "detached" });
   await page.context().close();
 });

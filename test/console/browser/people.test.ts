@@ -16,7 +16,7 @@ test("somebody is invited, joins, gets another role and is removed", async () =>
   await page.getByRole("button", { name: "Invite somebody" }).click();
   await page.getByLabel("Their e-mail address").fill("grace@example.com");
   await page.getByLabel("Role").selectOption("viewer");
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create the link" }).click();
   const link = await linkIn(page);
   await page.getByRole("button", { name: "I have copied it" }).click();
   await page.getByRole("cell", { name: "grace@example.com", exact: true }).waitFor();
@@ -41,13 +41,13 @@ test("somebody is invited, joins, gets another role and is removed", async () =>
   ]);
   await guest.getByRole("link", { name: "Keys", exact: true }).click();
   await guest.getByRole("link", { name: "backend" }).waitFor();
-  expect(await guest.getByRole("button", { name: "Make a key" }).count()).toBe(0);
+  expect(await guest.getByRole("button", { name: "Create a key" }).count()).toBe(0);
 
   await page.reload();
   const row = page.getByRole("row").filter({ hasText: "Grace Hopper" });
   await row.getByRole("button", { name: "Change role" }).click();
   await page.getByLabel("Role").selectOption("admin");
-  await page.getByText("All keys, members and alerts").waitFor();
+  await page.getByText("Can change all keys, members and alerts").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Change the role" }).click();
   await row.getByText("admin").waitFor();
   await guest.reload();
@@ -55,11 +55,11 @@ test("somebody is invited, joins, gets another role and is removed", async () =>
   expect(await namesIn(guest)).toContain("Members");
 
   await row.getByRole("button", { name: "Remove" }).click();
-  await page.getByText("They lose the account at once").waitFor();
+  await page.getByText("They lose access to the account at once").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await row.waitFor({ state: "detached" });
   await guest.reload();
-  await guest.getByText("You are in no account yet").waitFor();
+  await guest.getByText("You have no account yet").waitFor();
   await guest.context().close();
   await page.context().close();
 });
@@ -68,18 +68,18 @@ test("a link works once, and an invitation that was taken back not at all", asyn
   const page = await world.open("/members");
   await page.getByRole("button", { name: "Invite somebody" }).click();
   await page.getByLabel("Their e-mail address").fill("mallory@example.com");
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create the link" }).click();
   const link = await linkIn(page);
   await page.getByRole("button", { name: "I have copied it" }).click();
   const row = page.getByRole("row").filter({ hasText: "mallory@example.com" });
-  await row.getByRole("button", { name: "Take back" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Take back" }).click();
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await row.waitFor({ state: "detached" });
   const guest = await world.openFresh(link);
   await guest.getByLabel("E-mail").fill("mallory@example.com");
   await guest.getByLabel("Password").fill(PASSWORD);
   await guest.getByRole("button", { name: "Join" }).click();
-  await guest.getByText("You did not join.").waitFor();
+  await guest.getByText("You have not joined.").waitFor();
   await guest.context().close();
   await page.context().close();
 });
@@ -88,7 +88,7 @@ test("an operator invites an auditor, who changes nothing, and lets a password b
   const page = await world.open("/admin/people");
   await page.getByRole("button", { name: "Invite somebody" }).click();
   await page.getByLabel("Role").selectOption("auditor");
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create the link" }).click();
   const guest = await world.openFresh(await linkIn(page));
   await guest.getByLabel("E-mail").fill("emmy@example.com");
   await guest.getByLabel("Your name").fill("Emmy Noether");
@@ -101,13 +101,13 @@ test("an operator invites an auditor, who changes nothing, and lets a password b
 
   await world.go(page, "/admin/people");
   const row = page.getByRole("row").filter({ hasText: "Emmy Noether" });
-  await row.getByRole("button", { name: "New password" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Make the link" }).click();
+  await row.getByRole("button", { name: "Reset password" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create the link" }).click();
   const link = await linkIn(page);
   await guest.goto(world.url + "/console" + link);
   await guest.getByLabel("Password").fill("yet another toll of hers");
   await guest.getByRole("button", { name: "Set the password" }).click();
-  await guest.getByRole("link", { name: "To the sign-in" }).click();
+  await guest.getByRole("link", { name: "Go to sign-in" }).click();
   await guest.getByLabel("E-mail").fill("emmy@example.com");
   await guest.getByLabel("Password").fill("yet another toll of hers");
   await guest.getByRole("button", { name: "Sign in", exact: true }).click();

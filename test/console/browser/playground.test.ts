@@ -70,7 +70,7 @@ test("what an upstream says of a failure is text, and the way on is said", async
   const body = JSON.stringify({ error: { message: SCRIPT_NAME, type: "invalid_request_error" } });
   await page.getByLabel("Message").fill(script({ status: 400, body }));
   await page.getByRole("button", { name: "Send" }).click();
-  await page.getByText("There is no answer.").waitFor();
+  await page.getByText("The request failed.").waitFor();
   expect(await page.getByRole("alert").textContent()).toContain(SCRIPT_NAME);
   await page.context().close();
 });
@@ -97,7 +97,7 @@ test("from the first link to a streamed answer it takes six clicks at most", asy
     await fill(page, "Password", PERSON.password);
     await click("Become the operator");
     await fill(page, "Id", "acme");
-    await click("Open the account");
+    await click("Create the account");
     await click("Playground", "link");
     await fill(page, "Message", "Say hello.");
     await click("Send");

@@ -40,7 +40,7 @@ test.runIf(isAlone)(
     const lines = text.trimEnd().split("\n").length;
     await field.fill(`${text.trimEnd()}\n  sim-edited: { targets: [{ upstream: nowhere }], price: free }\n`);
     await page.getByRole("button", { name: "Save the file" }).click();
-    await page.getByText("1 thing is wrong").waitFor();
+    await page.getByText("1 error found").waitFor();
     await page.getByRole("button", { name: `Line ${lines + 1}, column` }).click();
     const chosen = await field.evaluate((element: HTMLTextAreaElement) =>
       element.value.slice(element.selectionStart, element.selectionEnd),
@@ -49,9 +49,9 @@ test.runIf(isAlone)(
     await field.fill(
       `${text.trimEnd()}\n  sim-edited: { targets: [{ upstream: local, model: sim-1 }], price: free }\n`,
     );
-    await page.getByRole("button", { name: "Check it" }).click();
-    await page.getByText("The text is right.").waitFor();
-    const sold = page.getByRole("region", { name: "What its models would be sold at" });
+    await page.getByRole("button", { name: "Check the file" }).click();
+    await page.getByText("The file is valid.").waitFor();
+    const sold = page.getByRole("region", { name: "Resulting model prices" });
     await sold.getByRole("row", { name: /sim-edited .* of the settings/ }).waitFor();
 
     // Somebody else is faster: nothing of theirs is written over.

@@ -63,7 +63,7 @@ test("a known address shows its password once, and is asked at the issuer for a 
   expect(await violationsOf(page)).toEqual([]);
   await page.getByLabel("Password").fill("a wrong password");
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await page.getByText("You are not signed in.").waitFor();
+  await page.getByText("Sign-in failed.").waitFor();
   await page.getByLabel("Password").fill(FIRST.password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("heading", { name: "Overview" }).waitFor();
@@ -72,11 +72,11 @@ test("a known address shows its password once, and is asked at the issuer for a 
   await other.getByRole("button", { name: "Sign in with Corp" }).click();
   await atIssuer(other, "ada");
   await other.getByRole("button", { name: "Invite somebody" }).click();
-  await other.getByRole("button", { name: "Make the link" }).click();
-  await other.getByRole("button", { name: "Show your password" }).click();
+  await other.getByRole("button", { name: "Create the link" }).click();
+  await other.getByRole("button", { name: "Enter your password" }).click();
   await other.getByRole("button", { name: "Sign in again with Corp" }).click();
   await other.getByRole("button", { name: "Invite somebody" }).click();
-  await other.getByRole("button", { name: "Make the link" }).click();
+  await other.getByRole("button", { name: "Create the link" }).click();
   await other.getByText("This is the only time the link is shown").waitFor();
   for (const one of [page, other]) await one.context().close();
 });
@@ -87,7 +87,7 @@ test("somebody whom nobody invited reads why, and joins by the link of an invita
   await page.getByRole("button", { name: "Sign in with Corp" }).click();
   await atIssuer(page, "kim");
   await page.getByText("nobody invited kim@example.com yet").waitFor();
-  await page.getByRole("link", { name: "Back to the sign-in" }).click();
+  await page.getByRole("link", { name: "Back to sign-in" }).click();
   await page.getByRole("button", { name: "Sign in with Corp" }).waitFor();
   const { body } = await world.operator.call("POST", "/accounts/acme/invitations", { role: "admin" });
   await page.goto(`${world.gateway.url}/console/invitation#${String(body["token"])}`);

@@ -50,7 +50,7 @@ beforeAll(async () => {
   const page = await world.open("/docs");
   await page.getByLabel("Model").selectOption("fake-1");
   await page.getByLabel("Key").selectOption(key?.id ?? "");
-  await page.getByText(`in place of ${shown.hint}`).waitFor();
+  await page.getByText(`Replace ${shown.hint} with`).waitFor();
   for (const { id, name } of CLIENTS) {
     await page.getByLabel("Client").selectOption({ label: name });
     const code = (await page.getByRole("region", { name: "Quick start" }).textContent()) ?? "";

@@ -66,21 +66,21 @@ describe("a script is text in", () => {
 
 describe("by keyboard alone", () => {
   test.each([
-    ["a key is made", "/keys", ["Make a key"], "of a keyboard", "The only time"],
+    ["a key is made", "/keys", ["Create a key"], "of a keyboard", "The only time"],
     ["somebody is invited", "/members", ["Invite somebody"], "eve@example.com", "the only time"],
     ["a webhook is begun", "/alerts?show=webhooks", ["Add a webhook"], "", "With https://"],
-    ["an alert is begun", "/alerts", ["Make an alert"], "", "Amount in USD"],
+    ["an alert is begun", "/alerts", ["Create an alert"], "", "Amount in USD"],
     ["an account is credited", "/admin/accounts/strangers", ["Credit"], "", "Your reference"],
     ["an account is frozen", "/admin/accounts/strangers", ["Freeze"], "", "Reason"],
-    ["the ledger is proven", "/admin/ledger", ["Prove the ledger"], "", "The ledger holds"],
-    ["requests are filtered", "/requests", ["Filters"], "", "Reason of refusal"],
+    ["the ledger is proven", "/admin/ledger", ["Verify the ledger"], "", "The ledger is correct"],
+    ["requests are filtered", "/requests", ["Filters"], "", "Error reason"],
     ["usage is saved", "/usage?days=1", ["Download CSV"], "", "Total"],
-    ["the statement is saved", "/billing", ["Download CSV"], "", "Balance after"],
+    ["the statement is saved", "/billing", ["Download CSV"], "", "Closing balance"],
     ["a snippet is copied", "/docs", ["Copy Quick start"], "", "Copied"],
     ["a page of docs is opened", "/docs", ["Keys and their settings"], "", "Keys that make keys"],
-    ["codes are begun", "/admin/codes", ["Make codes"], "", "Worth of each"],
+    ["codes are begun", "/admin/codes", ["Create codes"], "", "Value per code"],
     ["a code is begun", "/billing", ["Redeem a code"], "TG-NONE", "This code is wrong"],
-    ["what was made here is saved", "/admin/settings", ["Download as YAML"], "", "What was made here"],
+    ["what was made here is saved", "/admin/settings", ["Download as YAML"], "", "Export accounts, keys and alerts"],
   ])("%s", async (_name, path, buttons, typed, shows) => {
     const page = await world.open(path);
     await page.context().grantPermissions(["clipboard-write"]);
@@ -100,7 +100,7 @@ describe("by keyboard alone", () => {
   test("a dialog keeps the focus within it, closes by Escape and gives it back", async () => {
     const page = await world.open("/keys");
     await page.waitForLoadState("networkidle");
-    await tabTo(page, "Make a key");
+    await tabTo(page, "Create a key");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor();
     for (let stop = 0; stop < TABS_MAX / 4; stop++) {
@@ -109,7 +109,7 @@ describe("by keyboard alone", () => {
     }
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Make a key");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Create a key");
     await page.context().close();
   });
 });
