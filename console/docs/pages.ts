@@ -2,8 +2,8 @@
 import { late } from "../parts/late.ts";
 import type { Block, PageOfDocs } from "./page-of-docs.ts";
 
-const titles = import.meta.glob<string>("../../../docs/*.md", { query: "?title", import: "title", eager: true });
-const blocks = import.meta.glob<readonly Block[]>("../../../docs/*.md", { import: "blocks" });
+const titles = import.meta.glob<string>("../../docs/*.md", { query: "?title", import: "title", eager: true });
+const blocks = import.meta.glob<readonly Block[]>("../../docs/*.md", { import: "blocks" });
 
 /** Not for readers of the console, in which a gateway runs already and which lists the pages itself. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["README", "quick-start"]);
