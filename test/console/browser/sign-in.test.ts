@@ -86,7 +86,7 @@ test("somebody whom nobody invited reads why, and joins by the link of an invita
   const page = await openPage("/");
   await page.getByRole("button", { name: "Sign in with Corp" }).click();
   await atIssuer(page, "kim");
-  await page.getByText("nobody invited kim@example.com yet").waitFor();
+  await page.getByText("there is no invitation for kim@example.com").waitFor();
   await page.getByRole("link", { name: "Back to sign-in" }).click();
   await page.getByRole("button", { name: "Sign in with Corp" }).waitFor();
   const { body } = await world.operator.call("POST", "/accounts/acme/invitations", { role: "admin" });
@@ -101,7 +101,7 @@ test("somebody whom nobody invited reads why, and joins by the link of an invita
 
 test("what goes wrong is told in words, and passwords go on", async () => {
   const page = await openPage("/sign-in/corp?code=any&state=any");
-  await page.getByText("it was not begun in this browser").waitFor();
+  await page.getByText("it was not started in this browser").waitFor();
   await page.context().close();
   world.corp.override = (_request, response) => response.writeHead(500).end();
   // What the issuer said of itself before is forgotten with the settings.
@@ -110,7 +110,7 @@ test("what goes wrong is told in words, and passwords go on", async () => {
   await expect.poll(begin).toBe(502);
   const away = await openPage("/");
   await away.getByRole("button", { name: "Sign in with Corp" }).click();
-  await away.getByText("Corp does not answer as it should").waitFor();
+  await away.getByText("Corp does not respond correctly").waitFor();
   await away.getByLabel("E-mail").fill(FIRST.email);
   await away.getByLabel("Password").fill(FIRST.password);
   await away.getByRole("button", { name: "Sign in", exact: true }).click();
