@@ -233,7 +233,7 @@ export const PARTS = [
     command: npm("test:backends"),
     needs: [...SERVERS, NGINX],
     touches: [...PROGRAM, ...RUNNING, ...SUITE, ...STATELESS.map((folder) => `!test/${folder}/`)],
-    smoke: { command: npm("test:backends", "--", "flow/money"), needs: SERVERS },
+    smoke: { command: npm("test:backends", "--", "flow/money/money"), needs: SERVERS },
   },
   {
     name: "browser",
