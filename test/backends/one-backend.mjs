@@ -39,6 +39,7 @@ const EMBEDDED = {
 const POSTGRESQL = {
   "test/alerts/balance.test.ts": "two nodes on one PostgreSQL",
   "test/cluster/cluster.prove.test.ts": "nodes on a PostgreSQL and a Redis that are killed and cut off",
+  "test/flow/money/archived.prove.test.ts": "both stores, in one run",
   "test/flow/alerts/alert-rules.prove.test.ts":
     "each rule is fired by its cause, on a PostgreSQL that goes away among others",
   "test/flow/operation/database-away.prove.test.ts": "a PostgreSQL that goes away",
