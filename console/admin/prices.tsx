@@ -5,7 +5,7 @@ import { listModels, type Model } from "../../gen/console/model_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
-import { pricePerMillion } from "../format.ts";
+import { tokenPrice } from "../models/price.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -35,18 +35,18 @@ const COLUMNS: readonly Column<Model>[] = [
   { name: admin.prices.upstreams, cell: ({ upstreams }) => upstreams.join(", "), isExtra: true },
   {
     name: admin.prices.input,
-    cell: ({ price }) => pricePerMillion(price?.inputPicos ?? 0n),
+    cell: ({ price }) => tokenPrice(price, "inputPicos"),
     isNumber: true,
   },
   {
     name: admin.prices.cached,
-    cell: ({ price }) => pricePerMillion(price?.cacheReadPicos ?? 0n),
+    cell: ({ price }) => tokenPrice(price, "cacheReadPicos"),
     isNumber: true,
     isExtra: true,
   },
   {
     name: admin.prices.output,
-    cell: ({ price }) => pricePerMillion(price?.outputPicos ?? 0n),
+    cell: ({ price }) => tokenPrice(price, "outputPicos"),
     isNumber: true,
   },
 ];

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import type { SoldModel } from "../../gen/console/settings_service.js";
 import { settingsWords } from "../copy/en-settings.ts";
-import { pricePerMillion } from "../format.ts";
+import { tokenPrice } from "../models/price.ts";
 import { type Column, Table } from "../parts/table.tsx";
 
 export function SoldModels({ models }: { readonly models: readonly SoldModel[] }): ReactNode {
@@ -27,7 +27,7 @@ export function SoldModels({ models }: { readonly models: readonly SoldModel[] }
 
 const COLUMNS: readonly Column<SoldModel>[] = [
   { name: settingsWords.kinds["model"] ?? "", cell: ({ id }) => <code className="id">{id}</code> },
-  { name: settingsWords.soldInput, cell: ({ price }) => pricePerMillion(price?.inputPicos ?? 0n), isNumber: true },
-  { name: settingsWords.soldOutput, cell: ({ price }) => pricePerMillion(price?.outputPicos ?? 0n), isNumber: true },
+  { name: settingsWords.soldInput, cell: ({ price }) => tokenPrice(price, "inputPicos"), isNumber: true },
+  { name: settingsWords.soldOutput, cell: ({ price }) => tokenPrice(price, "outputPicos"), isNumber: true },
   { name: settingsWords.soldBy, cell: ({ source }) => source },
 ];

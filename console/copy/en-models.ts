@@ -11,6 +11,8 @@ export const modelWords = {
   input: "Input price",
   cached: "Cached price",
   output: "Output price",
+  units: { search_unit: "search units" } as Readonly<Record<string, string>>,
+  perUnits: (usd: string, per: string, units: string) => `${usd} per ${per} ${units}`,
   free: "free",
   unknown: "–",
   abilities: { images: "images", tools: "tools", schemas: "schema", thinking: "reasoning" },

@@ -6,7 +6,7 @@ import { listModels, type Model } from "../../gen/console/model_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { modelWords } from "../copy/en-models.ts";
-import { count, dayText, money, pricePerMillion, utcDay } from "../format.ts";
+import { count, dayText, money, utcDay } from "../format.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -14,6 +14,7 @@ import { Page } from "../parts/page.tsx";
 import { actionsColumn } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { tokenPrice } from "./price.ts";
 
 export function Models(): ReactNode {
   const { account } = useSignedIn();
@@ -67,9 +68,9 @@ const COLUMNS: readonly Column<Model>[] = [
     isNumber: true,
     isExtra: true,
   },
-  { name: modelWords.input, cell: ({ price }) => priceOf(price?.inputPicos), isNumber: true },
-  { name: modelWords.cached, cell: ({ price }) => priceOf(price?.cacheReadPicos), isNumber: true, isExtra: true },
-  { name: modelWords.output, cell: ({ price }) => priceOf(price?.outputPicos), isNumber: true },
+  { name: modelWords.input, cell: ({ price }) => tokenPrice(price, "inputPicos"), isNumber: true },
+  { name: modelWords.cached, cell: ({ price }) => tokenPrice(price, "cacheReadPicos"), isNumber: true, isExtra: true },
+  { name: modelWords.output, cell: ({ price }) => tokenPrice(price, "outputPicos"), isNumber: true },
   actionsColumn(modelWords.actions, ({ id, kind }) => <Try id={id} isChat={kind === undefined || kind === "chat"} />),
 ];
 
@@ -108,9 +109,4 @@ function abilities(capabilities: Model["capabilities"]): string {
 
 function tokens(value: bigint): string {
   return value === 0n ? modelWords.unknown : count(value);
-}
-
-function priceOf(picos: bigint | undefined): string {
-  if (picos === undefined) return modelWords.unknown;
-  return picos === 0n ? modelWords.free : pricePerMillion(picos);
 }

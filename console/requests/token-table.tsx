@@ -2,18 +2,36 @@
 import type { ReactNode } from "react";
 import type { RequestRecord } from "../../gen/console/usage_service.js";
 import { requestWords } from "../copy/en-requests.ts";
+import type { Meter, Price } from "../../gen/console/usage.js";
 import { count, pricePerMillion } from "../format.ts";
+import { ratePrice } from "../models/price.ts";
 import { type Column, Table } from "../parts/table.tsx";
 
 interface Kind {
   readonly name: string;
   readonly tokens: bigint;
+  readonly price: string;
+}
+
+interface Tokens extends Omit<Kind, "price"> {
   readonly picos: bigint;
+}
+
+/** A quantity of another unit, at the rate of its kind, or of all kinds of the unit. */
+function rowOfMeter({ unit, kind, quantity }: Meter, price: Price | undefined): Kind {
+  const rates = (price?.rates ?? []).filter((rate) => rate.unit === unit);
+  const rate = rates.find((one) => one.kind === kind) ?? rates.find((one) => one.kind === "");
+  const name = requestWords.units[unit] ?? unit;
+  return {
+    name: kind === "" ? name : `${name} (${kind})`,
+    tokens: quantity,
+    price: rate === undefined ? "" : ratePrice(rate),
+  };
 }
 
 export function TokenTable({ request: { usage, price } }: { readonly request: RequestRecord }): ReactNode {
   const { kinds } = requestWords;
-  const rows: readonly Kind[] = [
+  const rows: readonly Tokens[] = [
     { name: kinds.input, tokens: usage?.inputTokens ?? 0n, picos: price?.inputPicos ?? 0n },
     { name: kinds.cacheRead, tokens: usage?.cacheReadTokens ?? 0n, picos: price?.cacheReadPicos ?? 0n },
     { name: kinds.cacheWrite, tokens: usage?.cacheWriteTokens ?? 0n, picos: price?.cacheWritePicos ?? 0n },
@@ -24,12 +42,17 @@ export function TokenTable({ request: { usage, price } }: { readonly request: Re
     { name: kinds.reasoning, tokens: usage?.reasoningTokens ?? 0n, picos: price?.reasoningPicos ?? 0n },
     { name: kinds.audioOut, tokens: usage?.audioOutputTokens ?? 0n, picos: price?.audioOutputPicos ?? 0n },
   ];
-  const shown = rows.filter(({ name, tokens }) => tokens > 0n || name === kinds.input || name === kinds.output);
+  const isShown = ({ name, tokens }: Tokens): boolean =>
+    tokens > 0n || (price?.tokensUnpriced !== true && (name === kinds.input || name === kinds.output));
+  const tokens = rows
+    .filter(isShown)
+    .map(({ name, tokens, picos }) => ({ name, tokens, price: pricePerMillion(picos) }));
+  const shown = [...tokens, ...(usage?.meters ?? []).map((meter) => rowOfMeter(meter, price))];
   return <Table label={requestWords.tokensTitle} columns={COLUMNS} rows={shown} keyOf={({ name }) => name} />;
 }
 
 const COLUMNS: readonly Column<Kind>[] = [
   { name: requestWords.kind, cell: ({ name }) => name },
   { name: requestWords.count, cell: ({ tokens }) => count(tokens), isNumber: true },
-  { name: requestWords.price, cell: ({ picos }) => pricePerMillion(picos), isNumber: true },
+  { name: requestWords.price, cell: ({ price }) => price, isNumber: true },
 ];

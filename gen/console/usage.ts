@@ -16,6 +16,8 @@ export interface Price {
   readonly tiers: readonly (PriceTier)[];
   readonly serviceTiers: readonly (ServiceTierPrice)[];
   readonly tools: readonly (ToolPrice)[];
+  readonly rates: readonly (Rate)[];
+  readonly tokensUnpriced: boolean;
 }
 export const Price: Shape = {
   input_picos: "n",
@@ -31,6 +33,8 @@ export const Price: Shape = {
   tiers: ["[]", () => PriceTier],
   service_tiers: ["[]", () => ServiceTierPrice],
   tools: ["[]", () => ToolPrice],
+  rates: ["[]", () => Rate],
+  tokens_unpriced: "b",
 };
 
 export interface PriceTier {
@@ -87,6 +91,23 @@ export const ToolPrice: Shape = {
   call_picos: "n",
 };
 
+export interface Rate {
+  readonly unit: string;
+  readonly kind: string;
+  readonly picos: bigint;
+  readonly per: bigint;
+  readonly step: bigint;
+  readonly minimum: bigint;
+}
+export const Rate: Shape = {
+  unit: "s",
+  kind: "s",
+  picos: "n",
+  per: "n",
+  step: "n",
+  minimum: "n",
+};
+
 export interface Usage {
   readonly inputTokens: bigint;
   readonly cacheReadTokens: bigint;
@@ -97,6 +118,7 @@ export interface Usage {
   readonly imageTokens: bigint;
   readonly audioInputTokens: bigint;
   readonly audioOutputTokens: bigint;
+  readonly meters: readonly (Meter)[];
 }
 export const Usage: Shape = {
   input_tokens: "n",
@@ -108,6 +130,18 @@ export const Usage: Shape = {
   image_tokens: "n",
   audio_input_tokens: "n",
   audio_output_tokens: "n",
+  meters: ["[]", () => Meter],
+};
+
+export interface Meter {
+  readonly unit: string;
+  readonly kind: string;
+  readonly quantity: bigint;
+}
+export const Meter: Shape = {
+  unit: "s",
+  kind: "s",
+  quantity: "n",
 };
 
 export type UsageSource = "unspecified" | "reported" | "counted" | "recovered" | "none";

@@ -1,7 +1,8 @@
 /** Sums of usage as files: CSV, lines of JSON, and the columns of FOCUS 1.2 for whoever adds up clouds. */
 import { formatUsd } from "../base/money.js";
+import { isUnit, metersCell, NO_METERS, UNITS } from "./meters.js";
 import { cell as csvText, line as csvLine } from "../base/csv.js";
-import type { Usage, UsageSummary } from "./index.js";
+import type { Meter, Usage, UsageSummary } from "./index.js";
 
 /** A form of export: what stands before the first line, and one line. Each line is whole, so that nothing is held. */
 export interface UsageForm {
@@ -20,6 +21,7 @@ const COLUMNS = [
   "cache_write_tokens",
   "output_tokens",
   "reasoning_tokens",
+  "meters",
   "cost_usd",
   "refunded_usd",
   "operator_cost_usd",
@@ -61,6 +63,7 @@ const FOCUS_COLUMNS = [
   "x_InputTokens",
   "x_OutputTokens",
   "x_OperatorCost",
+  "x_Meters",
 ];
 const ISSUER = "Tollgate";
 const TOKENS = "Tokens";
@@ -81,6 +84,7 @@ function cellsOf(summary: UsageSummary): string[] {
     csvText(model),
     `${requestCount}`,
     ...tokensOf(summary.usage).map(String),
+    metersCell(metersOf(summary)),
     formatUsd(costNanos),
     formatUsd(refundedNanos),
     operatorCostNanos === undefined ? "" : formatUsd(operatorCostNanos),
@@ -89,7 +93,7 @@ function cellsOf(summary: UsageSummary): string[] {
 }
 
 /** Programs get whole numbers: tokens, and nano-USD as text, which no reader rounds. */
-function membersOf(summary: UsageSummary): Record<string, string | number> {
+function membersOf(summary: UsageSummary): Record<string, unknown> {
   const { day, accountId, keyId, model, requestCount, costNanos, refundedNanos, usage } = summary;
   const [input = 0n, cacheRead = 0n, cacheWrite = 0n, output = 0n, reasoning = 0n] = tokensOf(usage);
   const { operatorCostNanos, marginNanos } = summary;
@@ -104,6 +108,7 @@ function membersOf(summary: UsageSummary): Record<string, string | number> {
     cache_write_tokens: Number(cacheWrite),
     output_tokens: Number(output),
     reasoning_tokens: Number(reasoning),
+    meters: metersOf(summary).map(({ unit, kind, quantity }) => ({ unit, kind, quantity: Number(quantity) })),
     cost_nanos: `${costNanos}`,
     refunded_nanos: `${refundedNanos}`,
     ...(operatorCostNanos === undefined ? {} : { operator_cost_nanos: `${operatorCostNanos}` }),
@@ -118,7 +123,7 @@ function focusCells(summary: UsageSummary): string[] {
   const tokensIn = input + cacheRead + cacheWrite;
   const tokensOut = output + reasoning;
   const cost = formatUsd(costNanos);
-  const tokens = `${tokensIn + tokensOut}`;
+  const [quantity, unit] = consumedOf(tokensIn + tokensOut, metersOf(summary));
   return [
     csvText(accountId),
     csvText(accountId),
@@ -133,10 +138,10 @@ function focusCells(summary: UsageSummary): string[] {
     cost,
     cost,
     cost,
-    tokens,
-    TOKENS,
-    tokens,
-    TOKENS,
+    quantity,
+    unit,
+    quantity,
+    unit,
     ISSUER,
     ISSUER,
     ISSUER,
@@ -151,7 +156,24 @@ function focusCells(summary: UsageSummary): string[] {
     `${tokensIn}`,
     `${tokensOut}`,
     operatorCostNanos === undefined ? "" : formatUsd(operatorCostNanos),
+    metersCell(metersOf(summary)),
   ];
+}
+
+function metersOf({ usage }: UsageSummary): readonly Meter[] {
+  return usage?.meters ?? NO_METERS;
+}
+
+/** Of a model that is sold by one other unit, that unit; else its tokens. */
+function consumedOf(tokens: bigint, [first, ...others]: readonly Meter[]): readonly [quantity: string, unit: string] {
+  if (tokens > 0n || first === undefined || others.length > 0) return [`${tokens}`, TOKENS];
+  return [`${first.quantity}`, focusUnit(first)];
+}
+
+/** FOCUS wants capitalized words, each unit in the plural. */
+function focusUnit({ unit }: Meter): string {
+  const words = isUnit(unit) ? UNITS[unit].many : unit;
+  return words.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 function tokensOf(usage: Usage | undefined): readonly bigint[] {

@@ -34,7 +34,12 @@ function tokensJson(usage: Usage): string {
     // Most kinds of tokens occur in few sums.
     text += tokens === 0n ? none : `${begin}${tokens}"`;
   }
-  return `{${text.slice(1)}}`;
+  return `{${text.slice(1)},"meters":${metersJson(usage)}}`;
+}
+
+function metersJson({ meters }: Usage): string {
+  if (meters.length === 0) return "[]";
+  return JSON.stringify(meters.map((meter) => ({ ...meter, quantity: String(meter.quantity) })));
 }
 
 function moneyJson(name: string, nanos: bigint | undefined): string {

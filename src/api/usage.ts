@@ -1,7 +1,8 @@
 /** A usage field by field, one of nothing to start from, and its sums. */
 import type { Usage } from "./index.js";
+import { NO_METERS } from "./meters.js";
 
-/** The fields of a usage, in the order in which they are stored. */
+/** The token fields of a usage, in the order in which they are stored. */
 export const USAGE_FIELDS = [
   "inputTokens",
   "cacheReadTokens",
@@ -26,10 +27,11 @@ export const NO_USAGE: Usage = {
   imageTokens: 0n,
   audioInputTokens: 0n,
   audioOutputTokens: 0n,
+  meters: NO_METERS,
 };
 
-/** A usage of what is said of each field. Does not compile where a usage has a field that `USAGE_FIELDS` lacks. */
-export function usageFrom(tokens: (field: UsageField) => bigint): Usage {
+/** A usage of what is said of each token field. Does not compile where it has a field that `USAGE_FIELDS` lacks. */
+export function usageFrom(tokens: (field: UsageField) => bigint, meters = NO_METERS): Usage {
   return {
     inputTokens: tokens("inputTokens"),
     cacheReadTokens: tokens("cacheReadTokens"),
@@ -40,6 +42,7 @@ export function usageFrom(tokens: (field: UsageField) => bigint): Usage {
     imageTokens: tokens("imageTokens"),
     audioInputTokens: tokens("audioInputTokens"),
     audioOutputTokens: tokens("audioOutputTokens"),
+    meters,
   };
 }
 

@@ -68,7 +68,7 @@ export function picosToNanos(picos: bigint): bigint {
   return (picos + 999n) / 1000n;
 }
 
-function formatDecimal(units: bigint, places: number): string {
+export function formatDecimal(units: bigint, places: number): string {
   const sign = units < 0n ? "-" : "";
   const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
   const point = digits.length - places;

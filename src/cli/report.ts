@@ -3,9 +3,11 @@ import type { Command } from "commander";
 import {
   AccountServiceService,
   type ListModelsResponse,
+  type Model,
   ModelServiceService,
   type VerifyLedgerResponse,
 } from "../api/index.js";
+import { ratesWords } from "../api/rate-words.js";
 import { formatPricePerMillion } from "../base/money.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { EXIT_CODES } from "./exit-code.js";
@@ -47,23 +49,30 @@ async function verify(options: ConnectionOptions): Promise<void> {
 
 function formatModels(answer: ListModelsResponse): string {
   if (answer.models.length === 0) return "No models.";
+  const hasRates = answer.models.some(({ price }) => (price?.rates ?? []).length > 0);
   const columns: Column[] = [
     "MODEL",
     { title: "CONTEXT", numeric: true },
     { title: "OUTPUT MAX", numeric: true },
     { title: "USD/M IN", numeric: true },
     { title: "USD/M OUT", numeric: true },
+    ...(hasRates ? ["OTHER PRICES"] : []),
     "UPSTREAMS",
   ];
   const rows = answer.models.map((model) => [
     model.id,
     formatLimit(model.contextTokens),
     formatLimit(model.outputTokensMax),
-    model.price === undefined ? "-" : formatPricePerMillion(model.price.inputPicos),
-    model.price === undefined ? "-" : formatPricePerMillion(model.price.outputPicos),
+    formatTokenPrice(model, "inputPicos"),
+    formatTokenPrice(model, "outputPicos"),
+    ...(hasRates ? [(model.price && ratesWords(model.price)) || "-"] : []),
     model.upstreams.join(" ") || "-",
   ]);
   return formatTable(columns, rows);
+}
+
+function formatTokenPrice({ price }: Model, part: "inputPicos" | "outputPicos"): string {
+  return price === undefined || price.tokensUnpriced ? "-" : formatPricePerMillion(price[part]);
 }
 
 function formatProof(answer: VerifyLedgerResponse): string {

@@ -10,6 +10,7 @@ import {
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
 import { answerToJson } from "../api/json.js";
+import { metersWords } from "../api/meters.js";
 import { formatMoney, formatUsd } from "../base/money.js";
 import { readLimit, readSpan } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
@@ -199,6 +200,7 @@ function factsOf(request: RequestRecord, names: Names): string[][] {
     ["ended", formatTime(request.endTime)],
     ["tokens in", `${usage?.inputTokens ?? 0n}, of caches ${usage?.cacheReadTokens ?? 0n}`],
     ["tokens out", `${usage?.outputTokens ?? 0n}, of reasoning ${usage?.reasoningTokens ?? 0n}`],
+    ...(usage === undefined || usage.meters.length === 0 ? [] : [["units", metersWords(usage.meters)]]),
     ["held USD", formatUsd(request.holdNanos)],
     ["cost USD", formatUsd(request.costNanos)],
     ["charged USD", formatUsd(request.chargedNanos)],

@@ -1,4 +1,5 @@
 /** What models are sold at, as `config check` and `import` print it. */
+import { rateUsd, ratesWords } from "../api/rate-words.js";
 import { formatPricePerMillion } from "../base/money.js";
 import type { SoldModel } from "../serve/sold-models.js";
 import { type Column, formatTable } from "./print.js";
@@ -14,15 +15,23 @@ const COLUMNS: readonly Column[] = [
 export function formatSold(sold: readonly SoldModel[]): string {
   const rows = sold.map(({ id, price, source }) => [
     id,
-    formatPricePerMillion(price.inputPicos),
-    formatPricePerMillion(price.outputPicos),
-    source,
+    price.tokensUnpriced ? "-" : formatPricePerMillion(price.inputPicos),
+    price.tokensUnpriced ? "-" : formatPricePerMillion(price.outputPicos),
+    [ratesWords(price), source].filter((words) => words !== "").join(", "),
   ]);
   return [formatTable(COLUMNS, rows), ...sold.flatMap(({ losses }) => losses)].join("\n");
 }
 
-/** The same for programs: USD per million tokens as decimal texts. */
+/** The same for programs: USD per million tokens, or per `per` units, as decimal texts; null without a price. */
 export function soldJson({ id, price, source, losses }: SoldModel): object {
-  const [input, output] = [price.inputPicos, price.outputPicos].map(formatPricePerMillion);
-  return { id, input, output, source, losses };
+  const [input, output] = [price.inputPicos, price.outputPicos].map((picos) =>
+    price.tokensUnpriced ? null : formatPricePerMillion(picos),
+  );
+  const units = price.rates.map((rate) => ({
+    unit: rate.unit,
+    kind: rate.kind,
+    usd: rateUsd(rate),
+    per: Number(rate.per),
+  }));
+  return { id, input, output, ...(units.length === 0 ? {} : { units }), source, losses };
 }

@@ -13,6 +13,7 @@ import { dayOf } from "../base/day.js";
 import { usageHead, usageLine } from "../api/usage-csv.js";
 import { isCostUnknown, type OperatorSums } from "../api/usage.js";
 import { USAGE_FORMS } from "../api/usage-export.js";
+import { metersWords } from "../api/meters.js";
 import { formatUsd } from "../base/money.js";
 import { readDay, readSpan } from "./arguments.js";
 import { type Connection, connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
@@ -113,7 +114,8 @@ async function byDay(connection: Connection, options: UsageOptions): Promise<voi
 
 function formatDays(answer: SummarizeUsageResponse, names: Names): string {
   if (answer.summaries.length === 0) return "No requests.";
-  const titles = ["REQUESTS", "TOKENS IN", "TOKENS OUT", "USD"];
+  const sums = answer.total === undefined ? answer.summaries : [...answer.summaries, answer.total];
+  const titles = ["REQUESTS", "TOKENS IN", "TOKENS OUT", ...unitTitle(sums), "USD"];
   // Only operators are told their costs.
   if (answer.total?.operatorCostNanos !== undefined) titles.push("COST", "MARGIN");
   const columns: Column[] = ["DAY", "ACCOUNT", "KEY", "MODEL", ...titles.map(numeric)];
@@ -122,17 +124,30 @@ function formatDays(answer: SummarizeUsageResponse, names: Names): string {
     names.account(one.accountId),
     names.key(one.keyId),
     one.model,
-    ...numbersOf(one),
+    ...numbersOf(one, sums),
   ]);
-  if (answer.total !== undefined) rows.push(["total", "", "", "", ...numbersOf(answer.total)]);
+  if (answer.total !== undefined) rows.push(["total", "", "", "", ...numbersOf(answer.total, sums)]);
   return formatTable(columns, rows);
 }
 
-function numbersOf(summary: UsageSummary): string[] {
+interface UsedSum {
+  readonly usage?: Usage | undefined;
+}
+
+/** A column of units stands in a table only where something used any. */
+function unitTitle(sums: readonly UsedSum[]): string[] {
+  return sums.some(({ usage }) => (usage?.meters.length ?? 0) > 0) ? ["UNITS"] : [];
+}
+
+function unitCell({ usage }: UsedSum, sums: readonly UsedSum[]): string[] {
+  return unitTitle(sums).map(() => metersWords(usage?.meters ?? []) || "-");
+}
+
+function numbersOf(summary: UsageSummary, sums: readonly UsedSum[]): string[] {
   const { requestCount, usage, costNanos, operatorCostNanos } = summary;
   const { input, output } = tokensOf(usage);
   const own = operatorCostNanos === undefined ? [] : operatorFigures(summary, costNanos);
-  return [`${requestCount}`, `${input}`, `${output}`, formatUsd(costNanos), ...own];
+  return [`${requestCount}`, `${input}`, `${output}`, ...unitCell(summary, sums), formatUsd(costNanos), ...own];
 }
 
 /** The operator's cost and margin. */
@@ -196,7 +211,8 @@ function csvOf({ sums }: QueryUsageResponse, by: readonly UsageDimension[], name
 function formatSums({ sums }: QueryUsageResponse, words: readonly string[], names: Names): string {
   if (sums.length === 0) return "No requests.";
   const isOperator = sums.some(({ operatorCostNanos }) => operatorCostNanos !== undefined);
-  const titles = ["REQUESTS", "FAILED", "TOKENS IN", "TOKENS OUT", "USD", ...(isOperator ? ["COST", "MARGIN"] : [])];
+  const titles = ["REQUESTS", "FAILED", "TOKENS IN", "TOKENS OUT", ...unitTitle(sums), "USD"];
+  if (isOperator) titles.push("COST", "MARGIN");
   const columns: Column[] = [
     ...words.map((word) => word.toUpperCase()),
     ...[...titles, "FIRST MS P50", "P95", "TOTAL MS P50", "P95"].map(numeric),
@@ -207,14 +223,15 @@ function formatSums({ sums }: QueryUsageResponse, words: readonly string[], name
   };
   return formatTable(
     columns,
-    sums.map((sum) => [...sum.values.map(shown), ...figuresOf(sum, isOperator), ...timesOf(sum)]),
+    sums.map((sum) => [...sum.values.map(shown), ...figuresOf(sum, sums, isOperator), ...timesOf(sum)]),
   );
 }
 
-function figuresOf(sum: UsageSum, isOperator: boolean): string[] {
+function figuresOf(sum: UsageSum, sums: readonly UsageSum[], isOperator: boolean): string[] {
   const { input, output } = tokensOf(sum.usage);
   const own = isOperator ? operatorFigures(sum, sum.chargedNanos) : [];
-  return [`${sum.requestCount}`, `${failedIn(sum)}`, `${input}`, `${output}`, formatUsd(sum.chargedNanos), ...own];
+  const counts = [`${sum.requestCount}`, `${failedIn(sum)}`, `${input}`, `${output}`, ...unitCell(sum, sums)];
+  return [...counts, formatUsd(sum.chargedNanos), ...own];
 }
 
 export function failedIn({ errors }: UsageSum): bigint {

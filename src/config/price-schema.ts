@@ -4,6 +4,7 @@ import type { Price, PriceTier, ServiceTierPrice, TokenPrices, ToolPrice } from 
 import { serviceTierOf } from "../api/service-tier.js";
 import { parseDecimal, parsePricePerMillion } from "../base/money.js";
 import { tokenPrices } from "../pricing/token-prices.js";
+import { rates } from "./rate-schema.js";
 import { block, decimalForm, named, reading, wholeNumber } from "./values.js";
 
 /** A million USD per million tokens, in pico-USD per token. */
@@ -129,8 +130,27 @@ const serviceTiers = named(NAME, NAME_RULE, serviceTier).superRefine((said, cont
   }
 });
 
+/** Both are said, or neither where there are units. It is checked even where another part of the price is wrong. */
+function tokensOrUnits(name: "input" | "output") {
+  const other = name === "input" ? "output" : "input";
+  const isSaid = (said: { readonly input?: unknown; readonly output?: unknown; readonly units?: unknown }): boolean =>
+    said[name] !== undefined || (said[other] === undefined && Object.keys(said.units ?? {}).length > 0);
+  const rule = {
+    error: `is missing: ${PER_MILLION_RULE}`,
+    path: [name],
+    when: ({ value }: { value: unknown }) => isBlock(value),
+  };
+  return [isSaid, rule] as const;
+}
+
+function isBlock(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
 const whole = block({
   ...components,
+  input: perMillion.optional().describe("Input tokens; required without `units`"),
+  output: perMillion.optional().describe("Output tokens; required without `units`"),
   tiers,
   service_tiers: serviceTiers.describe(
     "Prices of service tiers, by name; a request for a tier without a price is refused",
@@ -138,21 +158,29 @@ const whole = block({
   tools: named(NAME, NAME_RULE, perThousandCalls).describe(
     "USD per thousand calls of a tool that the upstream runs; `hosted_tools` decides about a tool that lacks its price",
   ),
-});
+  units: rates.describe(
+    "Prices of other units than tokens, such as `search_unit` (USD per thousand); a request that uses a unit without a " +
+      "price is refused",
+  ),
+})
+  .refine(...tokensOrUnits("input"))
+  .refine(...tokensOrUnits("output"));
 
-/** `free`, or a block with at least input and output. */
+/** `free`, or a block with at least input and output, or with units. */
 export const price = z
   .preprocess(
     (value) => (value === "free" ? { input: "0", output: "0" } : value),
     whole.transform((said): Price => {
-      const [prices, longer] = [pricesOf(said), said.tiers];
+      const { input, output, units, ...others } = said;
+      const tokensUnpriced = input === undefined && output === undefined;
+      const [prices, longer] = [pricesOf({ ...others, input: input ?? 0n, output: output ?? 0n }), said.tiers];
       const tools = Object.entries(said.tools).map(([name, callPicos]): ToolPrice => ({ name, callPicos }));
       const serviceTiers = Object.entries(said.service_tiers).map(([name, tier]): ServiceTierPrice => {
         if (!("multiplier" in tier)) return { name, prices: tier.prices, tiers: tier.tiers };
         const { multiplier: parts } = tier;
         return { name, prices: times(prices, parts), tiers: longer.map((one) => timesTier(one, parts)) };
       });
-      return { ...prices, tiers: longer, serviceTiers, tools };
+      return { ...prices, tiers: longer, serviceTiers, tools, rates: units, tokensUnpriced };
     }),
   )
   .meta({ word: "free" });

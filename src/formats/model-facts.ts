@@ -1,5 +1,6 @@
 /** What the clients of every format are told of a model beside what their own formats have a member for. */
-import type { ModelCapabilities, Price } from "../api/index.js";
+import type { ModelCapabilities, Price, Rate } from "../api/index.js";
+import { rateUsd } from "../api/rate-words.js";
 import { formatPricePerMillion, formatUsd, picosToNanos } from "../base/money.js";
 
 /** What nobody knows is null. */
@@ -9,7 +10,7 @@ export function shownCapabilities(capabilities: ModelCapabilities | undefined): 
   return { images, tools, schemas, thinking, efforts };
 }
 
-/** USD per million tokens, and per request, as decimal texts; what is free, or does not occur, is left out. */
+/** USD per million tokens, per request and per unit, as decimal texts; what is free, or does not occur, is left out. */
 export function shownPrice(price: Price | undefined): object | null {
   if (price === undefined) return null;
   const perMillion = {
@@ -24,11 +25,24 @@ export function shownPrice(price: Price | undefined): object | null {
     audio_output: price.audioOutputPicos,
   };
   const paid = Object.entries(perMillion).filter(
-    ([name, picos]) => picos > 0n || name === "input" || name === "output",
+    ([name, picos]) => picos > 0n || (!price.tokensUnpriced && (name === "input" || name === "output")),
   );
   return {
     unit: "USD per million tokens",
     ...Object.fromEntries(paid.map(([name, picos]) => [name, formatPricePerMillion(picos)])),
     ...(price.requestPicos > 0n ? { request_usd: formatUsd(picosToNanos(price.requestPicos)) } : {}),
+    ...(price.rates.length > 0 ? { units: price.rates.map(shownRate) } : {}),
+  };
+}
+
+function shownRate(rate: Rate): object {
+  const { unit, kind, per, step, minimum } = rate;
+  return {
+    unit,
+    ...(kind === "" ? {} : { kind }),
+    usd: rateUsd(rate),
+    per: Number(per),
+    ...(step > 1n ? { step: Number(step) } : {}),
+    ...(minimum > 0n ? { minimum: Number(minimum) } : {}),
   };
 }

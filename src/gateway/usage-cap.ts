@@ -1,6 +1,6 @@
 /** Caps the usage of an answer by its plan and by the output limit that was sent upstream. */
-import type { Usage } from "../api/index.js";
-import { generatedTokens, readTokens } from "../api/usage.js";
+import type { Meter, Usage } from "../api/index.js";
+import { generatedTokens, readTokens, type UsageField } from "../api/usage.js";
 import { lesser } from "../base/money.js";
 
 // A tokenizer that differs a little, and what stands around a text, are no reason to cut it.
@@ -30,6 +30,20 @@ export function withInputWithin(usage: Usage, tokensMax: bigint): Usage {
   return without(usage, readTokens(usage) - tokensMax, READ);
 }
 
+/** The usage with at most these quantities of each unit, of whatever kind: the rest is cut from the last kinds. */
+export function withMetersWithin(usage: Usage, metersMax: readonly Meter[]): Usage {
+  const left = new Map<string, bigint>();
+  for (const { unit, quantity } of metersMax) left.set(unit, (left.get(unit) ?? 0n) + quantity);
+  let isCut = false;
+  const meters = usage.meters.flatMap((meter) => {
+    const quantity = lesser(meter.quantity, left.get(meter.unit) ?? 0n);
+    left.set(meter.unit, (left.get(meter.unit) ?? 0n) - quantity);
+    isCut ||= quantity < meter.quantity;
+    return quantity === 0n ? [] : [{ ...meter, quantity }];
+  });
+  return isCut ? { ...usage, meters } : usage;
+}
+
 const GENERATED = ["outputTokens", "reasoningTokens", "audioOutputTokens"] as const;
 const READ = [
   "cacheWrite1hTokens",
@@ -40,7 +54,7 @@ const READ = [
   "cacheReadTokens",
 ] as const;
 
-function without(usage: Usage, excess: bigint, fields: readonly (keyof Usage)[]): Usage {
+function without(usage: Usage, excess: bigint, fields: readonly UsageField[]): Usage {
   if (excess <= 0n) return usage;
   const left = { ...usage };
   let over = excess;

@@ -12,7 +12,7 @@ import type { OperatorTotal, Release, TotalKind, UsageDay, UsageRow } from "./ro
 import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf } from "./rows.js";
 import { CHAIN_START, type ChainHead, linkTransfer } from "./hash-chain.js";
 import { type Transfer, type TransferContent, type TransferKind, transferId } from "./transfer.js";
-import { addTokens } from "./usage.js";
+import { addUsage } from "./usage.js";
 
 /** The highest sum of all credits, and of all overage. Their sum bounds every account, and fits in int64. */
 export const TOTAL_NANOS_MAX = 4n * AMOUNT_NANOS_MAX;
@@ -273,7 +273,7 @@ export class Book {
     if (isFree) return;
     sums.requestCount += 1;
     sums.costNanos += row.chargedNanos + row.overageNanos;
-    addTokens(sums.usage, row.usage);
+    addUsage(sums.usage, row.usage);
   }
 
   /** The refund, debit or receivable with this id, if there is one. */

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { UsageSource } from "../api/index.js";
 import { asBuffer } from "../base/bytes/bytes.js";
+import { metersIn, metersText, NO_METERS } from "../api/meters.js";
 import { USAGE_FIELDS, type UsageField } from "../api/usage.js";
 import type { CheckpointOperation, HoldOperation, LateTerms, LedgerOperation, SettleOperation } from "./operation.js";
 
@@ -22,9 +23,15 @@ const budgets = z.array(
 );
 /** Left out if it is zero. */
 const figure = whole.default(0n);
-const usage = z.object(
-  Object.fromEntries(USAGE_FIELDS.map((field) => [field, figure])) as Record<UsageField, typeof figure>,
-);
+/** As text where a settlement is written, and as a list where a checkpoint is. */
+const meters = z.union([
+  z.string().transform(metersIn),
+  z.array(z.object({ unit: z.string(), kind: z.string(), quantity: whole })),
+]);
+const usage = z.object({
+  ...(Object.fromEntries(USAGE_FIELDS.map((field) => [field, figure])) as Record<UsageField, typeof figure>),
+  meters: meters.default(NO_METERS),
+});
 const admitted = {
   accountId: z.string(),
   keyId: z.string(),
@@ -92,6 +99,7 @@ function settlementText(settlement: SettleOperation, epoch: string): string {
   const { upstream, attempts, attemptLog, nowMs } = settlement;
   let figures = "";
   for (const field of USAGE_FIELDS) if (used[field] !== 0n) figures += `${figures && ","}"${field}":"${used[field]}"`;
+  if (used.meters.length > 0) figures += `${figures && ","}"meters":${quoted(metersText(used.meters))}`;
   const operatorCost = operatorCostNanos === undefined ? "" : `,"operatorCostNanos":"${operatorCostNanos}"`;
   return (
     `{"kind":"settle","epoch":${quoted(epoch)},"requestId":${quoted(requestId)},"usage":{${figures}},` +

@@ -21,7 +21,7 @@ export function recover(book: Book, operation: RecoverOperation): LedgerResult {
   forget(book, operation);
   for (const hold of orphans(book, operation)) {
     hold.recovered = true;
-    if (hold.costNanos > 0n || tokenCount(hold.usage) > 0n) {
+    if (hold.costNanos > 0n || tokenCount(hold.usage) > 0n || hold.usage.meters.length > 0) {
       const { usage, costNanos, operatorCostNanos, upstream, attempts } = hold;
       const isPlain = operation.isPlain === true;
       charge(book, hold, {

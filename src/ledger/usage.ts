@@ -3,6 +3,8 @@
  * lookup for each.
  */
 import type { Usage } from "../api/index.js";
+import { addedMeters, areMeters, boundedMeters, metersText } from "../api/meters.js";
+import type { UsageField } from "../api/usage.js";
 
 /** All tokens of a usage together. */
 export function tokenCount(usage: Usage): bigint {
@@ -12,7 +14,7 @@ export function tokenCount(usage: Usage): bigint {
 }
 
 /** Adds a usage to sums. */
-export function addTokens(sums: Usage, usage: Usage): void {
+export function addUsage(sums: Usage, usage: Usage): void {
   if (usage.inputTokens !== 0n) sums.inputTokens += usage.inputTokens;
   if (usage.cacheReadTokens !== 0n) sums.cacheReadTokens += usage.cacheReadTokens;
   if (usage.cacheWriteTokens !== 0n) sums.cacheWriteTokens += usage.cacheWriteTokens;
@@ -22,9 +24,10 @@ export function addTokens(sums: Usage, usage: Usage): void {
   if (usage.imageTokens !== 0n) sums.imageTokens += usage.imageTokens;
   if (usage.audioInputTokens !== 0n) sums.audioInputTokens += usage.audioInputTokens;
   if (usage.audioOutputTokens !== 0n) sums.audioOutputTokens += usage.audioOutputTokens;
+  if (usage.meters.length > 0) sums.meters = addedMeters(sums.meters, usage.meters);
 }
 
-/** A usage as text: zeros are left out, which most of the nine fields are. */
+/** A usage as text: zeros are left out, which most fields are. */
 export function usageText(usage: Usage): string {
   return (
     said("inputTokens", usage.inputTokens) +
@@ -35,15 +38,16 @@ export function usageText(usage: Usage): string {
     said("reasoningTokens", usage.reasoningTokens) +
     said("imageTokens", usage.imageTokens) +
     said("audioInputTokens", usage.audioInputTokens) +
-    said("audioOutputTokens", usage.audioOutputTokens)
+    said("audioOutputTokens", usage.audioOutputTokens) +
+    (usage.meters.length === 0 ? "" : ` meters ${metersText(usage.meters)}`)
   );
 }
 
-function said(field: keyof Usage, tokens: bigint): string {
+function said(field: UsageField, tokens: bigint): string {
   return tokens === 0n ? "" : ` ${field} ${tokens}`;
 }
 
-/** True if each field is a count, from zero to the maximum. */
+/** True if each field and meter is a count, from zero to the maximum. */
 export function isUsage(usage: Usage): boolean {
   return (
     isTokens(usage.inputTokens) &&
@@ -54,7 +58,8 @@ export function isUsage(usage: Usage): boolean {
     isTokens(usage.reasoningTokens) &&
     isTokens(usage.imageTokens) &&
     isTokens(usage.audioInputTokens) &&
-    isTokens(usage.audioOutputTokens)
+    isTokens(usage.audioOutputTokens) &&
+    areMeters(usage.meters)
   );
 }
 
@@ -77,6 +82,7 @@ export function boundedUsage(usage: Usage): Usage {
     imageTokens: within(usage.imageTokens, TOKENS_MAX),
     audioInputTokens: within(usage.audioInputTokens, TOKENS_MAX),
     audioOutputTokens: within(usage.audioOutputTokens, TOKENS_MAX),
+    meters: boundedMeters(usage.meters),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The most that a request can cost, and the longest answer that an amount can pay. Pure. */
-import type { Price, ToolUse } from "../api/index.js";
+import type { Meter, Price, ToolUse } from "../api/index.js";
 import { greater, picosToNanos } from "../base/money.js";
+import { meterPicosMax } from "./meter-price.js";
 import { type Bracket, ratesOf } from "./rates.js";
 
 /** The most that a request can use. Whole numbers of at least 0. */
@@ -14,12 +15,14 @@ export interface RequestBounds {
   readonly serviceTier?: string | undefined;
   /** The most calls of each tool that the upstream runs. */
   readonly toolCallsMax?: readonly ToolUse[] | undefined;
+  /** The most of each unit that is no token, of whatever kind. */
+  readonly metersMax?: readonly Meter[] | undefined;
 }
 
 /**
  * The most that a request within these bounds can cost, in nano-USD: in the dearest tier that its bounds allow, every
- * input token at the dearest input price, every output token at the dearest output price, the price of the request, and
- * every call of a tool. Rounded up once, so that no usage within the bounds costs more.
+ * input token at the dearest input price, every output token at the dearest output price, the price of the request,
+ * every call of a tool, and the most of every other unit. Rounded up once: no usage within the bounds costs more.
  */
 export function ceilingNanos(bounds: RequestBounds, price: Price): bigint {
   const { ordinary, serviceTiers } = ratesOf(price);
@@ -27,7 +30,7 @@ export function ceilingNanos(bounds: RequestBounds, price: Price): bigint {
   let most = mostPicos(bounds, outputTokens, ordinary);
   const asked = bounds.serviceTier ? serviceTiers.get(bounds.serviceTier) : undefined;
   if (asked !== undefined) most = greater(most, mostPicos(bounds, outputTokens, asked));
-  return picosToNanos(most + toolPicos(bounds, price));
+  return picosToNanos(most + otherPicos(bounds, price));
 }
 
 /**
@@ -37,7 +40,7 @@ export function ceilingNanos(bounds: RequestBounds, price: Price): bigint {
 export function affordableOutputTokens(bounds: RequestBounds, price: Price, amountNanos: bigint): number {
   const { ordinary, serviceTiers } = ratesOf(price);
   // Picos round up to at most the amount exactly while they are at most 1,000 times the amount.
-  const leftPicos = amountNanos * 1000n - toolPicos(bounds, price);
+  const leftPicos = amountNanos * 1000n - otherPicos(bounds, price);
   const affordable = affordableIn(bounds, leftPicos, ordinary);
   const asked = bounds.serviceTier ? serviceTiers.get(bounds.serviceTier) : undefined;
   return asked === undefined ? affordable : Math.min(affordable, affordableIn(bounds, leftPicos, asked));
@@ -78,10 +81,11 @@ function fixedPicos(bracket: Bracket, inputTokensMax: bigint, next: Bracket | un
   return inputTokens * bracket.dearestInputPicos + bracket.prices.requestPicos;
 }
 
-function toolPicos({ toolCallsMax }: RequestBounds, price: Price): bigint {
-  if (toolCallsMax === undefined) return 0n;
+/** What is no token: calls of tools, and other units. */
+function otherPicos({ toolCallsMax, metersMax }: RequestBounds, price: Price): bigint {
+  let picos = metersMax === undefined ? 0n : meterPicosMax(metersMax, price);
+  if (toolCallsMax === undefined) return picos;
   const { tools } = ratesOf(price);
-  let picos = 0n;
   for (const { name, calls } of toolCallsMax) picos += calls * (tools.get(name) ?? 0n);
   return picos;
 }

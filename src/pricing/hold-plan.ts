@@ -113,7 +113,8 @@ export class Plan {
 
   #bounds(outputTokensMax: number): RequestBounds {
     const { inputTokensMax, candidateCount, serviceTier, toolCallsMax } = this;
-    return { inputTokensMax, outputTokensMax, candidateCount, serviceTier, toolCallsMax };
+    const { metersMax } = this.question.request.facts;
+    return { inputTokensMax, outputTokensMax, candidateCount, serviceTier, toolCallsMax, metersMax };
   }
 }
 

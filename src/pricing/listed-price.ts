@@ -67,7 +67,7 @@ function readComponents(listed: ListedComponents): Price | undefined {
     const callPicos = picosOf(listed[listedAs], 0, USD_PER_THOUSAND_PLACES);
     if (callPicos !== undefined) tools.push({ name, callPicos });
   }
-  return { ...prices, tiers, serviceTiers: [], tools };
+  return { ...prices, tiers, serviceTiers: [], tools, rates: [], tokensUnpriced: false };
 }
 
 /** Where the tiers of any component begin, from the shortest prompt. */

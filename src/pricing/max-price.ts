@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import type { Price, PriceTier, ServiceTierPrice, TokenPrices, ToolPrice } from "../api/index.js";
 import { type Bracket, bracketFor, ratesOf } from "./rates.js";
+import { dearerRate, rateOf } from "./meter-price.js";
 import { greater } from "../base/money.js";
 
 /**
- * Component by component and tier by tier, so that it covers each of the prices. A service tier or a tool that one of
- * them does not price is left out: nobody knows what it costs there. At least one price.
+ * Component by component and tier by tier, so that it covers each of the prices. A service tier, a tool or a unit that
+ * one of them does not price is left out: nobody knows what it costs there. At least one price.
  */
 export function maxPrice(prices: readonly Price[]): Price {
   const [first, ...others] = prices;
@@ -27,7 +28,13 @@ function dearer(a: Price, b: Price): Price {
     if (other !== undefined) tools.push({ name, callPicos: greater(callPicos, other) });
   }
   const { prices, tiers } = dearerBrackets(ratesA.ordinary, ratesB.ordinary);
-  return { ...prices, tiers, serviceTiers, tools };
+  const rates = [...a.rates, ...b.rates].flatMap(({ unit, kind }, place, all) => {
+    if (all.findIndex((rate) => rate.unit === unit && rate.kind === kind) !== place) return [];
+    const [one, other] = [rateOf(a, { unit, kind }), rateOf(b, { unit, kind })];
+    return one === undefined || other === undefined ? [] : [{ ...dearerRate(one, other), unit, kind }];
+  });
+  const tokensUnpriced = a.tokensUnpriced || b.tokensUnpriced;
+  return { ...prices, tiers, serviceTiers, tools, rates, tokensUnpriced };
 }
 
 /** Wherever one of them begins a tier, a tier begins. */

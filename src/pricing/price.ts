@@ -2,6 +2,7 @@
 import { USAGE_FIELDS } from "../api/usage.js";
 import type { Price, TokenPrices, ToolUse, Usage } from "../api/index.js";
 import { greater, picosToNanos } from "../base/money.js";
+import { meterPicos } from "./meter-price.js";
 import { type Bracket, bracketFor, ratesOf } from "./rates.js";
 
 /** How an answer was served, where that changes its price. */
@@ -27,13 +28,14 @@ const PLAINLY_SERVED: Served = { serviceTier: "", toolUses: [] };
 /**
  * What a usage costs at a price, in nano-USD, rounded up once. The length of the input picks the tier for all of it; of
  * several rounds each has its own, or, where only their sum is known, the cheapest that it allows. A service tier
- * without a price costs what the ordinary one does, and a tool without a price nothing.
+ * without a price costs what the ordinary one does, and a tool or a meter without a price nothing.
  */
 export function costNanos(usage: Usage, price: Price, served: Served = PLAINLY_SERVED): bigint {
   const { ordinary, serviceTiers, tools } = ratesOf(price);
   const brackets = served.serviceTier === "" ? ordinary : (serviceTiers.get(served.serviceTier) ?? ordinary);
   let picos = roundPicos(usage, brackets, served.rounds);
   for (const { name, calls } of served.toolUses) picos += calls * (tools.get(name) ?? 0n);
+  if (usage.meters.length > 0) picos += meterPicos(usage.meters, price);
   return picosToNanos(picos);
 }
 

@@ -63,6 +63,22 @@ export function hasServiceTier(price: Price, said: string): boolean {
   return tier === "" || ratesOf(price).serviceTiers.has(tier);
 }
 
+/** True where a model at this price may be asked for something that uses the unit: a free price has all of them. */
+export function isUnitPriced(price: Price, unit: string): boolean {
+  if (unit === TOKEN) return !price.tokensUnpriced;
+  return price.rates.some((rate) => rate.unit === unit) || isFree(price);
+}
+
+/** How tokens are called where units are named: their quantities are the fields of a usage. */
+const TOKEN = "token";
+
+/** A model that costs nothing costs nothing in any tier, with any tool, and by any unit. */
+export function isFree(price: Price): boolean {
+  const { inputPicos, outputPicos, requestPicos, tiers, serviceTiers, tools, rates, tokensUnpriced } = price;
+  const hasOthers = tokensUnpriced || tiers.length + serviceTiers.length + tools.length + rates.length > 0;
+  return !hasOthers && inputPicos === 0n && outputPicos === 0n && requestPicos === 0n;
+}
+
 function bracketsOf(prices: TokenPrices, tiers: readonly PriceTier[]): Bracket[] {
   const brackets = [bracketOf(0n, prices)];
   for (const tier of tiers) if (tier.prices !== undefined) brackets.push(bracketOf(tier.aboveInputTokens, tier.prices));

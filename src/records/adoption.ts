@@ -1,6 +1,7 @@
 /** Requests that the ledger charged and no record tells of, as a crash leaves them, get the record that can be made. */
 import type { Page, PageRequest, RequestRow } from "../store/store.js";
 import { ADOPTED } from "./engine.js";
+import { metersText } from "../api/meters.js";
 import { FLAG, recordedEnd, type RecordRow, REQUEST_MS_MAX, storedTime, UNKNOWN } from "./columns.js";
 
 /** One that ended just now may still be on its way here, on any node. */
@@ -79,6 +80,7 @@ function recordOf(row: RequestRow, endTimeMs: number): RecordRow {
     format: "",
     endUser: UNKNOWN,
     tags: UNKNOWN,
+    meters: metersText(usage.meters),
     client: "",
     address: "",
     session: "",

@@ -23,7 +23,10 @@ export const NUMBERS = [
   "clampedTo",
   ...USAGE_FIELDS,
 ] as const;
-/** Columns whose values stand in the chunk's list of names. The tags of a row are one name, with line ends between. */
+/**
+ * Columns whose values stand in the chunk's list of names. The tags of a row are one name, with line ends between, and
+ * so are its meters, as `metersText` writes them.
+ */
 export const NAMES = [
   "account",
   "key",
@@ -37,6 +40,7 @@ export const NAMES = [
   "tags",
   "client",
   "address",
+  "meters",
 ] as const;
 export const TEXTS = ["id", "session", "clientRequestId", "detail"] as const;
 export const COLUMNS = [...NUMBERS, ...NAMES, ...TEXTS] as const;

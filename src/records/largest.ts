@@ -47,6 +47,6 @@ async function mostExpensive(
 
 /** A group that is read off a table has no members of its own to copy. */
 function plain(group: UsageGroup): UsageGroup {
-  const { values, requestCount, answeredCount, settledCount, errors, sums, firstTokenMs, totalMs } = group;
-  return { values, requestCount, answeredCount, settledCount, errors, sums, firstTokenMs, totalMs };
+  const { values, requestCount, answeredCount, settledCount, errors, sums, meters, firstTokenMs, totalMs } = group;
+  return { values, requestCount, answeredCount, settledCount, errors, sums, meters, firstTokenMs, totalMs };
 }

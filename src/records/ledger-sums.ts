@@ -4,6 +4,7 @@
  */
 import { DAY_MS, dayNumber, dayOf } from "../base/day.js";
 import { mapInTurns } from "../base/event-loop/turns.js";
+import { metersBeyond, NO_METERS } from "../api/meters.js";
 import { NO_USAGE } from "../api/usage.js";
 import type { RequestStore, UsageSum, UsageSummaryRow } from "../store/store.js";
 import { UNKNOWN } from "./columns.js";
@@ -161,7 +162,8 @@ const COMPARED = SUMS.filter((name) => name !== "chargedNanos");
 function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup | undefined {
   const count = row.requestCount - (group?.settledCount ?? 0);
   const of = (name: SumName): bigint => sumOf(row, name) - (group?.sums[name] ?? 0n);
-  if (count === 0 && COMPARED.every((name) => of(name) === 0n)) return undefined;
+  const meters = metersBeyond(row.usage.meters, group?.meters ?? NO_METERS);
+  if (count === 0 && meters.length === 0 && COMPARED.every((name) => of(name) === 0n)) return undefined;
   const sums = Object.fromEntries(SUMS.map((name) => [name, of(name)])) as Sums;
   // What was above the money that an account had is no charge.
   sums.chargedNanos = sums.costNanos;
@@ -172,6 +174,7 @@ function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup
     settledCount: count,
     errors: {},
     sums,
+    meters,
     firstTokenMs: undefined,
     totalMs: undefined,
   };

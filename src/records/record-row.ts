@@ -1,5 +1,6 @@
 /** An ended request as it is stored. */
 import type { GatewayError } from "../base/errors.js";
+import { metersText, NO_METERS } from "../api/meters.js";
 import { FLAG, type RecordRow, recordedEnd, storedTime } from "./columns.js";
 import type { EndedRequest } from "./request-record.js";
 
@@ -68,6 +69,7 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
     format: request.format,
     endUser,
     tags: tags.join("\n"),
+    meters: metersText(usage?.meters ?? NO_METERS),
     client,
     address: request.isNameless ? "" : request.address,
     session,

@@ -1,4 +1,6 @@
 /** Sums of requests as those who ask for them read them: one object a group. */
+import type { Meter } from "../api/index.js";
+import { addedMeters, NO_METERS } from "../api/meters.js";
 import { SHARES } from "./sketch.js";
 import type { UsageTable } from "./usage-scan.js";
 import { SUMS, type SumName } from "./usage-sums.js";
@@ -14,6 +16,7 @@ export interface UsageGroup {
   readonly settledCount: number;
   readonly errors: Readonly<Record<string, number>>;
   readonly sums: Readonly<Record<SumName, bigint>>;
+  readonly meters: Meter[];
   readonly firstTokenMs: Percentiles | undefined;
   readonly totalMs: Percentiles | undefined;
 }
@@ -45,6 +48,7 @@ export function merged(a: UsageGroup, b: UsageGroup): UsageGroup {
     settledCount: a.settledCount + b.settledCount,
     errors,
     sums,
+    meters: addedMeters(a.meters, b.meters),
     firstTokenMs: undefined,
     totalMs: undefined,
   };
@@ -103,6 +107,10 @@ class TableGroup implements UsageGroup {
     return this.tableSums.of(this.at);
   }
 
+  get meters(): Meter[] {
+    return metersAt(this.table, this.at);
+  }
+
   get firstTokenMs(): Percentiles | undefined {
     return percentilesAt(this.table.firstTokenMs, this.at);
   }
@@ -122,6 +130,14 @@ function errorsOf({ reasons, errors }: UsageTable, at: number): Readonly<Record<
     if (count > 0) (found ??= {})[reasons[place] ?? ""] = count;
   }
   return found ?? NO_ERRORS;
+}
+
+function metersAt({ meters, quantities }: UsageTable, at: number): Meter[] {
+  const found = meters.map((meter, place) => ({
+    ...meter,
+    quantity: BigInt(quantities[at * meters.length + place] ?? 0),
+  }));
+  return addedMeters(NO_METERS, found);
 }
 
 const NO_SUMS = Object.fromEntries(SUMS.map((name) => [name, 0n])) as Record<SumName, bigint>;

@@ -1,4 +1,6 @@
 /** Counts and sums of requests by group: each is exact. Group 0 is of nobody. */
+import type { Meter } from "../api/index.js";
+import { metersIn } from "../api/meters.js";
 import { USAGE_FIELDS } from "../api/usage.js";
 import { columnOf, mostOf, type Part } from "./chunk.js";
 import { type ColumnName, FLAG } from "./columns.js";
@@ -22,7 +24,13 @@ export interface SumsOfGroups {
   readonly reasons: readonly string[];
   /** How often each reason was, group by group. */
   readonly errors: Float64Array<ArrayBuffer>;
+  /** The unit and kind of each meter that was used, and how much of it, group by group. */
+  readonly meters: readonly MeterName[];
+  readonly quantities: Float64Array<ArrayBuffer>;
 }
+
+/** A unit with its kind. */
+export type MeterName = Readonly<Pick<Meter, "unit" | "kind">>;
 
 export class UsageSums {
   readonly #requests = new Counts();
@@ -31,12 +39,14 @@ export class UsageSums {
   /** In the place of the margin stands what is in no margin: what was charged where the cost is not known. */
   readonly #sums: (ExactSums | undefined)[] = SUMS.map(() => undefined);
   readonly #errors = new Map<string, Counts>();
+  readonly #meters = new Map<string, MeterName & { readonly quantities: Counts }>();
 
   /** Adds each row of a chunk to its group. */
   addRows(groups: Int32Array, groupCount: number, facts: Part): void {
     this.#addCounts(groups, groupCount, facts);
     this.#addSums(groups, groupCount, facts, new Float64Array(groups.length));
     this.#addErrors(groups, groupCount, facts);
+    this.#addMeters(groups, groupCount, facts);
   }
 
   /** Adds each group of others to the group that it is here. */
@@ -47,27 +57,31 @@ export class UsageSums {
     for (const [place, sums] of others.#sums.entries())
       if (sums !== undefined) this.#sumOf(place).merge(groups, groupCount, sums);
     for (const [reason, counts] of others.#errors) this.#errorsOf(reason).merge(groups, groupCount, counts);
+    for (const meter of others.#meters.values()) this.#quantitiesOf(meter).merge(groups, groupCount, meter.quantities);
   }
 
   /** In the order of the groups that are given. */
   of(groups: Int32Array): SumsOfGroups {
     const errors = [...this.#errors.values()];
+    const meters = [...this.#meters.values()];
     return {
       requestCounts: this.#requests.of(groups),
       answeredCounts: this.#answered.of(groups),
       settledCounts: this.#settled.of(groups),
       sums: this.#sumsOf(groups),
       reasons: [...this.#errors.keys()],
-      errors: Float64Array.from(
-        { length: groups.length * errors.length },
-        (_, at) => errors[at % errors.length]?.at(groups[Math.floor(at / errors.length)] ?? 0) ?? 0,
+      errors: countsOf(errors, groups),
+      meters: meters.map(({ unit, kind }) => ({ unit, kind })),
+      quantities: countsOf(
+        meters.map(({ quantities }) => quantities),
+        groups,
       ),
     };
   }
 
   /** About how much memory it takes. */
   bytes(groupCount: number): number {
-    const arrays = 3 + this.#errors.size + this.#sums.filter((sums) => sums !== undefined).length;
+    const arrays = 3 + this.#errors.size + this.#meters.size + this.#sums.filter((sums) => sums !== undefined).length;
     return arrays * groupCount * Float64Array.BYTES_PER_ELEMENT;
   }
 
@@ -124,6 +138,29 @@ export class UsageSums {
     }
   }
 
+  #addMeters(groups: Int32Array, groupCount: number, facts: Part): void {
+    if (isZero(facts, "meters")) return;
+    const texts = columnOf(facts, "meters");
+    const known = new Map<number, readonly Meter[]>();
+    for (let row = 0; row < groups.length; row++) {
+      const [text, group] = [texts.base + (texts.cells?.[row] ?? 0), groups[row] ?? 0];
+      if (text === 0 || group === 0) continue;
+      let meters = known.get(text);
+      if (meters === undefined) known.set(text, (meters = metersIn(facts.texts.at(text))));
+      for (const meter of meters) {
+        const sums = this.#quantitiesOf(meter).held(groupCount);
+        sums[group] = (sums[group] ?? 0) + Number(meter.quantity);
+      }
+    }
+  }
+
+  #quantitiesOf({ unit, kind }: MeterName): Counts {
+    const name = `${unit} ${kind}`;
+    const known = this.#meters.get(name) ?? { unit, kind, quantities: new Counts() };
+    this.#meters.set(name, known);
+    return known.quantities;
+  }
+
   #errorsOf(reason: string): Counts {
     const known = this.#errors.get(reason) ?? new Counts();
     this.#errors.set(reason, known);
@@ -156,6 +193,14 @@ class Counts {
   of(groups: Int32Array): Float64Array<ArrayBuffer> {
     return Float64Array.from(groups, (group) => this.at(group));
   }
+}
+
+/** Of each group the counts of all, one after the other. */
+function countsOf(counts: readonly Counts[], groups: Int32Array): Float64Array<ArrayBuffer> {
+  return Float64Array.from(
+    { length: groups.length * counts.length },
+    (_, at) => counts[at % counts.length]?.at(groups[Math.floor(at / counts.length)] ?? 0) ?? 0,
+  );
 }
 
 function isZero(facts: Part, name: ColumnName): boolean {

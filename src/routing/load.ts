@@ -337,4 +337,6 @@ const FREE: Price = {
   tiers: [],
   serviceTiers: [],
   tools: [],
+  rates: [],
+  tokensUnpriced: false,
 };

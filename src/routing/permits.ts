@@ -1,7 +1,6 @@
 /** What a request may ask of a target, by the price of its model and the settings of its upstream. */
-import type { Price } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
-import { hasServiceTier, priceOfTool } from "../pricing/rates.js";
+import { hasServiceTier, isFree, priceOfTool } from "../pricing/rates.js";
 import type { Permits } from "../wire/request/member-gate.js";
 import type { MemberTerms } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
@@ -83,11 +82,4 @@ export class TargetPermits implements Permits {
     this.onUnknown?.(name.slice(0, NAME_CHARACTERS_MAX));
     return !this.terms.knownMembersOnly;
   }
-}
-
-/** A model that costs nothing costs nothing in any tier, and with any tool. */
-function isFree(price: Price): boolean {
-  const { inputPicos, outputPicos, requestPicos, tiers, serviceTiers, tools } = price;
-  const hasOthers = tiers.length + serviceTiers.length + tools.length > 0;
-  return !hasOthers && inputPicos === 0n && outputPicos === 0n && requestPicos === 0n;
 }

@@ -1,5 +1,6 @@
 /** What models are sold at, who says so, and which of their targets cost more: told by a start, a check, an import. */
 import type { Price } from "../api/index.js";
+import { ratesWords } from "../api/rate-words.js";
 import type { Settings } from "../config/settings.js";
 import { formatPricePerMillion } from "../base/money.js";
 import { maxPrice } from "../pricing/max-price.js";
@@ -39,10 +40,11 @@ function soldModel(model: ServedModel): SoldModel {
   };
 }
 
-/** The price of input and output, for people. */
+/** The price of input and output, and of other units, for people. */
 export function soldAt({ price, source }: SoldModel): string {
   const [input, output] = [price.inputPicos, price.outputPicos].map(formatPricePerMillion);
-  return `${input} in, ${output} out, ${source}`;
+  const tokens = price.tokensUnpriced ? "" : `${input} in, ${output} out`;
+  return [tokens, ratesWords(price), source].filter((words) => words !== "").join(", ");
 }
 
 function nameOf({ served, model }: Target): string {

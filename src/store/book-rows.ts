@@ -1,7 +1,7 @@
 /** Rows of the ledger's book, as every driver reads and writes them. */
 import type { Account, Budget, BudgetRow, HoldRow, MoneyLeaseRow } from "../ledger/rows.js";
-import { digestOf, hexOf } from "./digest.js";
-import { tokensOf } from "./token-columns.js";
+import { type DigestedValue, digestOf, hexOf } from "./digest.js";
+import { metersValue, tokensOf } from "./token-columns.js";
 
 /** What is older is archived, or was to be. */
 export const ARCHIVED_UNTIL = "SELECT max(until_ms) AS until_ms FROM archive";
@@ -83,6 +83,8 @@ export function checkpointDigest({
   attempts,
   usage,
 }: HoldRow): Buffer {
-  const known = operatorCostNanos === undefined ? [] : [operatorCostNanos];
+  const known: DigestedValue[] = operatorCostNanos === undefined ? [] : [operatorCostNanos];
+  const meters = metersValue(usage);
+  if (meters !== null) known.push(meters);
   return digestOf(sequence, costNanos, upstream, attempts, ...tokensOf(usage), ...known);
 }

@@ -18,6 +18,7 @@ export type ChainColumns = TransferColumns &
     readonly upstream: string;
     readonly attempts: bigint;
     readonly attempt_log: string | null;
+    readonly meters: string | null;
   };
 
 /** A transfer in the database, with how far its account is archived, and the hash before it where it was kept. */
@@ -30,7 +31,7 @@ export type DatabaseChainColumns = ChainColumns & {
 const OWN = ["sequence", "kind", "account_id", "account_sequence", "hold_sequence", "credit_id", "pending_nanos"];
 OWN.push("posted_nanos", "create_time_ms", "hash", "key_id", "model", "node_id", "wanted_nanos", "price");
 OWN.push("expire_time_ms", "lease_id", "usage_source", "overage_nanos", "operator_cost_nanos", "upstream", "attempts");
-OWN.push("attempt_log", "reason", "actor", ...TOKEN_COLUMNS);
+OWN.push("attempt_log", "meters", "reason", "actor", ...TOKEN_COLUMNS);
 
 const CHAIN_COLUMNS = `${OWN.map((name) => `transfer.${name}`).join(", ")},
   transfer.pending_nanos AS amount_nanos, transfer.request_id AS recorded_id, transfer.request_id,
@@ -138,7 +139,7 @@ function recordOf(row: ChainColumns): string {
     attempts: Number(row.attempts),
     attemptLog: row.attempt_log,
     endTimeMs: Number(row.create_time_ms),
-    usage: usageOf(row),
+    usage: usageOf(row, row.meters),
   });
   return `${terms}${usage}`;
 }

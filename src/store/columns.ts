@@ -105,6 +105,7 @@ export interface RequestColumns extends TermsColumns, TokenColumns {
   readonly upstream: string;
   readonly attempts: bigint;
   readonly attempt_log: string | null;
+  readonly meters: string | null;
   readonly refunded_nanos: bigint;
 }
 
@@ -114,6 +115,7 @@ export const REQUESTS = `SELECT hold.*, open_hold.hold_sequence AS open_sequence
   overage_nanos, COALESCE(usage.operator_cost_nanos, checkpoint.operator_cost_nanos) AS operator_cost_nanos,
   usage.end_time_ms AS usage_time_ms, COALESCE(usage.upstream, checkpoint.upstream, '') AS upstream,
   COALESCE(usage.attempts, checkpoint.attempts, 0) AS attempts, attempt_log,
+  CASE WHEN usage_source IS NULL THEN checkpoint.meters ELSE usage.meters END AS meters,
   COALESCE((SELECT SUM(posted_nanos) FROM transfer WHERE reason IS NOT NULL AND transfer.account_id = hold.account_id
     AND transfer.kind = 'refund' AND transfer.hold_sequence = hold.sequence), 0) AS refunded_nanos,
   ${TOKEN_COLUMNS.map((name) => `COALESCE(usage.${name}, checkpoint.${name}, 0) AS ${name}`).join(", ")}
@@ -165,7 +167,7 @@ export function toHold(row: RequestColumns, counters: readonly BudgetRow[]): Hol
     chargedNanos: row.charged_nanos ?? 0n,
     overageNanos: row.overage_nanos ?? 0n,
     refundedNanos: row.refunded_nanos,
-    usage: usageOf(row),
+    usage: usageOf(row, row.meters),
     costNanos: costOf(row),
     operatorCostNanos: row.operator_cost_nanos ?? undefined,
     upstream: row.upstream,

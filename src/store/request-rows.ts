@@ -10,19 +10,27 @@ const NEWEST_OF_ACCOUNT = `hold.account_id = :accountId AND hold.account_sequenc
   ORDER BY hold.account_sequence DESC LIMIT :count`;
 
 const DAYS = "FROM usage_day WHERE day BETWEEN :fromDay AND :toDay";
+/** The meters of rows as text, without its brackets; null for none. */
+const metersOf = (rows: string): string =>
+  `(SELECT string_agg('["' || unit || '","' || kind || '",' || quantity || ']', ',' ORDER BY unit, kind) FROM ${rows}) AS meters`;
+const OF_DAY = `usage_day_meter AS meter WHERE (meter.day, meter.account_id, meter.key_id, meter.model) =
+  (usage_day.day, usage_day.account_id, usage_day.key_id, usage_day.model)`;
+const summed = (more: string): string => `(SELECT unit, kind, SUM(quantity) AS quantity FROM usage_day_meter
+  WHERE day BETWEEN :fromDay AND :toDay ${more} GROUP BY unit, kind) AS meter`;
 const OF_ACCOUNT = "AND account_id = :accountId";
 const DAY_SUMS = `SELECT day, account_id, key_id, model, request_count, cost_nanos, refunded_nanos,
-  operator_cost_nanos, margin_nanos, ${TOKEN_COLUMNS.join(", ")} ${DAYS}
+  operator_cost_nanos, margin_nanos, ${TOKEN_COLUMNS.join(", ")}, ${metersOf(OF_DAY)} ${DAYS}
   AND (day, account_id, key_id, model) > (:afterDay, :afterAccount, :afterKey, :afterModel)`;
 const SUMMARY_ORDER = "ORDER BY day, account_id, key_id, model LIMIT :count";
 const SUMS = ["request_count", "cost_nanos", "refunded_nanos", "operator_cost_nanos", "margin_nanos"];
 const TOTAL_COLUMNS = [...SUMS, ...TOKEN_COLUMNS].map((column) => `coalesce(sum(${column}), 0) AS ${column}`);
-export const USAGE_TOTAL = `SELECT ${TOTAL_COLUMNS.join(", ")} ${DAYS}`;
+const total = (more: string): string => `SELECT ${TOTAL_COLUMNS.join(", ")}, ${metersOf(summed(more))} ${DAYS} ${more}`;
+export const USAGE_TOTAL = total("");
 
 export const USAGE_OUTPUT = `SELECT coalesce(sum(request_count), 0) AS request_count,
   coalesce(sum(output_tokens + reasoning_tokens + audio_output_tokens), 0) AS output_tokens
   FROM usage_day WHERE account_id = :accountId AND day >= :fromDay AND model = :model`;
-export const USAGE_TOTAL_OF_ACCOUNT = `${USAGE_TOTAL} ${OF_ACCOUNT}`;
+export const USAGE_TOTAL_OF_ACCOUNT = total(OF_ACCOUNT);
 export const USAGE_DAYS = `${DAY_SUMS} ${SUMMARY_ORDER}`;
 export const USAGE_DAYS_OF_ACCOUNT = `${DAY_SUMS} ${OF_ACCOUNT} ${SUMMARY_ORDER}`;
 
@@ -60,6 +68,7 @@ export interface SumColumns extends TokenColumns {
   readonly refunded_nanos: bigint;
   readonly operator_cost_nanos: bigint;
   readonly margin_nanos: bigint;
+  readonly meters: string | null;
 }
 
 export interface DayColumns extends SumColumns {
@@ -104,7 +113,7 @@ export function toRequest(row: RequestColumns): RequestRow {
     overageNanos: row.overage_nanos ?? 0n,
     operatorCostNanos: row.operator_cost_nanos ?? undefined,
     refundedNanos: row.refunded_nanos,
-    usage: usageOf(row),
+    usage: usageOf(row, row.meters),
     usageSource: row.usage_source === null ? SOURCE_UNSPECIFIED : Number(row.usage_source),
     attempts: Number(row.attempts),
     attemptLog: row.attempt_log,
@@ -127,7 +136,7 @@ export function toSummary(row: DayColumns): UsageSummaryRow {
 export function toSum(row: SumColumns): UsageSum {
   return {
     requestCount: Number(row.request_count),
-    usage: usageOf(row),
+    usage: usageOf(row, row.meters && `[${row.meters}]`),
     costNanos: row.cost_nanos,
     refundedNanos: row.refunded_nanos,
     operatorCostNanos: row.operator_cost_nanos,

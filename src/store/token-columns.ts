@@ -1,5 +1,6 @@
-/** The nine columns in which every table keeps a usage. */
-import type { Usage } from "../api/index.js";
+/** The nine columns in which every table keeps the tokens of a usage, and the text of its meters. */
+import type { Meter, Usage } from "../api/index.js";
+import { metersIn, metersText } from "../api/meters.js";
 import { USAGE_FIELDS } from "../api/usage.js";
 
 /** In the order of USAGE_FIELDS. */
@@ -17,12 +18,18 @@ export const TOKEN_COLUMNS = [
 
 export type TokenColumns = Readonly<Record<(typeof TOKEN_COLUMNS)[number], bigint>>;
 
-/** A usage as the values of its columns, in order. */
+/** The tokens of a usage as the values of their columns, in order. */
 export function tokensOf(usage: Usage): bigint[] {
   return USAGE_FIELDS.map((field) => usage[field]);
 }
 
-export function usageOf(row: TokenColumns): Usage {
+/** The value of the column `meters`: null for none, as rows of older schemas have it. */
+export function metersValue({ meters }: Usage): string | null {
+  return meters.length === 0 ? null : metersText(meters);
+}
+
+/** `meters`: as text where the row has a column of them. */
+export function usageOf(row: TokenColumns, meters: string | null | Meter[]): Usage {
   return {
     inputTokens: row.input_tokens,
     cacheReadTokens: row.cache_read_tokens,
@@ -33,6 +40,7 @@ export function usageOf(row: TokenColumns): Usage {
     imageTokens: row.image_tokens,
     audioInputTokens: row.audio_input_tokens,
     audioOutputTokens: row.audio_output_tokens,
+    meters: typeof meters === "string" || meters === null ? metersIn(meters) : meters,
   };
 }
 

@@ -139,6 +139,7 @@ WHERE (reason IS NULL AND credit_id IS NOT NULL AND kind NOT IN ('credit', 'leas
     "upstream",
     "attempts",
     "attempt_log",
+    "meters",
     ...TOKEN_COLUMNS,
   ])})`;
 
@@ -158,7 +159,7 @@ FROM release LEFT JOIN transfer ON transfer.sequence = release.sequence
 WHERE transfer.sequence IS NULL OR transfer.create_time_ms <> release.end_time_ms`;
 
 /** A key's counter is of all requests of the key, and of the keys that it made, and that those made. */
-const budgets = ({ day, month }: Moments): string => `
+const budgets = ({ day, month }: SqlDialect): string => `
 WITH RECURSIVE line AS (
   SELECT id AS key_id, maker_id FROM key WHERE maker_id IS NOT NULL
   UNION SELECT line.key_id, key.maker_id FROM line JOIN key ON key.id = line.maker_id WHERE key.maker_id IS NOT NULL
@@ -187,7 +188,7 @@ FROM side GROUP BY owner, owner_id, period, bucket HAVING SUM(pending) <> 0 OR S
 
 const DAY_SUMS = ["cost_nanos", "refunded_nanos", "operator_cost_nanos", "margin_nanos", ...TOKEN_COLUMNS];
 const NO_TOKENS = TOKEN_COLUMNS.map(() => "0").join(", ");
-const usageDays = ({ day }: Moments): string => `
+const usageDays = ({ day }: SqlDialect): string => `
 WITH side AS (
   SELECT day, account_id, key_id, model, request_count, ${DAY_SUMS.join(", ")} FROM usage_day
   UNION ALL SELECT ${day("hold.create_time_ms")}, account_id, key_id, model, -1,
@@ -206,6 +207,19 @@ SELECT 'The usage of ' || day || ' (account ' || account_id || ', key ' || key_i
   ') does not equal its requests.'
 FROM side GROUP BY day, account_id, key_id, model
 HAVING ${["request_count", ...DAY_SUMS].map((column) => `SUM(${column}) <> 0`).join(" OR ")}`;
+
+const dayMeters = ({ day, eachMeter }: SqlDialect): string => `
+WITH side AS (
+  SELECT day, account_id, key_id, model, unit, kind, quantity FROM usage_day_meter
+  UNION ALL SELECT ${day("hold.create_time_ms")}, account_id, key_id, model,
+    ${METER.unit}, ${METER.kind}, -${METER.quantity}
+  FROM usage JOIN hold ON hold.sequence = hold_sequence, ${eachMeter("usage.meters")}
+  WHERE usage_source <> ${SOURCE_NONE}
+  UNION ALL SELECT day, account_id, key_id, model, unit, kind, -quantity FROM archive_day_meter
+)
+SELECT 'The ' || unit || ' of ' || day || ' (account ' || account_id || ', key ' || key_id || ', model ' || model ||
+  ') does not equal its requests.'
+FROM side GROUP BY day, account_id, key_id, model, unit, kind HAVING SUM(quantity) <> 0`;
 
 /** Without it a witness does not know its database. */
 const IDENTITY = `SELECT 'The database does not say which one it is.'
@@ -272,11 +286,20 @@ FROM archive HAVING max(number) <> count(*)
 UNION ALL SELECT 'Transfers were archived, but no archive says so.'
 WHERE EXISTS (SELECT 1 FROM archive_account) AND NOT EXISTS (SELECT 1 FROM archive)`;
 
-/** How a database spells the UTC day and month of a moment in milliseconds. */
-export interface Moments {
+/** What the databases spell in ways of their own: the UTC day and month of a moment in milliseconds, and lists. */
+export interface SqlDialect {
   readonly day: (timeMs: string) => string;
   readonly month: (timeMs: string) => string;
+  /** The meters of a column as rows of `meter`, each with a `value`; none where the column is null. */
+  readonly eachMeter: (column: string) => string;
 }
+
+/** What a row of `eachMeter` says. */
+export const METER = {
+  unit: "meter.value->>0",
+  kind: "meter.value->>1",
+  quantity: "CAST(meter.value->>2 AS bigint)",
+} as const;
 
 export interface Check {
   readonly name: string;
@@ -284,7 +307,7 @@ export interface Check {
 }
 
 /** In the order in which a reader wants to know. */
-export function checks(moments: Moments): readonly Check[] {
+export function checks(moments: SqlDialect): readonly Check[] {
   return [
     { name: "ends of chains", sql: ENDS },
     { name: "accounts against transfers", sql: ACCOUNTS },
@@ -300,6 +323,7 @@ export function checks(moments: Moments): readonly Check[] {
     { name: "releases against transfers", sql: RELEASES },
     { name: "budgets against requests", sql: budgets(moments) },
     { name: "days against usage", sql: usageDays(moments) },
+    { name: "meters of days against usage", sql: dayMeters(moments) },
     { name: "identity", sql: IDENTITY },
     { name: "transfers of the audit log", sql: AUDITED },
     { name: "bookings of payments against transfers", sql: BOOKINGS },

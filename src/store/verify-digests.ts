@@ -40,6 +40,13 @@ function accounts(freeze: readonly string[], limits: readonly string[]): Digeste
   return rows("account", `account WHERE ${isFrozen} AND ${isLimited}`, "digest", [...ACCOUNT, ...freeze, ...limits]);
 }
 
+function checkpoints(cost: readonly string[], meters: readonly string[]): DigestedRows {
+  const isCostKnown = `operator_cost_nanos IS ${cost.length === 0 ? "" : "NOT "}NULL`;
+  const isMetered = `meters IS ${meters.length === 0 ? "" : "NOT "}NULL`;
+  const from = `checkpoint WHERE ${isCostKnown} AND ${isMetered}`;
+  return rows("checkpoint of the hold", from, "digest", [...CHECKPOINT, ...cost, ...meters]);
+}
+
 function keys(maker: readonly string[], user: readonly string[]): DigestedRows {
   const isMade = `maker_id IS ${maker.length === 0 ? "" : "NOT "}NULL`;
   const byUser = `maker_user_id IS ${user.length === 0 ? "" : "NOT "}NULL`;
@@ -49,11 +56,7 @@ function keys(maker: readonly string[], user: readonly string[]): DigestedRows {
 
 export const DIGESTED: readonly DigestedRows[] = [
   ...[[], FREEZE].flatMap((freeze) => [[], LIMITS].map((limits) => accounts(freeze, limits))),
-  rows("checkpoint of the hold", "checkpoint WHERE operator_cost_nanos IS NULL", "digest", CHECKPOINT),
-  rows("checkpoint of the hold", "checkpoint WHERE operator_cost_nanos IS NOT NULL", "digest", [
-    ...CHECKPOINT,
-    "operator_cost_nanos",
-  ]),
+  ...[[], ["operator_cost_nanos"]].flatMap((cost) => [[], ["meters"]].map((meters) => checkpoints(cost, meters))),
   ...[[], ["maker_id"]].flatMap((maker) => [[], USER].map((user) => keys(maker, user))),
   rows("archive", "archive", "digest", ARCHIVE_VALUES),
   rows("archive of the account", "archive_account", "digest", ARCHIVE_ACCOUNT_VALUES),

@@ -1,6 +1,6 @@
 /** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
 import type { SlicedText } from "../base/bytes/sliced-text.js";
-import type { Answer, Embedding, EmbedResponse, Event, Price, Prompt, ToolUse, Usage } from "../api/index.js";
+import type { Answer, Embedding, EmbedResponse, Event, Meter, Price, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../base/errors.js";
 import type { UnwrittenAnswer } from "./answer/long-answer.js";
 import type { StreamEncoder } from "./events/writer.js";
@@ -59,6 +59,10 @@ export interface RequestFacts {
   readonly container?: string | undefined;
   /** The most calls of each tool that the upstream runs, as the body that goes there bounds them. */
   readonly toolCallsMax?: readonly ToolUse[] | undefined;
+  /** The most of each unit that is no token, of whatever kind. Absent: none. */
+  readonly metersMax?: readonly Meter[] | undefined;
+  /** How much of each it most likely uses, for an answer that does not report it. Absent: none. */
+  readonly metersExpected?: readonly Meter[] | undefined;
   /** How often it may read the input: once more behind each call that it runs, or to sum up. Absent: once. */
   readonly roundsMax?: number | undefined;
 }

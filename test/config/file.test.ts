@@ -264,7 +264,7 @@ describe("a price", () => {
       want: [1n, 1n, 1n, 1n, 0n, 0n, 1n, 1n, 0n, 10_000_000_000n],
     },
   ])("$said", ({ said, want }) => {
-    const plain = { tiers: [], serviceTiers: [], tools: [] };
+    const plain = { tiers: [], serviceTiers: [], tools: [], rates: [], tokensUnpriced: false };
     const wanted = Object.fromEntries(ALL.map((name, index) => [name, want[index]]));
     expect(modelWithPrice(said)?.price).toEqual({ ...wanted, ...plain });
   });
@@ -291,7 +291,33 @@ describe("a price", () => {
         { name: "priority", prices: short(9_000_000n, 45_000_000n), tiers: [] },
       ],
       tools: [{ name: "web_search", callPicos: 10_000_000_000n }],
+      rates: [],
+      tokensUnpriced: false,
     });
+  });
+
+  test.each([
+    {
+      said: '{ units: { search_unit: "2.00" } }',
+      want: { picos: 2_000_000_000_000n, per: 1_000n, step: 1n, minimum: 0n },
+    },
+    {
+      said: "{ units: { search_unit: { usd: 0.04, per: 3600000, step: 10, minimum: 10000 } } }",
+      want: { picos: 40_000_000_000n, per: 3_600_000n, step: 10n, minimum: 10_000n },
+    },
+  ])("of a unit alone, $said, has no price for tokens", ({ said, want }) => {
+    const price = modelWithPrice(said)?.price;
+    expect(price?.rates).toEqual([{ unit: "search_unit", kind: "", ...want }]);
+    expect(price).toMatchObject({ inputPicos: 0n, tokensUnpriced: true });
+  });
+
+  test("of tokens and a unit has both", () => {
+    const price = modelWithPrice("{ input: 1, output: 0, units: { search_unit: 0, search_unit/long: 3 } }")?.price;
+    expect(price).toMatchObject({ inputPicos: 1_000_000n, tokensUnpriced: false });
+    expect(price?.rates.map(({ kind, picos }) => [kind, picos])).toEqual([
+      ["", 0n],
+      ["long", 3_000_000_000_000n],
+    ]);
   });
 
   test("that is multiplied is rounded up, component by component", () => {

@@ -9,15 +9,22 @@ import type {
 import { NO_USAGE } from "../../src/api/usage.js";
 import type { Account } from "../../src/ledger/rows.js";
 import { CHAIN_START } from "../../src/ledger/hash-chain.js";
-import { type Usage, UsageSource } from "../../src/api/index.js";
+import { type Meter, type Usage, UsageSource } from "../../src/api/index.js";
 import { TEST_ACT } from "../support/acts.js";
 
 /** 2026-11-21 12:00 UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 21, 12);
 export const MINUTE_MS = 60_000;
 
+/** Most usages have other units too, so that whatever stores and adds up usages is tried with them. */
+function metersFor(tokens: bigint): Meter[] {
+  if (tokens % 3n === 0n) return [];
+  const units = { unit: "search_unit", kind: "", quantity: tokens };
+  return tokens % 3n === 1n ? [units] : [{ unit: "picture", kind: "large", quantity: 2n }, units];
+}
+
 export function usage(outputTokens: bigint): Usage {
-  return { ...NO_USAGE, outputTokens };
+  return { ...NO_USAGE, outputTokens, meters: metersFor(outputTokens) };
 }
 
 export function holdOf(given: Partial<HoldOperation> = {}): HoldOperation {

@@ -1,8 +1,9 @@
 /** The ceiling covers every usage, and the affordable limit is the largest that fits. */
 import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
-import type { Price, PriceTier, TokenPrices, ToolUse, Usage } from "../../src/api/index.js";
+import type { Meter, Price, PriceTier, TokenPrices, ToolUse, Usage } from "../../src/api/index.js";
 import { affordableOutputTokens, ceilingNanos } from "../../src/pricing/ceiling.js";
+import { rateOf } from "../../src/pricing/meter-price.js";
 import { maxPrice } from "../../src/pricing/max-price.js";
 import { costNanos } from "../../src/pricing/price.js";
 import { FREE, priceOf } from "./prices.js";
@@ -38,12 +39,26 @@ const prices: fc.Arbitrary<Price> = fc
     others: tiers,
     hosted: fc.subarray(["web_search", "file_search"]),
     callPicos: fc.bigInt(0n, 10n ** 11n),
+    rates: fc.uniqueArray(
+      fc.record({
+        unit: fc.constantFrom("search_unit", "picture"),
+        kind: fc.constantFrom("", "large"),
+        picos: fc.bigInt(0n, 10n ** 12n),
+        per: fc.bigInt(1n, 3_600n),
+        step: fc.bigInt(1n, 20n),
+        minimum: fc.bigInt(0n, 30n),
+      }),
+      { selector: ({ unit, kind }) => `${unit}/${kind}`, maxLength: 4 },
+    ),
+    tokensUnpriced: fc.boolean(),
   })
-  .map(({ base, longer, served, dear, others, hosted, callPicos }): Price =>
+  .map(({ base, longer, served, dear, others, hosted, callPicos, rates, tokensUnpriced }): Price =>
     Object.assign({}, base, {
       tiers: longer,
       serviceTiers: served.map((name) => ({ name, prices: dear, tiers: others })),
       tools: hosted.map((name) => ({ name, callPicos })),
+      rates,
+      tokensUnpriced,
     }),
   );
 const asked = {
@@ -51,6 +66,10 @@ const asked = {
   toolCallsMax: fc.tuple(fc.bigInt(0n, 50n), fc.bigInt(0n, 50n)).map(([web, file]): ToolUse[] => [
     { name: "web_search", calls: web },
     { name: "file_search", calls: file },
+  ]),
+  metersMax: fc.tuple(fc.bigInt(0n, 500n), fc.bigInt(0n, 500n)).map(([units, pictures]): Meter[] => [
+    { unit: "search_unit", kind: "", quantity: units },
+    { unit: "picture", kind: "", quantity: pictures },
   ]),
 };
 const bounds = fc.record({
@@ -64,6 +83,14 @@ const bounds = fc.record({
 function split(total: number, cuts: readonly number[]): bigint[] {
   const edges = [0, ...cuts.map((cut) => Math.floor(cut * total)).toSorted((a, b) => a - b), total];
   return edges.slice(1).map((edge, i) => BigInt(edge - (edges[i] ?? 0)));
+}
+
+/** A part of the most of each unit, of one kind. */
+function usedOf(metersMax: readonly Meter[], part: number, kind: string): Meter[] {
+  return metersMax.flatMap(({ unit, quantity }) => {
+    const used = BigInt(Math.floor(Number(quantity) * part));
+    return used === 0n ? [] : [{ unit, kind, quantity: used }];
+  });
 }
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -91,6 +118,7 @@ describe("the ceiling", () => {
             outputTokens: output[0] ?? 0n,
             reasoningTokens: output[1] ?? 0n,
             audioOutputTokens: output[2] ?? 0n,
+            meters: usedOf(limits.metersMax, calledShare, isDowngraded ? "large" : ""),
           };
           const served = {
             serviceTier: isDowngraded ? "" : limits.serviceTier,
@@ -113,11 +141,12 @@ describe("the ceiling", () => {
         const whole = maxPrice(several);
         for (const price of several) {
           // What one target does not price is left out of the model's price, and refused or flagged elsewhere.
-          const { serviceTiers, tools } = whole;
+          const { serviceTiers, tools, rates } = whole;
           const kept = {
             ...price,
             serviceTiers: price.serviceTiers.filter(({ name }) => serviceTiers.some((tier) => tier.name === name)),
             tools: price.tools.filter(({ name }) => tools.some((tool) => tool.name === name)),
+            rates: rates.map((rate) => Object.assign({}, rate, rateOf(price, rate))),
           };
           expect(ceilingNanos(limits, kept)).toBeLessThanOrEqual(most);
         }

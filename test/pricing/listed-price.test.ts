@@ -22,6 +22,8 @@ describe("a list", () => {
       tiers: [],
       serviceTiers: [],
       tools: [],
+      rates: [],
+      tokensUnpriced: false,
     });
   });
 

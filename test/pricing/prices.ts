@@ -15,6 +15,8 @@ export const FREE: Price = {
   tiers: [],
   serviceTiers: [],
   tools: [],
+  rates: [],
+  tokensUnpriced: false,
 };
 
 /** A price whose other components follow from these two. */
@@ -33,5 +35,7 @@ export function priceOf({ input, output }: { readonly input: bigint; readonly ou
     tiers: [],
     serviceTiers: [],
     tools: [],
+    rates: [],
+    tokensUnpriced: false,
   };
 }

@@ -55,9 +55,9 @@ async function answers(engine: Engine): Promise<readonly (readonly UsageGroup[])
   return tables;
 }
 
-function plain({ values, requestCount, sums, errors, totalMs, firstTokenMs, ...rest }: UsageGroup): UsageGroup {
+function plain({ values, requestCount, sums, errors, meters, totalMs, firstTokenMs, ...rest }: UsageGroup): UsageGroup {
   const { answeredCount, settledCount } = rest;
-  return { values, requestCount, answeredCount, settledCount, sums, errors, totalMs, firstTokenMs };
+  return { values, requestCount, answeredCount, settledCount, sums, errors, meters, totalMs, firstTokenMs };
 }
 
 test("after any appends, erasures and sweeps they are those of whoever never asked before", () =>

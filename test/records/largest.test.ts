@@ -32,7 +32,7 @@ function groupOf(one: {
     bigint
   >;
   const counts = { requestCount: requests, answeredCount: requests, settledCount: requests };
-  return { values, errors: { ...errors }, sums, ...counts, firstTokenMs: TIMES, totalMs: TIMES };
+  return { values, errors: { ...errors }, sums, meters: [], ...counts, firstTokenMs: TIMES, totalMs: TIMES };
 }
 
 test("the sum of all stays the same, in order, with at most so many values and those of the others", async () => {

@@ -109,7 +109,7 @@ test("days that were compared after the start are not compared for whoever asks 
 test("a request whose record comes while its question is asked is counted once", async () => {
   const row = { ...NOTHING, day: "2026-11-21", accountId: "acme", keyId: "k1", model: "m1", requestCount: 1 };
   const sums = Object.fromEntries(SUMS.map((name) => [name, 0n])) as Record<(typeof SUMS)[number], bigint>;
-  const counts = { requestCount: 1, answeredCount: 1, settledCount: 1, errors: {}, sums };
+  const counts = { requestCount: 1, answeredCount: 1, settledCount: 1, errors: {}, sums, meters: [] };
   let hasRecord = false;
   const usage = (asked: readonly UsageAsk[]): Promise<SnapshotGroups> => {
     const told = { ...counts, firstTokenMs: undefined, totalMs: undefined };
@@ -150,7 +150,14 @@ test.each([
   const zero = Object.fromEntries(SUMS.map((name) => [name, 0n])) as Record<(typeof SUMS)[number], bigint>;
   const nanos = charge * BigInt(recorded);
   const sums = { ...zero, costNanos: nanos, chargedNanos: nanos, marginNanos: nanos };
-  const counts = { requestCount: recorded, answeredCount: recorded, settledCount: recorded, errors: {}, sums };
+  const counts = {
+    requestCount: recorded,
+    answeredCount: recorded,
+    settledCount: recorded,
+    errors: {},
+    sums,
+    meters: [],
+  };
   const value = { day: row.day, account: "acme", key: "k1", model: "m1" } as Readonly<Record<string, string>>;
   const dimensions = DIMENSIONS.map((one) => [one]);
   for (const asked of [[], ...dimensions]) {

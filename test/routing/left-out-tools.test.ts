@@ -26,6 +26,8 @@ const PRICE: Price = {
   tiers: [],
   serviceTiers: [],
   tools: [],
+  rates: [],
+  tokensUnpriced: false,
 };
 const TERMS = { price: PRICE, hostedTools: "drop", knownMembersOnly: false, containers: [] } as const;
 const DROPPING = new TargetPermits(TERMS);

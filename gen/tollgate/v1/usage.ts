@@ -23,7 +23,7 @@ export enum UsageSource {
   UNRECOGNIZED = -1,
 }
 
-/** Usage is how many tokens a request used. Every token counts in exactly one field, so the fields can be added up. */
+/** Usage is how much a request used. Every quantity is in exactly one field or one meter, so they can be added up. */
 export interface Usage {
   /** Input tokens of text that were neither read from a cache nor written to one. */
   inputTokens: bigint;
@@ -43,6 +43,18 @@ export interface Usage {
   audioInputTokens: bigint;
   /** Audio output tokens. */
   audioOutputTokens: bigint;
+  /** What was used beside these tokens, ordered by unit and kind: each pair at most once, and no quantity of zero. */
+  meters: Meter[];
+}
+
+/** Meter is a quantity of one unit and kind, such as search units of a rerank. */
+export interface Meter {
+  /** The unit, such as search_unit. */
+  unit: string;
+  /** The kind, for a unit that has several prices. Empty: the unit has one price. */
+  kind: string;
+  /** How much was used, in whole units. At least 1. */
+  quantity: bigint;
 }
 
 /**
@@ -117,6 +129,29 @@ export interface Price {
   serviceTiers: ServiceTierPrice[];
   /** The prices of tools that the upstream runs. A tool that is not listed costs only its tokens. */
   tools: ToolPrice[];
+  /** The prices of units that are not tokens. A request that can use a unit without a price is refused. */
+  rates: Rate[];
+  /** True if the model has no price for tokens: a request that can use tokens is refused. */
+  tokensUnpriced: boolean;
+}
+
+/**
+ * Rate is the price of one unit and kind. A quantity costs `picos` for each `per` units, after it was raised to
+ * `minimum` and rounded up to a multiple of `step`.
+ */
+export interface Rate {
+  /** The unit, such as search_unit. */
+  unit: string;
+  /** The kind. Empty: every kind that has no rate of its own. */
+  kind: string;
+  /** The price of `per` units, in pico-USD (10^-12 USD). Zero: free. */
+  picos: bigint;
+  /** The number of units that `picos` pays. At least 1. */
+  per: bigint;
+  /** A quantity is rounded up to a multiple of this. At least 1. */
+  step: bigint;
+  /** The least quantity that a request is charged for, if it used the unit. Zero: no minimum. */
+  minimum: bigint;
 }
 
 /** TokenPrices are what tokens and requests cost, in pico-USD (10^-12 USD): one USD per million tokens is 1,000,000. */
@@ -230,6 +265,7 @@ function createBaseUsage(): Usage {
     imageTokens: 0n,
     audioInputTokens: 0n,
     audioOutputTokens: 0n,
+    meters: [],
   };
 }
 
@@ -288,6 +324,9 @@ export const Usage: MessageFns<Usage> = {
         throw new globalThis.Error("value provided for field message.audioOutputTokens of type uint64 too large");
       }
       writer.uint32(72).uint64(message.audioOutputTokens);
+    }
+    for (const v of message.meters) {
+      Meter.encode(v!, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -377,6 +416,85 @@ export const Usage: MessageFns<Usage> = {
             message.audioOutputTokens = reader.uint64() as bigint;
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.meters.push(Meter.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMeter(): Meter {
+  return { unit: "", kind: "", quantity: 0n };
+}
+
+export const Meter: MessageFns<Meter> = {
+  encode(message: Meter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.unit !== "") {
+      writer.uint32(10).string(message.unit);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.quantity !== 0n) {
+      if (BigInt.asUintN(64, message.quantity) !== message.quantity) {
+        throw new globalThis.Error("value provided for field message.quantity of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.quantity);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Meter {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMeter();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.unit = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.quantity = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -415,6 +533,8 @@ function createBasePrice(): Price {
     tiers: [],
     serviceTiers: [],
     tools: [],
+    rates: [],
+    tokensUnpriced: false,
   };
 }
 
@@ -518,6 +638,12 @@ export const Price: MessageFns<Price> = {
     }
     for (const v of message.tools) {
       ToolPrice.encode(v!, writer.uint32(106).fork()).join();
+    }
+    for (const v of message.rates) {
+      Rate.encode(v!, writer.uint32(194).fork()).join();
+    }
+    if (message.tokensUnpriced !== false) {
+      writer.uint32(200).bool(message.tokensUnpriced);
     }
     return writer;
   },
@@ -717,6 +843,135 @@ export const Price: MessageFns<Price> = {
             }
 
             message.tools.push(ToolPrice.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.rates.push(Rate.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 25: {
+            if (tag !== 200) {
+              break;
+            }
+
+            message.tokensUnpriced = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRate(): Rate {
+  return { unit: "", kind: "", picos: 0n, per: 0n, step: 0n, minimum: 0n };
+}
+
+export const Rate: MessageFns<Rate> = {
+  encode(message: Rate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.unit !== "") {
+      writer.uint32(10).string(message.unit);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.picos !== 0n) {
+      if (BigInt.asIntN(64, message.picos) !== message.picos) {
+        throw new globalThis.Error("value provided for field message.picos of type int64 too large");
+      }
+      writer.uint32(24).int64(message.picos);
+    }
+    if (message.per !== 0n) {
+      if (BigInt.asUintN(64, message.per) !== message.per) {
+        throw new globalThis.Error("value provided for field message.per of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.per);
+    }
+    if (message.step !== 0n) {
+      if (BigInt.asUintN(64, message.step) !== message.step) {
+        throw new globalThis.Error("value provided for field message.step of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.step);
+    }
+    if (message.minimum !== 0n) {
+      if (BigInt.asUintN(64, message.minimum) !== message.minimum) {
+        throw new globalThis.Error("value provided for field message.minimum of type uint64 too large");
+      }
+      writer.uint32(48).uint64(message.minimum);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Rate {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRate();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.unit = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.picos = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.per = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.step = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.minimum = reader.uint64() as bigint;
             continue;
           }
         }

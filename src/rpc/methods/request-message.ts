@@ -1,5 +1,6 @@
 /** A request as the protocol shows it: what the ledger knows of it, what its record says, or both. */
 import { boundedTo } from "../../base/bounded-to.js";
+import { metersIn } from "../../api/meters.js";
 import { NO_USAGE, usageFrom } from "../../api/usage.js";
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -92,7 +93,7 @@ export function messageOfRecord(row: RecordRow, forOperator = false): RequestRec
     state: RequestState.REQUEST_STATE_UNCHARGED,
     holdNanos: 0n,
     costNanos,
-    usage: usageFrom((field) => BigInt(row[field])),
+    usage: usageFrom((field) => BigInt(row[field]), metersIn(row.meters)),
     usageSource: row.usageSource || UsageSource.USAGE_SOURCE_NONE,
     attempts: row.attempts,
     price: undefined,

@@ -84,8 +84,9 @@ class GroupSum extends MoneyItself implements UsageSum {
   }
 
   get usage(): Usage {
-    // Beside other sums it has all that a usage has.
-    return this.group.sums;
+    const { sums, meters } = this.group;
+    // Beside other sums they have all tokens that a usage has.
+    return { ...sums, meters };
   }
 
   get costNanos(): bigint {

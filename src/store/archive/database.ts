@@ -6,7 +6,7 @@ import { CHAIN_START } from "../../ledger/hash-chain.js";
 import { digestOf, type DigestedValue, hexOf } from "../digest.js";
 import type { VerifyReport } from "../store.js";
 import { TOKEN_COLUMNS } from "../token-columns.js";
-import type { Moments } from "../verify-checks.js";
+import { METER, type SqlDialect } from "../verify-checks.js";
 import { ARCHIVE_ACCOUNT_VALUES, ARCHIVE_VALUES } from "../verify-digests.js";
 
 /** A month that is in files. */
@@ -146,7 +146,7 @@ DAY_SUMS.push("charged_nanos");
 const counted = (value: string): string => `SUM(CASE usage_source WHEN ${SOURCE_NONE} THEN 0 ELSE ${value} END)`;
 
 /** Adds the requests of these holds to what is gone of their days. `list` is a query of sequences. */
-export function addDaysText({ day }: Moments, list: string): string {
+export function addDaysText({ day }: SqlDialect, list: string): string {
   return `INSERT INTO archive_day (day, account_id, key_id, model, ${DAY_SUMS.join(", ")})
   SELECT ${day("hold.create_time_ms")} AS day, hold.account_id, hold.key_id, hold.model, ${counted("1")},
     ${TOKEN_COLUMNS.map((name) => counted(`usage.${name}`)).join(", ")}, ${counted("charged_nanos + overage_nanos")},
@@ -155,6 +155,18 @@ export function addDaysText({ day }: Moments, list: string): string {
   GROUP BY 1, hold.account_id, hold.key_id, hold.model
   ON CONFLICT (day, account_id, key_id, model) DO UPDATE SET
     ${DAY_SUMS.map((name) => `${name} = archive_day.${name} + excluded.${name}`).join(", ")}`;
+}
+
+/** The same of their meters. */
+export function addMetersText({ day, eachMeter }: SqlDialect, list: string): string {
+  return `INSERT INTO archive_day_meter (day, account_id, key_id, model, unit, kind, quantity)
+  SELECT ${day("hold.create_time_ms")} AS day, hold.account_id, hold.key_id, hold.model,
+    ${METER.unit}, ${METER.kind}, CAST(SUM(${METER.quantity}) AS bigint)
+  FROM hold JOIN usage ON usage.hold_sequence = hold.sequence, ${eachMeter("usage.meters")}
+  WHERE hold.sequence IN (${list}) AND usage_source <> ${SOURCE_NONE}
+  GROUP BY 1, hold.account_id, hold.key_id, hold.model, 5, 6
+  ON CONFLICT (day, account_id, key_id, model, unit, kind)
+  DO UPDATE SET quantity = archive_day_meter.quantity + excluded.quantity`;
 }
 
 export const ARCHIVED = `SELECT archive_account.account_id AS id, account_sequence AS place, hash, transfer_count,

@@ -11,7 +11,7 @@ import { hexOf } from "../digest.js";
 import { TOKEN_COLUMNS } from "../token-columns.js";
 
 const TEXTS = ["kind", "account_id", "credit_id", "key_id", "model", "node_id", "lease_id", "upstream", "attempt_log"];
-TEXTS.push("reason", "actor", "recorded_id", "request_id", "cause_id");
+TEXTS.push("meters", "reason", "actor", "recorded_id", "request_id", "cause_id");
 const BYTES = ["hash", "price"];
 const NUMBERS = ["sequence", "account_sequence", "hold_sequence", "pending_nanos", "posted_nanos", "create_time_ms"];
 NUMBERS.push("wanted_nanos", "expire_time_ms", "usage_source", "overage_nanos", "operator_cost_nanos", "attempts");

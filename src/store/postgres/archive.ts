@@ -5,6 +5,7 @@ import {
   type AccountColumns,
   accountsText,
   addDaysText,
+  addMetersText,
   type ArchiveColumns,
   type ArchiveDatabase,
   type ArchivedColumns,
@@ -33,7 +34,7 @@ import { migrate } from "./migration.js";
 import { MIGRATIONS } from "./schema.js";
 import { namedSql, sql } from "./sql.js";
 import { timeOf } from "./time.js";
-import { MOMENTS, verifyDatabase } from "./verify.js";
+import { DIALECT, verifyDatabase } from "./verify.js";
 
 /** All accounts are looked at. */
 const STATEMENT_MS = 600_000;
@@ -55,7 +56,8 @@ const STATEMENTS = {
     SELECT sequence, $1, previous_hash, waits
     FROM unnest($2::bigint[], $3::bytea[], $4::bigint[]) AS kept (sequence, previous_hash, waits)`),
   stay: sql(`UPDATE archive_kept SET waits = 0 WHERE sequence IN (${LIST})`),
-  addDays: sql(addDaysText(MOMENTS, LIST)),
+  addDays: sql(addDaysText(DIALECT, LIST)),
+  addMeters: sql(addMetersText(DIALECT, LIST)),
   move: sql(MOVE),
   release: sql(`DELETE FROM archive_kept WHERE sequence IN (${LIST})`),
   remove: sql(`DELETE FROM transfer WHERE sequence IN (${LIST})`),
@@ -129,6 +131,7 @@ async function advance(session: Session, accountId: string, from: number, to: nu
   await session.run(STATEMENTS.keep, [accountId, ...kept]);
   await session.run(STATEMENTS.stay, [plan.stays]);
   await session.run(STATEMENTS.addDays, [plan.goneHolds]);
+  await session.run(STATEMENTS.addMeters, [plan.goneHolds]);
   await session.run(STATEMENTS.move, values);
   await session.run(STATEMENTS.release, [plan.gone]);
   const removed = await session.run(STATEMENTS.remove, [plan.gone]);

@@ -4,7 +4,7 @@ import type { Book } from "../../ledger/book.js";
 import type { HoldRow, MoneyLeaseRow, Note, UsageRow } from "../../ledger/rows.js";
 import type { Transfer } from "../../ledger/transfer.js";
 import { checkpointDigest } from "../book-rows.js";
-import { TOKEN_COLUMNS, tokensOf } from "../token-columns.js";
+import { metersValue, TOKEN_COLUMNS, tokensOf } from "../token-columns.js";
 import type { Session } from "./connection.js";
 import { type Sql, sql } from "./sql.js";
 
@@ -53,7 +53,7 @@ const USAGE: readonly Column[] = [
   ...text("upstream"),
   ...big("attempts"),
   ...TOKENS,
-  ...text("attempt_log"),
+  ...text("attempt_log", "meters"),
 ];
 const CHECKPOINT: readonly Column[] = [
   ...big("hold_sequence", "cost_nanos", "operator_cost_nanos"),
@@ -61,9 +61,14 @@ const CHECKPOINT: readonly Column[] = [
   ...big("attempts"),
   ["digest", "bytea"],
   ...TOKENS,
+  ...text("meters"),
 ];
 const DAY_SUMS = big("request_count", "cost_nanos", "refunded_nanos", "operator_cost_nanos", "margin_nanos");
 const DAY: readonly Column[] = [...text("day", "account_id", "key_id", "model"), ...DAY_SUMS, ...TOKENS];
+const DAY_METER: readonly Column[] = [
+  ...text("day", "account_id", "key_id", "model", "unit", "kind"),
+  ...big("quantity"),
+];
 const BUDGET: readonly Column[] = [
   ...text("owner", "owner_id", "period", "bucket"),
   ...big("pending_nanos", "spent_nanos"),
@@ -105,6 +110,11 @@ const STATEMENTS = {
     "usage_day",
     DAY,
     ` ON CONFLICT (day, account_id, key_id, model) DO UPDATE SET ${added("usage_day", [...DAY_SUMS, ...TOKENS])}`,
+  ),
+  dayMeters: insert(
+    "usage_day_meter",
+    DAY_METER,
+    ` ON CONFLICT (day, account_id, key_id, model, unit, kind) DO UPDATE SET ${added("usage_day_meter", big("quantity"))}`,
   ),
   budgets: insert(
     "budget",
@@ -161,6 +171,7 @@ export async function writeBook(session: Session, book: Book, shard: number): Pr
       book.releases.map(({ hold, sequence, kind, endTimeMs }) => [hold.sequence, sequence, kind, endTimeMs]),
     ),
     ...insertRows(STATEMENTS.days, dayRows(book)),
+    ...insertRows(STATEMENTS.dayMeters, dayMeterRows(book)),
     ...insertRows(STATEMENTS.budgets, budgetRows(book)),
     ...beats(session, book),
     ...insertRows(STATEMENTS.totals, totalRows(book, shard)),
@@ -240,7 +251,8 @@ function leaseRows({ changedLeases }: Book): unknown[][] {
 
 function usageValues(record: UsageRow): unknown[] {
   const { usageSource, overageNanos, operatorCostNanos, upstream, attempts, usage, attemptLog } = record;
-  return [usageSource, overageNanos, operatorCostNanos ?? null, upstream, attempts, ...tokensOf(usage), attemptLog];
+  const terms = [usageSource, overageNanos, operatorCostNanos ?? null, upstream, attempts];
+  return [...terms, ...tokensOf(usage), attemptLog, metersValue(usage)];
 }
 
 /** As PostgreSQL takes bytes in a list. */
@@ -273,7 +285,8 @@ function checkpointRows({ notedHolds }: Book): unknown[][] {
     if (hold.state !== "held") continue;
     const { sequence, costNanos, operatorCostNanos, upstream, attempts, usage } = hold;
     const digest = checkpointDigest(hold);
-    rows.push([sequence, costNanos, operatorCostNanos ?? null, upstream, attempts, digest, ...tokensOf(usage)]);
+    const terms = [sequence, costNanos, operatorCostNanos ?? null, upstream, attempts, digest];
+    rows.push([...terms, ...tokensOf(usage), metersValue(usage)]);
   }
   return rows;
 }
@@ -284,6 +297,12 @@ function dayRows({ usageDays }: Book): unknown[][] {
     const sums = [requestCount, costNanos, refundedNanos, operatorCostNanos, row.marginNanos];
     return [day, accountId, keyId, model, ...sums, ...tokensOf(row.usage)];
   });
+}
+
+function dayMeterRows({ usageDays }: Book): unknown[][] {
+  return usageDays.flatMap(({ day, accountId, keyId, model, usage }) =>
+    usage.meters.map(({ unit, kind, quantity }) => [day, accountId, keyId, model, unit, kind, quantity]),
+  );
 }
 
 function budgetRows({ changedBudgets }: Book): unknown[][] {

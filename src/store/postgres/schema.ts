@@ -4,6 +4,7 @@
  */
 import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS_POSTGRES } from "../archive-schema.js";
+import { METERS } from "../meter-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
@@ -116,4 +117,9 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
     serves: { version: 1, program: "0.1.0" },
   },
   { version: 2, sql: LINK_GIVERS, serves: { version: 1, program: "0.1.0" } },
+  {
+    version: 3,
+    sql: inPostgres(METERS).replace("DROP VIEW usage;\nCREATE VIEW", "CREATE OR REPLACE VIEW"),
+    serves: { version: 1, program: "0.1.0" },
+  },
 ];

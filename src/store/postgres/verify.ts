@@ -4,7 +4,7 @@ import { ARCHIVED_UNTIL } from "../book-rows.js";
 import { CHAINS, ChainProof, type DatabaseChainColumns } from "../chain-proof.js";
 import type { DigestedValue } from "../digest.js";
 import type { VerifyReport } from "../store.js";
-import { checks, type Moments, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
+import { checks, type SqlDialect, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
 import { changedRow, DIGESTED } from "../verify-digests.js";
 import {
   ANCHOR_CHAIN,
@@ -23,9 +23,13 @@ const ROWS_AT_ONCE = 1_000;
 const utc = (format: string) => (timeMs: string) =>
   `to_char(to_timestamp(${timeMs} / 1000) AT TIME ZONE 'UTC', '${format}')`;
 
-export const MOMENTS: Moments = { day: utc("YYYY-MM-DD"), month: utc("YYYY-MM") };
+export const DIALECT: SqlDialect = {
+  day: utc("YYYY-MM-DD"),
+  month: utc("YYYY-MM"),
+  eachMeter: (column) => `jsonb_array_elements(${column}::jsonb) AS meter (value)`,
+};
 
-const CHECKS = [...checks(MOMENTS), { name: "anchors against chains", sql: ANCHORED }];
+const CHECKS = [...checks(DIALECT), { name: "anchors against chains", sql: ANCHORED }];
 
 const COUNTS = `SELECT (SELECT count(*) FROM account) AS accounts, (SELECT count(*) FROM transfer) AS transfers,
   (SELECT count(*) FROM open_hold) AS open_holds,

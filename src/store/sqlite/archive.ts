@@ -7,6 +7,7 @@ import {
   type AccountColumns,
   accountsText,
   addDaysText,
+  addMetersText,
   type ArchiveColumns,
   type ArchiveDatabase,
   type ArchivedColumns,
@@ -34,7 +35,7 @@ import { SqliteAudit } from "./audit.js";
 import { Sqlite } from "./binding.js";
 import { checkVersion, schemaVersion } from "./migration.js";
 import { MIGRATIONS } from "./schema.js";
-import { MOMENTS, verifyDatabase } from "./verify.js";
+import { DIALECT, verifyDatabase } from "./verify.js";
 
 /** How long the gateway may be writing. */
 const BUSY_MS = 30_000;
@@ -101,7 +102,8 @@ function advanceOf(database: Sqlite): (accountId: string, from: number, to: numb
     "INSERT INTO archive_kept (sequence, account_id, previous_hash, waits) VALUES (?, ?, ?, ?)",
   );
   const stay = database.prepare(`UPDATE archive_kept SET waits = 0 WHERE sequence IN (${LIST})`);
-  const addDays = database.prepare(addDaysText(MOMENTS, LIST));
+  const addDays = database.prepare(addDaysText(DIALECT, LIST));
+  const addMeters = database.prepare(addMetersText(DIALECT, LIST));
   const move = database.prepare(MOVE);
   const release = database.prepare(`DELETE FROM archive_kept WHERE sequence IN (${LIST})`);
   const remove = database.prepare(`DELETE FROM transfer WHERE sequence IN (${LIST})`);
@@ -118,6 +120,7 @@ function advanceOf(database: Sqlite): (accountId: string, from: number, to: numb
       keep.write(sequence, accountId, previousHash, Number(waits));
     stay.write(listOf(plan.stays));
     addDays.write(listOf(plan.goneHolds));
+    addMeters.write(listOf(plan.goneHolds));
     move.write(...values);
     const gone = listOf(plan.gone);
     release.write(gone);

@@ -4,6 +4,7 @@
  * twice.
  */
 import type { Usage } from "../../api/index.js";
+import { metersIn, metersText, NO_METERS } from "../../api/meters.js";
 import type { KeyBudget, LedgerOperation, LedgerResult, SettleOperation } from "../../ledger/operation.js";
 
 /** What stands for a cost that nobody knows. */
@@ -106,7 +107,7 @@ function flattenDelivery(
   flattenUsage(usage, flat);
 }
 
-/** Which of the nine are not zero, one bit each, and those: most are zero, and each value that travels costs. */
+/** Which fields are not zero, one bit each, and those: most are zero, and each value that travels costs. */
 function flattenUsage(usage: Usage, flat: FlatValue[]): void {
   const start = flat.push(0) - 1;
   let said = 0;
@@ -124,8 +125,15 @@ function flattenUsage(usage: Usage, flat: FlatValue[]): void {
   put(64, usage.imageTokens);
   put(128, usage.audioInputTokens);
   put(256, usage.audioOutputTokens);
+  if (usage.meters.length > 0) {
+    said |= METERS;
+    flat.push(metersText(usage.meters));
+  }
   flat[start] = said;
 }
+
+/** The bit of the meters. */
+const METERS = 512;
 
 function readUsage(reader: FlatReader): Usage {
   const said = reader.number();
@@ -140,6 +148,7 @@ function readUsage(reader: FlatReader): Usage {
     imageTokens: take(64),
     audioInputTokens: take(128),
     audioOutputTokens: take(256),
+    meters: (said & METERS) === 0 ? NO_METERS : metersIn(reader.string()),
   };
 }
 

@@ -14,7 +14,7 @@ import {
 import type { Transfer } from "../../ledger/transfer.js";
 import { checkpointDigest } from "../book-rows.js";
 import type { Sqlite, Statement } from "./binding.js";
-import { TOKEN_COLUMNS, placeholders, tokensOf } from "../token-columns.js";
+import { metersValue, TOKEN_COLUMNS, placeholders, tokensOf } from "../token-columns.js";
 
 const TOKENS = TOKEN_COLUMNS.join(", ");
 const TOKENS_ADDED = TOKEN_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
@@ -34,7 +34,7 @@ const OPEN_HOLD_VALUES = 3;
 /** How many transfers of one kind one statement writes where there are so many. */
 const TRANSFERS_AT_ONCE = 8;
 const HOLD_VALUES = 17;
-const USAGE_VALUES = 24;
+const USAGE_VALUES = 25;
 
 /** The values of so many rows. */
 function rowsOf(count: number, valuesEach: number): string {
@@ -59,7 +59,7 @@ function holds(count: number): string {
 
 function usages(count: number): string {
   return `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, operator_cost_nanos, upstream,
-    attempts, ${TOKENS}, attempt_log) VALUES ${rowsOf(count, USAGE_VALUES)}`;
+    attempts, ${TOKENS}, attempt_log, meters) VALUES ${rowsOf(count, USAGE_VALUES)}`;
 }
 
 /** The statements of a commit, by what they write. */
@@ -84,7 +84,7 @@ const STATEMENTS = {
   closeHold: "DELETE FROM open_hold WHERE hold_sequence = ?",
   closeHolds: `DELETE FROM open_hold WHERE hold_sequence IN (${placeholders(HOLDS_AT_ONCE)})`,
   checkpoint: `INSERT OR REPLACE INTO checkpoint (hold_sequence, cost_nanos, operator_cost_nanos, upstream, attempts,
-    digest, ${TOKENS}) VALUES (${placeholders(15)})`,
+    digest, ${TOKENS}, meters) VALUES (${placeholders(16)})`,
   dropCheckpoint: "DELETE FROM checkpoint WHERE hold_sequence = ?",
   release: "INSERT INTO release (hold_sequence, sequence, kind, end_time_ms) VALUES (?, ?, ?, ?)",
   usageDay: `INSERT INTO usage_day (day, account_id, key_id, model, request_count, cost_nanos, refunded_nanos,
@@ -94,6 +94,8 @@ const STATEMENTS = {
     operator_cost_nanos = operator_cost_nanos + excluded.operator_cost_nanos,
     margin_nanos = margin_nanos + excluded.margin_nanos,
     ${TOKENS_ADDED}`,
+  usageDayMeter: `INSERT INTO usage_day_meter (day, account_id, key_id, model, unit, kind, quantity)
+    VALUES (${placeholders(7)}) ON CONFLICT DO UPDATE SET quantity = quantity + excluded.quantity`,
   budget: budgets(1),
   holdBudgets: budgets(HOLD_BUDGETS),
   beats: `INSERT INTO node (id, beats) VALUES (?, ?)
@@ -131,6 +133,7 @@ export class BookWriter {
       dropCheckpoint: prepare("dropCheckpoint"),
       release: prepare("release"),
       usageDay: prepare("usageDay"),
+      usageDayMeter: prepare("usageDayMeter"),
       beats: prepare("beats"),
       endNode: prepare("endNode"),
     };
@@ -255,7 +258,7 @@ export class BookWriter {
   #writeCheckpoint(hold: HoldRow): void {
     const { sequence, costNanos, operatorCostNanos = null, upstream, attempts, usage } = hold;
     const values = [sequence, costNanos, operatorCostNanos, upstream, attempts, checkpointDigest(hold)];
-    this.#statements.checkpoint.write(...values, ...tokensOf(usage));
+    this.#statements.checkpoint.write(...values, ...tokensOf(usage), metersValue(usage));
   }
 
   #addDay(row: UsageDay): void {
@@ -263,6 +266,8 @@ export class BookWriter {
     const { operatorCostNanos, marginNanos, usage } = row;
     const sums = [requestCount, costNanos, refundedNanos, operatorCostNanos, marginNanos, ...tokensOf(usage)];
     this.#statements.usageDay.write(day, accountId, keyId, model, ...sums);
+    for (const { unit, kind, quantity } of usage.meters)
+      this.#statements.usageDayMeter.write(day, accountId, keyId, model, unit, kind, quantity);
   }
 }
 
@@ -294,7 +299,7 @@ function addUsage(values: unknown[], row: Transfer, record: UsageRow, hash: Buff
   addTransfer(values, row, hash);
   const { usageSource, overageNanos, operatorCostNanos, upstream, attempts, usage, attemptLog } = record;
   values.push(usageSource, overageNanos, operatorCostNanos ?? null, upstream, attempts);
-  values.push(...tokensOf(usage), attemptLog);
+  values.push(...tokensOf(usage), attemptLog, metersValue(usage));
 }
 
 /** A statement for one row, and one for so many rows at once. */

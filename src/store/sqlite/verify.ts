@@ -4,7 +4,7 @@ import { ARCHIVED_UNTIL } from "../book-rows.js";
 import { CHAINS, ChainProof, type DatabaseChainColumns } from "../chain-proof.js";
 import type { DigestedValue } from "../digest.js";
 import type { VerifyReport } from "../store.js";
-import { type Check, checks, type Moments, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
+import { type Check, checks, type SqlDialect, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
 import { changedRow, DIGESTED } from "../verify-digests.js";
 import type { Sqlite } from "./binding.js";
 import { failureOf } from "./failure.js";
@@ -25,14 +25,15 @@ WHERE newest <> gone + there`;
 const FILE = `SELECT 'The database file is damaged: ' || integrity_check || '.' FROM pragma_integrity_check
 WHERE integrity_check <> 'ok'`;
 
-export const MOMENTS: Moments = {
+export const DIALECT: SqlDialect = {
   day: (timeMs) => `strftime('%Y-%m-%d', ${timeMs} / 1000, 'unixepoch')`,
   month: (timeMs) => `strftime('%Y-%m', ${timeMs} / 1000, 'unixepoch')`,
+  eachMeter: (column) => `json_each(${column}) AS meter`,
 };
 
 const CHECKS: readonly Check[] = [
   { name: "places of transfers", sql: PLACES },
-  ...checks(MOMENTS),
+  ...checks(DIALECT),
   { name: "database file", sql: FILE },
 ];
 

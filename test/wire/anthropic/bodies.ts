@@ -278,6 +278,7 @@ export const usage: fc.Arbitrary<Usage> = fc.record({
   imageTokens: fc.constant(0n),
   audioInputTokens: fc.constant(0n),
   audioOutputTokens: fc.constant(0n),
+  meters: fc.constant([]),
 });
 
 const answerPart = fc.oneof(

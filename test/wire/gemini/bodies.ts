@@ -215,6 +215,7 @@ export const usage: fc.Arbitrary<Usage> = fc.record({
   imageTokens: tokens,
   audioInputTokens: tokens,
   audioOutputTokens: tokens,
+  meters: fc.constant([]),
 });
 
 const logprob = fc.record({

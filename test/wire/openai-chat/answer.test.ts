@@ -137,6 +137,7 @@ test("an answer has every key that clients look for", () => {
       imageTokens: 0n,
       audioInputTokens: 0n,
       audioOutputTokens: 0n,
+      meters: [],
     },
     usageSource: 1,
     costNanos: 7n,

@@ -98,6 +98,7 @@ describe("what a client is told", () => {
     imageTokens: 0n,
     audioInputTokens: 0n,
     audioOutputTokens: 0n,
+    meters: [],
   };
   const events: Event[] = [
     start,

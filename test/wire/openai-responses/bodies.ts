@@ -185,6 +185,7 @@ const usage: fc.Arbitrary<Usage> = fc.record({
   imageTokens: count,
   audioInputTokens: count,
   audioOutputTokens: count,
+  meters: fc.constant([]),
 });
 
 /** Thoughts of any upstream's: with a proof, without, or such as only it can read. */

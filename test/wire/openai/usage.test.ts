@@ -14,6 +14,7 @@ const NONE: Usage = {
   imageTokens: 0n,
   audioInputTokens: 0n,
   audioOutputTokens: 0n,
+  meters: [],
 };
 
 describe("what upstreams say", () => {
@@ -122,6 +123,7 @@ test("decode(encode(usage)) = usage", () => {
     imageTokens: tokens,
     audioInputTokens: tokens,
     audioOutputTokens: tokens,
+    meters: fc.constant([]),
   });
   fc.assert(
     fc.property(usage, (value) => {

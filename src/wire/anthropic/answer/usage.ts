@@ -1,5 +1,6 @@
 /** Usage between the wire's counts, which come in two pieces, and the normal form. */
 import type { Usage } from "../../../api/index.js";
+import { NO_METERS } from "../../../api/meters.js";
 import { type JsonObject, listOf, objectOf } from "../../json/value.js";
 import { hasBrokenCount, TOKENS_MAX, tokenCount } from "../../answer/token-count.js";
 
@@ -58,6 +59,7 @@ function normal(told: JsonObject): Usage {
     imageTokens: 0n,
     audioInputTokens: 0n,
     audioOutputTokens: 0n,
+    meters: NO_METERS,
   };
 }
 

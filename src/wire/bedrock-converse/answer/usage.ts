@@ -1,5 +1,6 @@
 /** Usage in normal form. The wire's input counts neither what was read from the cache nor what was written to it. */
 import type { Usage } from "../../../api/index.js";
+import { NO_METERS } from "../../../api/meters.js";
 import { listOf, objectOf } from "../../json/value.js";
 import { hasBrokenCount, tokenCount } from "../../answer/token-count.js";
 
@@ -21,6 +22,7 @@ export function decodeUsage(value: unknown): Usage | undefined {
     imageTokens: 0n,
     audioInputTokens: 0n,
     audioOutputTokens: 0n,
+    meters: NO_METERS,
   };
 }
 

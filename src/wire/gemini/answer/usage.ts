@@ -1,5 +1,6 @@
 /** Usage between the wire's counts and the normal form, where every token stands in one field. */
 import type { Usage } from "../../../api/index.js";
+import { NO_METERS } from "../../../api/meters.js";
 import { type JsonObject, listOf, objectOf } from "../../json/value.js";
 import { Remainder } from "../../answer/remainder.js";
 import { hasBrokenCount, tokenCount } from "../../answer/token-count.js";
@@ -40,6 +41,7 @@ export function decodeUsage(value: unknown): Usage | undefined {
     reasoningTokens: BigInt(thoughts),
     audioOutputTokens: output.take(ofModality(usage["candidatesTokensDetails"], "AUDIO")),
     outputTokens: output.rest(),
+    meters: NO_METERS,
   };
 }
 

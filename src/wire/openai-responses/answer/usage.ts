@@ -1,5 +1,6 @@
 /** Usage between the wire's overlapping counts and the normal form, where every token stands in one field. */
 import type { Usage } from "../../../api/index.js";
+import { NO_METERS } from "../../../api/meters.js";
 import { type JsonObject, objectOf } from "../../json/value.js";
 import { Remainder } from "../../answer/remainder.js";
 import { hasBrokenCount, tokenCount } from "../../answer/token-count.js";
@@ -29,6 +30,7 @@ export function decodeUsage(value: unknown): Usage | undefined {
     reasoningTokens: output.take(tokenCount(written["reasoning_tokens"])),
     audioOutputTokens: output.take(tokenCount(written["audio_tokens"])),
     outputTokens: output.rest(),
+    meters: NO_METERS,
   };
 }
 

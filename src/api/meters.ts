@@ -1,0 +1,127 @@
+/** Quantities of other units than tokens: their order, their bounds, and the one text in which they are stored. */
+import { z } from "zod";
+import type { Meter } from "./index.js";
+
+/** Of nearly every usage. */
+export const NO_METERS: Meter[] = [];
+Object.freeze(NO_METERS);
+
+/** The units that a request can use beside tokens: the words for one and for many, and how many a price is for. */
+export const UNITS = {
+  search_unit: { one: "search unit", many: "search units", pricedPer: 1_000n },
+} as const satisfies Readonly<Record<string, UnitFacts>>;
+
+interface UnitFacts {
+  readonly one: string;
+  readonly many: string;
+  readonly pricedPer: bigint;
+}
+
+export type Unit = keyof typeof UNITS;
+
+/** The most meters of one usage. */
+const METERS_MAX = 16;
+/** The highest quantity of one meter. */
+export const QUANTITY_MAX = 1_000_000_000_000n;
+const NAME = /^[a-z][a-z0-9_]{0,31}$/;
+
+export function isUnit(unit: string): unit is Unit {
+  return Object.hasOwn(UNITS, unit);
+}
+
+/** One quantity; nothing for zero. */
+export function meterOf(unit: Unit, quantity: bigint, kind = ""): Meter[] {
+  return quantity === 0n ? NO_METERS : [{ unit, kind, quantity }];
+}
+
+/** True where each is a valid quantity, and they stand in order, each unit and kind once. */
+export function areMeters(meters: readonly Meter[]): boolean {
+  if (meters.length > METERS_MAX) return false;
+  return meters.every((meter, place) => {
+    const before = meters[place - 1];
+    const { unit, kind, quantity } = meter;
+    const isNamed = NAME.test(unit) && (kind === "" || NAME.test(kind));
+    return isNamed && quantity > 0n && quantity <= QUANTITY_MAX && (before === undefined || inOrder(before, meter) < 0);
+  });
+}
+
+/** Both together. */
+export function addedMeters(sums: Meter[], meters: readonly Meter[]): Meter[] {
+  if (meters.length === 0) return sums;
+  const added = sums.map((meter) => ({ ...meter }));
+  for (const meter of meters) {
+    const known = added.find((one) => inOrder(one, meter) === 0);
+    if (known === undefined) added.push({ ...meter });
+    else known.quantity += meter.quantity;
+  }
+  return sorted(added);
+}
+
+/** What the first have beyond the second; below zero where the second have more. */
+export function metersBeyond(meters: Meter[], others: readonly Meter[]): Meter[] {
+  return addedMeters(
+    meters,
+    others.map((meter) => ({ ...meter, quantity: -meter.quantity })),
+  );
+}
+
+/** The nearest valid meters to some with arbitrary quantities. */
+export function boundedMeters(meters: Meter[]): Meter[] {
+  if (meters.length === 0 || areMeters(meters)) return meters;
+  const named = meters.filter(
+    ({ unit, kind, quantity }) => quantity > 0n && NAME.test(unit) && (kind === "" || NAME.test(kind)),
+  );
+  const sums = addedMeters(NO_METERS, named).slice(0, METERS_MAX);
+  return sums.map(({ unit, kind, quantity }) => ({
+    unit,
+    kind,
+    quantity: quantity > QUANTITY_MAX ? QUANTITY_MAX : quantity,
+  }));
+}
+
+/** As a JSON list of unit, kind and quantity, such as `[["search_unit","",2]]`; empty for none. */
+export function metersText(meters: readonly Meter[]): string {
+  if (meters.length === 0) return "";
+  return JSON.stringify(meters.map(({ unit, kind, quantity }) => [unit, kind, Number(quantity)]));
+}
+
+const TEXT = z.array(z.tuple([z.string(), z.string(), z.int()]));
+
+/** The meters of a stored text; none where it is not valid, as in a database that was modified. */
+export function metersIn(text: string | null | undefined): Meter[] {
+  if (text === null || text === undefined || text === "") return NO_METERS;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return NO_METERS;
+  }
+  const rows = TEXT.safeParse(parsed).data;
+  return rows?.map(([unit, kind, quantity]) => ({ unit, kind, quantity: BigInt(quantity) })) ?? NO_METERS;
+}
+
+/** As the cell of a CSV: `search_unit=2`, with a space between several. */
+export function metersCell(meters: readonly Meter[]): string {
+  return meters.map(({ unit, kind, quantity }) => `${unit}${kind === "" ? "" : `/${kind}`}=${quantity}`).join(" ");
+}
+
+/** For people: `2 search units`. */
+export function metersWords(meters: readonly Meter[]): string {
+  return meters.map(({ unit, kind, quantity }) => `${quantity} ${unitWords(unit, kind, quantity)}`).join(", ");
+}
+
+/** `search unit` or `search units`, with the kind. */
+export function unitWords(unit: string, kind: string, quantity: bigint): string {
+  const words = isUnit(unit) ? UNITS[unit] : { one: unit, many: unit };
+  return `${quantity === 1n ? words.one : words.many}${kind === "" ? "" : ` (${kind})`}`;
+}
+
+function sorted(meters: Meter[]): Meter[] {
+  return meters.filter(({ quantity }) => quantity !== 0n).toSorted(inOrder);
+}
+
+function inOrder(a: Meter, b: Meter): number {
+  if (a.unit !== b.unit) return a.unit < b.unit ? -1 : 1;
+  if (a.kind === b.kind) return 0;
+  return a.kind < b.kind ? -1 : 1;
+}
