@@ -93,6 +93,8 @@ export const keyWords = {
   scopeNames: {
     chat: "call models",
     embeddings: "create embeddings",
+    rerank: "rank documents",
+    moderations: "moderate content",
     models: "list models",
     usage: "see usage",
     keys: "manage keys",

@@ -5,7 +5,17 @@ import { parseMoney, parseWhole, typedMoney, wrongMoney, wrongWhole } from "../t
 
 export const COUNTS = ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const;
 export const AMOUNTS = ["budgetDayNanos", "budgetMonthNanos", "budgetTotalNanos", "requestCostMaxNanos"] as const;
-export const SCOPES = ["chat", "embeddings", "models", "usage", "keys", "audit", "alerts"] as const;
+export const SCOPES = [
+  "chat",
+  "embeddings",
+  "rerank",
+  "moderations",
+  "models",
+  "usage",
+  "keys",
+  "audit",
+  "alerts",
+] as const;
 
 type CountName = (typeof COUNTS)[number];
 type AmountName = (typeof AMOUNTS)[number];
@@ -28,7 +38,7 @@ export type FormSettings = Pick<
 
 export const FRESH: Typed = {
   name: "",
-  scopes: ["chat", "embeddings", "models", "usage"],
+  scopes: ["chat", "embeddings", "rerank", "moderations", "models", "usage"],
   models: "",
   addresses: "",
   expires: "",

@@ -11,7 +11,7 @@ export function tokenPrice(price: Price | undefined, part: "inputPicos" | "cache
 }
 
 /** Such as `$2.00 per 1,000 search units`. */
-export function ratePrice({ unit, kind, picos, per }: Rate): string {
+export function ratePrice({ unit, variant, picos, per }: Rate): string {
   const name = modelWords.units[unit] ?? unit;
-  return modelWords.perUnits(money(picos / 1_000n), count(per), kind === "" ? name : `${name} (${kind})`);
+  return modelWords.perUnits(money(picos / 1_000n), count(per), variant === "" ? name : `${name} (${variant})`);
 }

@@ -17,13 +17,13 @@ interface Tokens extends Omit<Kind, "price"> {
   readonly picos: bigint;
 }
 
-/** A quantity of another unit, at the rate of its kind, or of all kinds of the unit. */
-function rowOfMeter({ unit, kind, quantity }: Meter, price: Price | undefined): Kind {
+/** A quantity of another unit, at the rate of its variant, or of all variants of the unit. */
+function rowOfMeter({ unit, variant, quantity }: Meter, price: Price | undefined): Kind {
   const rates = (price?.rates ?? []).filter((rate) => rate.unit === unit);
-  const rate = rates.find((one) => one.kind === kind) ?? rates.find((one) => one.kind === "");
+  const rate = rates.find((one) => one.variant === variant) ?? rates.find((one) => one.variant === "");
   const name = requestWords.units[unit] ?? unit;
   return {
-    name: kind === "" ? name : `${name} (${kind})`,
+    name: variant === "" ? name : `${name} (${variant})`,
     tokens: quantity,
     price: rate === undefined ? "" : ratePrice(rate),
   };

@@ -8,10 +8,14 @@ import type { Method, Shape } from "./shape.js";
 export interface EstimateCostRequest {
   readonly generation?: Generation | undefined;
   readonly embedding?: EmbedRequest | undefined;
+  readonly rerank?: RerankRequest | undefined;
+  readonly moderation?: ModerateRequest | undefined;
 }
 export const EstimateCostRequest: Shape = {
   generation: ["?", () => Generation],
   embedding: ["?", () => EmbedRequest],
+  rerank: ["?", () => RerankRequest],
+  moderation: ["?", () => ModerateRequest],
 };
 
 export interface EmbedRequest {
@@ -27,6 +31,32 @@ export const EmbedRequest: Shape = {
   dimensions: ["?", "i"],
   source: ["?", () => Source],
   accept_wire: "s",
+};
+
+export interface RerankRequest {
+  readonly model: string;
+  readonly query: string;
+  readonly documents: readonly (string)[];
+  readonly resultsMax?: number | undefined;
+  readonly source?: Source | undefined;
+}
+export const RerankRequest: Shape = {
+  model: "s",
+  query: "s",
+  documents: ["[]", "s"],
+  results_max: ["?", "i"],
+  source: ["?", () => Source],
+};
+
+export interface ModerateRequest {
+  readonly model: string;
+  readonly texts: readonly (string)[];
+  readonly source?: Source | undefined;
+}
+export const ModerateRequest: Shape = {
+  model: "s",
+  texts: ["[]", "s"],
+  source: ["?", () => Source],
 };
 
 export interface EstimateCostResponse {

@@ -48,7 +48,7 @@ export const Model: Shape = {
   price_source: "s",
 };
 
-export type ModelKind = "unspecified" | "chat" | "completion" | "embedding";
+export type ModelKind = "unspecified" | "chat" | "completion" | "embedding" | "rerank" | "moderation";
 
 export interface ModelCapabilities {
   readonly images?: boolean | undefined;

@@ -93,7 +93,7 @@ export const ToolPrice: Shape = {
 
 export interface Rate {
   readonly unit: string;
-  readonly kind: string;
+  readonly variant: string;
   readonly picos: bigint;
   readonly per: bigint;
   readonly step: bigint;
@@ -101,7 +101,7 @@ export interface Rate {
 }
 export const Rate: Shape = {
   unit: "s",
-  kind: "s",
+  variant: "s",
   picos: "n",
   per: "n",
   step: "n",
@@ -135,12 +135,12 @@ export const Usage: Shape = {
 
 export interface Meter {
   readonly unit: string;
-  readonly kind: string;
+  readonly variant: string;
   readonly quantity: bigint;
 }
 export const Meter: Shape = {
   unit: "s",
-  kind: "s",
+  variant: "s",
   quantity: "n",
 };
 

@@ -30,17 +30,17 @@ export function isUnit(unit: string): unit is Unit {
 }
 
 /** One quantity; nothing for zero. */
-export function meterOf(unit: Unit, quantity: bigint, kind = ""): Meter[] {
-  return quantity === 0n ? NO_METERS : [{ unit, kind, quantity }];
+export function meterOf(unit: Unit, quantity: bigint, variant = ""): Meter[] {
+  return quantity === 0n ? NO_METERS : [{ unit, variant, quantity }];
 }
 
-/** True where each is a valid quantity, and they stand in order, each unit and kind once. */
+/** True where each is a valid quantity, and they stand in order, each unit and variant once. */
 export function areMeters(meters: readonly Meter[]): boolean {
   if (meters.length > METERS_MAX) return false;
   return meters.every((meter, place) => {
     const before = meters[place - 1];
-    const { unit, kind, quantity } = meter;
-    const isNamed = NAME.test(unit) && (kind === "" || NAME.test(kind));
+    const { unit, variant, quantity } = meter;
+    const isNamed = NAME.test(unit) && (variant === "" || NAME.test(variant));
     return isNamed && quantity > 0n && quantity <= QUANTITY_MAX && (before === undefined || inOrder(before, meter) < 0);
   });
 }
@@ -69,20 +69,20 @@ export function metersBeyond(meters: Meter[], others: readonly Meter[]): Meter[]
 export function boundedMeters(meters: Meter[]): Meter[] {
   if (meters.length === 0 || areMeters(meters)) return meters;
   const named = meters.filter(
-    ({ unit, kind, quantity }) => quantity > 0n && NAME.test(unit) && (kind === "" || NAME.test(kind)),
+    ({ unit, variant, quantity }) => quantity > 0n && NAME.test(unit) && (variant === "" || NAME.test(variant)),
   );
   const sums = addedMeters(NO_METERS, named).slice(0, METERS_MAX);
-  return sums.map(({ unit, kind, quantity }) => ({
+  return sums.map(({ unit, variant, quantity }) => ({
     unit,
-    kind,
+    variant,
     quantity: quantity > QUANTITY_MAX ? QUANTITY_MAX : quantity,
   }));
 }
 
-/** As a JSON list of unit, kind and quantity, such as `[["search_unit","",2]]`; empty for none. */
+/** As a JSON list of unit, variant and quantity, such as `[["search_unit","",2]]`; empty for none. */
 export function metersText(meters: readonly Meter[]): string {
   if (meters.length === 0) return "";
-  return JSON.stringify(meters.map(({ unit, kind, quantity }) => [unit, kind, Number(quantity)]));
+  return JSON.stringify(meters.map(({ unit, variant, quantity }) => [unit, variant, Number(quantity)]));
 }
 
 const TEXT = z.array(z.tuple([z.string(), z.string(), z.int()]));
@@ -97,23 +97,25 @@ export function metersIn(text: string | null | undefined): Meter[] {
     return NO_METERS;
   }
   const rows = TEXT.safeParse(parsed).data;
-  return rows?.map(([unit, kind, quantity]) => ({ unit, kind, quantity: BigInt(quantity) })) ?? NO_METERS;
+  return rows?.map(([unit, variant, quantity]) => ({ unit, variant, quantity: BigInt(quantity) })) ?? NO_METERS;
 }
 
 /** As the cell of a CSV: `search_unit=2`, with a space between several. */
 export function metersCell(meters: readonly Meter[]): string {
-  return meters.map(({ unit, kind, quantity }) => `${unit}${kind === "" ? "" : `/${kind}`}=${quantity}`).join(" ");
+  return meters
+    .map(({ unit, variant, quantity }) => `${unit}${variant === "" ? "" : `/${variant}`}=${quantity}`)
+    .join(" ");
 }
 
 /** For people: `2 search units`. */
 export function metersWords(meters: readonly Meter[]): string {
-  return meters.map(({ unit, kind, quantity }) => `${quantity} ${unitWords(unit, kind, quantity)}`).join(", ");
+  return meters.map(({ unit, variant, quantity }) => `${quantity} ${unitWords(unit, variant, quantity)}`).join(", ");
 }
 
-/** `search unit` or `search units`, with the kind. */
-export function unitWords(unit: string, kind: string, quantity: bigint): string {
+/** `search unit` or `search units`, with the variant. */
+export function unitWords(unit: string, variant: string, quantity: bigint): string {
   const words = isUnit(unit) ? UNITS[unit] : { one: unit, many: unit };
-  return `${quantity === 1n ? words.one : words.many}${kind === "" ? "" : ` (${kind})`}`;
+  return `${quantity === 1n ? words.one : words.many}${variant === "" ? "" : ` (${variant})`}`;
 }
 
 function sorted(meters: Meter[]): Meter[] {
@@ -122,6 +124,6 @@ function sorted(meters: Meter[]): Meter[] {
 
 function inOrder(a: Meter, b: Meter): number {
   if (a.unit !== b.unit) return a.unit < b.unit ? -1 : 1;
-  if (a.kind === b.kind) return 0;
-  return a.kind < b.kind ? -1 : 1;
+  if (a.variant === b.variant) return 0;
+  return a.variant < b.variant ? -1 : 1;
 }

@@ -5,11 +5,11 @@ import { unitWords } from "./meters.js";
 
 /** A price with its unit, such as `2.00 USD per 1000 search units`; with what a request is rounded up to. */
 function rateWords(rate: Rate): string {
-  const { unit, kind, per, step, minimum } = rate;
+  const { unit, variant, per, step, minimum } = rate;
   const count = per === 1n ? "" : `${per} `;
   const rounding = step > 1n ? `, in steps of ${step}` : "";
   const least = minimum > 0n ? `, at least ${minimum}` : "";
-  return `${rateUsd(rate)} USD per ${count}${unitWords(unit, kind, per)}${rounding}${least}`;
+  return `${rateUsd(rate)} USD per ${count}${unitWords(unit, variant, per)}${rounding}${least}`;
 }
 
 /** All that a model costs beside tokens; empty for nothing. */

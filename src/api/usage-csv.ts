@@ -14,7 +14,7 @@ const TOKENS = USAGE_FIELDS.map((field) => field.replaceAll(/[A-Z]|\d/g, (part) 
 /** The titles: the properties that were asked for, what else is known of them, then what is told of each sum. */
 export function usageHead(groupBy: readonly UsageDimension[], known: readonly string[] = []): string {
   const asked = groupBy.map((dimension) => enumWord("tollgate.v1.UsageDimension", dimension));
-  return line([...asked, ...known, ...COUNTS, ...TOKENS, "meters", ...MONEY, ...TIMES]);
+  return line([...asked, ...known, ...COUNTS, ...TOKENS, ...MONEY, ...TIMES, "meters"]);
 }
 
 /** `known` stands under the titles of the same place. */
@@ -30,11 +30,11 @@ export function usageLine(sum: UsageSum, known: readonly string[] = []): string 
     `${errorCount}`,
     errors.map(([reason, count]) => `${reason}=${count}`).join(" "),
     ...USAGE_FIELDS.map((field) => `${usage[field]}`),
-    metersCell(usage.meters),
     ...[sum.costNanos, sum.chargedNanos].map(usd),
     ...(isCostUnknown(sum, sum.chargedNanos) ? ["", ""] : [sum.operatorCostNanos, sum.marginNanos].map(usd)),
     ...times(sum.firstToken),
     ...times(sum.total),
+    metersCell(usage.meters),
   ]);
 }
 

@@ -21,11 +21,11 @@ const COLUMNS = [
   "cache_write_tokens",
   "output_tokens",
   "reasoning_tokens",
-  "meters",
   "cost_usd",
   "refunded_usd",
   "operator_cost_usd",
   "margin_usd",
+  "meters",
 ];
 
 /** Columns of the FinOps Open Cost and Usage Specification, and ours, which it wants to begin with `x_`. */
@@ -84,11 +84,11 @@ function cellsOf(summary: UsageSummary): string[] {
     csvText(model),
     `${requestCount}`,
     ...tokensOf(summary.usage).map(String),
-    metersCell(metersOf(summary)),
     formatUsd(costNanos),
     formatUsd(refundedNanos),
     operatorCostNanos === undefined ? "" : formatUsd(operatorCostNanos),
     marginNanos === undefined ? "" : formatUsd(marginNanos),
+    metersCell(metersOf(summary)),
   ];
 }
 
@@ -108,7 +108,7 @@ function membersOf(summary: UsageSummary): Record<string, unknown> {
     cache_write_tokens: Number(cacheWrite),
     output_tokens: Number(output),
     reasoning_tokens: Number(reasoning),
-    meters: metersOf(summary).map(({ unit, kind, quantity }) => ({ unit, kind, quantity: Number(quantity) })),
+    meters: metersOf(summary).map(({ unit, variant, quantity }) => ({ unit, variant, quantity: Number(quantity) })),
     cost_nanos: `${costNanos}`,
     refunded_nanos: `${refundedNanos}`,
     ...(operatorCostNanos === undefined ? {} : { operator_cost_nanos: `${operatorCostNanos}` }),

@@ -29,7 +29,7 @@ export function soldJson({ id, price, source, losses }: SoldModel): object {
   );
   const units = price.rates.map((rate) => ({
     unit: rate.unit,
-    kind: rate.kind,
+    variant: rate.variant,
     usd: rateUsd(rate),
     per: Number(rate.per),
   }));

@@ -5,7 +5,18 @@ import type { KeySeed } from "./settings.js";
 import { block, oneOf, reading, text, truth, usd, wholeNumber } from "./values.js";
 
 /** The scopes that a key can have, as `keys` defines them. */
-export const KEY_SCOPES = ["chat", "embeddings", "models", "usage", "keys", "audit", "alerts", "operator"] as const;
+export const KEY_SCOPES = [
+  "chat",
+  "embeddings",
+  "rerank",
+  "moderations",
+  "models",
+  "usage",
+  "keys",
+  "audit",
+  "alerts",
+  "operator",
+] as const;
 
 const LIMIT_MAX = 1_000_000_000;
 const METADATA_ENTRIES_MAX = 16;

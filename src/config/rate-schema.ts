@@ -10,7 +10,7 @@ const PICOS_MAX = 1_000_000_000_000_000_000n;
 const QUANTITY_MAX = 1_000_000_000;
 
 const NAME = /^[a-z][a-z0-9_]{0,31}(\/[a-z][a-z0-9_]{0,31})?$/;
-const NAME_RULE = "must be named by a unit such as search_unit, or by unit/kind";
+const NAME_RULE = "must be named by a unit such as search_unit, or by unit/variant";
 
 const usd = reading(
   'must be USD such as "2.00"',
@@ -34,13 +34,13 @@ const said = z.preprocess((value) => (typeof value === "string" ? { usd: value }
 
 export const rates = named(NAME, NAME_RULE, said).transform((units, context): Rate[] =>
   Object.entries(units).flatMap(([name, { usd: picos, per, step, minimum }]) => {
-    const [unit = "", kind = ""] = name.split("/");
+    const [unit = "", variant = ""] = name.split("/");
     if (!isUnit(unit)) {
       const message = `is not a unit: must be one of ${Object.keys(UNITS).join(", ")}`;
       context.addIssue({ code: "custom", message, path: [name] });
       return [];
     }
     const paid = per === undefined ? UNITS[unit].pricedPer : BigInt(per);
-    return [{ unit, kind, picos, per: paid, step: BigInt(step), minimum: BigInt(minimum) }];
+    return [{ unit, variant, picos, per: paid, step: BigInt(step), minimum: BigInt(minimum) }];
   }),
 );

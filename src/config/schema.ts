@@ -2,6 +2,7 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
 import type { ModelLimits } from "../api/index.js";
+import { MODEL_KIND_NAMES } from "../api/model-kinds.js";
 import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
@@ -26,7 +27,6 @@ import {
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
 const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
-const MODEL_KINDS = ["chat", "completion", "embedding"] as const;
 const PASS_OR_REFUSE = ["pass", "refuse"] as const;
 const MUST_PASS_OR_REFUSE = "must be pass or refuse";
 const TOKENS_MAX = 1_000_000_000;
@@ -115,9 +115,7 @@ const model = block({
     .array(target, { error: (issue) => (issue.input === undefined ? `is missing: ${TARGETS_RULE}` : TARGETS_RULE) })
     .min(1, TARGETS_RULE)
     .describe("The upstreams that serve the model"),
-  kind: oneOf(MODEL_KINDS, "must be chat, completion or embedding")
-    .optional()
-    .describe("The type of the model; default: what the family knows about it"),
+  kind: oneOf(MODEL_KIND_NAMES).optional().describe("The type of the model; default: what the family knows about it"),
   context_tokens: wholeNumber(1, TOKENS_MAX)
     .optional()
     .describe("The context size: the maximum number of tokens of a request and its answer together"),

@@ -1,4 +1,5 @@
 /** What tollgate.yaml says, after it was checked. */
+import type { ModelKind } from "../api/model-kinds.js";
 import type { AccountSettings, AlertSettings, KeySettings, Price } from "../api/index.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
@@ -34,7 +35,7 @@ export interface ModelSettings {
   readonly id: string;
   readonly targets: readonly TargetSettings[];
   /** What it is asked for. Undefined: what its families say of it, or unknown. */
-  readonly kind: "chat" | "completion" | "embedding" | undefined;
+  readonly kind: ModelKind | undefined;
   /** Undefined: from the prices' package, or unknown. */
   readonly contextTokens: number | undefined;
   readonly outputTokensMax: number | undefined;

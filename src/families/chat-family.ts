@@ -6,7 +6,9 @@ import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
 import type { EndpointWire } from "../wire/wire.js";
-import type { AnswerPromise, Counter, Endpoint, Family } from "./family.js";
+import { moderations } from "../wire/openai-moderations/index.js";
+import { rerank, type RerankDialect } from "../wire/rerank/index.js";
+import type { AnswerPromise, BilledUnit, Counter, Endpoint, Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
 const CHAT_PATH = "/chat/completions";
@@ -44,8 +46,30 @@ export interface ChatFamily {
   readonly generatePath?: Family["generatePath"];
   readonly modelsPath?: string | undefined;
   readonly counter?: Counter;
+  /** How it ranks documents; left out where it does not. */
+  readonly rerank?: RerankEndpoint;
+  /** True where it judges content at OpenAI's path. */
+  readonly moderates?: boolean;
   readonly refusals?: Family["refusals"];
 }
+
+/** How a family ranks documents. */
+export interface RerankEndpoint {
+  /** Path under the base address. */
+  readonly path: string;
+  /** How it differs from Jina and vLLM. */
+  readonly dialect?: Partial<RerankDialect>;
+  /** Left out where it bills tokens. */
+  readonly units?: readonly BilledUnit[];
+}
+
+/** The endpoint of such a family. */
+export function rerankEndpoint({ path, dialect = {}, units }: RerankEndpoint): Endpoint {
+  return { answers: "fitted", wire: rerank, dialect, units, generatePath: () => path };
+}
+
+/** Where content is judged at OpenAI's path. */
+export const MODERATION: Endpoint = { wire: moderations, dialect: {}, generatePath: () => "/moderations" };
 
 export function chatFamily(says: ChatFamily): Family {
   const credential = (apiKey: string): Readonly<Record<string, string>> =>
@@ -79,12 +103,18 @@ export function chatFamily(says: ChatFamily): Family {
     tokenizerIsClose: says.tokenizerIsClose ?? false,
     generatePath,
     // Where chats have another path, nobody knows where the others are.
-    endpoints: generatePath("model", false).includes(CHAT_PATH)
-      ? {
-          completion: endpoint(completions, "/completions"),
-          embedding: endpoint(embeddings, "/embeddings"),
-        }
-      : {},
+    endpoints: {
+      ...(generatePath("model", false).includes(CHAT_PATH)
+        ? {
+            completion: endpoint(completions, "/completions"),
+            embedding: endpoint(embeddings, "/embeddings"),
+          }
+        : {}),
+      ...(says.rerank === undefined
+        ? {}
+        : { rerank: { ...rerankEndpoint(says.rerank), cacheMember: cacheMemberBeside } }),
+      ...(says.moderates === true ? { moderation: MODERATION } : {}),
+    },
     headers: (apiKey) => ({
       "content-type": "application/json",
       ...(apiKey === undefined ? {} : credential(apiKey)),

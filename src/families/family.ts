@@ -1,12 +1,16 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
+import type { ModelKind } from "../api/model-kinds.js";
+import type { Unit } from "../api/meters.js";
 import type { AnswerForm, Dialect, EndpointWire, ModelFacts, UpstreamWire, WireRequest } from "../wire/wire.js";
 import type { MemberTable } from "../wire/request/members.js";
 import type { CacheMember, PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { RefusalRow } from "../wire/error/upstream-refusal.js";
 
-/** What a model is asked for: to answer in a chat, to go on with a text, or to turn texts into vectors. */
-export type ModelKind = "chat" | "completion" | "embedding";
+export type { ModelKind } from "../api/model-kinds.js";
+
+/** What an upstream bills by. */
+export type BilledUnit = Unit | "token";
 
 /** A model as an upstream's own list names it. */
 export interface ListedModel {
@@ -41,6 +45,11 @@ export interface Endpoint {
   readonly takesLimit?: boolean;
   /** The member that keeps the upstream's cache within one account. Absent where it has none, or not every server. */
   readonly cacheMember?: CacheMember | undefined;
+  /**
+   * The units that answers may be billed by: `token`, or one of `meters.ts`. A model may be asked here that has a price
+   * for one of them. Absent: tokens.
+   */
+  readonly units?: readonly BilledUnit[] | undefined;
   /** Path of a generation under the base address. */
   generatePath(model: string, stream: boolean): string;
 }

@@ -13,6 +13,7 @@ export const llamacpp = chatFamily({
   abortStopsBilling: true,
   isSelfHosted: true,
   pricedAs: undefined,
+  rerank: { path: "/rerank", dialect: { textsOnly: true, tellsDocuments: false } },
   // It serves one model, and names the file of that.
   namesAnswersItself: true,
   dialect: {

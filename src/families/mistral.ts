@@ -13,6 +13,7 @@ export const mistral = chatFamily({
   abortStopsBilling: false,
   telemetryName: "mistral_ai",
   pricedAs: "mistral",
+  moderates: true,
   dialect: {
     outputTokensField: "max_tokens",
     newLimit: false,

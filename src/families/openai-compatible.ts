@@ -5,6 +5,7 @@ import { wire } from "../wire/openai-chat/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
+import { MODERATION, rerankEndpoint } from "./chat-family.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
@@ -40,6 +41,9 @@ export const openaiCompatible: Family = {
   endpoints: {
     completion: { wire: completions, dialect: { saysWhole: true }, generatePath: () => "/completions" },
     embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" },
+    // Resellers of Cohere's models bill search units, and most servers tokens: the price says which.
+    rerank: rerankEndpoint({ path: "/rerank", units: ["token", "search_unit"] }),
+    moderation: MODERATION,
   },
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",

@@ -3,6 +3,7 @@ import { wire } from "../wire/openai-chat/index.js";
 import { compaction, wire as responses } from "../wire/openai-responses/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
+import { MODERATION } from "./chat-family.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
@@ -22,6 +23,8 @@ export const openai: Family = {
   tokenizerIsClose: true,
   modelKinds: [
     { startsWith: "text-embedding-", kind: "embedding" },
+    { startsWith: "omni-moderation-", kind: "moderation" },
+    { startsWith: "text-moderation-", kind: "moderation" },
     { startsWith: "gpt-3.5-turbo-instruct", kind: "completion" },
     { startsWith: "davinci-002", kind: "completion" },
     { startsWith: "babbage-002", kind: "completion" },
@@ -40,6 +43,7 @@ export const openai: Family = {
   endpoints: {
     completion: { wire: completions, dialect: {}, generatePath: () => "/completions" },
     embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" },
+    moderation: MODERATION,
   },
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",

@@ -15,6 +15,7 @@ export const vllm = chatFamily({
   abortStopsBilling: true,
   isSelfHosted: true,
   pricedAs: undefined,
+  rerank: { path: "/rerank" },
   dialect: {
     outputTokensField: "max_tokens",
     developerRole: false,

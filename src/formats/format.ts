@@ -4,7 +4,7 @@
  */
 import type { ListModelsResponse, Model } from "../api/index.js";
 import type { GatewayError } from "../base/errors.js";
-import type { ClientWire, EmbeddingWire, SourceBody, WireError } from "../wire/wire.js";
+import type { ClientWire, EmbeddingWire, SourceBody, SurfaceKind, SurfaceWire, WireError } from "../wire/wire.js";
 
 export { SseFramer } from "../wire/events/framer.js";
 export { outlined } from "../wire/request/outline.js";
@@ -14,6 +14,7 @@ export type {
   RequestFacts,
   SourceBody,
   StreamEncoder,
+  SurfaceKind,
   WireError,
   WireRequest,
 } from "../wire/wire.js";
@@ -33,8 +34,11 @@ export interface FormatRoute {
   readonly method: "POST";
   /** A path as Fastify writes it, such as `/v1/chat/completions`. */
   readonly path: string;
-  /** What it does: `generate` asks a model, `count` only counts what would be asked, `embed` asks for vectors. */
-  readonly kind: "generate" | "count" | "embed";
+  /**
+   * What it does: `generate` asks a model, `count` only counts what would be asked, `embed` asks for vectors, and each
+   * surface is asked by its name.
+   */
+  readonly kind: "generate" | "count" | "embed" | SurfaceKind;
 }
 
 /** How a format's clients are shown the models. */
@@ -128,6 +132,8 @@ export interface Format {
   readonly wire: ClientWire;
   /** What routes of the kind `embed` speak. */
   readonly embeddingWire?: EmbeddingWire;
+  /** What routes of surfaces speak. */
+  readonly surfaces?: Readonly<Record<SurfaceKind, SurfaceWire>>;
   readonly routes: readonly FormatRoute[];
   readonly models?: FormatModels;
   /**

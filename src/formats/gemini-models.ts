@@ -15,6 +15,8 @@ const PAGE_SIZE_MAX = 1_000;
 const METHODS: ReadonlyMap<ModelKind, readonly string[]> = new Map([
   [ModelKind.MODEL_KIND_EMBEDDING, ["embedContent", "batchEmbedContents"]],
   [ModelKind.MODEL_KIND_COMPLETION, []],
+  [ModelKind.MODEL_KIND_RERANK, []],
+  [ModelKind.MODEL_KIND_MODERATION, []],
 ]);
 const METHODS_OF_CHATS = ["generateContent", "countTokens"];
 

@@ -36,10 +36,10 @@ export function shownPrice(price: Price | undefined): object | null {
 }
 
 function shownRate(rate: Rate): object {
-  const { unit, kind, per, step, minimum } = rate;
+  const { unit, variant, per, step, minimum } = rate;
   return {
     unit,
-    ...(kind === "" ? {} : { kind }),
+    ...(variant === "" ? {} : { variant }),
     usd: rateUsd(rate),
     per: Number(per),
     ...(step > 1n ? { step: Number(step) } : {}),

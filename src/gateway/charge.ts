@@ -3,13 +3,15 @@
  * are free: a failed attempt, and an answer that reports no output and delivered nothing. A caller that disconnects
  * pays for the input and for what was delivered, from the first generated event on.
  */
-import { type Usage, UsageSource } from "../api/index.js";
+import { type Price, type Usage, UsageSource } from "../api/index.js";
+import { addedMeters, NO_METERS } from "../api/meters.js";
 import { generatedTokens, NO_USAGE, readTokens, totalTokens } from "../api/usage.js";
+import { rateOf } from "../pricing/rates.js";
 import { countPrompts, countUsage } from "../pricing/request-tokens.js";
 import { tokensAtLeast } from "../pricing/text-pieces.js";
 import { countOrEstimate, roughTokens } from "../pricing/tokens.js";
 import type { AnswerReport, OutputProgress, WireRequest } from "../wire/wire.js";
-import { withInputWithin, withOutputWithin } from "./usage-cap.js";
+import { withInputWithin, withMetersWithin, withOutputWithin } from "./usage-cap.js";
 import {
   doubtOf,
   hasText,
@@ -32,6 +34,8 @@ export interface ChargeTerms {
   /** The model's context; zero if unknown. */
   readonly contextTokens: number;
   readonly inputTokensMax: number;
+  /** The price at admission: what it names must be reported, or is counted. */
+  readonly price: Pick<Price, "rates" | "tokensUnpriced">;
   /** The request's account: counting takes turns by account. */
   readonly accountId: string;
   /** The output limit that the hold covers, for all candidates together. Absent: no limit. */
@@ -136,8 +140,9 @@ function answerCharge(report: AnswerReport | undefined, ending: Ending, terms: C
   // A request for no output at all only warms a cache, and a finished one has what it asked for.
   const made = hasFinished && request.facts.outputTokensMax === 0 ? "content" : report.made;
   const basis = basisOf(kind, made, ending === "left" && isOver ? "finished" : ending);
-  // Vectors are made of what was read: nothing is generated, and no usage without input is true.
-  if (request.embedding !== undefined && basis !== "free") return chargeVectors(report, doubt, terms);
+  // Nothing is generated, and no usage without input is true.
+  if (basis !== "free" && (request.embedding !== undefined || request.facts.surface !== undefined))
+    return chargeRead(report, doubt, terms);
   const { usage } = report;
   if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
   if (basis === "count" || usage === undefined) {
@@ -206,7 +211,9 @@ export function usageWithin(
   const { roundsMax = 1 } = request.facts;
   // A later round reads what the ones before it wrote, too.
   const roundTokensMax = roundsMax > 1 ? inputTokensMax + (outputTokensMax ?? 0) : inputTokensMax;
-  const read = withInputWithin(usage, BigInt(roundTokensMax) * BigInt(roundsMax));
+  const { metersMax = NO_METERS } = request.facts;
+  const metered = usage.meters.length === 0 ? usage : withMetersWithin(usage, metersMax);
+  const read = withInputWithin(metered, BigInt(roundTokensMax) * BigInt(roundsMax));
   return outputTokensMax === undefined ? read : withOutputWithin(read, outputTokensMax);
 }
 
@@ -320,14 +327,22 @@ async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): P
   return withinPlan({ usage: judgedUsage, usageSource, doubt: "below_count" }, terms);
 }
 
-/** Replaces a missing report of an embedding by a count. */
-function chargeVectors(
-  { usage }: AnswerReport,
-  doubt: UsageDoubt | undefined,
-  terms: ChargeTerms,
-): Charge | Promise<Charge> {
-  // Some upstreams never tell the usage of vectors; only a false one is a lie.
-  if (usage === undefined) return counted(NOTHING, doubt === "missing" ? undefined : doubt, terms);
-  if (doubt !== undefined || totalTokens(usage) === 0) return counted(NOTHING, doubt ?? "zero", terms);
-  return withinPlan(reported(usage), terms);
+/**
+ * The charge of an answer that generated nothing: of each unit that has a price, what was reported, else a count. Some
+ * upstreams never report; only a false report is a lie.
+ */
+async function chargeRead({ usage }: AnswerReport, doubt: UsageDoubt | undefined, terms: ChargeTerms): Promise<Charge> {
+  const { request, price } = terms;
+  const isTrue = usage !== undefined && (doubt === undefined || (doubt === "zero" && usage.meters.length > 0));
+  const told = isTrue ? usage : NO_USAGE;
+  const lacksTokens = !price.tokensUnpriced && totalTokens(told) === 0;
+  const missing = (request.facts.metersExpected ?? NO_METERS).filter(
+    (meter) => rateOf(price, meter) !== undefined && !told.meters.some(({ unit }) => unit === meter.unit),
+  );
+  if (!lacksTokens && missing.length === 0) return withinPlan(reported(told), terms);
+  const known = doubt === "missing" || isTrue ? undefined : doubt;
+  const counts = lacksTokens ? await counted(NOTHING, known, terms) : reported(told);
+  const meters = addedMeters(told.meters, missing);
+  const charge = { usage: { ...counts.usage, meters }, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt: known };
+  return withinPlan(charge, terms);
 }

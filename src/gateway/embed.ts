@@ -65,7 +65,7 @@ function readRequest(asked: EmbedRequest, call: GatewayCall, steps: Steps): Wire
   if (source === undefined) return typedEmbedding(asked);
   if (source.wire === TYPED_TEXTS) {
     const typed = { ...source, body: asBuffer(source.body) };
-    return steps.longBodies.read(typed, "embed", call.caller.accountId);
+    return steps.longBodies.read(typed, "generate", call.caller.accountId);
   }
   const wire = steps.embeddingWires.get(source.wire);
   if (wire === undefined) {
@@ -74,6 +74,6 @@ function readRequest(asked: EmbedRequest, call: GatewayCall, steps: Steps): Wire
   }
   const body = asBuffer(source.body);
   const read = { wire: wire.name, body, headers: source.headers };
-  if (isLongBody(body)) return steps.longBodies.read(read, "embed", call.caller.accountId);
+  if (isLongBody(body)) return steps.longBodies.read(read, "generate", call.caller.accountId);
   return wire.readRequest(read);
 }

@@ -3,7 +3,7 @@
  * limits, except for one request if an upstream is asked to count tokens.
  */
 import { DAY_MS, dayOf } from "../base/day.js";
-import { ErrorReason, EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
+import { ErrorReason, EstimateCostResponse, type EstimatedTarget, type Meter, Price } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { GatewayError } from "../base/errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
@@ -60,7 +60,8 @@ export async function estimate(came: ParsedRequest, call: GatewayCall, steps: St
   const input = told ?? (await ownInput(request, model, plan.inputTokensMax, call));
   const expected = await expectedOutput(kind, model, outputTokensMax, call, steps);
   const inputTokens = BigInt(input.tokens);
-  const expectedUsage = { ...NO_USAGE, inputTokens, outputTokens: BigInt(expected.tokens) };
+  const meters = [...(request.facts.metersExpected ?? [])];
+  const expectedUsage = { ...NO_USAGE, inputTokens, outputTokens: BigInt(expected.tokens), meters };
   const route = likelyOrder(targetsFor(model, kind), routeMs);
   return {
     model: model.id,
@@ -73,7 +74,7 @@ export async function estimate(came: ParsedRequest, call: GatewayCall, steps: St
     inputSource: input.source,
     inputTokensMax: BigInt(plan.inputTokensMax),
     outputTokensMax: BigInt(outputTokensMax),
-    leastCostNanos: leastNanos(inputTokens, model.price),
+    leastCostNanos: leastNanos(inputTokens, meters, model.price),
     expectedCostNanos: lesser(costNanos(expectedUsage, model.price), mostNanos),
     expectedOutputTokens: BigInt(expected.tokens),
     expectedRequestCount: BigInt(expected.requestCount),
@@ -178,7 +179,7 @@ async function expectedOutput(
   steps: Steps,
 ): Promise<{ readonly tokens: number; readonly requestCount: number }> {
   // Vectors have no tokens, and what the account chatted about with the model says nothing of them.
-  if (kind === "embedding") return { tokens: 0, requestCount: 0 };
+  if (kind !== "chat" && kind !== "completion") return { tokens: 0, requestCount: 0 };
   const fromDay = dayOf(steps.nowMs() - HISTORY_DAYS * DAY_MS);
   const past = await steps.ledger.requests.outputOf(call.caller.accountId, model.id, fromDay);
   if (past.requestCount === 0) return { tokens: tokensMax, requestCount: 0 };
@@ -186,7 +187,7 @@ async function expectedOutput(
   return { tokens: tokensMax > 0 ? Math.min(mean, tokensMax) : mean, requestCount: past.requestCount };
 }
 
-function leastNanos(inputTokens: bigint, price: Price): bigint {
-  const uncached = costNanos({ ...NO_USAGE, inputTokens }, price);
-  return lesser(uncached, costNanos({ ...NO_USAGE, cacheReadTokens: inputTokens }, price));
+function leastNanos(inputTokens: bigint, meters: Meter[], price: Price): bigint {
+  const uncached = costNanos({ ...NO_USAGE, inputTokens, meters }, price);
+  return lesser(uncached, costNanos({ ...NO_USAGE, cacheReadTokens: inputTokens, meters }, price));
 }

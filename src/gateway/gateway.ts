@@ -7,6 +7,10 @@ import type {
   EmbedResponse,
   EstimateCostRequest,
   EstimateCostResponse,
+  ModerateRequest,
+  ModerateResponse,
+  RerankRequest,
+  RerankResponse,
   GenerateRequest,
   GenerateResponse,
   StreamGenerateRequest,
@@ -45,5 +49,11 @@ export interface Gateway {
   ): Promise<GenerateResponse>;
   countTokens(request: CountTokensRequest, call: GatewayCall): Promise<CountTokensResponse>;
   embed(request: EmbedRequest, call: GatewayCall, head: (metadata: CallMetadata) => void): Promise<EmbedResponse>;
+  rerank(request: RerankRequest, call: GatewayCall, head: (metadata: CallMetadata) => void): Promise<RerankResponse>;
+  moderate(
+    request: ModerateRequest,
+    call: GatewayCall,
+    head: (metadata: CallMetadata) => void,
+  ): Promise<ModerateResponse>;
   estimateCost(request: EstimateCostRequest, call: GatewayCall): Promise<EstimateCostResponse>;
 }

@@ -8,6 +8,10 @@ import {
   type Generation,
   type GenerateRequest,
   type GenerateResponse,
+  type ModerateRequest,
+  type ModerateResponse,
+  type RerankRequest,
+  type RerankResponse,
   type Source,
   type StreamGenerateResponse,
   TokenSource,
@@ -28,7 +32,11 @@ import { requireUnfrozen } from "../keys/account-freeze.js";
 import { knownInput } from "./known-input.js";
 import { type ParsedRequest, generate } from "./generate.js";
 import type { Steps } from "./steps.js";
+import { moderationResults, moderationSource, rerankResults, rerankSource } from "./typed-surface.js";
+import { askSurface, readSurface } from "./surface.js";
 import { typedRequest } from "./typed-request.js";
+
+const NO_BYTES = Buffer.alloc(0);
 
 export function createGateway(steps: Steps): Gateway {
   return {
@@ -40,8 +48,36 @@ export function createGateway(steps: Steps): Gateway {
     generate: (request, call, head) => generateWhole(request, call, head, steps),
     countTokens: (request, call) => countTokens(request, call, steps),
     embed: (request, call, head) => embed(request, call, head, steps),
+    rerank: (request, call, head) => rank(request, call, head, steps),
+    moderate: (request, call, head) => moderate(request, call, head, steps),
     estimateCost: (request, call) => estimateCost(request, call, steps),
   };
+}
+
+/** A client's own body is answered by the wire's own, and the typed form by typed results. */
+async function rank(
+  request: RerankRequest,
+  call: GatewayCall,
+  head: (metadata: CallMetadata) => void,
+  steps: Steps,
+): Promise<RerankResponse> {
+  const wire = steps.surfaces.rerank;
+  const { body, ...answer } = await askSurface(rerankSource(request, wire.name), wire, call, head, steps);
+  if (request.source !== undefined) return { ...answer, results: [], source: body };
+  return { ...answer, results: rerankResults(body), source: NO_BYTES };
+}
+
+/** The same of a moderation. */
+async function moderate(
+  request: ModerateRequest,
+  call: GatewayCall,
+  head: (metadata: CallMetadata) => void,
+  steps: Steps,
+): Promise<ModerateResponse> {
+  const wire = steps.surfaces.moderation;
+  const { body, ...answer } = await askSurface(moderationSource(request, wire.name), wire, call, head, steps);
+  if (request.source !== undefined) return { ...answer, results: [], source: body };
+  return { ...answer, results: moderationResults(body), source: NO_BYTES };
 }
 
 /**
@@ -120,13 +156,23 @@ async function estimateCost(
   call: GatewayCall,
   steps: Steps,
 ): Promise<EstimateCostResponse> {
-  const { generation, embedding } = asked;
+  const { generation, embedding, rerank: ranking, moderation } = asked;
+  const said = [generation, embedding, ranking, moderation].filter((one) => one !== undefined);
+  if (said.length > 1) {
+    const problem = "must be the only request";
+    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation", problem });
+  }
+  const { surfaces } = steps;
+  if (ranking !== undefined) {
+    const source = rerankSource(ranking, surfaces.rerank.name);
+    return estimate(await readSurface(source, surfaces.rerank, call, steps), call, steps);
+  }
+  if (moderation !== undefined) {
+    const source = moderationSource(moderation, surfaces.moderation.name);
+    return estimate(await readSurface(source, surfaces.moderation, call, steps), call, steps);
+  }
   requireBodySize(sourceOf(generation));
   requireBodySize(embedding?.source);
-  if (generation !== undefined && embedding !== undefined) {
-    const problem = "must not stand beside a generation";
-    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "embedding", problem });
-  }
   const read =
     embedding === undefined
       ? readGeneration(generation, "", call, steps, false)

@@ -253,6 +253,7 @@ export class Meter implements AnswerReceiver {
       modelId: this.#modelId,
       contextTokens,
       inputTokensMax,
+      price: model.price,
       accountId,
       outputTokensMax,
       countOutput: text && (() => text.notes.output(text.grown)),

@@ -1,18 +1,12 @@
 /** The attributes of a traced request, by OpenTelemetry's names for generative AI. They contain no content. */
 import type { Usage } from "../api/index.js";
 import type { GatewayError } from "../base/errors.js";
-import type { ModelKind } from "../families/family.js";
+import { MODEL_KINDS, type ModelKind } from "../api/model-kinds.js";
 import type { AttemptTrace, RequestTrace } from "../observe/tracing.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { GatewayCall } from "./gateway.js";
 import { approximateUsd } from "../base/money.js";
-
-const OPERATIONS: Readonly<Record<ModelKind, string>> = {
-  chat: "chat",
-  completion: "text_completion",
-  embedding: "embeddings",
-};
 
 /** Sets what a request asks for and who asks, once it is admitted. */
 export function describeRequest(
@@ -25,7 +19,7 @@ export function describeRequest(
   if (record !== undefined) record.model = model.id;
   const trace = record?.trace;
   if (trace?.isKept !== true) return;
-  const operation = OPERATIONS[kind];
+  const operation = MODEL_KINDS[kind].operation;
   trace.rename(`${operation} ${model.id}`);
   trace.setAttributes({
     "gen_ai.operation.name": operation,
@@ -48,7 +42,7 @@ export function beginAttempt(
 ): AttemptTrace {
   if (!trace.isKept) return trace.beginAttempt("", {});
   if (attempt > 1) trace.event("failover", { "tollgate.upstream": served.id, "tollgate.attempt": attempt });
-  const operation = OPERATIONS[kind];
+  const operation = MODEL_KINDS[kind].operation;
   const url = URL.canParse(served.baseUrl) ? new URL(served.baseUrl) : undefined;
   return trace.beginAttempt(`${operation} ${model}`, {
     "gen_ai.operation.name": operation,

@@ -5,11 +5,12 @@ import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import type { Routing } from "../routing/routing.js";
-import type { ClientWire, EmbeddingWire, LongAnswers, LongBodies } from "../wire/wire.js";
+import type { ClientWire, EmbeddingWire, LongAnswers, LongBodies, SurfaceKind, SurfaceWire } from "../wire/wire.js";
 
 export interface Steps {
   readonly wires: ReadonlyMap<string, ClientWire>;
   readonly embeddingWires: ReadonlyMap<string, EmbeddingWire>;
+  readonly surfaces: Readonly<Record<SurfaceKind, SurfaceWire>>;
   /** Reads bodies that are too long for the event loop. */
   readonly longBodies: LongBodies;
   readonly longAnswers: LongAnswers;

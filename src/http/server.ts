@@ -23,7 +23,7 @@ import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.
 import { drain, listen, stopping } from "./drain.js";
 import { type ClientAddressOf, Front, type FrontRefusal, type PrepareLong } from "./front.js";
 import { answerCount } from "./count.js";
-import { answerEmbedding } from "./embedding.js";
+import { answerUnary, embeddingRoute, surfaceRoute } from "./unary.js";
 import { clientGeneration, type GenerationParts } from "./generation.js";
 import { hostProblem } from "./headers.js";
 import { addHealthRoutes } from "./health.js";
@@ -117,6 +117,8 @@ const PERMISSIONS: Readonly<Record<FormatRoute["kind"], RoutePermission>> = {
   generate: { scope: "chat", method: InferenceServiceService.streamGenerate.path },
   count: { scope: "chat" },
   embed: { scope: "embeddings", method: InferenceServiceService.embed.path },
+  rerank: { scope: "rerank", method: InferenceServiceService.rerank.path },
+  moderation: { scope: "moderations", method: InferenceServiceService.moderate.path },
 };
 const STREAMS_MAX = 4_096;
 const CONNECTIONS_MAX = 16_384;
@@ -322,8 +324,10 @@ function handlerOf(kind: FormatRoute["kind"], format: Format, parts: GenerationP
       return (request, reply) => clientGeneration(request, reply, format, parts).run();
     case "count":
       return (request, reply) => answerCount(request, reply, format, parts.front);
-    case "embed":
-      return (request, reply) => answerEmbedding(request, reply, format, parts);
+    default: {
+      const route = kind === "embed" ? embeddingRoute(format) : surfaceRoute(kind, format);
+      return (request, reply) => answerUnary(request, reply, { format, route }, parts);
+    }
   }
 }
 

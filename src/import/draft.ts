@@ -1,4 +1,5 @@
 /** A settings file that is made from another program's, and what of that has no place in it. */
+import type { ModelKind } from "../api/model-kinds.js";
 import { stringify } from "yaml";
 
 /** Something that was not carried over, or not as it was. */
@@ -34,7 +35,7 @@ export interface DraftTarget {
 
 export interface DraftModel {
   targets: DraftTarget[];
-  kind?: "chat" | "completion" | "embedding" | undefined;
+  kind?: ModelKind | undefined;
   context_tokens?: number | undefined;
   output_tokens_max?: number | undefined;
   price?: DraftPrice | undefined;

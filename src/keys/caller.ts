@@ -5,7 +5,18 @@ import type { ContentSettings, Key, KeySettings } from "../api/index.js";
 import type { Revisions } from "../coordination/coordination.js";
 
 /** The scopes that a key can have. An operator key has all of them. */
-export const SCOPES = ["chat", "embeddings", "models", "usage", "keys", "audit", "alerts", "operator"] as const;
+export const SCOPES = [
+  "chat",
+  "embeddings",
+  "rerank",
+  "moderations",
+  "models",
+  "usage",
+  "keys",
+  "audit",
+  "alerts",
+  "operator",
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** The person that a caller is. */

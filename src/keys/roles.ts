@@ -14,18 +14,20 @@ interface Grant {
   readonly keys: readonly Scope[];
 }
 
+/** What asks models for something. */
+const ASKING = ["chat", "embeddings", "rerank", "moderations"] as const;
 const SEEN_BY_ALL = ["models", "usage", "keys"] as const;
 const SEEN_BY_ADMINS = [...SEEN_BY_ALL, "members", "audit"] as const;
-const CHANGED_BY_ADMINS = ["chat", "embeddings", "keys", "members", "usage", "alerts"] as const;
+const CHANGED_BY_ADMINS = [...ASKING, "keys", "members", "usage", "alerts"] as const;
 /** A key that makes keys is as good as its keeper's word: members make none. */
-const KEYS_OF_MEMBERS = ["chat", "embeddings", "models", "usage"] as const;
+const KEYS_OF_MEMBERS = [...ASKING, "models", "usage"] as const;
 const KEYS_OF_ADMINS = [...KEYS_OF_MEMBERS, "keys"] as const;
-const EVERYTHING = ["chat", "embeddings", "models", "usage", "keys", "members", "audit", "alerts", "operator"] as const;
+const EVERYTHING = [...ASKING, "models", "usage", "keys", "members", "audit", "alerts", "operator"] as const;
 
 const ROLES: Readonly<Record<Role, Grant>> = {
   none: { sees: [], changes: [], keys: [] },
   viewer: { sees: SEEN_BY_ALL, changes: [], keys: ["models", "usage"] },
-  member: { sees: [...SEEN_BY_ALL, "members"], changes: ["chat", "embeddings", "keys"], keys: KEYS_OF_MEMBERS },
+  member: { sees: [...SEEN_BY_ALL, "members"], changes: [...ASKING, "keys"], keys: KEYS_OF_MEMBERS },
   admin: { sees: SEEN_BY_ADMINS, changes: CHANGED_BY_ADMINS, keys: KEYS_OF_ADMINS },
   owner: { sees: SEEN_BY_ADMINS, changes: CHANGED_BY_ADMINS, keys: KEYS_OF_ADMINS },
   auditor: { sees: EVERYTHING, changes: [], keys: ["models", "usage"] },

@@ -26,7 +26,7 @@ const figure = whole.default(0n);
 /** As text where a settlement is written, and as a list where a checkpoint is. */
 const meters = z.union([
   z.string().transform(metersIn),
-  z.array(z.object({ unit: z.string(), kind: z.string(), quantity: whole })),
+  z.array(z.object({ unit: z.string(), variant: z.string(), quantity: whole })),
 ]);
 const usage = z.object({
   ...(Object.fromEntries(USAGE_FIELDS.map((field) => [field, figure])) as Record<UsageField, typeof figure>),

@@ -1,8 +1,8 @@
 /** The dearest of the prices of all targets that may answer for one model. Pure. */
 import assert from "node:assert/strict";
 import type { Price, PriceTier, ServiceTierPrice, TokenPrices, ToolPrice } from "../api/index.js";
-import { type Bracket, bracketFor, ratesOf } from "./rates.js";
-import { dearerRate, rateOf } from "./meter-price.js";
+import { type Bracket, bracketFor, rateOf, ratesOf } from "./rates.js";
+import { dearerRate } from "./meter-price.js";
 import { greater } from "../base/money.js";
 
 /**
@@ -28,10 +28,10 @@ function dearer(a: Price, b: Price): Price {
     if (other !== undefined) tools.push({ name, callPicos: greater(callPicos, other) });
   }
   const { prices, tiers } = dearerBrackets(ratesA.ordinary, ratesB.ordinary);
-  const rates = [...a.rates, ...b.rates].flatMap(({ unit, kind }, place, all) => {
-    if (all.findIndex((rate) => rate.unit === unit && rate.kind === kind) !== place) return [];
-    const [one, other] = [rateOf(a, { unit, kind }), rateOf(b, { unit, kind })];
-    return one === undefined || other === undefined ? [] : [{ ...dearerRate(one, other), unit, kind }];
+  const rates = [...a.rates, ...b.rates].flatMap(({ unit, variant }, place, all) => {
+    if (all.findIndex((rate) => rate.unit === unit && rate.variant === variant) !== place) return [];
+    const [one, other] = [rateOf(a, { unit, variant }), rateOf(b, { unit, variant })];
+    return one === undefined || other === undefined ? [] : [{ ...dearerRate(one, other), unit, variant }];
   });
   const tokensUnpriced = a.tokensUnpriced || b.tokensUnpriced;
   return { ...prices, tiers, serviceTiers, tools, rates, tokensUnpriced };

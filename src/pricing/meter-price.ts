@@ -1,12 +1,7 @@
 /** What quantities of other units than tokens cost. Pure. */
 import type { Meter, Price, Rate } from "../api/index.js";
 import { greater } from "../base/money.js";
-
-/** The rate of a unit and kind; undefined where the price says none, so that nobody may sell it. */
-export function rateOf({ rates }: Price, { unit, kind }: Pick<Meter, "unit" | "kind">): Rate | undefined {
-  const ofUnit = rates.filter((rate) => rate.unit === unit);
-  return ofUnit.find((rate) => rate.kind === kind) ?? ofUnit.find((rate) => rate.kind === "");
-}
+import { rateOf } from "./rates.js";
 
 /** In pico-USD, each meter rounded up. What has no rate costs nothing here: it is refused before it is asked for. */
 export function meterPicos(meters: readonly Meter[], price: Price): bigint {
@@ -18,7 +13,7 @@ export function meterPicos(meters: readonly Meter[], price: Price): bigint {
   return picos;
 }
 
-/** The most that quantities can cost, in pico-USD, where of each unit any kind may be used. */
+/** The most that quantities can cost, in pico-USD, where of each unit any variant may be used. */
 export function meterPicosMax(metersMax: readonly Meter[], { rates }: Price): bigint {
   let picos = 0n;
   for (const { unit, quantity } of metersMax) {

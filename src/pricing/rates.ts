@@ -2,7 +2,7 @@
  * A price as it is computed with: what tokens cost by the length of the input, for each service tier. What a component
  * costs that a price does not name is in `token-prices.ts`. Pure.
  */
-import type { Price, PriceTier, TokenPrices } from "../api/index.js";
+import type { Meter, Price, PriceTier, Rate, TokenPrices } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { greater } from "../base/money.js";
 
@@ -61,6 +61,15 @@ export function priceOfTool(price: Price, name: string): bigint | undefined {
 export function hasServiceTier(price: Price, said: string): boolean {
   const tier = serviceTierOf(said);
   return tier === "" || ratesOf(price).serviceTiers.has(tier);
+}
+
+/** The rate of a unit and variant; undefined where the price says none, so that nobody may sell it. */
+export function rateOf(
+  { rates }: Pick<Price, "rates">,
+  { unit, variant }: Pick<Meter, "unit" | "variant">,
+): Rate | undefined {
+  const ofUnit = rates.filter((rate) => rate.unit === unit);
+  return ofUnit.find((rate) => rate.variant === variant) ?? ofUnit.find((rate) => rate.variant === "");
 }
 
 /** True where a model at this price may be asked for something that uses the unit: a free price has all of them. */

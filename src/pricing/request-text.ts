@@ -35,6 +35,10 @@ export function readableInput(request: WireRequest): RequestText | undefined {
 /** Throws PARAMETER_* where the typed form cannot hold the request. */
 export function inputText(request: WireRequest): RequestText {
   if (request.embedding !== undefined) return embeddingText(request.embedding);
+  if (request.readText !== undefined) {
+    const { texts, repeatedTokens } = request.readText();
+    return { messages: 0, text: texts.join("\n"), tokens: repeatedTokens };
+  }
   const { inputTokens } = request.facts;
   if (inputTokens !== undefined) return { messages: 0, text: "", tokens: inputTokens };
   const prompt = request.prompt();

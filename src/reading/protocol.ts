@@ -7,7 +7,7 @@ export interface SharedSource {
   readonly wire: string;
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
-  readonly purpose: "generate" | "count" | "embed";
+  readonly purpose: "generate" | "count";
 }
 
 export type Task =

@@ -10,9 +10,12 @@ import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { compaction as openAiCompaction, wire as openAiResponses } from "../wire/openai-responses/index.js";
-import type { ClientWire, EmbeddingWire, SourceBody, WireRequest } from "../wire/wire.js";
+import { SURFACES } from "../wire/surfaces.js";
+import type { ClientWire, EmbeddingWire, SourceBody, SurfaceWire, WireRequest } from "../wire/wire.js";
 
-type Reader = Pick<ClientWire | EmbeddingWire, "name"> & { readonly readRequest: ClientWire["readRequest"] };
+type Reader = Pick<ClientWire | EmbeddingWire | SurfaceWire, "name"> & {
+  readonly readRequest: ClientWire["readRequest"];
+};
 
 const CLIENT_WIRES: readonly ClientWire[] = [
   openAiChat,
@@ -28,6 +31,9 @@ export const clientWires: ReadonlyMap<string, ClientWire> = new Map(CLIENT_WIRES
 export const embeddingWires: ReadonlyMap<string, EmbeddingWire> = new Map(
   EMBEDDING_WIRES.map((wire) => [wire.name, wire]),
 );
+
+/** All that requests come in, by what they ask. */
+export const requestWires = { wires: clientWires, embeddingWires, surfaces: SURFACES };
 
 /** Reads the typed form. Whether its answer streams is known where it was asked for. */
 function readTyped({ body }: SourceBody): WireRequest {
@@ -68,6 +74,7 @@ export function typedOutline({ wire, body }: SourceBody): Uint8Array {
 const ALL: readonly Reader[] = [
   ...CLIENT_WIRES,
   ...EMBEDDING_WIRES,
+  ...Object.values(SURFACES),
   { name: TYPED_FORM, readRequest: readTyped },
   { name: TYPED_TEXTS, readRequest: readTexts },
 ];

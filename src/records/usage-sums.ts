@@ -24,13 +24,13 @@ export interface SumsOfGroups {
   readonly reasons: readonly string[];
   /** How often each reason was, group by group. */
   readonly errors: Float64Array<ArrayBuffer>;
-  /** The unit and kind of each meter that was used, and how much of it, group by group. */
+  /** The unit and variant of each meter that was used, and how much of it, group by group. */
   readonly meters: readonly MeterName[];
   readonly quantities: Float64Array<ArrayBuffer>;
 }
 
-/** A unit with its kind. */
-export type MeterName = Readonly<Pick<Meter, "unit" | "kind">>;
+/** A unit with its variant. */
+export type MeterName = Readonly<Pick<Meter, "unit" | "variant">>;
 
 export class UsageSums {
   readonly #requests = new Counts();
@@ -71,7 +71,7 @@ export class UsageSums {
       sums: this.#sumsOf(groups),
       reasons: [...this.#errors.keys()],
       errors: countsOf(errors, groups),
-      meters: meters.map(({ unit, kind }) => ({ unit, kind })),
+      meters: meters.map(({ unit, variant }) => ({ unit, variant })),
       quantities: countsOf(
         meters.map(({ quantities }) => quantities),
         groups,
@@ -154,9 +154,9 @@ export class UsageSums {
     }
   }
 
-  #quantitiesOf({ unit, kind }: MeterName): Counts {
-    const name = `${unit} ${kind}`;
-    const known = this.#meters.get(name) ?? { unit, kind, quantities: new Counts() };
+  #quantitiesOf({ unit, variant }: MeterName): Counts {
+    const name = `${unit} ${variant}`;
+    const known = this.#meters.get(name) ?? { unit, variant, quantities: new Counts() };
     this.#meters.set(name, known);
     return known.quantities;
   }

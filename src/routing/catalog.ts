@@ -43,6 +43,8 @@ const KINDS: Readonly<Record<NonNullable<ServedModel["kind"]>, ModelKind>> = {
   chat: ModelKind.MODEL_KIND_CHAT,
   completion: ModelKind.MODEL_KIND_COMPLETION,
   embedding: ModelKind.MODEL_KIND_EMBEDDING,
+  rerank: ModelKind.MODEL_KIND_RERANK,
+  moderation: ModelKind.MODEL_KIND_MODERATION,
 };
 const CAUSES: Readonly<Record<EjectionCause, ShownCause>> = {
   failing: ShownCause.EJECTION_CAUSE_FAILING,

@@ -26,7 +26,7 @@ import { createDispatcher, type Dispatcher } from "../rpc/methods/service-table.
 import { ByteBudget, OF_ANSWERS } from "../base/bytes/byte-budget.js";
 import { createLongAnswers } from "../reading/long-answers.js";
 import { createLongBodies } from "../reading/long-bodies.js";
-import { clientWires as wires, embeddingWires } from "../reading/readers.js";
+import { requestWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import type { Store } from "../store/store.js";
 import { isDescriptorError } from "../upstream/upstream.js";
@@ -145,7 +145,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const limits = new Limits({ coordination });
   const reading = startReading(environment);
   metrics.node.attach(nodeReadings({ ledger, store, routing, ...reading, settings, clock, outage }));
-  const gateway = createGateway({ wires, embeddingWires, ...reading, routing, limits, ledger, log, metrics, nowMs });
+  const gateway = createGateway({ ...requestWires, ...reading, routing, limits, ledger, log, metrics, nowMs });
   const { requests, records } = await openRecords(options, derived, tracing, owner, ledger);
   const keyUses = noteKeyUses(store, requests, log);
   const replays = createReplays({ ledger, coordination }, derived, answers, options);

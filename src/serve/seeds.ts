@@ -11,7 +11,7 @@ import { GatewayError } from "../base/errors.js";
 import { keyEvent } from "../keys/key-event.js";
 import { keyOf } from "../keys/key-caller.js";
 import { snakeCase } from "../api/field-name.js";
-import { emptySettings, newSettings } from "../keys/key-settings.js";
+import { DEFAULT_SCOPES, emptySettings, newSettings } from "../keys/key-settings.js";
 import type { Keys } from "../keys/keys.js";
 import type { CreditRequest } from "../ledger/corrections.js";
 import type { Ledger, NewAccount } from "../ledger/ledger.js";
@@ -142,7 +142,7 @@ function namesOfDifferent<Message extends object>(one: Message, other: Message):
 async function openDemo(parts: SeedParts, act: Act): Promise<string | undefined> {
   if (!(await openAccount(parts.ledger, { id: DEMO, name: "Demonstration" }, act))) return undefined;
   await creditOnce(parts.ledger, { creditId: "seed:demo", accountId: DEMO, amountNanos: DEMO_CREDIT_NANOS, act });
-  const settings = keySettings("first key", ["chat", "embeddings", "models", "usage"]);
+  const settings = keySettings("first key", [...DEFAULT_SCOPES]);
   return (await parts.keys.create({ accountId: DEMO, settings }, act)).secret;
 }
 

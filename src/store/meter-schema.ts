@@ -6,9 +6,9 @@ const DAY_METERS = `
   key_id TEXT NOT NULL,
   model TEXT NOT NULL,
   unit TEXT NOT NULL,
-  kind TEXT NOT NULL,
+  variant TEXT NOT NULL,
   quantity INTEGER NOT NULL,
-  PRIMARY KEY (day, account_id, key_id, model, unit, kind)`;
+  PRIMARY KEY (day, account_id, key_id, model, unit, variant)`;
 
 /** Without a default, so that no row is written anew. The view gets its new column last, as PostgreSQL wants it. */
 export const METERS = `

@@ -12,11 +12,11 @@ const NEWEST_OF_ACCOUNT = `hold.account_id = :accountId AND hold.account_sequenc
 const DAYS = "FROM usage_day WHERE day BETWEEN :fromDay AND :toDay";
 /** The meters of rows as text, without its brackets; null for none. */
 const metersOf = (rows: string): string =>
-  `(SELECT string_agg('["' || unit || '","' || kind || '",' || quantity || ']', ',' ORDER BY unit, kind) FROM ${rows}) AS meters`;
+  `(SELECT string_agg('["' || unit || '","' || variant || '",' || quantity || ']', ',' ORDER BY unit, variant) FROM ${rows}) AS meters`;
 const OF_DAY = `usage_day_meter AS meter WHERE (meter.day, meter.account_id, meter.key_id, meter.model) =
   (usage_day.day, usage_day.account_id, usage_day.key_id, usage_day.model)`;
-const summed = (more: string): string => `(SELECT unit, kind, SUM(quantity) AS quantity FROM usage_day_meter
-  WHERE day BETWEEN :fromDay AND :toDay ${more} GROUP BY unit, kind) AS meter`;
+const summed = (more: string): string => `(SELECT unit, variant, SUM(quantity) AS quantity FROM usage_day_meter
+  WHERE day BETWEEN :fromDay AND :toDay ${more} GROUP BY unit, variant) AS meter`;
 const OF_ACCOUNT = "AND account_id = :accountId";
 const DAY_SUMS = `SELECT day, account_id, key_id, model, request_count, cost_nanos, refunded_nanos,
   operator_cost_nanos, margin_nanos, ${TOKEN_COLUMNS.join(", ")}, ${metersOf(OF_DAY)} ${DAYS}

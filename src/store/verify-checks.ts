@@ -210,16 +210,16 @@ HAVING ${["request_count", ...DAY_SUMS].map((column) => `SUM(${column}) <> 0`).j
 
 const dayMeters = ({ day, eachMeter }: SqlDialect): string => `
 WITH side AS (
-  SELECT day, account_id, key_id, model, unit, kind, quantity FROM usage_day_meter
+  SELECT day, account_id, key_id, model, unit, variant, quantity FROM usage_day_meter
   UNION ALL SELECT ${day("hold.create_time_ms")}, account_id, key_id, model,
-    ${METER.unit}, ${METER.kind}, -${METER.quantity}
+    ${METER.unit}, ${METER.variant}, -${METER.quantity}
   FROM usage JOIN hold ON hold.sequence = hold_sequence, ${eachMeter("usage.meters")}
   WHERE usage_source <> ${SOURCE_NONE}
-  UNION ALL SELECT day, account_id, key_id, model, unit, kind, -quantity FROM archive_day_meter
+  UNION ALL SELECT day, account_id, key_id, model, unit, variant, -quantity FROM archive_day_meter
 )
 SELECT 'The ' || unit || ' of ' || day || ' (account ' || account_id || ', key ' || key_id || ', model ' || model ||
   ') does not equal its requests.'
-FROM side GROUP BY day, account_id, key_id, model, unit, kind HAVING SUM(quantity) <> 0`;
+FROM side GROUP BY day, account_id, key_id, model, unit, variant HAVING SUM(quantity) <> 0`;
 
 /** Without it a witness does not know its database. */
 const IDENTITY = `SELECT 'The database does not say which one it is.'
@@ -297,7 +297,7 @@ export interface SqlDialect {
 /** What a row of `eachMeter` says. */
 export const METER = {
   unit: "meter.value->>0",
-  kind: "meter.value->>1",
+  variant: "meter.value->>1",
   quantity: "CAST(meter.value->>2 AS bigint)",
 } as const;
 

@@ -1,4 +1,5 @@
 /** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
+import type { ModelKind } from "../api/model-kinds.js";
 import type { SlicedText } from "../base/bytes/sliced-text.js";
 import type { Answer, Embedding, EmbedResponse, Event, Meter, Price, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../base/errors.js";
@@ -21,6 +22,8 @@ export type { OwnedFields } from "./request/owned-fields.js";
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
 export interface RequestFacts {
   readonly model: string;
+  /** What is asked, of a request that generates nothing and asks for no vectors. */
+  readonly surface?: SurfaceKind | undefined;
   /** True where the client wants the answer as it comes. */
   readonly stream: boolean;
   /** True where the client of a stream wants its usage told. */
@@ -79,7 +82,7 @@ export interface SourceBody {
 export interface BodyOrder {
   readonly family: string;
   /** What the model is asked for; its family may have an address of its own for that. */
-  readonly kind: "chat" | "completion" | "embedding";
+  readonly kind: ModelKind;
   /** The model as its upstream names it. */
   readonly model: string;
   readonly facts: ModelFacts;
@@ -124,7 +127,7 @@ export interface LongBody {
 /** Reads long bodies. */
 export interface LongBodies {
   /** Rejects as `readRequest` throws, or with OVERLOADED. The accounts take turns. */
-  read(source: SourceBody, purpose: "generate" | "count" | "embed", account: string): Promise<WireRequest>;
+  read(source: SourceBody, purpose: "generate" | "count", account: string): Promise<WireRequest>;
   close(): Promise<void>;
 }
 
@@ -164,8 +167,17 @@ export interface WireRequest {
   readonly outline?: WireRequest | undefined;
   /** The ids of the conversation's calls, where the typed form lacks what was said. */
   readonly callIds?: readonly string[] | undefined;
+  /** What the model reads of a request of a surface. Such a request has no prompt. */
+  readText?(): SurfaceText;
   /** Where vectors are asked for: what of. Such a request has no prompt. */
   readonly embedding?: EmbeddingQuestion | undefined;
+}
+
+/** What a model reads where it generates nothing. */
+export interface SurfaceText {
+  readonly texts: readonly string[];
+  /** About how many tokens it reads again, as a query beside each document. */
+  readonly repeatedTokens: number;
 }
 
 /** What is to be turned into vectors. */
@@ -373,4 +385,16 @@ export interface EmbeddingWire {
   readRequest(source: SourceBody): WireRequest;
   /** Writes the vectors for the client who asked. */
   encodeAnswer(answer: EmbedResponse, asked: WireRequest): Buffer;
+}
+
+/** What is asked once and answered whole, beside vectors. */
+export type SurfaceKind = Extract<ModelKind, "rerank" | "moderation">;
+
+/** One such question: a folder with its request and its answer, and a line in `surfaces.ts`. */
+export interface SurfaceWire extends EndpointWire {
+  readonly kind: SurfaceKind;
+  /** Where its clients ask, as paths of the front end. */
+  readonly paths: readonly string[];
+  /** As of any wire; the request's facts carry the surface. */
+  readRequest(source: SourceBody): WireRequest;
 }

@@ -17,7 +17,7 @@ import {
 
 const any: fc.Arbitrary<Meter> = fc.record({
   unit: fc.constantFrom("picture", "search_unit", "second"),
-  kind: fc.constantFrom("", "high", "low"),
+  variant: fc.constantFrom("", "high", "low"),
   quantity: fc.bigInt(1n, 10n ** 9n),
 });
 const meters = fc.array(any, { maxLength: 8 }).map((list) => addedMeters(NO_METERS, list));
@@ -44,7 +44,7 @@ test("sums are the same in any order, in order, and what was added can be taken 
 test("whatever an upstream says becomes meters that the ledger takes", () => {
   const wild = fc.record({
     unit: fc.oneof(fc.constantFrom("picture", "search_unit"), fc.string()),
-    kind: fc.oneof(fc.constant(""), fc.string()),
+    variant: fc.oneof(fc.constant(""), fc.string()),
     quantity: fc.bigInt(-10n, 2n * QUANTITY_MAX),
   });
   fc.assert(
@@ -61,8 +61,8 @@ test.each(["", "x", "{}", '[["search_unit","",-1.5]]', "[[1,2,3]]", null, undefi
 
 test("they are written for people and for tables", () => {
   const list = [
-    { unit: "picture", kind: "high", quantity: 1n },
-    { unit: "search_unit", kind: "", quantity: 2n },
+    { unit: "picture", variant: "high", quantity: 1n },
+    { unit: "search_unit", variant: "", quantity: 2n },
   ];
   expect(metersWords(list)).toBe("1 picture (high), 2 search units");
   expect(metersCell(list)).toBe("picture/high=1 search_unit=2");

@@ -30,6 +30,8 @@ const STATED: readonly Stated[] = pages.flatMap((name) => {
 /** Nobody publishes prices of servers of one's own. */
 const MODELS = STATED.flatMap(({ place, settings }) =>
   settings.models
+    // Nor are units or free judgements in the package.
+    .filter(({ kind }) => kind !== "rerank" && kind !== "moderation")
     .filter((model) => pricedAsOf(model, settings) !== undefined)
     .map((model) => ({ place, id: model.id, model, settings })),
 );

@@ -307,14 +307,14 @@ describe("a price", () => {
     },
   ])("of a unit alone, $said, has no price for tokens", ({ said, want }) => {
     const price = modelWithPrice(said)?.price;
-    expect(price?.rates).toEqual([{ unit: "search_unit", kind: "", ...want }]);
+    expect(price?.rates).toEqual([{ unit: "search_unit", variant: "", ...want }]);
     expect(price).toMatchObject({ inputPicos: 0n, tokensUnpriced: true });
   });
 
   test("of tokens and a unit has both", () => {
     const price = modelWithPrice("{ input: 1, output: 0, units: { search_unit: 0, search_unit/long: 3 } }")?.price;
     expect(price).toMatchObject({ inputPicos: 1_000_000n, tokensUnpriced: false });
-    expect(price?.rates.map(({ kind, picos }) => [kind, picos])).toEqual([
+    expect(price?.rates.map(({ variant, picos }) => [variant, picos])).toEqual([
       ["", 0n],
       ["long", 3_000_000_000_000n],
     ]);

@@ -32,6 +32,7 @@ import { identityOver } from "../support/identity-over.js";
 import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
 import { openTestStore } from "../support/open-test-store.js";
+import { SURFACES } from "../../src/wire/surfaces.js";
 import { promptCaches } from "../support/prompt-caches.js";
 
 export const ACCOUNT = "acme";
@@ -94,7 +95,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
     const keys = new Keys({ store, coordination, rootSecret, nowMs: Date.now, randomBytes });
     const limits = new Limits({ coordination });
     const metrics = new Metrics();
-    const reading = { wires: clientWires, embeddingWires, ...long, answerMemory };
+    const reading = { wires: clientWires, embeddingWires, surfaces: SURFACES, ...long, answerMemory };
     const steps = { ...reading, routing, limits, ledger, log: SILENT, metrics };
     const gateway = createGateway({ ...steps, nowMs: Date.now });
     const dispatcher = createDispatcher({

@@ -12,6 +12,7 @@ import { frameOf } from "../support/fake-bedrock.js";
 import { priceOf } from "../pricing/prices.js";
 import { WIRES as GENERATING } from "./wires.js";
 import { answersOf, type RandomAnswer, SHAPES } from "./random-answers.js";
+import { FREE } from "../pricing/prices.js";
 import { bySweep } from "../support/sweep.js";
 
 type WireName = keyof typeof SHAPES;
@@ -33,7 +34,14 @@ const askedVectors = (count: number): WireRequest =>
   });
 
 function terms(request: WireRequest): ChargeTerms {
-  return { request, modelId: "gpt-4o", contextTokens: 1_000_000, accountId: "acme", inputTokensMax: 1_000_000 };
+  return {
+    request,
+    modelId: "gpt-4o",
+    contextTokens: 1_000_000,
+    price: FREE,
+    accountId: "acme",
+    inputTokensMax: 1_000_000,
+  };
 }
 
 type Form = "whole" | "events" | "source";

@@ -12,6 +12,7 @@ import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
 import { GrowingText } from "../../src/wire/answer/growing-text.js";
 import { priceOf } from "../pricing/prices.js";
+import { FREE } from "../pricing/prices.js";
 import { askedOf, openPipeline } from "./pipeline.js";
 
 afterAll(closeTokenCounter);
@@ -33,7 +34,7 @@ interface Counter {
   readonly count: (account: string) => Promise<unknown>;
 }
 
-const asked = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX };
+const asked = { price: FREE, request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX };
 
 async function charged(accountId: string, side: "inputTokens" | "outputTokens"): Promise<bigint> {
   const report = { usage: undefined, made: "content", complete: true, text: TEXT } as const;

@@ -64,6 +64,7 @@ function charged(report: AnswerReport, ending: Ending, outputTokensMax?: number)
     request,
     modelId: "gpt-4o",
     contextTokens: 1_000_000,
+    price: FREE,
     accountId: "acme",
     inputTokensMax: INPUT_TOKENS_MAX,
     outputTokensMax,

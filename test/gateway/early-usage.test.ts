@@ -9,6 +9,7 @@ import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
 import type { AnswerForm, EndpointWire } from "../../src/wire/wire.js";
+import { FREE } from "../pricing/prices.js";
 import { frameOf } from "../support/fake-bedrock.js";
 
 const PIECE = "One more word and another one, told in a piece of its own. ";
@@ -111,7 +112,7 @@ async function chargeFor(
   expect(decoder.push(bytes).error).toBeUndefined();
   expect(decoder.end().error).toBeUndefined();
   expect(decoder.report.complete).toBe(true);
-  const terms = { request, modelId, contextTokens: 100_000, accountId: "acme", inputTokensMax: 100 };
+  const terms = { request, modelId, contextTokens: 100_000, price: FREE, accountId: "acme", inputTokensMax: 100 };
   return chargeOf(decoder.report, "finished", { ...terms, outputTokensMax: 10_000 });
 }
 

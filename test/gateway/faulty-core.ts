@@ -39,6 +39,7 @@ import { TEST_ACT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
 import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
+import { SURFACES } from "../../src/wire/surfaces.js";
 import { promptCaches } from "../support/prompt-caches.js";
 
 const TIMEOUTS = {
@@ -116,6 +117,7 @@ export async function openFaultyCore(
   const steps = {
     wires: new Map([[wire.name, faults.watch("wire", wire, NAMES)]]),
     embeddingWires: new Map(),
+    surfaces: SURFACES,
     longBodies,
     longAnswers,
     answerMemory: new ByteBudget(64 * 1024 * 1024, OF_ANSWERS),

@@ -29,6 +29,7 @@ import { bench } from "../ledger/bench.js";
 import { priceOf } from "../pricing/prices.js";
 import { ScriptedUpstream, type Step } from "../routing/scripted-upstream.js";
 import { modelOf, targetOf } from "../routing/served.js";
+import { SURFACES } from "../../src/wire/surfaces.js";
 import { promptCaches } from "../support/prompt-caches.js";
 
 /** A nano for each token. */
@@ -93,6 +94,7 @@ export async function openPipeline(options: PipelineOptions = {}): Promise<Pipel
     steps: {
       wires: new Map([[wire.name, wire]]),
       embeddingWires: new Map(),
+      surfaces: SURFACES,
       longBodies,
       longAnswers,
       answerMemory: new ByteBudget(64 * 1024 * 1024, OF_ANSWERS),

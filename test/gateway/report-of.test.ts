@@ -12,6 +12,7 @@ import type { AnswerReport, UpstreamWire, WireRequest } from "../../src/wire/wir
 import * as ofAnthropic from "../wire/anthropic/recordings.js";
 import * as ofGemini from "../wire/gemini/recordings.js";
 import * as ofChat from "../wire/openai-chat/recordings.js";
+import { FREE } from "../pricing/prices.js";
 import * as ofResponses from "../wire/openai-responses/recordings.js";
 
 const TEXT = "One more word and another one, told by each of the choices that were asked for. ".repeat(4);
@@ -76,7 +77,14 @@ async function charged(
   modelId: string,
   ending: Ending = "finished",
 ): Promise<Charge> {
-  const terms: ChargeTerms = { request, modelId, contextTokens: 1e6, accountId: "acme", inputTokensMax: 1e6 };
+  const terms: ChargeTerms = {
+    request,
+    modelId,
+    contextTokens: 1e6,
+    price: FREE,
+    accountId: "acme",
+    inputTokensMax: 1e6,
+  };
   return chargeOf(report, ending, terms);
 }
 

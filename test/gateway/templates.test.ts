@@ -9,6 +9,7 @@ import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
+import { FREE } from "../pricing/prices.js";
 import type { ClientWire, WireRequest } from "../../src/wire/wire.js";
 
 const messages = [{ role: "user", content: "hi" }];
@@ -82,7 +83,7 @@ describe.each(ROWS)("$name", ({ wire, body, added }) => {
     const request = read();
     const bound = inputTokensMax(request.facts, { id: "gpt-oss-120b", contextTokens: 0 });
     expect(bound).toBe(bytes.length + added);
-    const terms = { request, modelId: "m", contextTokens: 0, inputTokensMax: bound, accountId: "acme" };
+    const terms = { request, modelId: "m", contextTokens: 0, inputTokensMax: bound, price: FREE, accountId: "acme" };
     const told = (input: number): ReturnType<typeof chargeOf> =>
       chargeOf(
         {

@@ -9,6 +9,7 @@ import { ceilingNanos } from "../../src/pricing/ceiling.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { wire as openAiEmbeddings } from "../../src/wire/openai-embeddings/index.js";
 import type { AnswerReport, WireRequest } from "../../src/wire/wire.js";
+import { FREE } from "../pricing/prices.js";
 import { priceOf } from "../pricing/prices.js";
 
 const TIERED = priceOf({ input: 3_000n, output: 15_000n });
@@ -94,6 +95,7 @@ describe.each(REQUESTS)("whatever is told of $name", ({ request }) => {
           modelId: "gpt-4o",
           contextTokens: 0,
           inputTokensMax: INPUT_TOKENS_MAX,
+          price: FREE,
           accountId: "acme",
           outputTokensMax: OUTPUT_TOKENS_MAX,
         });
@@ -133,6 +135,7 @@ test.each(BEYOND)("one token too many of $figure is not charged, and named", asy
     modelId: "gpt-4o",
     contextTokens: 1_000,
     inputTokensMax: INPUT_TOKENS_MAX,
+    price: FREE,
     accountId: "acme",
     outputTokensMax: OUTPUT_TOKENS_MAX,
   });

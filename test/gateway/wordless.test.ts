@@ -8,6 +8,7 @@ import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import { compaction } from "../../src/wire/openai-responses/compaction/index.js";
 import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
+import { FREE } from "../pricing/prices.js";
 import type { AnswerReport, UpstreamWire } from "../../src/wire/wire.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -123,7 +124,14 @@ const asked = openAiChat.readRequest({
 });
 
 async function charged(report: AnswerReport, ending: Ending, more: Partial<ChargeTerms> = {}): Promise<Charge> {
-  const terms = { request: asked, modelId: "gpt-4o", contextTokens: 1e6, accountId: "acme", inputTokensMax: 1e6 };
+  const terms = {
+    request: asked,
+    modelId: "gpt-4o",
+    contextTokens: 1e6,
+    price: FREE,
+    accountId: "acme",
+    inputTokensMax: 1e6,
+  };
   return chargeOf(report, ending, { ...terms, ...more });
 }
 

@@ -127,7 +127,7 @@ describe("against a fresh gateway", () => {
       ({ path, operation }) => operation.requestBody !== undefined && !path.startsWith("/api/"),
     );
     expect(asked.length).toBeGreaterThan(10);
-    const settings = { name: "examples", scopes: ["chat", "embeddings", "models"] };
+    const settings = { name: "examples", scopes: ["chat", "embeddings", "rerank", "moderations", "models"] };
     const key = await expectAnswer("POST", "/api/v1/keys", {}, { account_id: EXAMPLE_ID, settings });
     ids.set("secret", (key as { secret: string }).secret);
     for (const { path, verb, operation } of asked) {

@@ -19,8 +19,8 @@ export const MINUTE_MS = 60_000;
 /** Most usages have other units too, so that whatever stores and adds up usages is tried with them. */
 function metersFor(tokens: bigint): Meter[] {
   if (tokens % 3n === 0n) return [];
-  const units = { unit: "search_unit", kind: "", quantity: tokens };
-  return tokens % 3n === 1n ? [units] : [{ unit: "picture", kind: "large", quantity: 2n }, units];
+  const units = { unit: "search_unit", variant: "", quantity: tokens };
+  return tokens % 3n === 1n ? [units] : [{ unit: "picture", variant: "large", quantity: 2n }, units];
 }
 
 export function usage(outputTokens: bigint): Usage {

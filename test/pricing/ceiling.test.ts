@@ -3,7 +3,7 @@ import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { Meter, Price, PriceTier, TokenPrices, ToolUse, Usage } from "../../src/api/index.js";
 import { affordableOutputTokens, ceilingNanos } from "../../src/pricing/ceiling.js";
-import { rateOf } from "../../src/pricing/meter-price.js";
+import { rateOf } from "../../src/pricing/rates.js";
 import { maxPrice } from "../../src/pricing/max-price.js";
 import { costNanos } from "../../src/pricing/price.js";
 import { FREE, priceOf } from "./prices.js";
@@ -42,13 +42,13 @@ const prices: fc.Arbitrary<Price> = fc
     rates: fc.uniqueArray(
       fc.record({
         unit: fc.constantFrom("search_unit", "picture"),
-        kind: fc.constantFrom("", "large"),
+        variant: fc.constantFrom("", "large"),
         picos: fc.bigInt(0n, 10n ** 12n),
         per: fc.bigInt(1n, 3_600n),
         step: fc.bigInt(1n, 20n),
         minimum: fc.bigInt(0n, 30n),
       }),
-      { selector: ({ unit, kind }) => `${unit}/${kind}`, maxLength: 4 },
+      { selector: ({ unit, variant }) => `${unit}/${variant}`, maxLength: 4 },
     ),
     tokensUnpriced: fc.boolean(),
   })
@@ -68,8 +68,8 @@ const asked = {
     { name: "file_search", calls: file },
   ]),
   metersMax: fc.tuple(fc.bigInt(0n, 500n), fc.bigInt(0n, 500n)).map(([units, pictures]): Meter[] => [
-    { unit: "search_unit", kind: "", quantity: units },
-    { unit: "picture", kind: "", quantity: pictures },
+    { unit: "search_unit", variant: "", quantity: units },
+    { unit: "picture", variant: "", quantity: pictures },
   ]),
 };
 const bounds = fc.record({
@@ -85,11 +85,11 @@ function split(total: number, cuts: readonly number[]): bigint[] {
   return edges.slice(1).map((edge, i) => BigInt(edge - (edges[i] ?? 0)));
 }
 
-/** A part of the most of each unit, of one kind. */
-function usedOf(metersMax: readonly Meter[], part: number, kind: string): Meter[] {
+/** A part of the most of each unit, of one variant. */
+function usedOf(metersMax: readonly Meter[], part: number, variant: string): Meter[] {
   return metersMax.flatMap(({ unit, quantity }) => {
     const used = BigInt(Math.floor(Number(quantity) * part));
-    return used === 0n ? [] : [{ unit, kind, quantity: used }];
+    return used === 0n ? [] : [{ unit, variant, quantity: used }];
   });
 }
 

@@ -131,7 +131,7 @@ test("the calls of a long conversation are known once it is written for another 
 
 test("a long question for vectors keeps its facts, and its answer's encoding", async () => {
   const source = sourceOf(EMBEDDING);
-  const request = await longBodies.read(source, "embed", "acme");
+  const request = await longBodies.read(source, "generate", "acme");
   expect(request.facts).toEqual(onLoop(source).facts);
   expect(request.outline?.embedding?.encoding).toBe("base64");
 });
@@ -140,7 +140,7 @@ test("texts for vectors in the typed form are written and counted as the loop do
   const asked: EmbedRequest = { model: "m", texts: [TEXT, "short"], dimensions: 3, source: undefined, acceptWire: "" };
   const source = { wire: TYPED_TEXTS, body: Buffer.from(EmbedRequest.encode(asked).finish()), headers: {} };
   const direct = typedEmbedding(asked);
-  const request = await longBodies.read(source, "embed", "acme");
+  const request = await longBodies.read(source, "generate", "acme");
   expect(request.facts).toEqual(direct.facts);
   expect(request.embedding).toMatchObject({ encoding: "float", dimensions: 3 });
   expect(request.outline?.source?.body.length).toBeLessThan(100);
@@ -157,7 +157,7 @@ test("texts for vectors in the typed form are written and counted as the loop do
   const settled = { account: "acme", lane: "settlement" } as const;
   expect(await countReadable(request, "gpt-4o", settled)).toBe(await countReadable(direct, "gpt-4o", settled));
   const empty = { ...source, body: Buffer.from(EmbedRequest.encode({ ...asked, texts: [] }).finish()) };
-  expect(await outcome(() => longBodies.read(empty, "embed", "acme"))).toEqual(
+  expect(await outcome(() => longBodies.read(empty, "generate", "acme"))).toEqual(
     await outcome(() => typedEmbedding({ ...asked, texts: [] })),
   );
 });

@@ -15,6 +15,7 @@ import { wire as completions } from "../../src/wire/openai-completions/index.js"
 import { wire as embeddings } from "../../src/wire/openai-embeddings/index.js";
 import { compaction } from "../../src/wire/openai-responses/compaction/index.js";
 import { wire as responses } from "../../src/wire/openai-responses/index.js";
+import { SURFACES } from "../../src/wire/surfaces.js";
 import type { SourceBody, WireRequest } from "../../src/wire/wire.js";
 
 /** The limit that the hold covers, which no client's body says. */
@@ -28,6 +29,7 @@ export const CLIENT_WIRES: readonly { readonly name: string; readRequest(source:
   compaction,
   completions,
   embeddings,
+  ...Object.values(SURFACES),
   anthropic,
   gemini,
 ];
@@ -39,6 +41,8 @@ export const LEAST: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
   "openai-compaction": { model: "m", input: "Hi" },
   "openai-completions": { model: "m", prompt: "Hi" },
   "openai-embeddings": { model: "m", input: "Hi" },
+  rerank: { model: "m", query: "Hi", documents: ["Hi"] },
+  "openai-moderations": { model: "m", input: "Hi" },
   anthropic: { model: "m", max_tokens: 5, messages: [{ role: "user", content: "Hi" }] },
   gemini: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
 };
@@ -47,7 +51,12 @@ export const LEAST: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
 export function goesTo(wire: string, to: string): boolean {
   // Vectors are asked for in wires of their own; texts to go on with, and compactions, in theirs alone.
   if (to === "openai-completions" || wire === "openai-compaction" || to === "openai-compaction") return wire === to;
+  if (isSurface(wire) || isSurface(to)) return wire === to;
   return (wire === "openai-embeddings") === to.endsWith("embeddings");
+}
+
+function isSurface(name: string): boolean {
+  return Object.values(SURFACES).some((surface) => surface.name === name);
 }
 
 const HEADERS = { "x-tollgate-path-model": "m" };

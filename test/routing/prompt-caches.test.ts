@@ -20,7 +20,12 @@ const TOLD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "openai-responses": { "openai-responses": "prompt_cache_key" },
   deepseek: { "openai-chat": "user_id" },
-  vllm: { "openai-chat": "cache_salt", "openai-completions": "cache_salt", "openai-embeddings": "cache_salt" },
+  vllm: {
+    "openai-chat": "cache_salt",
+    "openai-completions": "cache_salt",
+    "openai-embeddings": "cache_salt",
+    rerank: "cache_salt",
+  },
 };
 const SETTABLE: Readonly<Record<string, readonly string[]>> = {
   openai: ["prompt_cache_key"],

@@ -38,6 +38,8 @@ export const LOOKED_AT: Readonly<Record<string, { readonly model?: string; reado
   "openai-responses": { model: "model", limits: ["max_output_tokens"] },
   "openai-compaction": { model: "model", limits: [] },
   "openai-embeddings": { model: "model", limits: [] },
+  "openai-moderations": { model: "model", limits: [] },
+  rerank: { model: "model", limits: [] },
   anthropic: { model: "model", limits: ["max_tokens"] },
   gemini: {
     limits: [

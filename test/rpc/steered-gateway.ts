@@ -103,6 +103,14 @@ export class SteeredGateway implements Gateway {
     throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "texts", model: "steered" });
   }
 
+  async rerank(): Promise<never> {
+    throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "documents", model: "steered" });
+  }
+
+  async moderate(): Promise<never> {
+    throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "texts", model: "steered" });
+  }
+
   async estimateCost(): Promise<never> {
     throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: "steered" });
   }

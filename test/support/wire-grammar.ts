@@ -22,7 +22,7 @@ const WIRE: Readonly<Record<string, Folder>> = {
 const ROOT = "src/wire/";
 /** What every wire uses stands in folders of the same names, and what the wires of one maker share in theirs. */
 const SHARED = /^((openai|claude)\/)?(request|answer|events|error)(\/[a-z0-9-]+)?\.ts$/;
-const FOR_ALL = /^(wire\.ts$|json\/)/;
+const FOR_ALL = /^((wire|surfaces)\.ts$|json\/)/;
 
 /** Each file of the wires that breaks the grammar, with the place where it belongs. */
 export function ungrammatical(paths: readonly string[]): string[] {

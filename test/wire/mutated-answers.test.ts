@@ -15,6 +15,7 @@ import { frameOf } from "../support/fake-bedrock.js";
 import { WIRE_ANSWERS } from "../support/wire-answers.js";
 import { CLIENT_WIRES, WIRES } from "../gateway/wires.js";
 import { answersOf, SHAPES } from "../gateway/random-answers.js";
+import { FREE } from "../pricing/prices.js";
 import { bySweep } from "../support/sweep.js";
 
 type Wire = Pick<UpstreamWire, "name" | "decodeStream" | "decodeAnswer">;
@@ -167,6 +168,7 @@ async function expectCharge(report: AnswerReport): Promise<void> {
       request,
       modelId: "gpt-4o",
       contextTokens: 1_000,
+      price: FREE,
       accountId: "acme",
       inputTokensMax: INPUT_TOKENS_MAX,
       outputTokensMax: OUTPUT_TOKENS_MAX,

@@ -40,7 +40,10 @@ export interface Generation {
 
 /** Source is the body of a request in the wire format of the client that sent it. */
 export interface Source {
-  /** The wire format: openai-chat, openai-responses, openai-completions, openai-embeddings, anthropic or gemini. */
+  /**
+   * The wire format: openai-chat, openai-responses, openai-completions, openai-embeddings,
+   * openai-moderations, rerank, anthropic or gemini.
+   */
   wire: string;
   /** The body as it was received. At most 32 MiB; over gRPC a message has at most 8 MiB. */
   body: Buffer;

@@ -176,14 +176,108 @@ export interface Embedding {
   values: number[];
 }
 
-/** EstimateCostRequest is the request of EstimateCost: a generation or an embedding. */
+/** RerankRequest is the request of Rerank. */
+export interface RerankRequest {
+  /** The identifier of the model, as ModelService lists it. Required without a source. */
+  model: string;
+  /** What the documents are compared with. Required without a source. */
+  query: string;
+  /** The documents, from 1 to 10,000. Required without a source. */
+  documents: string[];
+  /** The most results, at least 1. Absent: all documents. */
+  resultsMax?:
+    | number
+    | undefined;
+  /** A client's own body in the wire format rerank, in place of the fields above. Absent: there are documents. */
+  source?: Source | undefined;
+}
+
+/** RerankResponse has the documents in their order of relevance. */
+export interface RerankResponse {
+  /** The results, the most relevant first. If the request had a source, there are none. */
+  results: RerankResult[];
+  /** The model that answered, as the upstream names it. */
+  model: string;
+  /** How much the request used. */
+  usage?:
+    | Usage
+    | undefined;
+  /** What the account was charged, in nano-USD. */
+  costNanos: bigint;
+  /** The answer to a source, in the wire format rerank. Empty: the request had none. */
+  source: Buffer;
+}
+
+/** RerankResult is one document of the request. */
+export interface RerankResult {
+  /** The place of the document in the request, from 0. */
+  index: number;
+  /** How relevant it is: higher is more relevant. The range depends on the model. */
+  relevanceScore: number;
+}
+
+/** ModerateRequest is the request of Moderate. */
+export interface ModerateRequest {
+  /** The identifier of the model, as ModelService lists it. Empty: omni-moderation-latest. */
+  model: string;
+  /** The texts to judge, from 1 to 2,048. Required without a source. */
+  texts: string[];
+  /** A client's own body in the wire format openai-moderations, in place of the fields above. Absent: there are texts. */
+  source?: Source | undefined;
+}
+
+/** ModerateResponse has a judgement of each text. */
+export interface ModerateResponse {
+  /** The results, one for each text, in order. If the request had a source, there are none. */
+  results: ModerationResult[];
+  /** The model that answered, as the upstream names it. */
+  model: string;
+  /** How much the request used. */
+  usage?:
+    | Usage
+    | undefined;
+  /** What the account was charged, in nano-USD. */
+  costNanos: bigint;
+  /** The answer to a source, in the wire format openai-moderations. Empty: the request had none. */
+  source: Buffer;
+}
+
+/** ModerationResult is the judgement of one text. */
+export interface ModerationResult {
+  /** True if any category applies. */
+  flagged: boolean;
+  /** Which categories apply, by the upstream's names. */
+  categories: { [key: string]: boolean };
+  /** How strongly each category applies, from 0 to 1. */
+  categoryScores: { [key: string]: number };
+}
+
+export interface ModerationResult_CategoriesEntry {
+  key: string;
+  value: boolean;
+}
+
+export interface ModerationResult_CategoryScoresEntry {
+  key: string;
+  value: number;
+}
+
+/** EstimateCostRequest is the request of EstimateCost. It has exactly one of its fields. */
 export interface EstimateCostRequest {
-  /** The generation to estimate. Required without an embedding. */
+  /** The generation to estimate. */
   generation?:
     | Generation
     | undefined;
-  /** The embedding to estimate, instead of a generation. Its accept_wire is ignored. */
-  embedding?: EmbedRequest | undefined;
+  /** The embedding to estimate. Its accept_wire is ignored. */
+  embedding?:
+    | EmbedRequest
+    | undefined;
+  /** The rerank to estimate. */
+  rerank?:
+    | RerankRequest
+    | undefined;
+  /** The moderation to estimate. */
+  moderation?: ModerateRequest | undefined;
 }
 
 /** EstimateCostResponse says what a request may cost, and whether it would be admitted now. */
@@ -1107,8 +1201,597 @@ export const Embedding: MessageFns<Embedding> = {
   },
 };
 
+function createBaseRerankRequest(): RerankRequest {
+  return { model: "", query: "", documents: [], resultsMax: undefined, source: undefined };
+}
+
+export const RerankRequest: MessageFns<RerankRequest> = {
+  encode(message: RerankRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.query !== "") {
+      writer.uint32(18).string(message.query);
+    }
+    for (const v of message.documents) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.resultsMax !== undefined) {
+      writer.uint32(32).uint32(message.resultsMax);
+    }
+    if (message.source !== undefined) {
+      Source.encode(message.source, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RerankRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRerankRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.query = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.documents.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.resultsMax = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.source = Source.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRerankResponse(): RerankResponse {
+  return { results: [], model: "", usage: undefined, costNanos: 0n, source: Buffer.alloc(0) };
+}
+
+export const RerankResponse: MessageFns<RerankResponse> = {
+  encode(message: RerankResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      RerankResult.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.model !== "") {
+      writer.uint32(18).string(message.model);
+    }
+    if (message.usage !== undefined) {
+      Usage.encode(message.usage, writer.uint32(26).fork()).join();
+    }
+    if (message.costNanos !== 0n) {
+      if (BigInt.asIntN(64, message.costNanos) !== message.costNanos) {
+        throw new globalThis.Error("value provided for field message.costNanos of type int64 too large");
+      }
+      writer.uint32(32).int64(message.costNanos);
+    }
+    if (message.source.length !== 0) {
+      writer.uint32(42).bytes(message.source);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RerankResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRerankResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(RerankResult.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.usage = Usage.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.costNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.source = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRerankResult(): RerankResult {
+  return { index: 0, relevanceScore: 0 };
+}
+
+export const RerankResult: MessageFns<RerankResult> = {
+  encode(message: RerankResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.index !== 0) {
+      writer.uint32(8).uint32(message.index);
+    }
+    if (message.relevanceScore !== 0) {
+      writer.uint32(17).double(message.relevanceScore);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RerankResult {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRerankResult();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.relevanceScore = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModerateRequest(): ModerateRequest {
+  return { model: "", texts: [], source: undefined };
+}
+
+export const ModerateRequest: MessageFns<ModerateRequest> = {
+  encode(message: ModerateRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    for (const v of message.texts) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.source !== undefined) {
+      Source.encode(message.source, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModerateRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModerateRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.texts.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.source = Source.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModerateResponse(): ModerateResponse {
+  return { results: [], model: "", usage: undefined, costNanos: 0n, source: Buffer.alloc(0) };
+}
+
+export const ModerateResponse: MessageFns<ModerateResponse> = {
+  encode(message: ModerateResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      ModerationResult.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.model !== "") {
+      writer.uint32(18).string(message.model);
+    }
+    if (message.usage !== undefined) {
+      Usage.encode(message.usage, writer.uint32(26).fork()).join();
+    }
+    if (message.costNanos !== 0n) {
+      if (BigInt.asIntN(64, message.costNanos) !== message.costNanos) {
+        throw new globalThis.Error("value provided for field message.costNanos of type int64 too large");
+      }
+      writer.uint32(32).int64(message.costNanos);
+    }
+    if (message.source.length !== 0) {
+      writer.uint32(42).bytes(message.source);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModerateResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModerateResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(ModerationResult.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.usage = Usage.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.costNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.source = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModerationResult(): ModerationResult {
+  return { flagged: false, categories: {}, categoryScores: {} };
+}
+
+export const ModerationResult: MessageFns<ModerationResult> = {
+  encode(message: ModerationResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.flagged !== false) {
+      writer.uint32(8).bool(message.flagged);
+    }
+    globalThis.Object.entries(message.categories).forEach(([key, value]: [string, boolean]) => {
+      ModerationResult_CategoriesEntry.encode({ key: key as any, value }, writer.uint32(18).fork()).join();
+    });
+    globalThis.Object.entries(message.categoryScores).forEach(([key, value]: [string, number]) => {
+      ModerationResult_CategoryScoresEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModerationResult {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModerationResult();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.flagged = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            const entry2 = ModerationResult_CategoriesEntry.decode(reader, reader.uint32());
+            if (entry2.value !== undefined) {
+              message.categories[entry2.key] = entry2.value;
+            }
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            const entry3 = ModerationResult_CategoryScoresEntry.decode(reader, reader.uint32());
+            if (entry3.value !== undefined) {
+              message.categoryScores[entry3.key] = entry3.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModerationResult_CategoriesEntry(): ModerationResult_CategoriesEntry {
+  return { key: "", value: false };
+}
+
+export const ModerationResult_CategoriesEntry: MessageFns<ModerationResult_CategoriesEntry> = {
+  encode(message: ModerationResult_CategoriesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== false) {
+      writer.uint32(16).bool(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModerationResult_CategoriesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModerationResult_CategoriesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.value = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModerationResult_CategoryScoresEntry(): ModerationResult_CategoryScoresEntry {
+  return { key: "", value: 0 };
+}
+
+export const ModerationResult_CategoryScoresEntry: MessageFns<ModerationResult_CategoryScoresEntry> = {
+  encode(message: ModerationResult_CategoryScoresEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== 0) {
+      writer.uint32(17).double(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModerationResult_CategoryScoresEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModerationResult_CategoryScoresEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.value = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseEstimateCostRequest(): EstimateCostRequest {
-  return { generation: undefined, embedding: undefined };
+  return { generation: undefined, embedding: undefined, rerank: undefined, moderation: undefined };
 }
 
 export const EstimateCostRequest: MessageFns<EstimateCostRequest> = {
@@ -1118,6 +1801,12 @@ export const EstimateCostRequest: MessageFns<EstimateCostRequest> = {
     }
     if (message.embedding !== undefined) {
       EmbedRequest.encode(message.embedding, writer.uint32(18).fork()).join();
+    }
+    if (message.rerank !== undefined) {
+      RerankRequest.encode(message.rerank, writer.uint32(26).fork()).join();
+    }
+    if (message.moderation !== undefined) {
+      ModerateRequest.encode(message.moderation, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1149,6 +1838,22 @@ export const EstimateCostRequest: MessageFns<EstimateCostRequest> = {
             }
 
             message.embedding = EmbedRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.rerank = RerankRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.moderation = ModerateRequest.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1748,7 +2453,7 @@ export const EstimatedTarget_ErrorMetadataEntry: MessageFns<EstimatedTarget_Erro
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
  * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Methods that begin a request need the
- * scope chat, unless they name the scope embeddings.
+ * scope chat, unless they name another scope.
  */
 export type InferenceServiceService = typeof InferenceServiceService;
 export const InferenceServiceService = {
@@ -1850,6 +2555,36 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): EmbedResponse => EmbedResponse.decode(value),
   },
   /**
+   * Rerank orders documents by how relevant they are to a query. It needs the scope rerank.
+   *
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID if the model
+   * ranks no documents or has no price for the units that its upstream bills. The initial metadata is that of Generate.
+   */
+  rerank: {
+    path: "/tollgate.v1.InferenceService/Rerank" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RerankRequest): Buffer => Buffer.from(RerankRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RerankRequest => RerankRequest.decode(value),
+    responseSerialize: (value: RerankResponse): Buffer => Buffer.from(RerankResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RerankResponse => RerankResponse.decode(value),
+  },
+  /**
+   * Moderate judges whether content is harmful. It needs the scope moderations.
+   *
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID if the model
+   * moderates no content. The initial metadata is that of Generate.
+   */
+  moderate: {
+    path: "/tollgate.v1.InferenceService/Moderate" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ModerateRequest): Buffer => Buffer.from(ModerateRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ModerateRequest => ModerateRequest.decode(value),
+    responseSerialize: (value: ModerateResponse): Buffer => Buffer.from(ModerateResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ModerateResponse => ModerateResponse.decode(value),
+  },
+  /**
    * EstimateCost estimates the cost of a request and says whether it would be admitted. It costs nothing and generates
    * nothing.
    *
@@ -1857,7 +2592,7 @@ export const InferenceServiceService = {
    * exception: if the model's upstream counts the tokens, the call counts as one request. The answer says why the
    * request would be refused, including what the first upstream would not support. An invalid request refuses this call
    * too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and PARAMETER_MISSING. It needs the scope of the request:
-   * chat, or embeddings.
+   * chat, embeddings, rerank or moderations.
    *
    * Over HTTP the body may also be a request as a client would send it: at this path followed by the path of the
    * format, such as /api/v1/estimate/v1/messages. At this path alone, the body is a chat completion, or Anthropic's
@@ -1922,6 +2657,20 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    */
   embed: handleUnaryCall<EmbedRequest, EmbedResponse>;
   /**
+   * Rerank orders documents by how relevant they are to a query. It needs the scope rerank.
+   *
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID if the model
+   * ranks no documents or has no price for the units that its upstream bills. The initial metadata is that of Generate.
+   */
+  rerank: handleUnaryCall<RerankRequest, RerankResponse>;
+  /**
+   * Moderate judges whether content is harmful. It needs the scope moderations.
+   *
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID if the model
+   * moderates no content. The initial metadata is that of Generate.
+   */
+  moderate: handleUnaryCall<ModerateRequest, ModerateResponse>;
+  /**
    * EstimateCost estimates the cost of a request and says whether it would be admitted. It costs nothing and generates
    * nothing.
    *
@@ -1929,7 +2678,7 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * exception: if the model's upstream counts the tokens, the call counts as one request. The answer says why the
    * request would be refused, including what the first upstream would not support. An invalid request refuses this call
    * too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and PARAMETER_MISSING. It needs the scope of the request:
-   * chat, or embeddings.
+   * chat, embeddings, rerank or moderations.
    *
    * Over HTTP the body may also be a request as a client would send it: at this path followed by the path of the
    * format, such as /api/v1/estimate/v1/messages. At this path alone, the body is a chat completion, or Anthropic's
@@ -2057,6 +2806,48 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: EmbedResponse) => void,
   ): ClientUnaryCall;
   /**
+   * Rerank orders documents by how relevant they are to a query. It needs the scope rerank.
+   *
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID if the model
+   * ranks no documents or has no price for the units that its upstream bills. The initial metadata is that of Generate.
+   */
+  rerank(
+    request: RerankRequest,
+    callback: (error: ServiceError | null, response: RerankResponse) => void,
+  ): ClientUnaryCall;
+  rerank(
+    request: RerankRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RerankResponse) => void,
+  ): ClientUnaryCall;
+  rerank(
+    request: RerankRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RerankResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Moderate judges whether content is harmful. It needs the scope moderations.
+   *
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID if the model
+   * moderates no content. The initial metadata is that of Generate.
+   */
+  moderate(
+    request: ModerateRequest,
+    callback: (error: ServiceError | null, response: ModerateResponse) => void,
+  ): ClientUnaryCall;
+  moderate(
+    request: ModerateRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ModerateResponse) => void,
+  ): ClientUnaryCall;
+  moderate(
+    request: ModerateRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ModerateResponse) => void,
+  ): ClientUnaryCall;
+  /**
    * EstimateCost estimates the cost of a request and says whether it would be admitted. It costs nothing and generates
    * nothing.
    *
@@ -2064,7 +2855,7 @@ export interface InferenceServiceClient extends Client {
    * exception: if the model's upstream counts the tokens, the call counts as one request. The answer says why the
    * request would be refused, including what the first upstream would not support. An invalid request refuses this call
    * too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and PARAMETER_MISSING. It needs the scope of the request:
-   * chat, or embeddings.
+   * chat, embeddings, rerank or moderations.
    *
    * Over HTTP the body may also be a request as a client would send it: at this path followed by the path of the
    * format, such as /api/v1/estimate/v1/messages. At this path alone, the body is a chat completion, or Anthropic's

@@ -30,6 +30,10 @@ export enum ModelKind {
   MODEL_KIND_COMPLETION = 2,
   /** MODEL_KIND_EMBEDDING - A model that creates embeddings. */
   MODEL_KIND_EMBEDDING = 3,
+  /** MODEL_KIND_RERANK - A model that orders documents by their relevance. */
+  MODEL_KIND_RERANK = 4,
+  /** MODEL_KIND_MODERATION - A model that judges whether content is harmful. */
+  MODEL_KIND_MODERATION = 5,
   UNRECOGNIZED = -1,
 }
 

@@ -43,16 +43,16 @@ export interface Usage {
   audioInputTokens: bigint;
   /** Audio output tokens. */
   audioOutputTokens: bigint;
-  /** What was used beside these tokens, ordered by unit and kind: each pair at most once, and no quantity of zero. */
+  /** What was used beside these tokens, ordered by unit and variant: each pair at most once, and no quantity of zero. */
   meters: Meter[];
 }
 
-/** Meter is a quantity of one unit and kind, such as search units of a rerank. */
+/** Meter is a quantity of one unit and variant, such as search units of a rerank. */
 export interface Meter {
   /** The unit, such as search_unit. */
   unit: string;
-  /** The kind, for a unit that has several prices. Empty: the unit has one price. */
-  kind: string;
+  /** The variant, for a unit that has several prices. Empty: the unit has one price. */
+  variant: string;
   /** How much was used, in whole units. At least 1. */
   quantity: bigint;
 }
@@ -136,14 +136,14 @@ export interface Price {
 }
 
 /**
- * Rate is the price of one unit and kind. A quantity costs `picos` for each `per` units, after it was raised to
+ * Rate is the price of one unit and variant. A quantity costs `picos` for each `per` units, after it was raised to
  * `minimum` and rounded up to a multiple of `step`.
  */
 export interface Rate {
   /** The unit, such as search_unit. */
   unit: string;
-  /** The kind. Empty: every kind that has no rate of its own. */
-  kind: string;
+  /** The variant. Empty: every variant that has no rate of its own. */
+  variant: string;
   /** The price of `per` units, in pico-USD (10^-12 USD). Zero: free. */
   picos: bigint;
   /** The number of units that `picos` pays. At least 1. */
@@ -438,7 +438,7 @@ export const Usage: MessageFns<Usage> = {
 };
 
 function createBaseMeter(): Meter {
-  return { unit: "", kind: "", quantity: 0n };
+  return { unit: "", variant: "", quantity: 0n };
 }
 
 export const Meter: MessageFns<Meter> = {
@@ -446,8 +446,8 @@ export const Meter: MessageFns<Meter> = {
     if (message.unit !== "") {
       writer.uint32(10).string(message.unit);
     }
-    if (message.kind !== "") {
-      writer.uint32(18).string(message.kind);
+    if (message.variant !== "") {
+      writer.uint32(18).string(message.variant);
     }
     if (message.quantity !== 0n) {
       if (BigInt.asUintN(64, message.quantity) !== message.quantity) {
@@ -484,7 +484,7 @@ export const Meter: MessageFns<Meter> = {
               break;
             }
 
-            message.kind = reader.string();
+            message.variant = reader.string();
             continue;
           }
           case 3: {
@@ -875,7 +875,7 @@ export const Price: MessageFns<Price> = {
 };
 
 function createBaseRate(): Rate {
-  return { unit: "", kind: "", picos: 0n, per: 0n, step: 0n, minimum: 0n };
+  return { unit: "", variant: "", picos: 0n, per: 0n, step: 0n, minimum: 0n };
 }
 
 export const Rate: MessageFns<Rate> = {
@@ -883,8 +883,8 @@ export const Rate: MessageFns<Rate> = {
     if (message.unit !== "") {
       writer.uint32(10).string(message.unit);
     }
-    if (message.kind !== "") {
-      writer.uint32(18).string(message.kind);
+    if (message.variant !== "") {
+      writer.uint32(18).string(message.variant);
     }
     if (message.picos !== 0n) {
       if (BigInt.asIntN(64, message.picos) !== message.picos) {
@@ -939,7 +939,7 @@ export const Rate: MessageFns<Rate> = {
               break;
             }
 
-            message.kind = reader.string();
+            message.variant = reader.string();
             continue;
           }
           case 3: {

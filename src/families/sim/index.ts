@@ -1,10 +1,10 @@
 /** A local stand-in for a model: no network, no charge, the same answer to the same request. See `steering.ts`. */
 import { wire } from "../../wire/openai-chat/index.js";
 import { wire as embeddings } from "../../wire/openai-embeddings/index.js";
+import { MODERATION, rerankEndpoint } from "../chat-family.js";
 import type { Family } from "../family.js";
 import { readModelList } from "../model-list.js";
-import { SIM_EMBEDDING_MODEL } from "./embedding.js";
-import { SIM_MODEL } from "./request.js";
+import { SIM_MODELS } from "./models.js";
 import { createSimUpstream } from "./upstream.js";
 
 export const sim: Family = {
@@ -19,10 +19,14 @@ export const sim: Family = {
   pricedAs: undefined,
   tokenizerIsClose: false,
   generatePath: () => "/chat/completions",
-  endpoints: { embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" } },
+  endpoints: {
+    embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" },
+    rerank: rerankEndpoint({ path: "/rerank" }),
+    moderation: MODERATION,
+  },
   headers: () => ({ "content-type": "application/json" }),
   modelsPath: "/models",
   readModels: readModelList,
   connect: () => createSimUpstream({ nowMs: Date.now }),
-  builtInModels: [SIM_MODEL, SIM_EMBEDDING_MODEL],
+  builtInModels: SIM_MODELS,
 };

@@ -1,6 +1,6 @@
 /** Writes the stand-in's answer as OpenAI's chat completions do: whole, or as the chunks of a stream. */
 import { eventText } from "../../wire/events/writer.js";
-import { SIM_EMBEDDING_MODEL } from "./embedding.js";
+import { SIM_MODELS } from "./models.js";
 import type { Candidate, Reply, ToolCall } from "./reply.js";
 import type { SimRefusal } from "./refusal.js";
 import { SIM_MODEL, type SimBody } from "./request.js";
@@ -57,7 +57,7 @@ export function renderRefusal(refusal: SimRefusal): string {
 export function renderModels(): string {
   return JSON.stringify({
     object: "list",
-    data: [SIM_MODEL, SIM_EMBEDDING_MODEL].map(({ id }) => ({ id, object: "model", created: 0, owned_by: "tollgate" })),
+    data: SIM_MODELS.map(({ id }) => ({ id, object: "model", created: 0, owned_by: "tollgate" })),
   });
 }
 

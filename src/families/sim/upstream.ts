@@ -1,8 +1,10 @@
 /** The stand-in as an upstream inside the process: it speaks bytes as one over HTTP would. */
 import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "../../upstream/upstream.js";
 import { answerEmbedding } from "./embedding.js";
+import { answerModeration } from "./moderation.js";
 import { renderAnswer, renderModels, renderRefusal, renderStream, type Head } from "./render.js";
 import { reply } from "./reply.js";
+import { answerRerank } from "./rerank.js";
 import { SimRefusal } from "./refusal.js";
 import { readBody } from "./request.js";
 
@@ -12,6 +14,13 @@ export interface SimOptions {
 
 /** How many events one read holds where nothing slows the stream: about what a fast network would deliver at once. */
 const EVENTS_PER_READ = 16;
+
+/** What is answered whole, by its path. */
+const SURFACES: ReadonlyMap<string, (body: Buffer | undefined) => string> = new Map([
+  ["/embeddings", answerEmbedding],
+  ["/rerank", answerRerank],
+  ["/moderations", answerModeration],
+]);
 
 export function createSimUpstream(options: SimOptions): Upstream {
   return new SimUpstream(options);
@@ -41,10 +50,11 @@ class SimUpstream implements Upstream {
   #answer(request: UpstreamRequest): SimAnswer {
     if (request.method === "GET" && request.path === "/models") return whole(200, renderModels());
     const { method, path } = request;
-    if (method !== "POST" || (path !== "/chat/completions" && path !== "/embeddings"))
+    const surface = SURFACES.get(path);
+    if (method !== "POST" || (path !== "/chat/completions" && surface === undefined))
       return whole(404, renderRefusal(new SimRefusal(404, "Unknown request URL.", null, "unknown_url")));
     try {
-      if (path === "/embeddings") return whole(200, answerEmbedding(request.body));
+      if (surface !== undefined) return whole(200, surface(request.body));
       const body = readBody(request.body);
       const made = reply(body);
       const { failStatus, delayMs } = made.steering;

@@ -15,6 +15,12 @@ export const ORIGINAL_HEADER = "x-tollgate-original-request";
 /** How much is hashed in one turn of the event loop: one or two milliseconds. */
 const HASHED_BYTES = 1024 * 1024;
 const NO_BYTES = Buffer.alloc(0);
+/** Methods whose request has its source at the top. */
+const UNARY: ReadonlySet<string> = new Set([
+  InferenceServiceService.embed.path,
+  InferenceServiceService.rerank.path,
+  InferenceServiceService.moderate.path,
+]);
 const GENERATING: ReadonlySet<string> = new Set([
   InferenceServiceService.streamGenerate.path,
   InferenceServiceService.generate.path,
@@ -34,7 +40,7 @@ export class Ask<Request, Message> {
   get source(): Source | undefined {
     // The edge between paths and messages: the path says which message this is.
     const request: unknown = this.request;
-    if (this.method.path === InferenceServiceService.embed.path) return (request as EmbedRequest).source;
+    if (UNARY.has(this.method.path)) return (request as EmbedRequest).source;
     if (!GENERATING.has(this.method.path)) return undefined;
     const input = (request as StreamGenerateRequest).generation?.input;
     return input?.$case === "source" ? input.value : undefined;

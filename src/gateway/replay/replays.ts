@@ -23,6 +23,8 @@ const GENERATING: ReadonlySet<string> = new Set([
   InferenceServiceService.streamGenerate.path,
   InferenceServiceService.generate.path,
   InferenceServiceService.embed.path,
+  InferenceServiceService.rerank.path,
+  InferenceServiceService.moderate.path,
 ]);
 /** The methods that take an Idempotency-Key: those that generate, move money, or create accounts and keys. */
 const KEYED: ReadonlySet<string> = new Set([

@@ -8,6 +8,8 @@ const BEGINNING: ReadonlySet<string> = new Set([
   InferenceServiceService.streamGenerate.path,
   InferenceServiceService.generate.path,
   InferenceServiceService.embed.path,
+  InferenceServiceService.rerank.path,
+  InferenceServiceService.moderate.path,
 ]);
 
 export function beginsRequest(path: string): boolean {

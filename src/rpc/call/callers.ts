@@ -3,6 +3,7 @@ import { Key, KeySettings } from "../../api/index.js";
 import { ACCOUNT_HEADER, SESSION_HEADER } from "../../api/session-headers.js";
 import { unknown } from "../../api/check.js";
 import { GatewayError } from "../../base/errors.js";
+import { DEFAULT_SCOPES } from "../../keys/key-settings.js";
 import type { Caller, CallerUser } from "../../keys/caller.js";
 import { roleMissing } from "../../keys/scope-missing.js";
 import { FRONT_HEADER, isFront, type Origin } from "./client-address.js";
@@ -72,7 +73,7 @@ export async function hiddenKey(
 const HIDDEN = {
   ...KeySettings.decode(new Uint8Array()),
   name: "Playground",
-  scopes: ["chat", "embeddings", "models", "usage", "keys"],
+  scopes: [...DEFAULT_SCOPES, "keys"],
 };
 
 /** Calls a method that asks for nobody: it may do nothing else. */

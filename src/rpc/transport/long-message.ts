@@ -34,6 +34,11 @@ const SOURCE_BODY = 2;
 const EMBED_TEXTS = 2;
 const EMBED_SOURCE = 4;
 const ESTIMATE_EMBEDDING = 2;
+/** By method, the field of a source that stands beside fields which are never long. */
+const BESIDE: ReadonlyMap<string, number> = new Map([
+  [InferenceServiceService.rerank.path, 5],
+  [InferenceServiceService.moderate.path, 3],
+]);
 
 const { streamGenerate, generate, countTokens, embed, estimateCost } = InferenceServiceService;
 const { reportUndelivered } = FrontServiceService;
@@ -44,6 +49,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   [generate.path, "tollgate.v1.GenerateRequest"],
   [countTokens.path, "tollgate.v1.CountTokensRequest"],
   [embed.path, "tollgate.v1.EmbedRequest"],
+  [InferenceServiceService.rerank.path, "tollgate.v1.RerankRequest"],
+  [InferenceServiceService.moderate.path, "tollgate.v1.ModerateRequest"],
   [estimateCost.path, "tollgate.v1.EstimateCostRequest"],
 ]);
 
@@ -59,6 +66,13 @@ export function decodeRequest(
     const { rest, fields } = split(bytes, [GENERATION]);
     const message = method.requestDeserialize(short(rest));
     return Object.assign({}, message, { generation: generationOf(fields.get(GENERATION)) });
+  }
+  const beside = BESIDE.get(method.path);
+  if (beside !== undefined) {
+    const { rest, fields } = split(bytes, [beside]);
+    const source = fields.get(beside);
+    if (rest.length > PLAIN_BYTES_MAX) throw bodyTooLarge(PLAIN_BYTES_MAX);
+    return Object.assign({}, method.requestDeserialize(rest), source && { source: sourceOf(source) });
   }
   switch (method.path) {
     case embed.path:

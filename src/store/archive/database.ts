@@ -159,13 +159,13 @@ export function addDaysText({ day }: SqlDialect, list: string): string {
 
 /** The same of their meters. */
 export function addMetersText({ day, eachMeter }: SqlDialect, list: string): string {
-  return `INSERT INTO archive_day_meter (day, account_id, key_id, model, unit, kind, quantity)
+  return `INSERT INTO archive_day_meter (day, account_id, key_id, model, unit, variant, quantity)
   SELECT ${day("hold.create_time_ms")} AS day, hold.account_id, hold.key_id, hold.model,
-    ${METER.unit}, ${METER.kind}, CAST(SUM(${METER.quantity}) AS bigint)
+    ${METER.unit}, ${METER.variant}, CAST(SUM(${METER.quantity}) AS bigint)
   FROM hold JOIN usage ON usage.hold_sequence = hold.sequence, ${eachMeter("usage.meters")}
   WHERE hold.sequence IN (${list}) AND usage_source <> ${SOURCE_NONE}
   GROUP BY 1, hold.account_id, hold.key_id, hold.model, 5, 6
-  ON CONFLICT (day, account_id, key_id, model, unit, kind)
+  ON CONFLICT (day, account_id, key_id, model, unit, variant)
   DO UPDATE SET quantity = archive_day_meter.quantity + excluded.quantity`;
 }
 

@@ -66,7 +66,7 @@ const CHECKPOINT: readonly Column[] = [
 const DAY_SUMS = big("request_count", "cost_nanos", "refunded_nanos", "operator_cost_nanos", "margin_nanos");
 const DAY: readonly Column[] = [...text("day", "account_id", "key_id", "model"), ...DAY_SUMS, ...TOKENS];
 const DAY_METER: readonly Column[] = [
-  ...text("day", "account_id", "key_id", "model", "unit", "kind"),
+  ...text("day", "account_id", "key_id", "model", "unit", "variant"),
   ...big("quantity"),
 ];
 const BUDGET: readonly Column[] = [
@@ -114,7 +114,7 @@ const STATEMENTS = {
   dayMeters: insert(
     "usage_day_meter",
     DAY_METER,
-    ` ON CONFLICT (day, account_id, key_id, model, unit, kind) DO UPDATE SET ${added("usage_day_meter", big("quantity"))}`,
+    ` ON CONFLICT (day, account_id, key_id, model, unit, variant) DO UPDATE SET ${added("usage_day_meter", big("quantity"))}`,
   ),
   budgets: insert(
     "budget",
@@ -301,7 +301,7 @@ function dayRows({ usageDays }: Book): unknown[][] {
 
 function dayMeterRows({ usageDays }: Book): unknown[][] {
   return usageDays.flatMap(({ day, accountId, keyId, model, usage }) =>
-    usage.meters.map(({ unit, kind, quantity }) => [day, accountId, keyId, model, unit, kind, quantity]),
+    usage.meters.map(({ unit, variant, quantity }) => [day, accountId, keyId, model, unit, variant, quantity]),
   );
 }
 

@@ -94,7 +94,7 @@ const STATEMENTS = {
     operator_cost_nanos = operator_cost_nanos + excluded.operator_cost_nanos,
     margin_nanos = margin_nanos + excluded.margin_nanos,
     ${TOKENS_ADDED}`,
-  usageDayMeter: `INSERT INTO usage_day_meter (day, account_id, key_id, model, unit, kind, quantity)
+  usageDayMeter: `INSERT INTO usage_day_meter (day, account_id, key_id, model, unit, variant, quantity)
     VALUES (${placeholders(7)}) ON CONFLICT DO UPDATE SET quantity = quantity + excluded.quantity`,
   budget: budgets(1),
   holdBudgets: budgets(HOLD_BUDGETS),
@@ -266,8 +266,8 @@ export class BookWriter {
     const { operatorCostNanos, marginNanos, usage } = row;
     const sums = [requestCount, costNanos, refundedNanos, operatorCostNanos, marginNanos, ...tokensOf(usage)];
     this.#statements.usageDay.write(day, accountId, keyId, model, ...sums);
-    for (const { unit, kind, quantity } of usage.meters)
-      this.#statements.usageDayMeter.write(day, accountId, keyId, model, unit, kind, quantity);
+    for (const { unit, variant, quantity } of usage.meters)
+      this.#statements.usageDayMeter.write(day, accountId, keyId, model, unit, variant, quantity);
   }
 }
 

@@ -18,6 +18,8 @@ const SAID: ReadonlyMap<string, string> = new Map([
   ["system", '""'],
   ["content", '""'],
   ["requests", '[{"content":""}]'],
+  ["query", '"-"'],
+  ["documents", '[""]'],
 ]);
 /** Items of a conversation that bring tools. */
 const TOOL_ITEM = "additional_tools";

@@ -7,7 +7,7 @@ const NO_IDS: readonly string[] = [];
 
 /** In their order, as often as they stand there. None of a request that has no typed form. */
 export function toldCallIds(request: WireRequest | undefined): readonly string[] {
-  if (request === undefined || request.embedding !== undefined) return NO_IDS;
+  if (request === undefined || request.embedding !== undefined || request.facts.surface !== undefined) return NO_IDS;
   if (request.callIds !== undefined) return request.callIds;
   try {
     return callIdsIn(request.prompt());

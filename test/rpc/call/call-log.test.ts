@@ -120,7 +120,7 @@ test("who proves the ledger or tries an upstream is not said to have changed som
 });
 
 const QUESTION = new RegExp(
-  "^(Get|List|Query|Summarize|Generate|Stream|Count|Embed|Estimate|Export|Resume|Cancel|Check|Report|Open|Tunnel|Admit|Watch)",
+  "^(Get|List|Query|Summarize|Generate|Stream|Count|Embed|Rerank|Moderate|Estimate|Export|Resume|Cancel|Check|Report|Open|Tunnel|Admit|Watch)",
 );
 
 test("every management method that is no mere question is a change", () => {

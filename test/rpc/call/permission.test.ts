@@ -22,6 +22,8 @@ const TABLE: Readonly<Record<string, string>> = {
   "InferenceService/CancelStream": "chat",
   "InferenceService/CountTokens": "chat",
   "InferenceService/Embed": "embeddings",
+  "InferenceService/Rerank": "rerank",
+  "InferenceService/Moderate": "moderations",
   "InferenceService/EstimateCost": "chat",
   "InferenceService/ResumeStream": "chat",
   "ModelService/ListModels": "models",
@@ -247,7 +249,10 @@ describe("the table", () => {
 
   test.each(KEYED)("$name runs with $scope, and for an operator", async ({ path, scope }) => {
     // A new key that names no scopes gets those of a client, which the one who makes it must have.
-    const more = path === KeyServiceService.createKey.path ? ["chat", "embeddings", "models", "usage"] : [];
+    const more =
+      path === KeyServiceService.createKey.path
+        ? ["chat", "embeddings", "rerank", "moderations", "models", "usage"]
+        : [];
     // What is about people, no key may but an operator's.
     const named = scope === "members" ? "operator" : scope;
     const narrow = await core.makeKey("acme", { scopes: [named === "any" ? "models" : named, ...more] });

@@ -6,7 +6,7 @@ import { EmbedRequest, Generation, InferenceServiceService } from "../../../src/
 import { TYPED_FIELDS_MAX } from "../../../src/api/typed-form.js";
 import { hasManyFields, TYPED_SHAPES } from "../../../src/rpc/transport/typed-weight.js";
 
-const METHODS = ["streamGenerate", "generate", "countTokens", "embed", "estimateCost"];
+const METHODS = ["streamGenerate", "generate", "countTokens", "embed", "rerank", "moderate", "estimateCost"];
 const SERVICE = InferenceServiceService.generate.path.split("/")[1] ?? "";
 
 /** The messages in a message's fields, by number. An entry of a map is one. */

@@ -27,6 +27,25 @@ const CONTENTS = [{ role: "user", parts: [{ text: "Say hello." }] }];
 const SAID = [{ role: "user", content: "Say hello." }];
 const VECTOR_MODEL = "models/sim-embed-1";
 
+const RERANK_SERVER = "https://docs.vllm.ai/en/latest/serving/openai_compatible_server";
+
+function rerankBody(summary: string, reference: string): DocumentedBody {
+  return {
+    summary,
+    reference,
+    properties: {
+      model: MODEL,
+      query: { type: "string" },
+      documents: { type: "array" },
+      top_n: { type: "integer" },
+      return_documents: { type: "boolean" },
+    },
+    required: ["model", "query", "documents"],
+    example: { model: "sim-rerank-1", query: "a fruit", documents: ["a stone", "a fruit"] },
+    answers: ["model", "results", "meta"],
+  };
+}
+
 /** By the last part of the route's path. */
 const BODIES: Readonly<Record<string, DocumentedBody>> = {
   "/v1/chat/completions": {
@@ -64,6 +83,19 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     example: { model: "sim-embed-1", input: "A sentence." },
     answers: ["object", "data", "usage"],
   },
+  "/v1/moderations": {
+    summary: "Moderations (OpenAI)",
+    reference: `${OPENAI}/moderations`,
+    properties: { model: MODEL, input: TEXTS },
+    required: ["input"],
+    example: { model: "sim-moderation-1", input: "A sentence." },
+    answers: ["id", "model", "results"],
+  },
+  "/v1/rerank": rerankBody("Ranks documents (Jina, Voyage, vLLM)", "https://api.jina.ai/redoc"),
+  "/v2/rerank": rerankBody("Ranks documents (Cohere)", "https://docs.cohere.com/reference/rerank"),
+  "/rerank": rerankBody("Ranks documents (vLLM, llama.cpp)", RERANK_SERVER),
+  "/v1/reranking": rerankBody("Ranks documents (llama.cpp)", RERANK_SERVER),
+  "/reranking": rerankBody("Ranks documents (llama.cpp)", RERANK_SERVER),
   "/v1/responses": {
     summary: "Responses (OpenAI, Codex); also over a WebSocket",
     reference: `${OPENAI}/responses`,
@@ -145,7 +177,13 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     answers: ["embeddings"],
   },
 };
-const SCOPES = { generate: "chat", count: "chat", embed: "embeddings" } as const;
+const SCOPES = {
+  generate: "chat",
+  count: "chat",
+  embed: "embeddings",
+  rerank: "rerank",
+  moderation: "moderations",
+} as const;
 
 /** Every format that the program has: what the files of their folder export. */
 export async function allFormats(): Promise<readonly Format[]> {

@@ -1,0 +1,53 @@
+/** Requests of surfaces in the typed form, as services send them over gRPC: written as a body of the surface's wire. */
+import type { ModerateRequest, ModerationResult, RerankRequest, RerankResult, Source } from "../api/index.js";
+import { GatewayError } from "../base/errors.js";
+import { listOf, objectOf, parsed } from "../wire/json/value.js";
+
+/** The client's own body, or one of the wire that says the same. Throws PARAMETER_MISSING. */
+export function rerankSource(request: RerankRequest, wire: string): Source {
+  const { source, model, query, documents, resultsMax } = request;
+  if (source !== undefined) return source;
+  requireSaid("query", query.length);
+  requireSaid("documents", documents.length);
+  return sourceOf(wire, { model, query, documents, top_n: resultsMax });
+}
+
+/** The same of a moderation. */
+export function moderationSource({ source, model, texts }: ModerateRequest, wire: string): Source {
+  if (source !== undefined) return source;
+  requireSaid("texts", texts.length);
+  return sourceOf(wire, { model: model === "" ? undefined : model, input: texts });
+}
+
+function requireSaid(param: string, length: number): void {
+  if (length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param });
+}
+
+function sourceOf(wire: string, body: object): Source {
+  return { wire, body: Buffer.from(JSON.stringify(body)), headers: {} };
+}
+
+/** The results of an answer that the surface's wire wrote. */
+export function rerankResults(body: Buffer): RerankResult[] {
+  return resultsIn(body).map((result) => ({
+    index: Number(result["index"]),
+    relevanceScore: Number(result["relevance_score"]),
+  }));
+}
+
+/** The same of a moderation. */
+export function moderationResults(body: Buffer): ModerationResult[] {
+  return resultsIn(body).map((result) => ({
+    flagged: result["flagged"] === true,
+    categories: entriesOf(result["categories"], (value) => value === true),
+    categoryScores: entriesOf(result["category_scores"], Number),
+  }));
+}
+
+function resultsIn(body: Buffer): Readonly<Record<string, unknown>>[] {
+  return listOf(objectOf(parsed(body.toString("utf8")))?.["results"]).map((result) => objectOf(result) ?? {});
+}
+
+function entriesOf<Value>(object: unknown, read: (value: unknown) => Value): Record<string, Value> {
+  return Object.fromEntries(Object.entries(objectOf(object) ?? {}).map(([name, value]) => [name, read(value)]));
+}

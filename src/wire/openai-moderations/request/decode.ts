@@ -1,0 +1,46 @@
+/** From a client's body to a request to judge content. */
+import { listOf, objectOf, parsed } from "../../json/value.js";
+import type { Member } from "../../json/splice.js";
+import { noPrompt } from "../../request/embedding.js";
+import type { Held } from "../../request/held-objects.js";
+import type { RequestFacts, SourceBody, SurfaceText, WireRequest } from "../../wire.js";
+import { type Scan, scanRequest } from "./scan.js";
+
+/** A request of this wire. */
+export class ModerationRequest implements WireRequest {
+  readonly facts: RequestFacts;
+
+  constructor(
+    readonly source: SourceBody,
+    readonly scan: Scan,
+  ) {
+    this.facts = scan.facts;
+  }
+
+  get members(): readonly Member[] {
+    return this.scan.members;
+  }
+
+  get held(): Held | undefined {
+    return this.scan.held;
+  }
+
+  readText(): SurfaceText {
+    const input = objectOf(parsed(this.source.body.toString("utf8")))?.["input"];
+    const items = typeof input === "string" ? [input] : listOf(input);
+    const texts = items.flatMap((item) => {
+      const text = typeof item === "string" ? item : objectOf(item)?.["text"];
+      return typeof text === "string" ? [text] : [];
+    });
+    return { texts, repeatedTokens: 0 };
+  }
+
+  prompt(): never {
+    return noPrompt();
+  }
+}
+
+/** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function readRequest(source: SourceBody): WireRequest {
+  return new ModerationRequest(source, scanRequest(source.body));
+}

@@ -1,0 +1,13 @@
+/** What the gateway does with the members of a request to judge content. */
+import { ROUTED } from "../../openai/request/members.js";
+import { ownWords } from "../../request/kept-ids.js";
+import { memberTable } from "../../request/members.js";
+import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
+
+export const MEMBERS = memberTable({
+  ...ROUTED,
+  owned: ["model", "input", ...CACHE_MEMBERS],
+  plain: ["user", "metadata"],
+});
+
+export const OWN_WORDS = ownWords({ anywhere: [], beside: ["metadata"] });

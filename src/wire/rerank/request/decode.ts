@@ -1,0 +1,71 @@
+/** From a client's body to a request to rank documents. */
+import { listOf, objectOf, parsed, textOf } from "../../json/value.js";
+import type { Member } from "../../json/splice.js";
+import { noPrompt } from "../../request/embedding.js";
+import type { Held } from "../../request/held-objects.js";
+import type { RequestFacts, SourceBody, SurfaceText, WireRequest } from "../../wire.js";
+import { type Scan, scanRequest } from "./scan.js";
+
+/** A request of this wire. */
+export class RerankRequest implements WireRequest {
+  readonly facts: RequestFacts;
+
+  constructor(
+    readonly source: SourceBody,
+    readonly scan: Scan,
+  ) {
+    this.facts = scan.facts;
+  }
+
+  get members(): readonly Member[] {
+    return this.scan.members;
+  }
+
+  get held(): Held | undefined {
+    return this.scan.held;
+  }
+
+  readText(): SurfaceText {
+    const { query, documents } = saidIn(this.source.body);
+    const texts = documents.map((one) => documentText(one) ?? JSON.stringify(one));
+    return { texts: [query, ...texts], repeatedTokens: this.scan.queryTokens * Math.max(0, documents.length - 1) };
+  }
+
+  prompt(): never {
+    return noPrompt();
+  }
+}
+
+/** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function readRequest(source: SourceBody): WireRequest {
+  return new RerankRequest(source, scanRequest(source.body));
+}
+
+/** The text of a document: itself, or its member `text`; undefined where it has none. */
+export function documentText(document: unknown): string | undefined {
+  const text = typeof document === "string" ? document : objectOf(document)?.["text"];
+  return typeof text === "string" ? text : undefined;
+}
+
+/** What a body asks that was scanned. */
+export interface Said {
+  readonly query: string;
+  readonly documents: readonly unknown[];
+  /** The most results; undefined where the client sets no bound. */
+  readonly resultsMax: number | undefined;
+  readonly returnsDocuments: boolean;
+  /** True where the client speaks as Voyage's do, which call the bound and the list otherwise. */
+  readonly isVoyage: boolean;
+}
+
+export function saidIn(body: Buffer): Said {
+  const said = objectOf(parsed(body.toString("utf8"))) ?? {};
+  const most = said["top_n"] ?? said["top_k"];
+  return {
+    query: textOf(said["query"]),
+    documents: listOf(said["documents"]),
+    resultsMax: typeof most === "number" ? most : undefined,
+    returnsDocuments: said["return_documents"] === true,
+    isVoyage: "top_k" in said,
+  };
+}

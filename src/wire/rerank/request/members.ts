@@ -1,0 +1,14 @@
+/** What the gateway does with the members of a request to rank documents. */
+import { ROUTED } from "../../openai/request/members.js";
+import { ownWords } from "../../request/kept-ids.js";
+import { memberTable } from "../../request/members.js";
+import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
+
+export const MEMBERS = memberTable({
+  ...ROUTED,
+  owned: ["model", "query", "documents", "top_n", "top_k", "return_documents", ...CACHE_MEMBERS],
+  plain: ["max_tokens_per_doc", "max_chunks_per_doc", "truncation", "truncate_prompt_tokens", "rank_fields", "user"],
+});
+
+/** A document's members are its writer's, whatever they are called. */
+export const OWN_WORDS = ownWords({ anywhere: [], beside: ["documents", "query"] });
