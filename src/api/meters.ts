@@ -1,5 +1,4 @@
 /** Quantities of other units than tokens: their order, their bounds, and the one text in which they are stored. */
-import { z } from "zod";
 import type { Meter } from "./index.js";
 
 /** Of nearly every usage. */
@@ -85,19 +84,28 @@ export function metersText(meters: readonly Meter[]): string {
   return JSON.stringify(meters.map(({ unit, variant, quantity }) => [unit, variant, Number(quantity)]));
 }
 
-const TEXT = z.array(z.tuple([z.string(), z.string(), z.int()]));
-
 /** The meters of a stored text; none where it is not valid, as in a database that was modified. */
 export function metersIn(text: string | null | undefined): Meter[] {
   if (text === null || text === undefined || text === "") return NO_METERS;
-  let parsed: unknown;
+  let rows: unknown;
   try {
-    parsed = JSON.parse(text);
+    rows = JSON.parse(text);
   } catch {
     return NO_METERS;
   }
-  const rows = TEXT.safeParse(parsed).data;
-  return rows?.map(([unit, variant, quantity]) => ({ unit, variant, quantity: BigInt(quantity) })) ?? NO_METERS;
+  return Array.isArray(rows) && rows.every(isRow) ? rows.map(meterIn) : NO_METERS;
+}
+
+type Row = readonly [unit: string, variant: string, quantity: number];
+
+function isRow(row: unknown): row is Row {
+  if (!Array.isArray(row) || row.length !== 3) return false;
+  const [unit, variant, quantity]: unknown[] = row;
+  return typeof unit === "string" && typeof variant === "string" && Number.isSafeInteger(quantity);
+}
+
+function meterIn([unit, variant, quantity]: Row): Meter {
+  return { unit, variant, quantity: BigInt(quantity) };
 }
 
 /** As the cell of a CSV: `search_unit=2`, with a space between several. */

@@ -157,10 +157,11 @@ async function estimateCost(
   steps: Steps,
 ): Promise<EstimateCostResponse> {
   const { generation, embedding, rerank: ranking, moderation } = asked;
-  const said = [generation, embedding, ranking, moderation].filter((one) => one !== undefined);
-  if (said.length > 1) {
-    const problem = "must be the only request";
-    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation", problem });
+  const said = Object.entries({ generation, embedding, rerank: ranking, moderation });
+  const [, second] = said.filter(([, one]) => one !== undefined);
+  if (second !== undefined) {
+    const problem = "must not stand beside another request";
+    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: second[0], problem });
   }
   const { surfaces } = steps;
   if (ranking !== undefined) {

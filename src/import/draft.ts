@@ -17,12 +17,15 @@ export interface DraftUpstream {
 }
 
 export interface DraftPrice {
-  readonly input: string;
-  readonly output: string;
+  /** Left out where the price is of units alone. */
+  readonly input?: string | undefined;
+  readonly output?: string | undefined;
   readonly cache_read?: string | undefined;
   readonly cache_write?: string | undefined;
   readonly reasoning?: string | undefined;
   readonly request?: string | undefined;
+  /** USD per thousand, by unit. */
+  readonly units?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface DraftTarget {

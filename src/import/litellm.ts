@@ -2,24 +2,26 @@
 import { parse } from "yaml";
 import { type Draft, type DraftModel, type DraftPrice, type DraftTarget, emptyDraft } from "./draft.js";
 import { deploymentOf, holdsSecret, type Params, textOf } from "./litellm-upstream.js";
-import { perMillion } from "./per-million.js";
+import { perMillion, perThousand } from "./per-million.js";
 
 const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
 const KINDS: Readonly<Record<string, DraftModel["kind"]>> = {
   chat: "chat",
   completion: "completion",
   embedding: "embedding",
+  rerank: "rerank",
+  moderation: "moderation",
 };
 /** What is read of a deployment; anything else is told as not carried. */
 const READ_PARAMS = new Set([
   ..."model api_key api_base base_url custom_llm_provider weight order vertex_project vertex_location".split(" "),
   ..."aws_region_name aws_access_key_id aws_secret_access_key aws_session_token vertex_credentials".split(" "),
-  ..."input_cost_per_token output_cost_per_token cache_read_input_token_cost".split(" "),
+  ..."input_cost_per_token output_cost_per_token input_cost_per_query cache_read_input_token_cost".split(" "),
   ..."cache_creation_input_token_cost output_cost_per_reasoning_token".split(" "),
 ]);
 const READ_INFO = new Set([
   ..."id mode max_tokens max_input_tokens max_output_tokens supports_vision supports_function_calling".split(" "),
-  ..."input_cost_per_token output_cost_per_token cache_read_input_token_cost".split(" "),
+  ..."input_cost_per_token output_cost_per_token input_cost_per_query cache_read_input_token_cost".split(" "),
   ..."cache_creation_input_token_cost output_cost_per_reasoning_token".split(" "),
 ]);
 const REASONS: Readonly<Record<string, string>> = {
@@ -130,15 +132,20 @@ function fill(model: DraftModel, { info, price, kind }: Said): void {
 }
 
 function priceOf(said: Params, note: (what: string, reason: string) => void): DraftPrice | undefined {
-  const read = (name: string): string | undefined => {
+  const readAs = (name: string, unit: string, times: typeof perMillion): string | undefined => {
     const text = textOf(said[name]);
-    const price = text === undefined ? undefined : perMillion(text);
-    if (text !== undefined && price === undefined) note(`.${name}`, `'${text}' is no price per token`);
+    const price = text === undefined ? undefined : times(text);
+    if (text !== undefined && price === undefined) note(`.${name}`, `'${text}' is no price per ${unit}`);
     return price;
   };
+  const read = (name: string): string | undefined => readAs(name, "token", perMillion);
   const [input, output] = [read("input_cost_per_token"), read("output_cost_per_token")];
   const [cacheRead, cacheWrite] = [read("cache_read_input_token_cost"), read("cache_creation_input_token_cost")];
   const reasoning = read("output_cost_per_reasoning_token");
+  const query = readAs("input_cost_per_query", "query", perThousand);
+  const isByQuery = query !== undefined && Number(query) > 0;
+  // LiteLLM writes a price of nothing for tokens beside that of a query, and bills the query.
+  if (isByQuery && Number(input ?? 0) === 0 && Number(output ?? 0) === 0) return { units: { search_unit: query } };
   if (input === undefined) return undefined;
   return {
     input,

@@ -19,6 +19,8 @@ const WITHOUT_MONEY = [
   "Answer.cost_nanos",
   "Finish.cost_nanos",
   "EmbedResponse.cost_nanos",
+  "RerankResponse.cost_nanos",
+  "ModerateResponse.cost_nanos",
   "PaymentOptions.amounts_nanos",
 ];
 

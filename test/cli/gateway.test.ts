@@ -177,6 +177,8 @@ test("models are listed, and the built-in one is free", async () => {
     models: [
       { id: "sim-1", kind: "chat", price: { input_picos: "0" } },
       { id: "sim-embed-1", kind: "embedding", price: { input_picos: "0" } },
+      { id: "sim-moderation-1", kind: "moderation", price: { input_picos: "0" } },
+      { id: "sim-rerank-1", kind: "rerank", price: { input_picos: "0" } },
     ],
   });
 });

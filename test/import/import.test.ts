@@ -82,7 +82,7 @@ describe("a LiteLLM configuration", () => {
   });
 
   test.each([
-    { what: "an unknown family", params: "model: cohere/command-r", reason: /'cohere' names no family/ },
+    { what: "an unknown family", params: "model: replicate/llama", reason: /'replicate' names no family/ },
     { what: "a wildcard", params: 'model: "openai/*"', reason: /each model is named/ },
     { what: "an Azure without its resource", params: "model: azure/x", reason: /no api_base/ },
     { what: "a Claude on Vertex", params: "model: vertex_ai/claude-3", reason: /Gemini's models alone/ },
@@ -107,6 +107,10 @@ ${deployment("gpt-4o", "model: openai/gpt-4o, api_key: sk-secret-in-a-file-01234
 ${deployment("gpt-4o", "model: openai/gpt-4o, api_key: os.environ/OTHER")}
 ${deployment("GPT-Mini", "model: openai/gpt-4o-mini, temperature: 0.2", MINI)}
 ${deployment("vectors", "model: openai/text-embedding-3-small", "mode: embedding, max_input_tokens: 8191")}
+  - model_name: ranks
+    litellm_params: { model: cohere/rerank-v3.5, api_key: os.environ/COHERE_API_KEY }
+    model_info: { mode: rerank, input_cost_per_query: 0.002, input_cost_per_token: 0.0, output_cost_per_token: 0.0 }
+
 router_settings:
   routing_strategy: least-busy
   fallbacks: [{ gpt-4o: [GPT-Mini, gone] }]
@@ -136,6 +140,11 @@ environment_variables: { REDIS_HOST: x }
     ]);
     expect(draft.models.get("gpt-mini")).toMatchObject({ kind: "chat", facts: { images: true }, output_tokens_max: 3 });
     expect(draft.models.get("vectors")).toMatchObject({ kind: "embedding" });
+    expect(draft.models.get("ranks")).toMatchObject({
+      kind: "rerank",
+      targets: [{ upstream: "cohere", model: "rerank-v3.5" }],
+      price: { units: { search_unit: "2" } },
+    });
     await check(draft);
   });
 

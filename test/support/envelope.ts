@@ -40,8 +40,10 @@ export async function traceOf(world: World): Promise<Trace> {
 function isMereRefusal(request: Json): boolean {
   const { detail, usage, price, served, attempts, attempt_log: tried } = request;
   const amounts = Object.entries(request).filter(([name]) => name.endsWith("_nanos"));
-  const counts = [...amounts.map(([, nanos]) => nanos), ...Object.values(usage as Json)];
-  const isNothing = counts.length > 5 && counts.every((count) => count === "0") && attempts === 0;
+  const { meters, ...tokens } = usage as Json;
+  const counts = [...amounts.map(([, nanos]) => nanos), ...Object.values(tokens)];
+  const isNothing =
+    (meters as unknown[]).length === 0 && counts.length > 5 && counts.every((count) => count === "0") && attempts === 0;
   const isUnserved = price === undefined && served === undefined && (tried as unknown[]).length === 0;
   const isRefused = request["state"] === "uncharged" && (detail as Json)["error_reason"] !== undefined;
   return isRefused && isNothing && isUnserved;

@@ -369,7 +369,12 @@ describe("what any client finds at the real process", () => {
       list.call(client, {}, metadata, {}, (error, told) => (error ? reject(error) : resolve(told)));
     });
     client.close();
-    expect(answer["models"]).toMatchObject([{ id: "sim-1" }, { id: "sim-embed-1" }]);
+    expect(answer["models"]).toMatchObject([
+      { id: "sim-1" },
+      { id: "sim-embed-1" },
+      { id: "sim-moderation-1" },
+      { id: "sim-rerank-1" },
+    ]);
   });
 });
 
