@@ -1,4 +1,5 @@
 /** Quantities of other units than tokens: their order, their bounds, and the one text in which they are stored. */
+import { lesser } from "../base/money.js";
 import type { Meter } from "./index.js";
 
 /** Of nearly every usage. */
@@ -28,9 +29,9 @@ export function isUnit(unit: string): unit is Unit {
   return Object.hasOwn(UNITS, unit);
 }
 
-/** One quantity; nothing for zero. */
-export function meterOf(unit: Unit, quantity: bigint, variant = ""): Meter[] {
-  return quantity === 0n ? NO_METERS : [{ unit, variant, quantity }];
+/** One quantity of a unit without variants; nothing for zero. */
+export function meterOf(unit: Unit, quantity: bigint): Meter[] {
+  return quantity === 0n ? NO_METERS : [{ unit, variant: "", quantity }];
 }
 
 /** True where each is a valid quantity, and they stand in order, each unit and variant once. */
@@ -38,10 +39,13 @@ export function areMeters(meters: readonly Meter[]): boolean {
   if (meters.length > METERS_MAX) return false;
   return meters.every((meter, place) => {
     const before = meters[place - 1];
-    const { unit, variant, quantity } = meter;
-    const isNamed = NAME.test(unit) && (variant === "" || NAME.test(variant));
-    return isNamed && quantity > 0n && quantity <= QUANTITY_MAX && (before === undefined || inOrder(before, meter) < 0);
+    return isUsed(meter) && meter.quantity <= QUANTITY_MAX && (before === undefined || inOrder(before, meter) < 0);
   });
+}
+
+/** True of a quantity above zero with valid names. */
+function isUsed({ unit, variant, quantity }: Meter): boolean {
+  return quantity > 0n && NAME.test(unit) && (variant === "" || NAME.test(variant));
 }
 
 /** Both together. */
@@ -67,14 +71,11 @@ export function metersBeyond(meters: Meter[], others: readonly Meter[]): Meter[]
 /** The nearest valid meters to some with arbitrary quantities. */
 export function boundedMeters(meters: Meter[]): Meter[] {
   if (meters.length === 0 || areMeters(meters)) return meters;
-  const named = meters.filter(
-    ({ unit, variant, quantity }) => quantity > 0n && NAME.test(unit) && (variant === "" || NAME.test(variant)),
-  );
-  const sums = addedMeters(NO_METERS, named).slice(0, METERS_MAX);
+  const sums = addedMeters(NO_METERS, meters.filter(isUsed)).slice(0, METERS_MAX);
   return sums.map(({ unit, variant, quantity }) => ({
     unit,
     variant,
-    quantity: quantity > QUANTITY_MAX ? QUANTITY_MAX : quantity,
+    quantity: lesser(quantity, QUANTITY_MAX),
   }));
 }
 

@@ -6,10 +6,9 @@ import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
 import type { EndpointWire } from "../wire/wire.js";
-import { moderations } from "../wire/openai-moderations/index.js";
-import { rerank, type RerankDialect } from "../wire/rerank/index.js";
-import type { AnswerPromise, BilledUnit, Counter, Endpoint, Family } from "./family.js";
+import type { AnswerPromise, Counter, Endpoint, Family } from "./family.js";
 import { readModelList } from "./model-list.js";
+import { MODERATION, type RerankEndpoint, rerankEndpoint } from "./surface-endpoints.js";
 
 const CHAT_PATH = "/chat/completions";
 
@@ -52,24 +51,6 @@ export interface ChatFamily {
   readonly moderates?: boolean;
   readonly refusals?: Family["refusals"];
 }
-
-/** How a family ranks documents. */
-export interface RerankEndpoint {
-  /** Path under the base address. */
-  readonly path: string;
-  /** How it differs from Jina and vLLM. */
-  readonly dialect?: Partial<RerankDialect>;
-  /** Left out where it bills tokens. */
-  readonly units?: readonly BilledUnit[];
-}
-
-/** The endpoint of such a family. */
-export function rerankEndpoint({ path, dialect = {}, units }: RerankEndpoint): Endpoint {
-  return { answers: "fitted", wire: rerank, dialect, units, generatePath: () => path };
-}
-
-/** Where content is judged at OpenAI's path. */
-export const MODERATION: Endpoint = { wire: moderations, dialect: {}, generatePath: () => "/moderations" };
 
 export function chatFamily(says: ChatFamily): Family {
   const credential = (apiKey: string): Readonly<Record<string, string>> =>

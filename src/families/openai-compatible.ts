@@ -5,7 +5,7 @@ import { wire } from "../wire/openai-chat/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
-import { MODERATION, rerankEndpoint } from "./chat-family.js";
+import { MODERATION, rerankEndpoint } from "./surface-endpoints.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 

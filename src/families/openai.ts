@@ -3,7 +3,7 @@ import { wire } from "../wire/openai-chat/index.js";
 import { compaction, wire as responses } from "../wire/openai-responses/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
-import { MODERATION } from "./chat-family.js";
+import { MODERATION } from "./surface-endpoints.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 

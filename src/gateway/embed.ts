@@ -1,20 +1,17 @@
 /** Embeddings: reads the client's own body or the typed form, and runs both through one pipeline. */
 import { asBuffer } from "../base/bytes/bytes.js";
-import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/index.js";
+import type { EmbedRequest, EmbedResponse } from "../api/index.js";
 import type { CallMetadata } from "../api/channel.js";
-import { AnswerFold } from "../api/answer-fold.js";
 import { TYPED_TEXTS } from "../api/typed-form.js";
 import { GatewayError } from "../base/errors.js";
 import { whenReady } from "../base/when-ready.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { noteArrival, requireBodySize } from "./arrival.js";
 import type { GatewayCall } from "./gateway.js";
-import { type ParsedRequest, generate } from "./generate.js";
-import type { AnswerBatch } from "./meter-types.js";
+import type { ParsedRequest } from "./generate.js";
 import type { Steps } from "./steps.js";
 import { typedEmbedding } from "./typed-embedding.js";
-
-const NOTHING_SAID: Generation = { model: "", input: undefined, outputTokensMax: undefined, clamp: undefined };
+import { answerWhole, NO_GENERATION } from "./whole.js";
 
 /** Runs one embedding request. Admission, hold and settlement are those of any request. */
 export async function embed(
@@ -25,29 +22,9 @@ export async function embed(
 ): Promise<EmbedResponse> {
   noteArrival(asked.source, asked.model, call);
   requireBodySize(asked.source);
-  const fold = new AnswerFold();
-  let embeddings: readonly Embedding[] = [];
-  let source: Buffer = Buffer.alloc(0);
-  const sink = {
-    head,
-    data: (message: AnswerBatch): boolean => {
-      fold.push(message.events);
-      embeddings = message.embeddings ?? [];
-      source = message.source;
-      return true;
-    },
-    onDrain: (): void => undefined,
-  };
-  let asksFor = "";
-  const noted = (read: ParsedRequest): ParsedRequest => {
-    asksFor = read.request.facts.model;
-    return read;
-  };
-  const read = (): ParsedRequest | Promise<ParsedRequest> =>
-    whenReady(readEmbedding(asked, asked.acceptWire, call, steps), noted);
-  await generate(read, call, sink, steps);
-  const { model, usage, costNanos } = fold.answer();
-  return { embeddings: [...embeddings], model: model || asksFor, usage, costNanos, source };
+  const read = (): ParsedRequest | Promise<ParsedRequest> => readEmbedding(asked, asked.acceptWire, call, steps);
+  const { embeddings, ...answer } = await answerWhole(read, call, head, steps);
+  return { ...answer, embeddings: [...embeddings] };
 }
 
 /** Reads the request from a client's own body or from the typed form. Throws BODY_INVALID or PARAMETER_*. */
@@ -57,7 +34,7 @@ export function readEmbedding(
   call: GatewayCall,
   steps: Steps,
 ): ParsedRequest | Promise<ParsedRequest> {
-  return whenReady(readRequest(asked, call, steps), (request) => ({ request, generation: NOTHING_SAID, acceptWire }));
+  return whenReady(readRequest(asked, call, steps), (request) => ({ request, generation: NO_GENERATION, acceptWire }));
 }
 
 function readRequest(asked: EmbedRequest, call: GatewayCall, steps: Steps): WireRequest | Promise<WireRequest> {

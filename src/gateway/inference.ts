@@ -62,9 +62,9 @@ async function rank(
   steps: Steps,
 ): Promise<RerankResponse> {
   const wire = steps.surfaces.rerank;
-  const { body, ...answer } = await askSurface(rerankSource(request, wire.name), wire, call, head, steps);
-  if (request.source !== undefined) return { ...answer, results: [], source: body };
-  return { ...answer, results: rerankResults(body), source: NO_BYTES };
+  const { embeddings: _, ...answer } = await askSurface(rerankSource(request, wire.name), wire, call, head, steps);
+  if (request.source !== undefined) return { ...answer, results: [] };
+  return { ...answer, results: rerankResults(answer.source), source: NO_BYTES };
 }
 
 /** The same of a moderation. */
@@ -75,9 +75,9 @@ async function moderate(
   steps: Steps,
 ): Promise<ModerateResponse> {
   const wire = steps.surfaces.moderation;
-  const { body, ...answer } = await askSurface(moderationSource(request, wire.name), wire, call, head, steps);
-  if (request.source !== undefined) return { ...answer, results: [], source: body };
-  return { ...answer, results: moderationResults(body), source: NO_BYTES };
+  const { embeddings: _, ...answer } = await askSurface(moderationSource(request, wire.name), wire, call, head, steps);
+  if (request.source !== undefined) return { ...answer, results: [] };
+  return { ...answer, results: moderationResults(answer.source), source: NO_BYTES };
 }
 
 /**

@@ -1,56 +1,26 @@
 /** Requests of surfaces, such as rerank: asked once, answered whole, and run through the one pipeline. */
 import { asBuffer } from "../base/bytes/bytes.js";
-import { AnswerFold } from "../api/answer-fold.js";
 import type { CallMetadata } from "../api/channel.js";
-import type { Generation, Source, Usage } from "../api/index.js";
+import type { Source } from "../api/index.js";
 import { GatewayError } from "../base/errors.js";
 import { whenReady } from "../base/when-ready.js";
 import { isLongBody, type SurfaceWire } from "../wire/wire.js";
 import { noteArrival, requireBodySize } from "./arrival.js";
 import type { GatewayCall } from "./gateway.js";
-import { generate, type ParsedRequest } from "./generate.js";
-import type { AnswerBatch } from "./meter-types.js";
+import type { ParsedRequest } from "./generate.js";
 import type { Steps } from "./steps.js";
+import { type AnsweredWhole, answerWhole, NO_GENERATION } from "./whole.js";
 
-const NOTHING_SAID: Generation = { model: "", input: undefined, outputTokensMax: undefined, clamp: undefined };
-
-/** What a surface answered, in the wire of its clients. */
-export interface SurfaceAnswer {
-  /** The model that answered, as the upstream names it. */
-  readonly model: string;
-  readonly usage: Usage | undefined;
-  readonly costNanos: bigint;
-  readonly body: Buffer;
-}
-
-/** Runs one request of a surface. Admission, hold and settlement are those of any request. */
-export async function askSurface(
+/** Runs one request of a surface; its answer is in the wire of the surface's clients. */
+export function askSurface(
   source: Source,
   wire: SurfaceWire,
   call: GatewayCall,
   head: (metadata: CallMetadata) => void,
   steps: Steps,
-): Promise<SurfaceAnswer> {
+): Promise<AnsweredWhole> {
   noteArrival(source, "", call);
-  const fold = new AnswerFold();
-  let body: Buffer = Buffer.alloc(0);
-  const sink = {
-    head,
-    data: (message: AnswerBatch): boolean => {
-      fold.push(message.events);
-      body = message.source;
-      return true;
-    },
-    onDrain: (): void => undefined,
-  };
-  let asksFor = "";
-  const noted = (read: ParsedRequest): ParsedRequest => {
-    asksFor = read.request.facts.model;
-    return read;
-  };
-  await generate(() => whenReady(readSurface(source, wire, call, steps), noted), call, sink, steps);
-  const { model, usage, costNanos } = fold.answer();
-  return { model: model || asksFor, usage, costNanos, body };
+  return answerWhole(() => readSurface(source, wire, call, steps), call, head, steps);
 }
 
 /** Reads the request from a body of the surface's wire. Throws BODY_INVALID, BODY_TOO_LARGE or PARAMETER_*. */
@@ -70,5 +40,5 @@ export function readSurface(
   const request = isLongBody(body)
     ? steps.longBodies.read(read, "generate", call.caller.accountId)
     : wire.readRequest(read);
-  return whenReady(request, (parsed) => ({ request: parsed, generation: NOTHING_SAID, acceptWire: wire.name }));
+  return whenReady(request, (parsed) => ({ request: parsed, generation: NO_GENERATION, acceptWire: wire.name }));
 }

@@ -2,7 +2,7 @@
 import { invalid } from "../api/check.js";
 import type { EmbedRequest } from "../api/index.js";
 import { GatewayError } from "../base/errors.js";
-import { EMBEDDING_INPUTS_MAX, embeddingFacts, markedBytes, noPrompt } from "../wire/request/embedding.js";
+import { INPUTS_MAX, readOnlyFacts, markedBytes, noPrompt } from "../wire/request/read-only.js";
 import type { WireRequest } from "../wire/wire.js";
 
 const MODEL_LENGTH_MAX = 256;
@@ -16,10 +16,10 @@ export function typedEmbedding({
   if (model === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
   if (model.length > MODEL_LENGTH_MAX) throw invalid("model", "is too long");
   if (texts.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "texts" });
-  if (texts.length > EMBEDDING_INPUTS_MAX) throw invalid("texts", `must be at most ${EMBEDDING_INPUTS_MAX}`);
+  if (texts.length > INPUTS_MAX) throw invalid("texts", `must be at most ${INPUTS_MAX}`);
   if (dimensions === 0) throw invalid("dimensions", "must be at least 1");
   return {
-    facts: embeddingFacts(model, markedBytes(texts), texts.length),
+    facts: readOnlyFacts(model, markedBytes(texts), texts.length),
     source: undefined,
     isPlain: true,
     embedding: { encoding: "float", dimensions, inputs: () => texts },

@@ -36,7 +36,7 @@ function ceiled(quantity: bigint, step: bigint): bigint {
 
 /** A rate that is at least as dear as both, for any quantity. */
 export function dearerRate(a: Rate, b: Rate): Rate {
-  const [dear] = a.picos * b.per >= b.picos * a.per ? [a] : [b];
+  const dear = a.picos * b.per >= b.picos * a.per ? a : b;
   return { ...dear, step: leastMultiple(a.step, b.step), minimum: greater(a.minimum, b.minimum) };
 }
 

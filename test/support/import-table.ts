@@ -103,7 +103,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/json/text.ts",
     "src/wire/json/value.ts",
     "src/wire/request/held-objects.ts",
-    "src/wire/request/embedding.ts",
+    "src/wire/request/read-only.ts",
   ],
   // The thread does what the steps of a request do with its body, away from the event loop.
   "src/reading/": [

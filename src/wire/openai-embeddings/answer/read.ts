@@ -1,8 +1,9 @@
 /** Reads answers of vectors. What came as the client asked for it is handed on as it came. */
-import type { Embedding, Event, Usage } from "../../../api/index.js";
+import type { Embedding, Usage } from "../../../api/index.js";
 import { NO_USAGE } from "../../../api/usage.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../../json/value.js";
+import { startOf } from "../../answer/start.js";
 import { hasBrokenCount, tokenCount } from "../../answer/token-count.js";
 import type { DecodedAnswer, WireRequest } from "../../wire.js";
 import { cutVectors, rejoin, type VectorSpan } from "./read-spans.js";
@@ -49,16 +50,6 @@ function inOrder(entries: readonly unknown[], spans: readonly VectorSpan[]): rea
     vectors[index] = { values: readVector(span) };
   }
   return vectors.filter((vector) => vector !== undefined);
-}
-
-function startOf(answer: JsonObject): Event {
-  const value = {
-    id: textOf(answer["id"]),
-    model: textOf(answer["model"]),
-    createTime: undefined,
-    inputTokens: undefined,
-  };
-  return { kind: { $case: "start", value } };
 }
 
 /** Nothing is generated, so all of it is input, whatever else an upstream may count. */

@@ -1,30 +1,12 @@
 /** From a client's body to a request for vectors. */
 import { readTree } from "../../json/node.js";
-import { type Member } from "../../json/splice.js";
-import { noPrompt } from "../../request/embedding.js";
-import type { Held } from "../../request/held-objects.js";
-import type { EmbeddingQuestion, RequestFacts, SourceBody, WireRequest } from "../../wire.js";
+import { ReadOnlyRequest } from "../../request/read-only.js";
+import type { EmbeddingQuestion, SourceBody, WireRequest } from "../../wire.js";
 import { besideInput, type Scan, scanRequest } from "./scan.js";
 
 /** A request of this wire. */
-export class EmbeddingRequest implements WireRequest, EmbeddingQuestion {
-  readonly facts: RequestFacts;
+export class EmbeddingRequest extends ReadOnlyRequest<Scan> implements EmbeddingQuestion {
   private built: readonly (string | readonly number[])[] | undefined;
-
-  constructor(
-    readonly source: SourceBody,
-    readonly scan: Scan,
-  ) {
-    this.facts = scan.facts;
-  }
-
-  get members(): readonly Member[] {
-    return this.scan.members;
-  }
-
-  get held(): Held | undefined {
-    return this.scan.held;
-  }
 
   get embedding(): EmbeddingQuestion {
     return this;
@@ -46,10 +28,6 @@ export class EmbeddingRequest implements WireRequest, EmbeddingQuestion {
   beside(): readonly string[] {
     const { body } = this.source;
     return besideInput(body, this.scan.members).map(({ valueStart, end }) => body.toString("utf8", valueStart, end));
-  }
-
-  prompt(): never {
-    return noPrompt();
   }
 }
 

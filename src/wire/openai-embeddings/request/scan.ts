@@ -1,26 +1,18 @@
 /** The one pass over a body that asks for vectors: what the gateway must know, and where the model's name stands. */
 import { GatewayError } from "../../../base/errors.js";
-import { scanBody } from "../../json/body.js";
-import { JSON_NODES_MAX, type JsonCursor, type JsonKind } from "../../json/cursor.js";
+import type { JsonCursor, JsonKind } from "../../json/cursor.js";
 import { MODEL_CHARACTERS_MAX } from "../../request/request-size.js";
 import { wrongValue } from "../../json/node.js";
-import { EMBEDDING_INPUTS_MAX, embeddingFacts, MARK_BYTES } from "../../request/embedding.js";
-import type { Held } from "../../request/held-objects.js";
-import { keptId } from "../../request/kept-ids.js";
+import { INPUTS_MAX, MARK_BYTES, readOnlyFacts, type ReadOnlyMembers, scanReadOnly } from "../../request/read-only.js";
 import type { Member } from "../../json/splice.js";
 import type { RequestFacts } from "../../wire.js";
-import { refuseEarlierTurns } from "../../request/members.js";
 import { MEMBERS, OWN_WORDS } from "./members.js";
 
 /** A body that was read. */
-export interface Scan {
+export interface Scan extends ReadOnlyMembers {
   readonly facts: RequestFacts;
   readonly encoding: "float" | "base64";
   readonly dimensions: number | undefined;
-  readonly open: number;
-  readonly members: readonly Member[];
-  /** The first id of what an upstream keeps. */
-  readonly held: Held | undefined;
 }
 
 /** OpenAI's own members: what these hold no model reads beside the input. */
@@ -52,17 +44,15 @@ export function scanRequest(body: Buffer): Scan {
     const problem = readMember(cursor, key, found);
     return problem === undefined ? undefined : wrongValue(key, problem);
   };
-  const { cursor, open, members, refusal } = scanBody(body, read, undefined, JSON_NODES_MAX);
-  if (refusal !== undefined) throw refusal;
-  refuseEarlierTurns(body, members, MEMBERS);
+  const { open, members, held } = scanReadOnly(body, MEMBERS, OWN_WORDS, read);
   const { model, input, encoding, dimensions } = found;
   if (model === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
   if (input === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "input" });
   // What says how the input is to be read may be read again with each of its texts.
   const besideBytes = besideInput(body, members).reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
   const textBytes = input.bytes + besideBytes * input.count;
-  const facts = embeddingFacts(model, textBytes, input.count, found.fileCount);
-  return { facts, encoding, dimensions, open, members, held: keptId(cursor, OWN_WORDS) };
+  const facts = readOnlyFacts(model, textBytes, input.count, found.fileCount);
+  return { facts, encoding, dimensions, open, members, held };
 }
 
 /**
@@ -142,7 +132,7 @@ function readInput(cursor: JsonCursor, kind: JsonKind, found: Found): string | u
   if (items === 0) return "it must hold at least one input";
   if (!fits) return must;
   const isOne = first === "number";
-  if (!isOne && items > EMBEDDING_INPUTS_MAX) return `it must hold at most ${EMBEDDING_INPUTS_MAX} inputs`;
+  if (!isOne && items > INPUTS_MAX) return `it must hold at most ${INPUTS_MAX} inputs`;
   found.input = { count: isOne ? 1 : items, bytes: isOne ? bytes + MARK_BYTES : bytes };
   return undefined;
 }

@@ -1,5 +1,6 @@
 /** Reads judgements, which are handed on as they came: a gateway must not invent categories. */
 import { NO_USAGE } from "../../../api/usage.js";
+import { startOf } from "../../answer/start.js";
 import { hasBrokenCount, tokenCount } from "../../answer/token-count.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { listOf, objectOf, parsed, textOf } from "../../json/value.js";
@@ -14,7 +15,6 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   if (results.length !== expected) throw upstreamFailed(`it answered ${results.length} results for ${expected} inputs`);
   const usage = objectOf(answer["usage"]);
   const tokens = tokenCount(usage?.["total_tokens"]) ?? tokenCount(usage?.["prompt_tokens"]);
-  const model = textOf(answer["model"]);
   return {
     report: {
       usage: tokens === undefined ? undefined : { ...NO_USAGE, inputTokens: BigInt(tokens) },
@@ -22,15 +22,8 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
       complete: true,
       text: "",
       made: "content",
-      servedModel: model,
+      servedModel: textOf(answer["model"]),
     },
-    events: () => [
-      {
-        kind: {
-          $case: "start",
-          value: { id: textOf(answer["id"]), model, createTime: undefined, inputTokens: undefined },
-        },
-      },
-    ],
+    events: () => [startOf(answer)],
   };
 }

@@ -1,30 +1,11 @@
 /** From a client's body to a request to judge content. */
 import { listOf, objectOf, parsed } from "../../json/value.js";
-import type { Member } from "../../json/splice.js";
-import { noPrompt } from "../../request/embedding.js";
-import type { Held } from "../../request/held-objects.js";
-import type { RequestFacts, SourceBody, SurfaceText, WireRequest } from "../../wire.js";
+import { ReadOnlyRequest } from "../../request/read-only.js";
+import type { SourceBody, SurfaceText, WireRequest } from "../../wire.js";
 import { type Scan, scanRequest } from "./scan.js";
 
 /** A request of this wire. */
-export class ModerationRequest implements WireRequest {
-  readonly facts: RequestFacts;
-
-  constructor(
-    readonly source: SourceBody,
-    readonly scan: Scan,
-  ) {
-    this.facts = scan.facts;
-  }
-
-  get members(): readonly Member[] {
-    return this.scan.members;
-  }
-
-  get held(): Held | undefined {
-    return this.scan.held;
-  }
-
+export class ModerationRequest extends ReadOnlyRequest<Scan> {
   readText(): SurfaceText {
     const input = objectOf(parsed(this.source.body.toString("utf8")))?.["input"];
     const items = typeof input === "string" ? [input] : listOf(input);
@@ -33,10 +14,6 @@ export class ModerationRequest implements WireRequest {
       return typeof text === "string" ? [text] : [];
     });
     return { texts, repeatedTokens: 0 };
-  }
-
-  prompt(): never {
-    return noPrompt();
   }
 }
 

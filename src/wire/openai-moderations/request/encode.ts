@@ -1,4 +1,5 @@
 /** The body for an upstream: the client's own, with the model's name. */
+import assert from "node:assert/strict";
 import { splice } from "../../json/splice.js";
 import { editCache } from "../../request/prompt-cache.js";
 import type { OwnedFields, WireRequest } from "../../wire.js";
@@ -6,7 +7,8 @@ import { ModerationRequest } from "./decode.js";
 import { scanRequest } from "./scan.js";
 
 export function encodeRequest(request: WireRequest, owned: OwnedFields): Buffer {
-  const body = request.source?.body ?? Buffer.alloc(0);
+  assert(request.source !== undefined, "only a body of this wire comes here");
+  const { body } = request.source;
   const { open, members } = request instanceof ModerationRequest ? request.scan : scanRequest(body);
   const edits = new Map<string, Buffer | string | undefined>();
   const isNamed = members.some(({ key }) => key === "model");

@@ -2,14 +2,15 @@
  * Reads the rankings of all servers, and writes each in the one form that the clients of all can read: `results` with
  * the best first, the tokens under `usage` and the units under `meta`.
  */
-import type { Event, Meter, Usage } from "../../../api/index.js";
+import type { Meter, Usage } from "../../../api/index.js";
 import { meterOf, NO_METERS } from "../../../api/meters.js";
 import { NO_USAGE } from "../../../api/usage.js";
+import { startOf } from "../../answer/start.js";
 import { hasBrokenCount, tokenCount } from "../../answer/token-count.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../../json/value.js";
 import type { DecodedAnswer, WireRequest } from "../../wire.js";
-import { documentText, type Said, saidIn } from "../request/decode.js";
+import { documentText, RerankRequest, type Said, saidIn } from "../request/decode.js";
 
 const COUNTS = ["prompt_tokens", "total_tokens"];
 const NOTHING_SAID: Said = {
@@ -27,7 +28,7 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const answer = objectOf(root) ?? {};
   const list = Array.isArray(root) ? root : (answer["results"] ?? answer["data"]);
   if (!Array.isArray(list)) throw upstreamFailed("its answer holds no results");
-  const said = asked?.source === undefined ? NOTHING_SAID : saidIn(asked.source.body);
+  const said = saidBy(asked);
   const results = ranked(listOf(list), asked?.facts.inputCount ?? Infinity).slice(0, said.resultsMax);
   const usage = usageOf(answer);
   const told = objectOf(answer["usage"]);
@@ -43,6 +44,12 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
     events: () => [startOf(answer)],
     source: written(answer, results, usage, said, asked),
   };
+}
+
+/** A short request knows what it says; of a long one, the outline is read. */
+function saidBy(asked: WireRequest | undefined): Said {
+  if (asked instanceof RerankRequest) return asked.said;
+  return asked?.source === undefined ? NOTHING_SAID : saidIn(asked.source.body);
 }
 
 /** A result as its upstream told it. */
@@ -128,14 +135,4 @@ function entryOf({ index, score, members }: Result, said: Said): JsonObject {
   if (sent === undefined) return entry;
   if (said.isVoyage) return { ...entry, document: documentText(sent) ?? sent };
   return { ...entry, document: typeof sent === "string" ? { text: sent } : sent };
-}
-
-function startOf(answer: JsonObject): Event {
-  const value = {
-    id: textOf(answer["id"]),
-    model: textOf(answer["model"]),
-    createTime: undefined,
-    inputTokens: undefined,
-  };
-  return { kind: { $case: "start", value } };
 }

@@ -1,43 +1,28 @@
 /** From a client's body to a request to rank documents. */
 import { listOf, objectOf, parsed, textOf } from "../../json/value.js";
-import type { Member } from "../../json/splice.js";
-import { noPrompt } from "../../request/embedding.js";
-import type { Held } from "../../request/held-objects.js";
-import type { RequestFacts, SourceBody, SurfaceText, WireRequest } from "../../wire.js";
+import { ReadOnlyRequest } from "../../request/read-only.js";
+import type { SourceBody, SurfaceText } from "../../wire.js";
 import { type Scan, scanRequest } from "./scan.js";
 
 /** A request of this wire. */
-export class RerankRequest implements WireRequest {
-  readonly facts: RequestFacts;
+export class RerankRequest extends ReadOnlyRequest<Scan> {
+  private read: Said | undefined;
 
-  constructor(
-    readonly source: SourceBody,
-    readonly scan: Scan,
-  ) {
-    this.facts = scan.facts;
-  }
-
-  get members(): readonly Member[] {
-    return this.scan.members;
-  }
-
-  get held(): Held | undefined {
-    return this.scan.held;
+  /** Built at most once, and only where something needs it. */
+  get said(): Said {
+    this.read ??= saidIn(this.source.body);
+    return this.read;
   }
 
   readText(): SurfaceText {
-    const { query, documents } = saidIn(this.source.body);
+    const { query, documents } = this.said;
     const texts = documents.map((one) => documentText(one) ?? JSON.stringify(one));
     return { texts: [query, ...texts], repeatedTokens: this.scan.queryTokens * Math.max(0, documents.length - 1) };
-  }
-
-  prompt(): never {
-    return noPrompt();
   }
 }
 
 /** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
-export function readRequest(source: SourceBody): WireRequest {
+export function readRequest(source: SourceBody): RerankRequest {
   return new RerankRequest(source, scanRequest(source.body));
 }
 

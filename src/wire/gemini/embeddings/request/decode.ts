@@ -6,7 +6,7 @@ import { readMembers } from "../../../json/splice.js";
 import { refuseEarlierTurns } from "../../../request/members.js";
 import { MEMBERS } from "./members.js";
 import { readTree, wrongValue } from "../../../json/node.js";
-import { EMBEDDING_INPUTS_MAX, embeddingFacts, markedBytes, noPrompt } from "../../../request/embedding.js";
+import { INPUTS_MAX, readOnlyFacts, markedBytes, noPrompt } from "../../../request/read-only.js";
 import type { EmbeddingQuestion, RequestFacts, SourceBody, WireRequest } from "../../../wire.js";
 import { ProtoReader } from "../../request/decode-object.js";
 import { PATH_MODEL_HEADER } from "../../facts.js";
@@ -36,7 +36,7 @@ export class GeminiEmbeddingRequest implements WireRequest, EmbeddingQuestion {
   ) {
     const words = texts.flatMap((told) => GOOGLES_OWN.map((name) => told[name] ?? ""));
     const wordBytes = words.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
-    this.facts = embeddingFacts(model, markedBytes(this.inputs()) + wordBytes, texts.length);
+    this.facts = readOnlyFacts(model, markedBytes(this.inputs()) + wordBytes, texts.length);
   }
 
   get embedding(): EmbeddingQuestion {
@@ -73,8 +73,7 @@ export function readRequest(source: SourceBody): GeminiEmbeddingRequest {
   const isBatch = reader.peek("requests") !== undefined;
   const requests = isBatch ? reader.objects("requests") : [reader];
   if (requests.length === 0) throw wrongValue("requests", "it must hold at least one request");
-  if (requests.length > EMBEDDING_INPUTS_MAX)
-    throw wrongValue("requests", `it must hold at most ${EMBEDDING_INPUTS_MAX} requests`);
+  if (requests.length > INPUTS_MAX) throw wrongValue("requests", `it must hold at most ${INPUTS_MAX} requests`);
   const asked = requests.map(readOne);
   const dimensions = asked[0]?.dimensions;
   const place = asked.findIndex((one) => one.dimensions !== dimensions);
