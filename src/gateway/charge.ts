@@ -126,7 +126,9 @@ function isFree({ usageSource }: Charge): boolean {
 
 /** The charge of a caller that disconnected before anything was delivered: its prompt was sent all the same. */
 async function cutCharge(charge: Charge, terms: ChargeTerms): Promise<Charge> {
-  const sent = await counted(NOTHING, charge.doubt, terms);
+  const sent = await (isReadOnly(terms)
+    ? chargeRead(undefined, charge.doubt, terms)
+    : counted(NOTHING, charge.doubt, terms));
   return terms.cutInput === "billed" ? sent : { ...charge, unbilled: sent.usage };
 }
 
@@ -140,10 +142,8 @@ function answerCharge(report: AnswerReport | undefined, ending: Ending, terms: C
   // A request for no output at all only warms a cache, and a finished one has what it asked for.
   const made = hasFinished && request.facts.outputTokensMax === 0 ? "content" : report.made;
   const basis = basisOf(kind, made, ending === "left" && isOver ? "finished" : ending);
-  // Nothing is generated, and no usage without input is true.
-  if (basis !== "free" && (request.embedding !== undefined || request.facts.surface !== undefined))
-    return chargeRead(report, doubt, terms);
   const { usage } = report;
+  if (basis !== "free" && isReadOnly(terms)) return chargeRead(usage, doubt, terms);
   if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
   if (basis === "count" || usage === undefined) {
     // Of an answer that was cut, its report may not have come yet: that is no lie.
@@ -155,6 +155,11 @@ function answerCharge(report: AnswerReport | undefined, ending: Ending, terms: C
   if (kind === "final" && (hasSeveralPrompts(terms) || looksTooLow(usage, report, terms)))
     return judged(usage, report, terms);
   return withinPlan(reported(usage), terms);
+}
+
+/** True where nothing is generated: no usage without input is true then. */
+function isReadOnly({ request }: ChargeTerms): boolean {
+  return request.embedding !== undefined || request.facts.surface !== undefined;
 }
 
 function hasSeveralPrompts({ request }: ChargeTerms): boolean {
@@ -331,7 +336,11 @@ async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): P
  * The charge of an answer that generated nothing: of each unit that has a price, what was reported, else a count. Some
  * upstreams never report; only a false report is a lie.
  */
-async function chargeRead({ usage }: AnswerReport, doubt: UsageDoubt | undefined, terms: ChargeTerms): Promise<Charge> {
+async function chargeRead(
+  usage: Usage | undefined,
+  doubt: UsageDoubt | undefined,
+  terms: ChargeTerms,
+): Promise<Charge> {
   const { request, price } = terms;
   const isTrue = usage !== undefined && (doubt === undefined || (doubt === "zero" && usage.meters.length > 0));
   const told = isTrue ? usage : NO_USAGE;

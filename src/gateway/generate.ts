@@ -9,6 +9,8 @@ import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Caller } from "../keys/caller.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { LimitDecision } from "../limits/limit-decision.js";
+import type { Plan } from "../pricing/hold-plan.js";
+import { estimateInput } from "../pricing/request-tokens.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import type { ServedModel } from "../routing/model.js";
 import type { RequestRecord } from "../records/request-record.js";
@@ -95,7 +97,7 @@ export async function generate(
     const answered = await answer(request, model, { run, long }, meter, call, steps);
     const { outcome, chargedNanos, failure } = await conclude(meter, hold, answered, call, steps);
     // What was sent counts in limits whoever pays for it: else they would be passed by hanging up.
-    usedTokens = totalTokens(outcome.unbilled ?? outcome.usage);
+    usedTokens = limitedTokens(outcome, request, plan);
     record({ call, model, meter, hold, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
     if (failure !== undefined) throw failure;
   } catch (error) {
@@ -107,6 +109,16 @@ export async function generate(
     long.memory.giveBack();
     giveBack(hold, admission, usedTokens, call, steps);
   }
+}
+
+/**
+ * What a request counts in limits of tokens. One that is billed by other units counts by its length, since its upstream
+ * tells no tokens.
+ */
+function limitedTokens({ unbilled, usage }: Outcome, request: WireRequest, { tokens }: Plan): number {
+  const used = unbilled ?? usage;
+  const told = totalTokens(used);
+  return told === 0 && used.meters.length > 0 ? Math.min(estimateInput(request), tokens) : told;
 }
 
 /** The head, with the output limit if that was lowered. */

@@ -39,8 +39,8 @@ export function rerankResults(body: Buffer): RerankResult[] {
 export function moderationResults(body: Buffer): ModerationResult[] {
   return resultsIn(body).map((result) => ({
     flagged: result["flagged"] === true,
-    categories: entriesOf(result["categories"], (value) => value === true),
-    categoryScores: entriesOf(result["category_scores"], Number),
+    categories: entriesOf(result["categories"], isFlag),
+    categoryScores: entriesOf(result["category_scores"], isScore),
   }));
 }
 
@@ -48,6 +48,17 @@ function resultsIn(body: Buffer): Readonly<Record<string, unknown>>[] {
   return listOf(objectOf(parsed(body.toString("utf8")))?.["results"]).map((result) => objectOf(result) ?? {});
 }
 
-function entriesOf<Value>(object: unknown, read: (value: unknown) => Value): Record<string, Value> {
-  return Object.fromEntries(Object.entries(objectOf(object) ?? {}).map(([name, value]) => [name, read(value)]));
+/** Those entries whose value is of the kind: an upstream may tell null of what it did not judge. */
+function entriesOf<Value>(object: unknown, isKind: (value: unknown) => value is Value): Record<string, Value> {
+  return Object.fromEntries(
+    Object.entries(objectOf(object) ?? {}).filter((entry): entry is [string, Value] => isKind(entry[1])),
+  );
+}
+
+function isFlag(value: unknown): value is boolean {
+  return typeof value === "boolean";
+}
+
+function isScore(value: unknown): value is number {
+  return typeof value === "number";
 }

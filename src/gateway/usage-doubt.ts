@@ -74,7 +74,7 @@ export function mayBeTooLow(told: bigint, estimatedTokens: number): boolean {
 
 /** Input tokens by count, output tokens as reported. */
 export function withCountedInput(usage: Usage, tokens: number): Usage {
-  return { ...NO_USAGE, ...generatedOf(usage), inputTokens: BigInt(tokens) };
+  return { ...NO_USAGE, ...generatedOf(usage), inputTokens: BigInt(tokens), meters: usage.meters };
 }
 
 function generatedOf({ outputTokens, reasoningTokens, audioOutputTokens }: Usage): Partial<Usage> {

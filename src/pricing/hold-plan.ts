@@ -132,12 +132,15 @@ function outputLimit(asked: number | undefined, model: PricedModel): number | un
 /** The dearest of the targets, since text and pictures count differently on different models. */
 function inputBound(request: WireRequest, model: PricedModel): number {
   const { contextTokens } = model;
-  const { textBytes, inputCount = 1 } = request.facts;
+  const { textBytes, inputCount = 1, repeated } = request.facts;
   // What fills the context cannot become more.
   const enoughBytes = contextTokens > 0 ? contextTokens * inputCount - textBytes : Infinity;
   let bound = 0;
   for (const { model: id } of model.targets) {
-    const growth = growthBytes(() => textBytesOf(request), id, request.facts.hasUnicodeEscapes, enoughBytes);
+    const growthOf = (bytes: () => Buffer): number =>
+      growthBytes(bytes, id, request.facts.hasUnicodeEscapes, enoughBytes);
+    const again = repeated && growthOf(() => textBytesOf(request).subarray(repeated.start, repeated.end));
+    const growth = growthOf(() => textBytesOf(request)) + (again ?? 0) * (repeated?.times ?? 0);
     const facts = growth === 0 ? request.facts : { ...request.facts, textBytes: textBytes + growth };
     bound = Math.max(bound, boundByFacts(facts, { id, contextTokens }));
   }

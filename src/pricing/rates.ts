@@ -72,10 +72,13 @@ export function rateOf(
   return ofUnit.find((rate) => rate.variant === variant) ?? ofUnit.find((rate) => rate.variant === "");
 }
 
-/** True where a model at this price may be asked for something that uses the unit: a free price has all of them. */
+/**
+ * True where a model at this price may be asked for something that uses the unit: a rate of one variant alone would
+ * leave the others without a price. A free price has all units.
+ */
 export function isUnitPriced(price: Price, unit: string): boolean {
   if (unit === TOKEN) return !price.tokensUnpriced;
-  return price.rates.some((rate) => rate.unit === unit) || isFree(price);
+  return rateOf(price, { unit, variant: "" }) !== undefined || isFree(price);
 }
 
 /** How tokens are called where units are named: their quantities are the fields of a usage. */

@@ -28,7 +28,6 @@ export interface RequestFacts {
   readonly stream: boolean;
   /** True where the client of a stream wants its usage told. */
   readonly includeUsage: boolean;
-  /** How many answers. */
   readonly candidateCount: number;
   /** The most output tokens for each candidate; undefined where the client sets no limit. */
   readonly outputTokensMax: number | undefined;
@@ -44,6 +43,8 @@ export interface RequestFacts {
   readonly audioCount: number;
   /** How many inputs the model reads one by one, each within its context. Absent: all of it is one. */
   readonly inputCount?: number;
+  /** A part of the body, up to its end, that the model reads so many times more than once. Absent: none. */
+  readonly repeated?: { readonly start: number; readonly end: number; readonly times: number } | undefined;
   /** How many tokens its inputs have, where they came as tokens. */
   readonly inputTokens?: number | undefined;
   /** True where the answer says the input once more, before what is generated. */
@@ -379,7 +380,6 @@ export type EndpointWire = Pick<UpstreamWire, "name" | "members" | "encodeReques
 
 /** What a client asks vectors in. */
 export interface EmbeddingWire {
-  /** Such as openai-embeddings. */
   readonly name: string;
   /** As of any wire; the request carries an `embedding`. */
   readRequest(source: SourceBody): WireRequest;

@@ -1,7 +1,7 @@
 /** Judgements of content end to end: OpenAI's official client and typed services. A gateway invents no categories. */
 import { Metadata } from "@grpc/grpc-js";
 import OpenAI from "openai";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { clientOf, type DynamicUnary, type Json } from "../../support/dynamic-client.js";
 import { type FakeRerank, startFakeRerank } from "../../support/fake-rerank.js";
 import { type GatewayProcess, startGateway } from "../../support/gateway-process.js";
@@ -46,6 +46,21 @@ afterAll(async () => {
   await core.stop();
   await fake.close();
 });
+
+/** As a service that calls the core. */
+async function moderate(request: Json): Promise<Json> {
+  const service = clientOf("tollgate.v1.InferenceService", core.grpc);
+  const call: DynamicUnary = Reflect.get(service, "moderate");
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${secret}`);
+  try {
+    return await new Promise<Json>((resolve, reject) => {
+      call.call(service, request, metadata, {}, (error, value) => (error ? reject(error) : resolve(value)));
+    });
+  } finally {
+    service.close();
+  }
+}
 
 async function costOf(body: OpenAI.ModerationCreateParams): Promise<bigint> {
   const { response } = await client.moderations.create(body).withResponse();
@@ -94,6 +109,49 @@ test("an answer that leaves an input out is the upstream's failure", async () =>
   await expect(client.moderations.create({ input: ["a", "b"] })).rejects.toMatchObject({ status: 502 });
 });
 
+test("an answer without a judgement is the upstream's failure, and no word that content is harmless", async () => {
+  fake.override = { body: '{"results":[{}]}' };
+  await expect(client.moderations.create({ model: "sold", input: "a" })).rejects.toMatchObject({ status: 502 });
+});
+
+describe("an upstream that tells categories alone, as Mistral", () => {
+  const results = [
+    { categories: { violence: true, other: false }, category_scores: { violence: 0.9, other: { toString: 1 } } },
+    { categories: { violence: false }, category_scores: { violence: null } },
+  ];
+
+  test("flags for OpenAI's clients and for typed services what it found", async () => {
+    fake.override = { body: JSON.stringify({ id: "1", model: "judge", results }) };
+    const whole = await client.moderations.create({ model: "sold", input: ["a", "b"] });
+    expect(whole.results.map(({ flagged }) => flagged)).toEqual([true, false]);
+    expect(whole.results[0]).toMatchObject(results[0] ?? {});
+    const typed = await moderate({ model: "sold", texts: ["a", "b"] });
+    expect(typed["results"]).toMatchObject([{ flagged: true, category_scores: { violence: 0.9 } }, { flagged: false }]);
+  });
+
+  test("is not believed that content is harmless which it marks", async () => {
+    fake.override = { body: JSON.stringify({ results: [{ flagged: false, categories: { violence: true } }] }) };
+    const { results: judged } = await client.moderations.create({ model: "sold", input: "a" });
+    expect(judged[0]?.flagged).toBe(true);
+  });
+});
+
+test("a client that hangs up pays what its upstream tells, once, and nothing stays held", async () => {
+  await management.account("hasty", 1_000_000_000n);
+  const key = await management.makeKey("hasty");
+  const hasty = new OpenAI({ baseURL: `${core.url}/v1`, apiKey: key.secret, maxRetries: 0 });
+  fake.override = { delayMs: 500 };
+  const gone = new AbortController();
+  const asked = hasty.moderations.create({ model: "sold", input: "one two three four" }, { signal: gone.signal });
+  await expect.poll(() => fake.requests.length).toBe(1);
+  gone.abort();
+  await expect(asked).rejects.toThrow();
+  await expect.poll(async () => String((await management.balance("hasty")).heldNanos)).toBe("0");
+  const { spentNanos } = await management.balance("hasty");
+  expect(spentNanos).toBeGreaterThanOrEqual(4n * TOKEN_NANOS);
+  expect(spentNanos).toBeLessThan(20n * TOKEN_NANOS);
+});
+
 test("a key without the scope is refused", async () => {
   const key = await management.makeKey("acme", { scopes: ["chat"] });
   const other = new OpenAI({ baseURL: `${core.url}/v1`, apiKey: key.secret, maxRetries: 0 });
@@ -101,21 +159,11 @@ test("a key without the scope is refused", async () => {
 });
 
 test("a typed service gets typed results", async () => {
-  const service = clientOf("tollgate.v1.InferenceService", core.grpc);
-  const moderate: DynamicUnary = Reflect.get(service, "moderate");
-  const metadata = new Metadata();
-  metadata.set("authorization", `Bearer ${secret}`);
-  const answer = await new Promise<Json>((resolve, reject) => {
-    moderate.call(service, { texts: ["harm", "peace"] }, metadata, {}, (error, value) =>
-      error ? reject(error) : resolve(value),
-    );
-  });
-  expect(answer).toMatchObject({
+  expect(await moderate({ texts: ["harm", "peace"] })).toMatchObject({
     model: "omni-moderation-latest",
     results: [
       { flagged: true, categories: { violence: true }, category_scores: { violence: 0.9 } },
       { flagged: false },
     ],
   });
-  service.close();
 });

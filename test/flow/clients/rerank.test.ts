@@ -37,6 +37,7 @@ function settings(url: string): string {
     `  llama-reranker: ${model("llama", TOKENS)}`,
     `  sglang-reranker: ${model("sglang", TOKENS)}`,
     `  resold: ${model("reseller", UNITS)}`,
+    `  one-variant: ${model("cohere", 'price: { units: { search_unit/fast: "2.00" } }')}`,
     `  chat-1: { targets: [{ upstream: vllm }], kind: chat, output_tokens_max: 10, ${TOKENS} }`,
     "",
   ].join("\n");
@@ -212,6 +213,7 @@ describe("units", () => {
   test.each([
     { model: "unpriced-units", unit: "search units" },
     { model: "unpriced-tokens", unit: "tokens" },
+    { model: "one-variant", unit: "search units" },
   ])("without a price are refused by name, and the upstream is never asked ($unit)", async ({ model, unit }) => {
     const answer = await post("/v2/rerank", { model, query: "x", documents: FRUITS });
     expect(answer.status).toBe(400);
@@ -220,6 +222,20 @@ describe("units", () => {
       message: expect.stringContaining(`no price for ${unit}`),
     });
     expect(fake.requests).toEqual([]);
+  });
+
+  test("count in limits of tokens by the length of the request", async () => {
+    const documents = Array.from({ length: 100 }, () => "words of it ".repeat(100));
+    const asked = { model: "rerank-v4", query: "x", documents };
+    const key = await management.makeKey("acme", { tokens_per_minute: "1000000" });
+    expect((await post("/v2/rerank", asked, key.secret)).status).toBe(200);
+    const figures = async (): Promise<number> => {
+      const { body } = await management.call("GET", `/keys/${key.id}`);
+      const told = body as { readonly key: { readonly figures: { readonly tokens_used: string } } };
+      return Number(told.key.figures.tokens_used);
+    };
+    await expect.poll(figures).toBeGreaterThan(20_000);
+    expect(await figures()).toBeLessThan(60_000);
   });
 
   test("are in the receipt, the sums of the day and the query, and the ledger is proven", async () => {
@@ -263,6 +279,16 @@ describe("what is asked and answered wrongly", () => {
     expect(fake.requests).toEqual([]);
   });
 
+  test.each(["Max_Tokens_Per_Doc", "maxTokensPerDoc", "maxChunksPerDoc"])(
+    "%s, which some server may read, is refused: the bound follows from the name",
+    async (name) => {
+      const answer = await post("/v2/rerank", { model: "resold", query: "x", documents: FRUITS, [name]: 9 });
+      expect(answer.status).toBe(400);
+      expect(answer.body["error"]).toMatchObject({ param: name });
+      expect(fake.requests).toEqual([]);
+    },
+  );
+
   test("an object with a text is sent to a server of texts as one", async () => {
     await post("/v1/rerank", {
       model: "rerank-v4",
@@ -277,6 +303,7 @@ describe("what is asked and answered wrongly", () => {
     '{"results":[{"index":9,"relevance_score":1}]}',
     '{"results":[{"index":0,"relevance_score":1},{"index":0,"relevance_score":1}]}',
     '{"results":[{"index":0}]}',
+    '{"results":[]}',
     "{}",
     "no JSON",
   ])("an answer that is none is the upstream's failure, and free: %s", async (body) => {
@@ -316,6 +343,14 @@ test("a long request is ranked as a short one, whatever its length", async () =>
     expect(answer.status).toBe(200);
     expect(answer.body["results"]).toMatchObject([{ index: 7 }]);
   }
+});
+
+test("an answer to a long request tells no document in place of one that nobody kept", async () => {
+  const documents = Array.from({ length: 1_000 }, (_, at) => (at === 0 ? "xxxx" : "stone ".repeat(100)));
+  const asked = { model: "rerank-v4", query: "x", documents, top_n: 1, return_documents: true };
+  const { body } = await post("/v2/rerank", asked);
+  expect(body["results"]).toMatchObject([{ index: 0 }]);
+  expect((body["results"] as readonly object[])[0]).not.toHaveProperty("document");
 });
 
 test("an estimate tells the units before they are used", async () => {

@@ -27,7 +27,7 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   // SGLang tells the bare list.
   const answer = objectOf(root) ?? {};
   const list = Array.isArray(root) ? root : (answer["results"] ?? answer["data"]);
-  if (!Array.isArray(list)) throw upstreamFailed("its answer holds no results");
+  if (!Array.isArray(list) || list.length === 0) throw upstreamFailed("its answer holds no results");
   const said = saidBy(asked);
   const results = ranked(listOf(list), asked?.facts.inputCount ?? Infinity).slice(0, said.resultsMax);
   const usage = usageOf(answer);
@@ -46,10 +46,10 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   };
 }
 
-/** A short request knows what it says; of a long one, the outline is read. */
+/** A short request knows what it says; of a long one, the outline is read, which holds none of the documents. */
 function saidBy(asked: WireRequest | undefined): Said {
   if (asked instanceof RerankRequest) return asked.said;
-  return asked?.source === undefined ? NOTHING_SAID : saidIn(asked.source.body);
+  return asked?.source === undefined ? NOTHING_SAID : { ...saidIn(asked.source.body), documents: [] };
 }
 
 /** A result as its upstream told it. */

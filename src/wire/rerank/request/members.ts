@@ -4,10 +4,13 @@ import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
 import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
 
+/** What of a document is read: the most units follow from it, so no other spelling of it may pass. */
+const LENGTHS = ["max_tokens_per_doc", "max_chunks_per_doc"] as const;
+
 export const MEMBERS = memberTable({
   ...ROUTED,
-  owned: ["model", "query", "documents", "top_n", "top_k", "return_documents", ...CACHE_MEMBERS],
-  plain: ["max_tokens_per_doc", "max_chunks_per_doc", "truncation", "truncate_prompt_tokens", "rank_fields", "user"],
+  owned: ["model", "query", "documents", "top_n", "top_k", "return_documents", ...LENGTHS, ...CACHE_MEMBERS],
+  plain: ["truncation", "truncate_prompt_tokens", "rank_fields", "user"],
 });
 
 /** A document's members are its writer's, whatever they are called. */

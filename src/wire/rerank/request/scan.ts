@@ -1,4 +1,5 @@
 /** The one pass over a body that asks for a ranking: what the gateway must know of it. */
+import { isAscii } from "node:buffer";
 import type { GatewayError } from "../../../base/errors.js";
 import { meterOf } from "../../../api/meters.js";
 import type { JsonCursor } from "../../json/cursor.js";
@@ -17,14 +18,12 @@ import { wrongValue } from "../../json/node.js";
 import { readOnlyFacts, type ReadOnlyMembers, scanReadOnly } from "../../request/read-only.js";
 import type { RequestFacts } from "../../wire.js";
 import { MEMBERS, OWN_WORDS } from "./members.js";
-import { DOCUMENT_TOKENS_DEFAULT, searchUnits } from "./scan-units.js";
+import { readTokens, readTokensMax, searchUnits } from "./scan-units.js";
 
 /** The most documents of one request: Cohere's own bound. */
 const DOCUMENTS_MAX = 10_000;
-/** What a model puts around a query and its document. */
-const MARK_BYTES = 8;
-/** About so many bytes are a token, where nobody counts. */
-const TOKEN_BYTES = 4;
+/** The most tokens of the template around a query and its document: Qwen3's has about 90. */
+const TEMPLATE_TOKENS_MAX = 128;
 /** A text of nothing: its two quotes. */
 const EMPTY_BYTES = 2;
 /** Members of a document that hold a picture, whose tokens do not follow from its bytes. */
@@ -37,6 +36,7 @@ const FIELDS: FieldChecks = new Map([
   ["top_n", integer(1)],
   ["top_k", integer(1)],
   ["max_tokens_per_doc", integer(1)],
+  ["max_chunks_per_doc", integer(1)],
   ["return_documents", FLAG],
 ]);
 
@@ -51,31 +51,43 @@ export interface Scan extends ReadOnlyMembers {
 
 interface Found {
   queryBytes: number;
+  queryStart: number;
   /** Of each document its bytes. */
   documents: readonly number[];
+  /** And about how many tokens. */
+  documentTokens: readonly number[];
   hasObjects: boolean;
   pictureCount: number;
 }
 
 /** Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest(body: Buffer): Scan {
-  const found: Found = { queryBytes: 0, documents: [], hasObjects: false, pictureCount: 0 };
+  const found: Found = {
+    queryBytes: 0,
+    queryStart: 0,
+    documents: [],
+    documentTokens: [],
+    hasObjects: false,
+    pictureCount: 0,
+  };
   const values = new Map<string, FieldValue>();
   const scanned = scanReadOnly(body, MEMBERS, OWN_WORDS, (cursor, key) => {
     const start = cursor.at;
     if (key === "documents" && cursor.kind() === "array") {
       values.set(key, true);
-      return refused(key, readDocuments(cursor, found));
+      return refused(key, readDocuments(body, cursor, found));
     }
     const isQuery = key === "query" && cursor.kind() === "string";
     const problem = checkField(FIELDS, cursor, key, values);
     if (!isQuery) return problem;
+    found.queryStart = start;
     found.queryBytes = cursor.at - start;
     return refused(key, found.queryBytes > EMPTY_BYTES ? undefined : "it must not be empty");
   });
   requireFields(values, ["model", "query", "documents"]);
-  const queryTokens = Math.ceil(found.queryBytes / TOKEN_BYTES);
-  return { ...scanned, facts: factsOf(found, values), hasObjects: found.hasObjects, queryTokens };
+  const { hasObjects, queryStart, queryBytes } = found;
+  const queryTokens = aboutTokens(body.subarray(queryStart, queryStart + queryBytes));
+  return { ...scanned, facts: factsOf(found, queryTokens, values), hasObjects, queryTokens };
 }
 
 function refused(key: string, problem: string | undefined): GatewayError | undefined {
@@ -83,24 +95,40 @@ function refused(key: string, problem: string | undefined): GatewayError | undef
 }
 
 /** Nothing is generated. The query is read once more with each document. */
-function factsOf(found: Found, values: ReadonlyMap<string, FieldValue>): RequestFacts {
-  const { queryBytes, documents, pictureCount } = found;
-  const documentTokensMax = Number(values.get("max_tokens_per_doc") ?? DOCUMENT_TOKENS_DEFAULT);
-  const documentBytes = documents.reduce((sum, bytes) => sum + bytes + MARK_BYTES, 0);
-  const unitsMax = searchUnits(queryBytes, documents, documentTokensMax);
-  const tokens = documents.map((bytes) => Math.ceil(bytes / TOKEN_BYTES));
-  const units = searchUnits(Math.ceil(queryBytes / TOKEN_BYTES), tokens, documentTokensMax);
-  const textBytes = documentBytes + queryBytes * documents.length;
+function factsOf(found: Found, queryTokens: number, values: ReadonlyMap<string, FieldValue>): RequestFacts {
+  const { queryBytes: bytes, queryStart: start, documents, documentTokens, pictureCount } = found;
+  const limits = { tokens: limitIn(values, "max_tokens_per_doc"), pieces: limitIn(values, "max_chunks_per_doc") };
+  const documentBytes = documents.reduce((sum, length) => sum + length + TEMPLATE_TOKENS_MAX, 0);
+  const unitsMax = searchUnits(bytes, documents, readTokensMax(limits));
+  const units = searchUnits(queryTokens, documentTokens, readTokens(limits));
+  const textBytes = documentBytes + bytes * documents.length;
   return {
     ...readOnlyFacts(String(values.get("model")), textBytes, documents.length, pictureCount),
     surface: "rerank",
+    repeated: { start, end: start + bytes, times: documents.length - 1 },
     metersMax: meterOf("search_unit", BigInt(unitsMax)),
     metersExpected: meterOf("search_unit", BigInt(units)),
   };
 }
 
-function readDocuments(cursor: JsonCursor, found: Found): string | undefined {
+function limitIn(values: ReadonlyMap<string, FieldValue>, key: string): number | undefined {
+  const value = values.get(key);
+  return typeof value === "number" ? value : undefined;
+}
+
+/** About so many bytes are a token, where nobody counts: of plain ASCII, and of other signs. */
+const TOKEN_BYTES = 4;
+const SIGN_BYTES = 2;
+
+function aboutTokens(text: Buffer): number {
+  let signBytes = 0;
+  if (!isAscii(text)) for (const byte of text) if (byte > 0x7f) signBytes++;
+  return Math.ceil((text.length - signBytes) / TOKEN_BYTES + signBytes / SIGN_BYTES);
+}
+
+function readDocuments(body: Buffer, cursor: JsonCursor, found: Found): string | undefined {
   const documents: number[] = [];
+  const tokens: number[] = [];
   let isWrong = false;
   cursor.enterArray();
   while (cursor.nextItem()) {
@@ -114,8 +142,10 @@ function readDocuments(cursor: JsonCursor, found: Found): string | undefined {
       cursor.skip();
     }
     documents.push(cursor.at - start);
+    tokens.push(aboutTokens(body.subarray(start, cursor.at)));
   }
   found.documents = documents;
+  found.documentTokens = tokens;
   if (isWrong) return "each document must be a string or an object";
   if (documents.length === 0) return "it must hold at least one document";
   return documents.length > DOCUMENTS_MAX ? `it must hold at most ${DOCUMENTS_MAX} documents` : undefined;
