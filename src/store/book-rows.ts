@@ -83,8 +83,9 @@ export function checkpointDigest({
   attempts,
   usage,
 }: HoldRow): Buffer {
-  const known: DigestedValue[] = operatorCostNanos === undefined ? [] : [operatorCostNanos];
   const meters = metersValue(usage);
+  // By the number of values the proof knows which of them they are.
+  const known: DigestedValue[] = operatorCostNanos === undefined && meters === null ? [] : [operatorCostNanos ?? null];
   if (meters !== null) known.push(meters);
   return digestOf(sequence, costNanos, upstream, attempts, ...tokensOf(usage), ...known);
 }

@@ -1,4 +1,6 @@
 /** The proof of the accounts' chains, row by row: each hash fits its transfer, its record and the one before it. */
+import assert from "node:assert/strict";
+import { metersIn, metersText } from "../api/meters.js";
 import { CHAIN_START, holdRecord, leaseRecord, noteRecord, transferHash, usageRecord } from "../ledger/hash-chain.js";
 import { type Transfer, transferId } from "../ledger/transfer.js";
 import { hexOf } from "./digest.js";
@@ -130,6 +132,8 @@ function recordOf(row: ChainColumns): string {
   if (row.kind === "lease" || row.kind === "return")
     return `${terms}${leaseRecord({ nodeId: row.node_id, keyId: row.key_id })}`;
   if (row.usage_source === null) return terms;
+  // Sums read the text itself: one that no reader takes must not pass as none.
+  assert.equal(metersText(metersIn(row.meters)), row.meters ?? "");
   const usage = usageRecord({
     usageSource: Number(row.usage_source),
     chargedNanos: row.posted_nanos,

@@ -40,11 +40,8 @@ function accounts(freeze: readonly string[], limits: readonly string[]): Digeste
   return rows("account", `account WHERE ${isFrozen} AND ${isLimited}`, "digest", [...ACCOUNT, ...freeze, ...limits]);
 }
 
-function checkpoints(cost: readonly string[], meters: readonly string[]): DigestedRows {
-  const isCostKnown = `operator_cost_nanos IS ${cost.length === 0 ? "" : "NOT "}NULL`;
-  const isMetered = `meters IS ${meters.length === 0 ? "" : "NOT "}NULL`;
-  const from = `checkpoint WHERE ${isCostKnown} AND ${isMetered}`;
-  return rows("checkpoint of the hold", from, "digest", [...CHECKPOINT, ...cost, ...meters]);
+function checkpoints(condition: string, known: readonly string[]): DigestedRows {
+  return rows("checkpoint of the hold", `checkpoint WHERE ${condition}`, "digest", [...CHECKPOINT, ...known]);
 }
 
 function keys(maker: readonly string[], user: readonly string[]): DigestedRows {
@@ -56,7 +53,9 @@ function keys(maker: readonly string[], user: readonly string[]): DigestedRows {
 
 export const DIGESTED: readonly DigestedRows[] = [
   ...[[], FREEZE].flatMap((freeze) => [[], LIMITS].map((limits) => accounts(freeze, limits))),
-  ...[[], ["operator_cost_nanos"]].flatMap((cost) => [[], ["meters"]].map((meters) => checkpoints(cost, meters))),
+  checkpoints("meters IS NULL AND operator_cost_nanos IS NULL", []),
+  checkpoints("meters IS NULL AND operator_cost_nanos IS NOT NULL", ["operator_cost_nanos"]),
+  checkpoints("meters IS NOT NULL", ["operator_cost_nanos", "meters"]),
   ...[[], ["maker_id"]].flatMap((maker) => [[], USER].map((user) => keys(maker, user))),
   rows("archive", "archive", "digest", ARCHIVE_VALUES),
   rows("archive of the account", "archive_account", "digest", ARCHIVE_ACCOUNT_VALUES),

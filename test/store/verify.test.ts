@@ -11,7 +11,7 @@ import { openSnapshot } from "../../src/store/sqlite/database-file.js";
 import { verifyDatabase } from "../../src/store/sqlite/verify.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { recover } from "../ledger/cases.js";
-import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
+import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, usage as usageOf, voidOf } from "../ledger/operations.js";
 import { openForTest } from "./directory.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { createDatabase, postgresMissing } from "../support/postgres.js";
@@ -57,7 +57,7 @@ async function fill(store: Store): Promise<void> {
     settleOf({ requestId: "over", costNanos: 49n }),
     voidOf({ requestId: "voided", operatorCostNanos: 1n }),
     checkpointOf({ requestId: "recovered" }),
-    checkpointOf({ requestId: "held", operatorCostNanos: 1n }),
+    checkpointOf({ requestId: "held", operatorCostNanos: 1n, usage: usageOf(3n) }),
   ]);
   for (const [at, made] of MADE.entries()) {
     const own = { id: `key_${at + 1}`, digest: new Uint8Array([at + 1]), ...made };
@@ -153,6 +153,9 @@ const TAMPERED: readonly (readonly [sql: string, problem: string])[] = [
   [`UPDATE transfer SET input_tokens = 1 WHERE ${usage("voided")}`, "(v:voided) was changed"],
   [`UPDATE transfer SET attempt_log = '[]' WHERE ${usage("voided")}`, "(v:voided) was changed"],
   [`UPDATE transfer SET attempt_log = NULL WHERE ${usage("over")}`, "(s:over) was changed"],
+  ...["x", "[1]", '["x"]', "{}", '[["search_unit","",1.5]]', '[["search_unit","",-1]]', '[["search_unit"]]'].map(
+    (meters) => [`UPDATE transfer SET meters = '${meters}' WHERE ${usage("over")}`, "(s:over) was changed"] as const,
+  ),
   [`UPDATE transfer SET attempt_log = '' WHERE ${usage("recovered")}`, "(s:recovered) was changed"],
   ["UPDATE account SET credits_posted = 1000 WHERE id = 'acme'", "The account acme does not equal its transfers"],
   ["UPDATE account SET debits_posted = 1000 WHERE id = 'acme'", "The account acme is below zero"],
@@ -165,6 +168,10 @@ const TAMPERED: readonly (readonly [sql: string, problem: string])[] = [
   ["UPDATE account SET tokens_per_minute = 1 WHERE id = 'acme'", "The account acme was changed: its digest"],
   ["UPDATE account SET model_limits = x'4200' WHERE id = 'acme'", "The account acme was changed: its digest"],
   ["UPDATE checkpoint SET cost_nanos = 1", "The checkpoint of the hold"],
+  [
+    "UPDATE checkpoint SET operator_cost_nanos = NULL, meters = '1' WHERE operator_cost_nanos = 1 AND meters IS NULL",
+    "The checkpoint of the hold",
+  ],
   ["UPDATE checkpoint SET operator_cost_nanos = NULL", "The checkpoint of the hold"],
   [`UPDATE transfer SET operator_cost_nanos = 2 WHERE ${usage("settled")}`, "(s:settled) was changed"],
   [`UPDATE transfer SET operator_cost_nanos = NULL WHERE ${usage("voided")}`, "(v:voided) was changed"],

@@ -25,10 +25,16 @@ WHERE newest <> gone + there`;
 const FILE = `SELECT 'The database file is damaged: ' || integrity_check || '.' FROM pragma_integrity_check
 WHERE integrity_check <> 'ok'`;
 
+/** The column where it is a JSON list of lists, so that no other text ends a proof. */
+function listIn(column: string): string {
+  const others = `SELECT 1 FROM json_each(${column}) WHERE type <> 'array'`;
+  return `CASE WHEN json_valid(${column}) THEN CASE WHEN NOT EXISTS (${others}) THEN ${column} END END`;
+}
+
 export const DIALECT: SqlDialect = {
   day: (timeMs) => `strftime('%Y-%m-%d', ${timeMs} / 1000, 'unixepoch')`,
   month: (timeMs) => `strftime('%Y-%m', ${timeMs} / 1000, 'unixepoch')`,
-  eachMeter: (column) => `json_each(${column}) AS meter`,
+  eachMeter: (column) => `json_each(${listIn(column)}) AS meter`,
 };
 
 const CHECKS: readonly Check[] = [
