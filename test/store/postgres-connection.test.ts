@@ -1,4 +1,5 @@
 /** The way to a real PostgreSQL: what it must be, what is bounded, and what happens where it is away. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
@@ -236,6 +237,35 @@ describe.skipIf(postgresMissing)("the schema", () => {
       await migrate(database, steps, []);
       await database.script("ALTER TABLE tollgate_schema DROP COLUMN steps");
       await expect(migrate(database, steps, [])).rejects.toThrow("whose schema version 1 was never released");
+    });
+  });
+
+  test("waits for a long reader of a table that it changes, and keeps nobody else waiting", async () => {
+    await opened(await makeDatabase(), async (database) => {
+      await migrate(database, steps.slice(0, 1), []);
+      let read = (): void => undefined;
+      const reading = new Promise<void>((resolve) => (read = resolve));
+      let begun = (): void => undefined;
+      const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+      const reader = database.transact(
+        async (session) => {
+          await session.rows(sql("SELECT id FROM thing"));
+          begun();
+          await reading;
+        },
+        { snapshot: true },
+      );
+      await hasBegun;
+      const migrating = migrate(database, steps, []);
+      // Each is refused after 3 s where it stands behind the migration.
+      for (let id = 10n; id < 13n; id++) {
+        await database.run(sql("INSERT INTO thing VALUES ($1)"), [id]);
+        await sleep(700);
+      }
+      read();
+      await Promise.all([reader, migrating]);
+      const ids = [2n, 3n, 10n, 11n, 12n].map((id) => ({ id }));
+      expect(await database.rows(sql("SELECT id FROM thing ORDER BY id"))).toEqual(ids);
     });
   });
 

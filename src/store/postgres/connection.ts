@@ -1,7 +1,8 @@
 /** The way to PostgreSQL: bounded pools of connections, transactions with bounded times, and what runs once more. */
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { GatewayError } from "../../base/errors.js";
-import { endsConnection, isTaken, mayRunAgain, messageOf, refusalOf, UnusableDatabase } from "./failure.js";
+import { endsConnection, isLocked, isTaken, mayRunAgain, messageOf, refusalOf, UnusableDatabase } from "./failure.js";
 import { checkServer } from "./server-check.js";
 import { needsStandIn, STAND_IN, withNul, withoutNul } from "../nul-escape.js";
 import type { Sql } from "./sql.js";
@@ -26,6 +27,12 @@ const WRITERS_MAX = 3;
 const READERS_MAX = 8;
 /** As many as wait for SQLite: what bounds its callers, such as 1,024 keys looked up at once, bounds them here too. */
 const WAITING_MAX = 10_000;
+/**
+ * What changes tables gives up a lock after this long and tries again later: while it waits, everybody who comes after
+ * it waits behind it, and what it waits for may be a proof that reads for an hour.
+ */
+const TABLE_LOCK_MS = 1_000;
+const TABLE_PAUSE_MS = 500;
 /** How often a transaction runs again that others were in the way of. */
 const RUNS_MAX = 10;
 
@@ -74,6 +81,7 @@ export interface TransactionOptions {
   readonly snapshot?: boolean;
   /** In the place of the bounds of a request: a migration or a proof takes its time. */
   readonly statementMs?: number;
+  readonly lockMs?: number;
 }
 
 export class Postgres implements Session {
@@ -141,6 +149,20 @@ export class Postgres implements Session {
     return this.#again(this.#readers, work, options);
   }
 
+  /** The same for what changes tables, which tries for so long to get its locks without keeping anybody waiting. */
+  async change<Result>(work: (session: Session) => Promise<Result>, changeMs: number): Promise<Result> {
+    const options = { statementMs: changeMs, lockMs: TABLE_LOCK_MS };
+    const endMs = performance.now() + changeMs;
+    for (;;) {
+      try {
+        return await this.#again(this.#readers, work, options, mayRunAgain, isLocked);
+      } catch (error) {
+        if (!isLocked(error) || performance.now() > endMs) throw toldOf(error);
+        await sleep(TABLE_PAUSE_MS);
+      }
+    }
+  }
+
   /**
    * The same for a batch of the ledger, which does not wait for a reader's connection. It runs again also where another
    * made a row of its meanwhile: the next run finds that.
@@ -162,6 +184,7 @@ export class Postgres implements Session {
     work: (session: Session) => Promise<Result>,
     options: TransactionOptions,
     runsAgain: (error: unknown) => boolean = mayRunAgain,
+    passes: (error: unknown) => boolean = () => false,
   ): Promise<Result> {
     for (let left = RUNS_MAX - 1; ; left -= 1) {
       try {
@@ -169,9 +192,10 @@ export class Postgres implements Session {
           pool,
           (client) =>
             inTransaction(client, new ClientSession(client, this.isPooled, options.statementMs), work, options),
-          runsAgain,
+          (error) => runsAgain(error) || passes(error),
         );
       } catch (error) {
+        if (passes(error)) throw error;
         if (left === 0 || !runsAgain(error)) throw toldOf(error);
       }
     }
@@ -249,12 +273,12 @@ async function inTransaction<Result>(
   client: pg.ClientBase,
   session: ClientSession,
   work: (session: Session) => Promise<Result>,
-  { snapshot = false, statementMs = STATEMENT_MS }: TransactionOptions,
+  { snapshot = false, statementMs = STATEMENT_MS, lockMs = Math.max(LOCK_MS, statementMs / 2) }: TransactionOptions,
 ): Promise<Result> {
   const isQuick = !snapshot && statementMs === STATEMENT_MS;
   const begun = session.begin(
     `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};` +
-      `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${Math.max(LOCK_MS, statementMs / 2)};` +
+      `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${lockMs};` +
       `SET LOCAL idle_in_transaction_session_timeout = ${isQuick ? IDLE_WRITER_MS : IDLE_READER_MS}`,
   );
   try {

@@ -23,6 +23,11 @@ export function mayRunAgain(error: unknown): boolean {
   return AGAIN.has(error.code) || FORGOTTEN.has(error.code);
 }
 
+/** True where a lock did not come in time. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "55P03";
+}
+
 /** True for a row that is there already. */
 export function isTaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "23505";

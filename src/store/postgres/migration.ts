@@ -61,9 +61,7 @@ export async function migrate(
   // Most starts find all done, and wait for nobody.
   const before = await database.transact(versionOf);
   if (before === undefined || before.version < newest)
-    await database.transact((session) => migrateLocked(session, migrations, database.place), {
-      statementMs: MIGRATION_MS,
-    });
+    await database.change((session) => migrateLocked(session, migrations, database.place), MIGRATION_MS);
   const [copy] = await database.rows<{ found: boolean }>(COPY_BEGUN);
   if (copy?.found === true && !isCopying)
     throw new UnusableDatabase(
