@@ -24,3 +24,7 @@ CREATE TABLE usage_day_meter (${DAY_METERS}
 CREATE TABLE archive_day_meter (${DAY_METERS}
 ) STRICT, WITHOUT ROWID;
 `;
+
+export const METERS_BY_ACCOUNT = `
+CREATE INDEX usage_day_meter_account ON usage_day_meter (account_id, day);
+`;

@@ -4,7 +4,7 @@
  */
 import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS_POSTGRES } from "../archive-schema.js";
-import { METERS } from "../meter-schema.js";
+import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
@@ -122,4 +122,5 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
     sql: inPostgres(METERS).replace("DROP VIEW usage;\nCREATE VIEW", "CREATE OR REPLACE VIEW"),
     serves: { version: 1, program: "0.1.0" },
   },
+  { version: 4, sql: METERS_BY_ACCOUNT, serves: { version: 1, program: "0.1.0" } },
 ];

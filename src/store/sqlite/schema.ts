@@ -1,7 +1,7 @@
 /** The tables, as steps from each version of the schema to the next. A step that was released never changes. */
 import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS } from "../archive-schema.js";
-import { METERS } from "../meter-schema.js";
+import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
 import { TOKEN_COLUMNS_TABLE } from "../token-columns.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
@@ -283,4 +283,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: TABLES + MAKE_IDENTITY + MAKE_AUDIT_HEAD + triggers() + ARCHIVE_TRIGGERS },
   { version: 2, sql: LINK_GIVERS },
   { version: 3, sql: METERS },
+  { version: 4, sql: METERS_BY_ACCOUNT },
 ];
