@@ -182,7 +182,7 @@ export interface RerankRequest {
   model: string;
   /** What the documents are compared with. Required without a source. */
   query: string;
-  /** The documents, from 1 to 10,000. Required without a source. */
+  /** The documents, from 1 to 10,000, of at most 256 KiB together; more come as a source. Required without one. */
   documents: string[];
   /** The most results, at least 1. Absent: all documents. */
   resultsMax?:
@@ -220,7 +220,7 @@ export interface RerankResult {
 export interface ModerateRequest {
   /** The identifier of the model, as ModelService lists it. Empty: omni-moderation-latest. */
   model: string;
-  /** The texts to judge, from 1 to 2,048. Required without a source. */
+  /** The texts to judge, from 1 to 2,048, of at most 256 KiB together; more come as a source. Required without one. */
   texts: string[];
   /** A client's own body in the wire format openai-moderations, in place of the fields above. Absent: there are texts. */
   source?: Source | undefined;

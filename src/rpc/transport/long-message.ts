@@ -12,7 +12,9 @@ import {
   FrontServiceService,
   Generation,
   InferenceServiceService,
+  ModerateRequest,
   Prompt,
+  RerankRequest,
   Source,
 } from "../../api/index.js";
 import type { Method } from "../../api/channel.js";
@@ -23,8 +25,9 @@ import { hasManyFields } from "./typed-weight.js";
 const PLAIN_BYTES_MAX = 256 * 1024;
 /** The longest list of texts in the typed form. */
 const TEXTS_BYTES_MAX = 2 * 1024 * 1024;
-/** The most fields of a message whose outermost ones are all that is read of it. */
+/** The most fields of a message whose outermost ones are all that is read of it, and of a list of documents. */
 const FIELDS_MAX = 4_096;
+const DOCUMENTS_MAX = 10_000;
 
 /** Numbers of fields in the protocol. */
 const GENERATION = 1;
@@ -34,13 +37,12 @@ const SOURCE_BODY = 2;
 const EMBED_TEXTS = 2;
 const EMBED_SOURCE = 4;
 const ESTIMATE_EMBEDDING = 2;
-/** By method, the field of a source that stands beside fields which are never long. */
-const BESIDE: ReadonlyMap<string, number> = new Map([
-  [InferenceServiceService.rerank.path, 5],
-  [InferenceServiceService.moderate.path, 3],
-]);
+const ESTIMATE_RERANK = 3;
+const ESTIMATE_MODERATION = 4;
+const RERANK_SOURCE = 5;
+const MODERATE_SOURCE = 3;
 
-const { streamGenerate, generate, countTokens, embed, estimateCost } = InferenceServiceService;
+const { streamGenerate, generate, countTokens, embed, rerank, moderate, estimateCost } = InferenceServiceService;
 const { reportUndelivered } = FrontServiceService;
 const GENERATING: ReadonlySet<string> = new Set([streamGenerate.path, generate.path, countTokens.path]);
 /** Methods that ask for what is translated, and their messages. */
@@ -49,8 +51,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   [generate.path, "tollgate.v1.GenerateRequest"],
   [countTokens.path, "tollgate.v1.CountTokensRequest"],
   [embed.path, "tollgate.v1.EmbedRequest"],
-  [InferenceServiceService.rerank.path, "tollgate.v1.RerankRequest"],
-  [InferenceServiceService.moderate.path, "tollgate.v1.ModerateRequest"],
+  [rerank.path, "tollgate.v1.RerankRequest"],
+  [moderate.path, "tollgate.v1.ModerateRequest"],
   [estimateCost.path, "tollgate.v1.EstimateCostRequest"],
 ]);
 
@@ -67,25 +69,15 @@ export function decodeRequest(
     const message = method.requestDeserialize(short(rest));
     return Object.assign({}, message, { generation: generationOf(fields.get(GENERATION)) });
   }
-  const beside = BESIDE.get(method.path);
-  if (beside !== undefined) {
-    const { rest, fields } = split(bytes, [beside]);
-    const source = fields.get(beside);
-    if (rest.length > PLAIN_BYTES_MAX) throw bodyTooLarge(PLAIN_BYTES_MAX);
-    return Object.assign({}, method.requestDeserialize(rest), source && { source: sourceOf(source) });
-  }
   switch (method.path) {
     case embed.path:
       return embeddingOf(bytes);
-    case estimateCost.path: {
-      const { rest, fields } = split(bytes, [GENERATION, ESTIMATE_EMBEDDING]);
-      const embedding = fields.get(ESTIMATE_EMBEDDING);
-      return {
-        ...EstimateCostRequest.decode(short(rest)),
-        generation: generationOf(fields.get(GENERATION)),
-        embedding: embedding && estimatedOf(embedding),
-      };
-    }
+    case rerank.path:
+      return surfaceOf(bytes, RERANK_SOURCE, RerankRequest);
+    case moderate.path:
+      return surfaceOf(bytes, MODERATE_SOURCE, ModerateRequest);
+    case estimateCost.path:
+      return estimateOf(bytes);
     // Only our own front ends hand answers back, and they bound them.
     case reportUndelivered.path:
       return method.requestDeserialize(bytes);
@@ -93,6 +85,34 @@ export function decodeRequest(
       if (bytes.length > PLAIN_BYTES_MAX) throw bodyTooLarge(PLAIN_BYTES_MAX);
       return method.requestDeserialize(bytes);
   }
+}
+
+function estimateOf(bytes: Buffer): EstimateCostRequest {
+  const { rest, fields } = split(bytes, [GENERATION, ESTIMATE_EMBEDDING, ESTIMATE_RERANK, ESTIMATE_MODERATION]);
+  const embedding = fields.get(ESTIMATE_EMBEDDING);
+  const ranking = fields.get(ESTIMATE_RERANK);
+  const moderation = fields.get(ESTIMATE_MODERATION);
+  return {
+    ...EstimateCostRequest.decode(short(rest)),
+    generation: generationOf(fields.get(GENERATION)),
+    embedding: embedding && estimatedOf(embedding),
+    rerank: ranking && surfaceOf(ranking, RERANK_SOURCE, RerankRequest),
+    moderation: moderation && surfaceOf(moderation, MODERATE_SOURCE, ModerateRequest),
+  };
+}
+
+/** A request of a surface: what is long of it is a body. */
+function surfaceOf<Request extends RerankRequest | ModerateRequest>(
+  bytes: Buffer,
+  field: number,
+  type: { decode(bytes: Uint8Array): Request },
+): Request {
+  const { rest, fields } = split(bytes, [field], DOCUMENTS_MAX);
+  if (rest.length > PLAIN_BYTES_MAX) throw bodyTooLarge(PLAIN_BYTES_MAX);
+  const request = type.decode(rest);
+  const source = fields.get(field);
+  if (source !== undefined) request.source = sourceOf(source);
+  return request;
 }
 
 function generationOf(bytes: Buffer | undefined): Generation | undefined {
@@ -144,14 +164,14 @@ interface Split {
   readonly fields: ReadonlyMap<number, Buffer>;
 }
 
-/** Takes the wanted fields out. Nothing is copied of them. */
-function split(bytes: Buffer, wanted: readonly number[]): Split {
+/** Takes the wanted fields out. Nothing is copied of them. `listMax` fields may be items of one list. */
+function split(bytes: Buffer, wanted: readonly number[], listMax = 0): Split {
   const reader = new BinaryReader(bytes);
   const fields = new Map<number, Buffer>();
   const others: Buffer[] = [];
   for (let count = 1; reader.pos < reader.len; count += 1) {
     // Small fields by the million would take as long as what they are kept from.
-    if (count > FIELDS_MAX) throw bodyTooLarge(TYPED_BYTES_MAX);
+    if (count > FIELDS_MAX + listMax) throw bodyTooLarge(TYPED_BYTES_MAX);
     const start = reader.pos;
     const [field, type] = reader.tag();
     // A group may hold as many, and no message of the protocol has one.

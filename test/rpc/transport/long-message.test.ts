@@ -9,6 +9,7 @@ import {
   InferenceServiceService,
   KeyServiceService,
   Prompt,
+  type RerankRequest,
   Role,
   StreamGenerateRequest,
 } from "../../../src/api/index.js";
@@ -16,7 +17,7 @@ import { TYPED_FORM, TYPED_TEXTS } from "../../../src/api/typed-form.js";
 import { GatewayError } from "../../../src/base/errors.js";
 import { decodeRequest } from "../../../src/rpc/transport/long-message.js";
 
-const { streamGenerate, embed, estimateCost, countTokens } = InferenceServiceService;
+const { streamGenerate, embed, rerank, estimateCost, countTokens } = InferenceServiceService;
 const LONG = 100_000;
 
 function generation(input: Generation["input"]): Generation {
@@ -106,6 +107,27 @@ test.each([
 ])("$name without end are refused as too large", ({ method, bytes }) => {
   expect(() => decodeRequest(method, bytes)).toThrow(GatewayError);
   expect(() => decodeRequest(method, bytes)).toThrow(/larger/);
+});
+
+test.each([
+  { name: "10,000 documents", request: { query: "x", documents: Array.from({ length: 10_000 }, () => "a document") } },
+  { name: "a body", request: { query: "", documents: [], source: source(3 * LONG) } },
+])("a ranking and its estimate of $name are the same however long they are", ({ request }) => {
+  const ranking: RerankRequest = { model: "m", resultsMax: 3, source: undefined, ...request };
+  const message = rerank.requestSerialize(ranking);
+  expect(rerank.requestSerialize(decodeRequest(rerank, message) as RerankRequest).equals(message)).toBe(true);
+  const asked = { ...EstimateCostRequest.decode(new Uint8Array()), rerank: ranking };
+  const estimate = estimateCost.requestSerialize(asked);
+  const read = decodeRequest(estimateCost, estimate) as EstimateCostRequest;
+  expect(estimateCost.requestSerialize(read).equals(estimate)).toBe(true);
+});
+
+test("an estimate of a long judgement is the same as a short one's", () => {
+  const moderation = { model: "", texts: [], source: source(3 * LONG) };
+  const asked = { ...EstimateCostRequest.decode(new Uint8Array()), moderation };
+  const estimate = estimateCost.requestSerialize(asked);
+  const read = decodeRequest(estimateCost, estimate) as EstimateCostRequest;
+  expect(estimateCost.requestSerialize(read).equals(estimate)).toBe(true);
 });
 
 test("a long message with a group is refused as broken", () => {
