@@ -10,6 +10,7 @@ export const usageWords = {
   requests: "Requests",
   input: "Tokens in",
   output: "Tokens out",
+  meters: "Other units",
   cost: "Cost",
   total: "Total",
   csv: "Download CSV",

@@ -1,5 +1,6 @@
 /** The requests that are shown, as a file for a spreadsheet. Money is whole nano-USD and USD. */
 import type { RequestRecord } from "../../gen/console/usage_service.js";
+import { metersCell } from "../../src/api/meters.ts";
 import { money } from "../format.ts";
 import { csvOf } from "../parts/csv.ts";
 import { inputOf, outputOf } from "./tokens.ts";
@@ -14,6 +15,7 @@ const HEAD = [
   "state",
   "input_tokens",
   "output_tokens",
+  "meters",
   "charged_nanos",
   "charged_usd",
   "http_status",
@@ -35,6 +37,7 @@ export function requestsCsv(requests: readonly RequestRecord[]): string {
       state,
       inputOf(usage),
       outputOf(usage),
+      metersCell(usage?.meters ?? []),
       chargedNanos,
       money(chargedNanos),
       detail?.httpStatus ?? "",

@@ -1,5 +1,7 @@
 /** Sums of usage by one or two names, as the table and its file show them. */
 import type { UsageSum } from "../../gen/console/usage_service.js";
+import type { Meter } from "../../gen/console/usage.js";
+import { addedMeters, metersCell } from "../../src/api/meters.ts";
 import { csvOf } from "../parts/csv.ts";
 import { sumOf } from "../parts/series.ts";
 import { inputOf, outputOf } from "../requests/tokens.ts";
@@ -12,6 +14,8 @@ export interface Group {
   readonly failedCount: bigint;
   readonly inputTokens: bigint;
   readonly outputTokens: bigint;
+  /** Quantities of other units than tokens. */
+  readonly meters: readonly Meter[];
   readonly costNanos: bigint;
 }
 
@@ -30,19 +34,21 @@ export function groupOf(names: readonly string[], sums: readonly UsageSum[]): Gr
     failedCount: sumOf(sums, ({ errors }) => sumOf(Object.values(errors), (count) => count)),
     inputTokens: sumOf(sums, ({ usage }) => inputOf(usage)),
     outputTokens: sumOf(sums, ({ usage }) => outputOf(usage)),
+    meters: sums.reduce<Meter[]>((all, { usage }) => addedMeters(all, usage?.meters ?? []), []),
     costNanos: sumOf(sums, ({ costNanos }) => costNanos),
   };
 }
 
 /** What is shown, for a spreadsheet. Money is whole nano-USD and USD. */
 export function groupsCsv(heads: readonly string[], groups: readonly Group[], usd: (nanos: bigint) => string): string {
-  const head = [...heads, "requests", "failed", "input_tokens", "output_tokens", "cost_nanos", "cost_usd"];
-  const lines = groups.map(({ names, requestCount, failedCount, inputTokens, outputTokens, costNanos }) => [
+  const head = [...heads, "requests", "failed", "input_tokens", "output_tokens", "meters", "cost_nanos", "cost_usd"];
+  const lines = groups.map(({ names, requestCount, failedCount, inputTokens, outputTokens, meters, costNanos }) => [
     ...names,
     requestCount,
     failedCount,
     inputTokens,
     outputTokens,
+    metersCell(meters),
     costNanos,
     usd(costNanos),
   ]);

@@ -24,6 +24,7 @@ import { inputOf, outputOf } from "../requests/tokens.ts";
 import type { UsageGroup } from "../states.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { Grouping } from "./grouping.tsx";
+import { metersWords } from "../../src/api/meters.ts";
 import { type Group, groupOf, groupsCsv, groupsOf } from "./groups.ts";
 
 /** So many values of each column are named; the server adds up the others. */
@@ -171,6 +172,9 @@ function useNames(ids: readonly string[], areKnown: boolean): NameOf | undefined
   };
 }
 
+/** Only where something was sold by another unit. */
+const METERS: Column<Group> = { name: usageWords.meters, cell: ({ meters }) => metersWords(meters), isExtra: true };
+
 function columnsOf(by: readonly UsageGroup[], nameOf: NameOf, total: Group): readonly Column<Group>[] {
   const named = by.map((group, index): Column<Group> => ({
     name: usageWords.groups[group],
@@ -186,6 +190,7 @@ function columnsOf(by: readonly UsageGroup[], nameOf: NameOf, total: Group): rea
     { name: usageWords.failed, cell: ({ failedCount }) => count(failedCount), isNumber: true, isExtra: true },
     { name: usageWords.input, cell: ({ inputTokens }) => count(inputTokens), isNumber: true, isExtra: true },
     { name: usageWords.output, cell: ({ outputTokens }) => count(outputTokens), isNumber: true, isExtra: true },
+    ...(total.meters.length === 0 ? [] : [METERS]),
     { name: usageWords.cost, cell: ({ costNanos }) => <Money nanos={costNanos} isAligned />, isNumber: true },
   ];
 }

@@ -1,5 +1,6 @@
 /** What is written when a request has ended: its record, one log line and the metrics. */
 import { UsageSource } from "../api/index.js";
+import { metersCell } from "../api/meters.js";
 import type { GatewayError } from "../base/errors.js";
 import type { Hold } from "../ledger/ledger.js";
 import { count } from "../observe/metrics.js";
@@ -47,6 +48,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   count(counts.tokens, "cache_read", Number(usage.cacheReadTokens));
   count(counts.tokens, "output", Number(usage.outputTokens));
   count(counts.tokens, "reasoning", Number(usage.reasoningTokens));
+  for (const { unit, quantity } of usage.meters) count(counts.units, unit, Number(quantity));
   for (const { upstream: told, tokens } of outcome.uncharged) metrics.unbilledTokens.inc({ upstream: told }, tokens);
   const { doubt } = meter;
   if (doubt !== undefined) metrics.usageDoubts.inc({ upstream: meter.upstream, doubt });
@@ -71,6 +73,8 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
     usage_doubt: doubt,
     input_tokens: Number(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens),
     output_tokens: Number(usage.outputTokens + usage.reasoningTokens),
+    // Without other units the line does not have them.
+    meters: usage.meters.length === 0 ? undefined : metersCell(usage.meters),
     cost_nanos: String(costNanos),
     charged_nanos: String(chargedNanos),
     first_batch_ms: firstBatchMs === undefined ? null : Math.round(firstBatchMs),

@@ -10,6 +10,7 @@ class ModelCounts {
   readonly ends = new Map<string, number>();
   readonly sources = new Map<string, number>();
   readonly tokens = new Map<string, number>();
+  readonly units = new Map<string, number>();
   costNanos = 0;
 }
 
@@ -256,6 +257,12 @@ export class Metrics {
       "Tokens of all requests, free ones included.",
       "component",
       (counts) => counts.tokens,
+    );
+    this.#read(
+      "tollgate_units_total",
+      "What requests used in other units than tokens, such as `search_unit`.",
+      "unit",
+      (counts) => counts.units,
     );
     this.#read(
       "tollgate_usage_source_total",

@@ -6,6 +6,7 @@ import { clientOf, type DynamicUnary, type Json } from "../../support/dynamic-cl
 import { DOCUMENT_TOKENS, type FakeRerank, startFakeRerank } from "../../support/fake-rerank.js";
 import { type GatewayProcess, startGateway } from "../../support/gateway-process.js";
 import { Management } from "../../support/management.js";
+import { readMetrics } from "../../support/metrics-reading.js";
 
 /** Nano-USD for a search unit, and for a token. */
 const UNIT_NANOS = 2_000_000n;
@@ -251,6 +252,8 @@ describe("units", () => {
     const sums = async (): Promise<unknown> => (await management.call("GET", question)).body;
     await expect.poll(sums).toMatchObject({ sums: [{ values: ["rerank-v4"], usage: { meters } }] });
     expect(await management.verify()).toMatchObject({ holds: true });
+    const metrics = await readMetrics(core);
+    expect(metrics.value('tollgate_units_total{model="rerank-v4",unit="search_unit"}')).toBeGreaterThanOrEqual(2);
   });
 });
 
