@@ -3,13 +3,19 @@ import type { Meter, Price, Rate } from "../api/index.js";
 import { greater } from "../base/money.js";
 import { rateOf } from "./rates.js";
 
-/** In pico-USD, each meter rounded up. What has no rate costs nothing here: it is refused before it is asked for. */
+/**
+ * In pico-USD. What one rate is for is added up before its step and minimum count, and rounded up once. What has no
+ * rate costs nothing here: it is refused before it is asked for.
+ */
 export function meterPicos(meters: readonly Meter[], price: Price): bigint {
-  let picos = 0n;
+  if (meters.length === 0) return 0n;
+  const quantities = new Map<Rate, bigint>();
   for (const meter of meters) {
     const rate = rateOf(price, meter);
-    if (rate !== undefined) picos += ratePicos(meter.quantity, rate);
+    if (rate !== undefined) quantities.set(rate, (quantities.get(rate) ?? 0n) + meter.quantity);
   }
+  let picos = 0n;
+  for (const [rate, quantity] of quantities) picos += ratePicos(quantity, rate);
   return picos;
 }
 
@@ -17,21 +23,37 @@ export function meterPicos(meters: readonly Meter[], price: Price): bigint {
 export function meterPicosMax(metersMax: readonly Meter[], { rates }: Price): bigint {
   let picos = 0n;
   for (const { unit, quantity } of metersMax) {
-    let most = 0n;
-    for (const rate of rates) if (rate.unit === unit) most = greater(most, ratePicos(quantity, rate));
-    picos += most;
+    if (quantity === 0n) continue;
+    const ofUnit = rates.filter((rate) => rate.unit === unit);
+    const [only, ...others] = ofUnit;
+    if (only !== undefined) picos += others.length === 0 ? ratePicos(quantity, only) : mixedPicosMax(quantity, ofUnit);
   }
   return picos;
+}
+
+/** All of it at the dearest rate, and for each rate what its step and its minimum can add. */
+function mixedPicosMax(quantity: bigint, rates: readonly Rate[]): bigint {
+  let dearest = 0n;
+  let added = 0n;
+  for (const rate of rates) {
+    dearest = greater(dearest, roundedUp(quantity * rate.picos, rate.per));
+    added += ratePicos(1n, rate) + 1n;
+  }
+  return dearest + added;
 }
 
 function ratePicos(quantity: bigint, { picos, per, step, minimum }: Rate): bigint {
   if (quantity === 0n) return 0n;
   const charged = ceiled(greater(quantity, minimum), step);
-  return (charged * picos + per - 1n) / per;
+  return roundedUp(charged * picos, per);
 }
 
 function ceiled(quantity: bigint, step: bigint): bigint {
-  return ((quantity + step - 1n) / step) * step;
+  return roundedUp(quantity, step) * step;
+}
+
+function roundedUp(quantity: bigint, per: bigint): bigint {
+  return (quantity + per - 1n) / per;
 }
 
 /** A rate that is at least as dear as both, for any quantity. */

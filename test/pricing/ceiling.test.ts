@@ -3,6 +3,7 @@ import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import type { Meter, Price, PriceTier, TokenPrices, ToolUse, Usage } from "../../src/api/index.js";
 import { affordableOutputTokens, ceilingNanos } from "../../src/pricing/ceiling.js";
+import { meterPicos, meterPicosMax } from "../../src/pricing/meter-price.js";
 import { rateOf } from "../../src/pricing/rates.js";
 import { maxPrice } from "../../src/pricing/max-price.js";
 import { costNanos } from "../../src/pricing/price.js";
@@ -85,11 +86,14 @@ function split(total: number, cuts: readonly number[]): bigint[] {
   return edges.slice(1).map((edge, i) => BigInt(edge - (edges[i] ?? 0)));
 }
 
-/** A part of the most of each unit, of one variant. */
-function usedOf(metersMax: readonly Meter[], part: number, variant: string): Meter[] {
+const VARIANTS = ["", "large", "small", "tiny"];
+
+/** A part of the most of each unit, split among its variants. */
+function usedOf(metersMax: readonly Meter[], part: number, cuts: readonly number[]): Meter[] {
   return metersMax.flatMap(({ unit, quantity }) => {
-    const used = BigInt(Math.floor(Number(quantity) * part));
-    return used === 0n ? [] : [{ unit, variant, quantity: used }];
+    const parts = split(Math.floor(Number(quantity) * part), cuts);
+    const meters = VARIANTS.map((variant, at) => ({ unit, variant, quantity: parts[at] ?? 0n }));
+    return meters.filter(({ quantity: used }) => used > 0n);
   });
 }
 
@@ -104,8 +108,8 @@ describe("the ceiling", () => {
         fc.array(share, { minLength: 5, maxLength: 5 }),
         fc.array(share, { minLength: 2, maxLength: 2 }),
         fc.tuple(share, share),
-        fc.tuple(fc.boolean(), share),
-        (limits, price, inputCuts, outputCuts, [inputShare, outputShare], [isDowngraded, calledShare]) => {
+        fc.tuple(fc.boolean(), share, fc.array(share, { minLength: 3, maxLength: 3 })),
+        (limits, price, inputCuts, outputCuts, [inputShare, outputShare], [isDowngraded, calledShare, meterCuts]) => {
           const input = split(Math.floor(limits.inputTokensMax * inputShare), inputCuts);
           const output = split(Math.floor(limits.outputTokensMax * limits.candidateCount * outputShare), outputCuts);
           const usage: Usage = {
@@ -118,7 +122,7 @@ describe("the ceiling", () => {
             outputTokens: output[0] ?? 0n,
             reasoningTokens: output[1] ?? 0n,
             audioOutputTokens: output[2] ?? 0n,
-            meters: usedOf(limits.metersMax, calledShare, isDowngraded ? "large" : ""),
+            meters: usedOf(limits.metersMax, calledShare, meterCuts),
           };
           const served = {
             serviceTier: isDowngraded ? "" : limits.serviceTier,
@@ -130,6 +134,17 @@ describe("the ceiling", () => {
           expect(costNanos(usage, price, served)).toBeLessThanOrEqual(ceilingNanos(limits, price));
         },
       ),
+      RUNS,
+    );
+  });
+
+  test("covers other units alone, in several variants with steps and minimums of their own", () => {
+    const cuts = fc.array(share, { minLength: 3, maxLength: 3 });
+    fc.assert(
+      fc.property(asked.metersMax, prices, share, cuts, (metersMax, price, part, meterCuts) => {
+        const used = usedOf(metersMax, part, meterCuts);
+        expect(meterPicos(used, price)).toBeLessThanOrEqual(meterPicosMax(metersMax, price));
+      }),
       RUNS,
     );
   });
