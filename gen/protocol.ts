@@ -133,7 +133,7 @@ export const WORDS = {
   "tollgate.v1.TokenSource": {"0":"unspecified","1":"upstream","2":"tokenizer","3":"estimate"},
   "tollgate.v1.AccountState": {"0":"unspecified","1":"active","2":"frozen"},
   "tollgate.v1.AccountOrder": {"0":"unspecified","1":"available","2":"spent","3":"newest"},
-  "tollgate.v1.EntryKind": {"0":"unspecified","1":"hold","2":"settle","3":"void","4":"expire","5":"overage","6":"credit","7":"refund","8":"debit","9":"receivable"},
+  "tollgate.v1.EntryKind": {"0":"unspecified","1":"hold","2":"settle","3":"void","4":"expire","5":"overage","6":"credit","7":"refund","8":"debit","9":"receivable","10":"reserve","11":"return"},
   "tollgate.v1.AlertKind": {"0":"unspecified","1":"balance_low","2":"balance_days","3":"budget_share","4":"spend_rise","5":"error_share","6":"first_token_slow","7":"upstream_ejected","8":"credential_refused","9":"reload_refused","10":"overage","11":"proof_failed","12":"key_unused","13":"key_expiring","14":"model_retiring","15":"clock_skew"},
   "tollgate.v1.ActorKind": {"0":"unspecified","1":"key","2":"user","3":"cli","4":"file","5":"gateway"},
   "tollgate.v1.AuditDoor": {"0":"unspecified","1":"http","2":"grpc","3":"cli","4":"console","5":"file","6":"gateway"},

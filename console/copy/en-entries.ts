@@ -16,6 +16,8 @@ export const entryWords = {
     credit: "credit",
     refund: "refund",
     debit: "debit",
+    reserve: "set aside for a job",
+    return: "rest of a job returned",
     receivable: "owed to the operator",
   },
 } as const;

@@ -416,7 +416,7 @@ export const Entry: Shape = {
   actor: "s",
 };
 
-export type EntryKind = "unspecified" | "hold" | "settle" | "void" | "expire" | "overage" | "credit" | "refund" | "debit" | "receivable";
+export type EntryKind = "unspecified" | "hold" | "settle" | "void" | "expire" | "overage" | "credit" | "refund" | "debit" | "receivable" | "reserve" | "return";
 
 export const listEntries: Method<ListEntriesRequest, ListEntriesResponse> = {
   name: "ListEntries",

@@ -9,7 +9,7 @@ import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, MoneyLeaseRow, Note, Period } from "./rows.js";
 import type { OperatorTotal, Release, TotalKind, UsageDay, UsageRow } from "./rows.js";
-import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf } from "./rows.js";
+import { ACCOUNT_PERIODS, JOB_NODE, KEY_PERIODS, SOURCE_NONE, available, bucketOf } from "./rows.js";
 import { CHAIN_START, type ChainHead, linkTransfer } from "./hash-chain.js";
 import { type Transfer, type TransferContent, type TransferKind, transferId } from "./transfer.js";
 import { addUsage } from "./usage.js";
@@ -30,7 +30,7 @@ export class Book {
   readonly beats = new Map<string, number>();
   /** Credits by credit id. */
   readonly credits = new Map<string, Transfer>();
-  /** Refunds, debits and their receivables, by kind and id. */
+  /** Refunds, debits and their receivables, and the reserves of jobs, by kind and id. */
   readonly #corrections = new Map<string, Transfer>();
   /** The last transfer of all. If other processes write too, only its sequence counts: the driver sets the next one. */
   head: ChainHead = CHAIN_START;
@@ -50,7 +50,7 @@ export class Book {
     receivable: { kind: "receivable", nanos: 0n, addedNanos: 0n },
   };
 
-  /** By id: the leases that operations name, and all leases of accounts that need an exact hold or a recall. */
+  /** By id: those that operations name, jobs' reserves too, and all of accounts that need an exact hold or a recall. */
   readonly leases = new Map<string, MoneyLeaseRow>();
 
   readonly changedAccounts = new ChangedRows<Account>();
@@ -214,10 +214,10 @@ export class Book {
     }
   }
 
-  /** The leases of an account. All of them are in the book if a hold may recall them. */
+  /** The leases that nodes have of an account. All of them are in the book if a hold may recall them. */
   leasesOf(accountId: string): readonly MoneyLeaseRow[] {
     if (this.leases.size === 0) return [];
-    return [...this.leases.values()].filter((lease) => lease.accountId === accountId);
+    return [...this.leases.values()].filter((lease) => lease.accountId === accountId && lease.nodeId !== JOB_NODE);
   }
 
   /**
@@ -276,7 +276,7 @@ export class Book {
     addUsage(sums.usage, row.usage);
   }
 
-  /** The refund, debit or receivable with this id, if there is one. */
+  /** The refund, debit, receivable or reserve with this id, if there is one. */
   correction(kind: TransferKind, id: string): Transfer | undefined {
     return this.#corrections.get(`${kind} ${id}`);
   }

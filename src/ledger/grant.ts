@@ -5,11 +5,14 @@ import { available } from "./rows.js";
 import type { Account, BudgetOwner, BudgetRow, Period } from "./rows.js";
 import { lesser } from "../base/money.js";
 
+/** What is asked for, and under which budgets of a key. */
+export type GrantTerms = Pick<HoldOperation, "keyId" | "budgets" | "amountNanos" | "leastNanos">;
+
 /**
  * What the balance and the budgets leave of an amount, or the shortage. A shortage that remains when all running calls
  * end is reported before one that does not.
  */
-export function grantOf(account: Account, operation: HoldOperation, counters: readonly BudgetRow[]): bigint | Shortage {
+export function grantOf(account: Account, operation: GrantTerms, counters: readonly BudgetRow[]): bigint | Shortage {
   const { leastNanos: neededNanos, amountNanos: wantedNanos, budgets } = operation;
   const availableNanos = available(account);
   let amountNanos = lesser(wantedNanos, availableNanos);

@@ -6,8 +6,11 @@ import { type BudgetOwner, type Period, resetTimeMs } from "./rows.js";
 /** The `retry-after` for money that running calls hold: their end is unknown, and many end within seconds. */
 const HELD_RETRY_AFTER_MS = 1_000;
 
+/** Who asked for money, and when. */
+type Asker = Pick<HoldOperation, "requestId" | "accountId" | "keyId" | "nowMs">;
+
 /** The refusal for a result that is not a grant. */
-export function holdRefusal(result: LedgerResult, operation: HoldOperation): GatewayError {
+export function holdRefusal(result: LedgerResult, operation: Asker): GatewayError {
   const { requestId, accountId } = operation;
   switch (result.kind) {
     case "balance_too_low":
@@ -41,7 +44,7 @@ export function holdRefusal(result: LedgerResult, operation: HoldOperation): Gat
   return new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: result });
 }
 
-function holderOf(shortage: Shortage, operation: HoldOperation): string {
+function holderOf(shortage: Shortage, operation: Asker): string {
   return shortage.kind === "balance_too_low" ? `account ${operation.accountId}` : ownerOf(shortage, operation);
 }
 
@@ -60,7 +63,7 @@ export function balanceHeld(shortage: Shortage, owner: string): GatewayError {
 
 function ownerOf(
   { owner, makerId }: { readonly owner: BudgetOwner; readonly makerId?: string | undefined },
-  { keyId, accountId }: HoldOperation,
+  { keyId, accountId }: Asker,
 ): string {
   return owner === "key" ? `key ${makerId ?? keyId}` : `account ${accountId}`;
 }

@@ -1,10 +1,10 @@
 /** How money is held for a request: exactly, from the free balance, or from a lease of the requesting node. */
 import type { Book } from "./book.js";
-import { grantOf } from "./grant.js";
+import { grantOf, type GrantTerms } from "./grant.js";
 import { leaseFor, recallAll, withoutLeases } from "./lease-rules.js";
 import type { HoldOperation, LedgerResult, Shortage } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
-import { type BudgetRow, type HoldRow, type MoneyLeaseRow, isAmount } from "./rows.js";
+import { type Account, type BudgetRow, type HoldRow, type MoneyLeaseRow, isAmount } from "./rows.js";
 import { holdRecord } from "./hash-chain.js";
 import type { TransferContent } from "./transfer.js";
 
@@ -28,20 +28,28 @@ export function hold(book: Book, operation: HoldOperation): LedgerResult {
   }
   if (account.frozen) return { kind: "account_frozen" };
   const counters = book.counters(operation.keyId, accountId, operation.nowMs);
-  const grant = grantOf(account, operation, counters);
-  if (grant !== wantedNanos) {
-    const leases = book.leasesOf(accountId);
-    if (leases.length > 0) {
-      const refusal = whileLeased(book, operation, { grant, counters, leases });
-      if (refusal !== undefined) return refusal;
-    }
-  }
+  const grant = grantExactly(book, operation, account, counters);
   if (typeof grant !== "bigint") return grant;
   openHold(book, operation, counters, grant);
   return { kind: "held", amountNanos: grant };
 }
 
+/** What of the free balance may be held, or the refusal. Leases that have what is missing are recalled. */
+export function grantExactly(
+  book: Book,
+  terms: GrantTerms,
+  account: Account,
+  counters: readonly BudgetRow[],
+): bigint | LedgerResult {
+  const grant = grantOf(account, terms, counters);
+  if (grant === terms.amountNanos) return grant;
+  const leases = book.leasesOf(account.id);
+  if (leases.length === 0) return grant;
+  return whileLeased(book, terms, { account, grant, counters, leases }) ?? grant;
+}
+
 interface Leased {
+  readonly account: Account;
   /** What is free without the leased money. */
   readonly grant: bigint | Shortage;
   readonly counters: readonly BudgetRow[];
@@ -53,21 +61,20 @@ interface Leased {
  * is in shortage from then on. What would be refused even with that money is refused at once. Undefined: the grant
  * stands.
  */
-function whileLeased(book: Book, operation: HoldOperation, leased: Leased): LedgerResult | undefined {
-  const { grant, counters, leases } = leased;
-  const account = book.account(operation.accountId);
+function whileLeased(book: Book, terms: GrantTerms, leased: Leased): LedgerResult | undefined {
+  const { account, grant, counters, leases } = leased;
   const back = withoutLeases(account, counters, leases);
-  const whole = grantOf(back.account, operation, back.counters);
+  const whole = grantOf(back.account, terms, back.counters);
   if (typeof whole !== "bigint") return whole;
   // Who could be given all that there is, or is given enough while the leases are on their way, need not wait.
   if (typeof grant === "bigint" && (grant === whole || leases.every(({ recalled }) => recalled))) return undefined;
   const others = leases.filter(({ recalled }) => !recalled);
-  book.setShort(account, true);
+  book.setShort(book.account(account.id), true);
   const heldNanos = leases.reduce((sum, { restNanos }) => sum + restNanos, 0n);
-  return { kind: "recalling", shortage: shortageOf(grant, operation, heldNanos), leases: recallAll(book, others) };
+  return { kind: "recalling", shortage: shortageOf(grant, terms, heldNanos), leases: recallAll(book, others) };
 }
 
-function shortageOf(grant: bigint | Shortage, { leastNanos }: HoldOperation, heldNanos: bigint): Shortage {
+function shortageOf(grant: bigint | Shortage, { leastNanos }: GrantTerms, heldNanos: bigint): Shortage {
   if (typeof grant !== "bigint") return grant;
   return { kind: "balance_too_low", availableNanos: grant, heldNanos, neededNanos: leastNanos };
 }

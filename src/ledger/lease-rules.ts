@@ -9,6 +9,7 @@ import { freeOf } from "./grant.js";
 import type { HoldOperation, MoneyLeaseName, MoneyLeaseOperation, LedgerResult, RecallOperation } from "./operation.js";
 import { type Account, type BudgetRow, type MoneyLeaseRow } from "./rows.js";
 import { leaseRecord } from "./hash-chain.js";
+import type { Transfer } from "./transfer.js";
 import { lesser } from "../base/money.js";
 
 /**
@@ -41,20 +42,16 @@ export function lease(book: Book, operation: MoneyLeaseOperation): LedgerResult 
   }
   book.setShort(account, false);
   const amountNanos = lesser(operation.amountNanos, freeNanos / SHARE);
-  const row: MoneyLeaseRow = {
-    id: leaseId,
-    nodeId,
-    accountId,
-    keyId,
-    createTimeMs: nowMs,
-    counters,
-    restNanos: amountNanos,
-    recalled: false,
-    changed: false,
-  };
-  move(book, row, "lease", amountNanos, nowMs);
-  book.addLease(row);
+  addLease(book, { id: leaseId, nodeId, accountId, keyId, createTimeMs: nowMs, counters, restNanos: amountNanos });
   return leased(account, amountNanos);
+}
+
+/** Sets the money of a new lease aside. */
+export function addLease(book: Book, said: Omit<MoneyLeaseRow, "recalled" | "changed">): Transfer {
+  const row: MoneyLeaseRow = { ...said, recalled: false, changed: false };
+  const transfer = move(book, row, "lease", row.restNanos, row.createTimeMs);
+  book.addLease(row);
+  return transfer;
 }
 
 function leased(account: Account, amountNanos: bigint): LedgerResult {
@@ -128,10 +125,11 @@ function isSameCounter(one: BudgetRow, other: BudgetRow): boolean {
   return same && one.period === other.period && one.bucket === other.bucket;
 }
 
-function move(book: Book, row: MoneyLeaseRow, kind: "lease" | "return", pendingNanos: bigint, nowMs: number): void {
+function move(book: Book, row: MoneyLeaseRow, kind: "lease" | "return", pendingNanos: bigint, nowMs: number): Transfer {
   const { accountId, id: causeId } = row;
   const said = { kind, accountId, causeId, holdSequence: 0, pendingNanos, postedNanos: 0n, createTimeMs: nowMs };
-  const { sequence } = book.transfer(said, leaseRecord(row));
-  book.leaseMoves.push({ sequence, lease: row });
+  const transfer = book.transfer(said, leaseRecord(row));
+  book.leaseMoves.push({ sequence: transfer.sequence, lease: row });
   book.count(row, pendingNanos, 0n);
+  return transfer;
 }

@@ -27,6 +27,7 @@ import { Corrections, type CreditOutcome, type CreditRequest } from "./correctio
 import { type Hold, type HoldSteps, OpenHold, passed } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import { holdRefusal, unknownAccount } from "./hold-refusal.js";
+import { Jobs } from "./jobs.js";
 import { type Journal, journalOf } from "./journal.js";
 import type { HoldOperation } from "./operation.js";
 import type { HoldRequest, LedgerLog, LedgerOptions } from "./ledger-options.js";
@@ -58,6 +59,7 @@ const SILENT: LedgerLog = { warn: () => undefined, error: () => undefined };
 export class Ledger {
   /** Credits, refunds and debits. */
   readonly corrections: Corrections;
+  readonly jobs: Jobs;
   readonly #accounts: Accounts;
   readonly #store: Store;
   readonly #nowMs: () => number;
@@ -99,6 +101,7 @@ export class Ledger {
       recalled: store.ledger.recalled?.bind(store.ledger),
     });
     this.corrections = new Corrections(this.#writer, this.leases, nowMs);
+    this.jobs = new Jobs(this.#writer, this.leases, nowMs);
     this.#options = options;
     const isAway = (): boolean => this.#writer.isAway(monotonicMs());
     const epoch = (): string => this.lease.nodeId;

@@ -44,7 +44,22 @@ export interface MoneyLeaseOperation {
   readonly nowMs: number;
 }
 
-/** Returns what is left of a lease, and ends it. */
+/**
+ * Sets money aside for a job, all of it or nothing. It stays until the job ends, whatever nodes come and go; each line
+ * of the job is settled from it.
+ */
+export interface ReserveOperation {
+  readonly kind: "reserve";
+  readonly jobId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** The budgets of the key and of the keys that created it. */
+  readonly budgets: readonly KeyBudget[];
+  readonly amountNanos: bigint;
+  readonly nowMs: number;
+}
+
+/** Returns what is left of a lease, or of a job's reserve, and ends it. */
 export interface ReturnOperation {
   readonly kind: "return";
   readonly leaseId: string;
@@ -92,6 +107,8 @@ export interface SettleOperation {
 /** The terms of a hold that a node admitted against a lease. */
 export interface LateTerms extends Omit<HoldTerms, "requestId" | "leaseId" | "wantedNanos"> {
   readonly budgets: readonly KeyBudget[];
+  /** The job whose line it is: then hold and charge always come together, and are drawn from the job's reserve. */
+  readonly jobId?: string | undefined;
 }
 
 /** Adds money to an account, once for each credit id. */
@@ -166,6 +183,7 @@ export interface RecoverOperation {
 export type LedgerOperation =
   | HoldOperation
   | MoneyLeaseOperation
+  | ReserveOperation
   | ReturnOperation
   | RecallOperation
   | CheckpointOperation

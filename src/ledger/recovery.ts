@@ -2,7 +2,7 @@
 import { NO_USAGE } from "../api/usage.js";
 import type { Book } from "./book.js";
 import type { LedgerResult, RecoverOperation } from "./operation.js";
-import { type HoldRow, SOURCE_RECOVERED } from "./rows.js";
+import { type HoldRow, JOB_NODE, SOURCE_RECOVERED } from "./rows.js";
 import { tokenCount } from "./usage.js";
 import { returnLease } from "./lease-rules.js";
 import { charge, release } from "./settlement.js";
@@ -67,8 +67,9 @@ function isOrphan(book: Book, hold: HoldRow, operation: RecoverOperation): boole
   return operation.live !== undefined && !operation.live.has(hold.requestId);
 }
 
-/** True for another node that will settle nothing any more. */
+/** True for another node that will settle nothing any more. A job is no node. */
 export function isGone(book: Book, nodeId: string, { silent }: RecoverOperation): boolean {
+  if (nodeId === JOB_NODE) return false;
   const beats = book.beats.get(nodeId);
   return beats === undefined || silent.some((seen) => seen.nodeId === nodeId && seen.beats === beats);
 }

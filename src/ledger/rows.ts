@@ -62,6 +62,12 @@ export interface Note {
   readonly actor: string;
 }
 
+/**
+ * In place of a node, of what belongs to a job: a job outlives every node, so that no recovery and no recall ends its
+ * reserve. No node has this id.
+ */
+export const JOB_NODE = "job";
+
 export type HoldState = "held" | "settled" | "voided" | "expired";
 
 /** The terms of a hold. They never change. */
@@ -113,8 +119,8 @@ export interface HoldRow extends HoldTerms, ChangeableRow, TableRow<HoldRow> {
 }
 
 /**
- * Money against which one node may admit requests: of one account, for one key, on one UTC day. It is pending for the
- * account and in all counters of that key; a hold that is drawn from it takes over its part.
+ * Money against which one node may admit requests, or the reserve of one job: of one account, for one key, on one UTC
+ * day. It is pending for the account and in all counters of that key; a hold that is drawn from it takes over its part.
  */
 export interface MoneyLeaseRow extends ChangeableRow {
   readonly id: string;

@@ -2,8 +2,8 @@
 import type { Book } from "./book.js";
 import { freeOf } from "./grant.js";
 import { openHold } from "./holding.js";
-import type { LedgerResult, SettleOperation } from "./operation.js";
-import { type HoldRow, SOURCE_NONE, type UsageRow, available } from "./rows.js";
+import type { HoldOperation, LateTerms, LedgerResult, SettleOperation } from "./operation.js";
+import { type HoldRow, JOB_NODE, SOURCE_NONE, type UsageRow, available } from "./rows.js";
 import { usageRecord } from "./hash-chain.js";
 import type { TransferContent } from "./transfer.js";
 import { lesser } from "../base/money.js";
@@ -30,22 +30,50 @@ export function settle(book: Book, operation: SettleOperation): LedgerResult {
  * balance: at most what the hold would have been and what budgets leave. The operator pays the rest.
  */
 function settleLate(book: Book, operation: SettleOperation): LedgerResult {
-  const { requestId, terms, costNanos } = operation;
+  const { terms, costNanos } = operation;
   const account = terms && book.accounts.get(terms.accountId);
   if (terms === undefined || account === undefined) return { kind: "refused", problem: "unknown_request" };
+  if (terms.jobId !== undefined) return settleLine(book, operation, terms, terms.jobId);
   // Its hold may have been charged and archived since, and must not be charged twice.
   if (terms.createTimeMs < book.archivedUntilMs) return { kind: "refused", problem: "unknown_request" };
-  const { accountId, keyId, model, nodeId, price, createTimeMs, expireTimeMs, amountNanos: mostNanos, budgets } = terms;
-  const counters = book.counters(keyId, accountId, createTimeMs);
+  const counters = book.counters(terms.keyId, terms.accountId, terms.createTimeMs);
   const freeNanos = freeOf(account, terms, counters);
-  const charged = operation.usageSource !== SOURCE_NONE;
-  const amountNanos = charged ? lesser(lesser(costNanos, mostNanos), freeNanos) : 0n;
-  const asked = { requestId, accountId, keyId, model, nodeId, price, budgets, expireTimeMs } as const;
-  const said = { ...asked, kind: "hold", amountNanos: mostNanos, leastNanos: 0n, nowMs: createTimeMs } as const;
-  const hold = openHold(book, said, counters, amountNanos);
-  if (charged) charge(book, hold, operation, amountNanos);
-  else free(book, hold, operation);
+  if (operation.usageSource === SOURCE_NONE)
+    return freeAtOnce(book, operation, openHold(book, holdBy(operation, terms), counters, 0n));
+  const amountNanos = lesser(lesser(costNanos, terms.amountNanos), freeNanos);
+  const hold = openHold(book, holdBy(operation, terms), counters, amountNanos);
+  charge(book, hold, operation, amountNanos);
   return settled(hold, false);
+}
+
+/**
+ * Settles a line of a job from the job's reserve: hold and charge come together, so that no line is ever open. What it
+ * cost above its bound is charged as of any request. A line comes before its job ends, and no archive takes what
+ * belongs to a job that is open: so a line that is not there was never charged.
+ */
+function settleLine(book: Book, operation: SettleOperation, terms: LateTerms, jobId: string): LedgerResult {
+  const job = book.leases.get(jobId);
+  if (job?.nodeId !== JOB_NODE || job.accountId !== terms.accountId || job.keyId !== terms.keyId)
+    return { kind: "refused", problem: "lease_gone" };
+  // It counts in the budgets under which the job was admitted.
+  const said = holdBy(operation, { ...terms, nodeId: JOB_NODE, createTimeMs: job.createTimeMs });
+  if (operation.usageSource === SOURCE_NONE)
+    return freeAtOnce(book, operation, openHold(book, said, job.counters, 0n, job));
+  const hold = openHold(book, said, job.counters, lesser(terms.amountNanos, job.restNanos), job);
+  charge(book, hold, operation);
+  return settled(hold, false);
+}
+
+function freeAtOnce(book: Book, operation: SettleOperation, hold: HoldRow): LedgerResult {
+  free(book, hold, operation);
+  return settled(hold, false);
+}
+
+/** The hold that a settlement brings with it. */
+function holdBy({ requestId }: SettleOperation, terms: LateTerms): HoldOperation {
+  const { accountId, keyId, model, nodeId, price, createTimeMs: nowMs, expireTimeMs, amountNanos, budgets } = terms;
+  const said = { requestId, accountId, keyId, model, nodeId, price, budgets, amountNanos, expireTimeMs, nowMs };
+  return { ...said, kind: "hold", leastNanos: 0n };
 }
 
 /** True if recovery released the hold without a charge, so that the request itself may still be charged. */

@@ -12,6 +12,7 @@ import {
 import { isAmount } from "./rows.js";
 import { debit, refund } from "./correcting.js";
 import { hold } from "./holding.js";
+import { reserve } from "./job-rules.js";
 import { endLeasesOf, lease, recall, returnLease } from "./lease-rules.js";
 import { recover } from "./recovery.js";
 import { settle } from "./settlement.js";
@@ -26,6 +27,8 @@ export function decide(book: Book, operation: LedgerOperation): LedgerResult {
       return hold(book, operation);
     case "lease":
       return lease(book, operation);
+    case "reserve":
+      return reserve(book, operation);
     case "return":
       return { kind: "returned", amountNanos: returnLease(book, operation.leaseId, operation.nowMs) };
     case "recall":

@@ -1,5 +1,6 @@
 /** Rows as the databases give them, and as the program knows them. Every integer comes as a bigint. */
 import {
+  JOB_NODE,
   type BudgetRow,
   type HoldRow,
   type HoldState,
@@ -57,11 +58,13 @@ export interface TransferColumns {
   readonly request_id: string | null;
   readonly reason: string | null;
   readonly actor: string | null;
+  /** Of a hold or a lease; null of what ends one. */
+  readonly node_id: string | null;
 }
 
-/** What is left of all leases of an account. */
+/** What is left of all leases that nodes have of an account. What jobs set aside is held. */
 export const LEASED = `(SELECT CAST(COALESCE(SUM(rest_nanos), 0) AS bigint) FROM lease
-  WHERE lease.account_id = account.id)`;
+  WHERE lease.account_id = account.id AND lease.node_id <> '${JOB_NODE}')`;
 
 /** The account that a transfer debits, and the one that it credits, as `transfer.ts` says it of one in memory. */
 export const DEBIT_ACCOUNT = `CASE kind WHEN 'credit' THEN '${OPERATOR_GRANTS}'
@@ -73,7 +76,7 @@ export const CREDIT_ACCOUNT = `CASE kind WHEN 'credit' THEN transfer.account_id 
 /** What a transfer says, with the id of the request that caused it. */
 export const TRANSFERS = `SELECT transfer.sequence, transfer.kind, transfer.account_id, transfer.account_sequence,
   hold_sequence, credit_id, pending_nanos, posted_nanos, transfer.create_time_ms, hash, hold.request_id,
-  transfer.reason, transfer.actor
+  transfer.reason, transfer.actor, transfer.node_id
   FROM transfer LEFT JOIN hold ON hold.sequence = hold_sequence`;
 
 export interface TermsColumns {

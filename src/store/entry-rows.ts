@@ -1,16 +1,18 @@
 /** Transfers as they concern one account or one request: what is asked of a database, and what its rows say. */
-import assert from "node:assert";
+import { JOB_NODE } from "../ledger/rows.js";
 import { type Transfer, type TransferKind, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
 import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, LEASED, TRANSFERS, type TransferColumns, toTransfer } from "./columns.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type { EntryRow } from "./store.js";
 
+/** The hold of a job's line: what it takes was held before. */
+const LINE_HOLD = `transfer.kind = 'hold' AND transfer.node_id = '${JOB_NODE}'`;
 /** What a transfer changes of the account that it concerns; an overage concerns it, but the operator pays. */
-const AVAILABLE = `CASE account_id WHEN ${CREDIT_ACCOUNT} THEN posted_nanos
-  WHEN ${DEBIT_ACCOUNT} THEN -pending_nanos - posted_nanos ELSE 0 END`;
-const HELD = `CASE account_id WHEN ${DEBIT_ACCOUNT} THEN pending_nanos ELSE 0 END`;
-/** A lease is no entry: what it has left is available, whoever has it. */
-const ENTRIES = "transfer.kind NOT IN ('lease', 'return')";
+const AVAILABLE = `CASE WHEN ${LINE_HOLD} THEN 0 ELSE CASE account_id WHEN ${CREDIT_ACCOUNT} THEN posted_nanos
+  WHEN ${DEBIT_ACCOUNT} THEN -pending_nanos - posted_nanos ELSE 0 END END`;
+const HELD = `CASE WHEN ${LINE_HOLD} THEN 0 ELSE CASE account_id WHEN ${DEBIT_ACCOUNT} THEN pending_nanos ELSE 0 END END`;
+/** A node's lease is no entry: what it has left is available, whoever has it. */
+const ENTRIES = `(transfer.kind NOT IN ('lease', 'return') OR transfer.node_id = '${JOB_NODE}')`;
 const IN_SPAN = `transfer.account_id = :accountId AND ${ENTRIES} AND transfer.account_sequence >= :first
   AND transfer.account_sequence < :end ORDER BY transfer.account_sequence LIMIT :count`;
 
@@ -89,7 +91,8 @@ export function toSum(row: SumColumns | undefined): EntrySum {
 
 export function toEntry(row: TransferColumns): EntryRow {
   const transfer = toTransfer(row);
-  const kind = entryKind(transfer.kind);
+  const kind = ENTRY_KINDS[transfer.kind];
+  const isLineHold = transfer.kind === "hold" && row.node_id === JOB_NODE;
   const { sequence, accountSequence, accountId, pendingNanos, postedNanos, createTimeMs } = transfer;
   const isDebited = debitAccount(transfer) === accountId;
   return {
@@ -97,10 +100,9 @@ export function toEntry(row: TransferColumns): EntryRow {
     kind,
     sequence,
     accountSequence,
-    // What a hold set aside, what a void or an expiry freed, what all others paid.
-    amountNanos: kind === "hold" ? pendingNanos : kind === "void" || kind === "expire" ? -pendingNanos : postedNanos,
-    availableChangeNanos: availableChange(transfer),
-    heldChangeNanos: isDebited ? pendingNanos : 0n,
+    amountNanos: amountOf(transfer),
+    availableChangeNanos: isLineHold ? 0n : availableChange(transfer),
+    heldChangeNanos: isDebited && !isLineHold ? pendingNanos : 0n,
     requestId: row.request_id ?? "",
     createTimeMs,
     debitAccount: debitAccount(transfer),
@@ -110,11 +112,26 @@ export function toEntry(row: TransferColumns): EntryRow {
   };
 }
 
-/** The kinds that an account's holder sees. */
-function entryKind(kind: TransferKind): EntryRow["kind"] {
-  assert(kind !== "lease" && kind !== "return", "a lease is no entry");
-  return kind;
+/** What was set aside or freed of what is only set aside, and what all others paid. */
+function amountOf({ kind, pendingNanos, postedNanos }: Transfer): bigint {
+  if (kind === "hold" || kind === "lease") return pendingNanos;
+  return kind === "void" || kind === "expire" || kind === "return" ? -pendingNanos : postedNanos;
 }
+
+/** The kinds that an account's holder sees. Of the leases only those of jobs are entries. */
+const ENTRY_KINDS = {
+  hold: "hold",
+  settle: "settle",
+  void: "void",
+  expire: "expire",
+  overage: "overage",
+  credit: "credit",
+  refund: "refund",
+  debit: "debit",
+  receivable: "receivable",
+  lease: "reserve",
+  return: "return",
+} as const satisfies Record<TransferKind, EntryRow["kind"]>;
 
 /** An overage concerns the account, but the operator pays it. */
 function availableChange({ kind, pendingNanos, postedNanos }: Transfer): bigint {

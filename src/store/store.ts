@@ -1,4 +1,5 @@
 /** What the program asks of a database. A driver implements it; the rest of the program knows no SQL. */
+import { type TransferKind } from "../ledger/transfer.js";
 import type { AccountSettings, Usage, UsageSource } from "../api/index.js";
 import type { Act, AuditEvent, AuditResult } from "../audit/act.js";
 import type { AlertStep, StepRows } from "./alert-statements.js";
@@ -93,7 +94,7 @@ export interface BalanceRow {
 /** One transfer, as it concerns one account. */
 export interface EntryRow {
   readonly id: string;
-  readonly kind: "hold" | "settle" | "void" | "expire" | "overage" | "credit" | "refund" | "debit" | "receivable";
+  readonly kind: Exclude<TransferKind, "lease"> | "reserve";
   readonly sequence: number;
   /** Its place among the account's own, from 1 without gaps: lists and statements go by it. */
   readonly accountSequence: number;

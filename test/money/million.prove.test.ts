@@ -106,7 +106,7 @@ class Run {
       if (!isSame(got, want)) expect(got, `operation ${index} of ${JSON.stringify(batch, bigintText)}`).toEqual(want);
       const isDrawn = operation.kind === "hold" && operation.leaseId !== undefined && want.kind === "held";
       const isAgain = want.kind === "settled" && want.repeated;
-      const name = isDrawn ? "drawn" : isAgain ? "settled again" : want.kind;
+      const name = nameOf(operation, want) ?? (isDrawn ? "drawn" : isAgain ? "settled again" : want.kind);
       this.tally.answers[name] = (this.tally.answers[name] ?? 0) + 1;
     }
     await this.#compareBalances(store);
@@ -171,6 +171,13 @@ class Run {
   }
 }
 
+/** What a job does; undefined for all else. */
+function nameOf(operation: LedgerOperation, want: LedgerResult): string | undefined {
+  if (operation.kind === "reserve" && want.kind === "held") return "reserved";
+  const isLine = operation.kind === "settle" && operation.terms?.jobId !== undefined;
+  return isLine && want.kind === "settled" ? `line${want.repeated ? " again" : ""}` : undefined;
+}
+
 /** What a disk takes is not what is tested here, and it is shared with others. */
 function directoryInMemory(): string {
   if (!existsSync("/dev/shm")) return temporaryDirectory();
@@ -220,6 +227,7 @@ test(`${OPERATIONS} random operations drift by nothing (TOLLGATE_SEED=${SEED})`,
   expect(share("settled")).toBeGreaterThan(0.05);
   for (const name of ["held", "budget_exceeded", "credited", "refused", "noted", "returned"])
     expect(share(name), name).toBeGreaterThan(0.005);
+  for (const name of ["reserved", "line", "line again"]) expect(share(name), name).toBeGreaterThan(0.0005);
   for (const name of ["recovered", "balance_too_low", "leased", "drawn", "lease_refused", "recalling", "recalled"])
     expect(share(name), name).toBeGreaterThan(0.0001);
   expect(Math.min(crashes, lostBatches, unheardBatches)).toBeGreaterThanOrEqual(Math.floor(OPERATIONS / 50_000));

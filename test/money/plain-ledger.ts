@@ -86,6 +86,7 @@ export class PlainLedger {
         return this.#recover(operation);
       // Its lives have no leases: those of `running-ledger.ts` have.
       case "lease":
+      case "reserve":
       case "return":
       case "recall":
         throw new Error(`this ledger knows no ${operation.kind}`);

@@ -1,6 +1,12 @@
 /** An endless random life of a ledger from one seed: what two nodes, five keys and a jumping clock could do next. */
 import { UsageSource } from "../../src/api/index.js";
-import type { HoldOperation, KeyBudget, MoneyLeaseOperation, LedgerOperation } from "../../src/ledger/operation.js";
+import type {
+  HoldOperation,
+  KeyBudget,
+  MoneyLeaseOperation,
+  LedgerOperation,
+  ReserveOperation,
+} from "../../src/ledger/operation.js";
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { makersOf } from "./key-line.js";
 import type { Limits } from "./running-budgets.js";
@@ -38,6 +44,7 @@ export class RandomLife {
   #refunds = 0;
   #debits = 0;
   readonly #leases: Omit<MoneyLeaseOperation, "kind" | "nowMs">[] = [];
+  readonly #jobs: ReserveOperation[] = [];
 
   constructor(random: () => number, own?: NodeLife) {
     this.#random = random;
@@ -69,7 +76,10 @@ export class RandomLife {
     if (roll < 51) return { kind: "recall", accountId: this.#account(), nowMs: this.#nowMs };
     if (roll < 53) return this.#lateSettle();
     if (roll < 130) return this.#leasedHold();
-    if (roll < 330) return this.#hold();
+    if (roll < 145) return this.#reserve();
+    if (roll < 190) return this.#line();
+    if (roll < 194) return { kind: "return", leaseId: this.#job().jobId, nowMs: this.#nowMs };
+    if (roll < 360) return this.#hold();
     if (roll < 780) return this.#settle();
     if (roll < 870) return this.#checkpoint();
     if (roll < 940) return this.#credit();
@@ -154,6 +164,38 @@ export class RandomLife {
     const who = { accountId, keyId, budgets, nodeId: this.whole(20) === 0 ? this.#node() : nodeId };
     const times = { nowMs: this.#nowMs, expireTimeMs: this.#nowMs + 60_000 };
     return holdOf({ requestId: `r${this.#made}`, leaseId, amountNanos, leastNanos: amountNanos, ...who, ...times });
+  }
+
+  #reserve(): LedgerOperation {
+    const { keyId, budgets, accountId } = holdOf(this.#owner());
+    const jobId = `${this.#prefix}j${this.#jobs.length + 1}`;
+    const job: ReserveOperation = {
+      ...{ kind: "reserve", jobId, accountId, keyId, budgets },
+      amountNanos: BigInt(this.whole(this.whole(10) === 0 ? 2_000 : 40)),
+      nowMs: this.#nowMs,
+    };
+    // Now and then once more, by the same or for another.
+    const again = this.whole(20) === 0 ? this.#job() : job;
+    if (again === job) this.#jobs.push(job);
+    return { ...again, nowMs: this.#nowMs, keyId: this.whole(40) === 0 ? keyId : again.keyId };
+  }
+
+  /** One of the last jobs; the first of all where there is none yet. */
+  #job(): ReserveOperation {
+    const found = this.#jobs[this.#jobs.length - 1 - this.whole(Math.min(4, this.#jobs.length))];
+    const none = { jobId: "j0", accountId: "acme", keyId: "key_0", budgets: [] };
+    return found ?? { kind: "reserve", ...none, amountNanos: 1n, nowMs: this.#nowMs };
+  }
+
+  /** One line of a job, new or once more, within its bound or above it. */
+  #line(): LedgerOperation {
+    const { jobId, accountId, keyId, budgets } = this.#job();
+    const { model, price, nodeId } = holdOf({});
+    const times = { createTimeMs: this.#nowMs, expireTimeMs: this.#nowMs + 60_000 };
+    const who = { accountId, keyId: this.whole(40) === 0 ? "key_0" : keyId, budgets, nodeId };
+    const terms = { ...who, model, price, ...times, jobId, amountNanos: BigInt(this.whole(30)) };
+    const given = { requestId: `${jobId}:${this.whole(8)}`, nowMs: this.#nowMs, terms };
+    return this.whole(6) === 0 ? voidOf(given) : settleOf({ ...given, costNanos: BigInt(this.whole(40)) });
   }
 
   /** The settlement of a request whose hold was lost. */

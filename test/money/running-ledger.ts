@@ -13,6 +13,7 @@ import {
   type LedgerResult,
   type RecoverOperation,
   type RefundOperation,
+  type ReserveOperation,
   type SettleOperation,
   type Shortage,
 } from "../../src/ledger/operation.js";
@@ -31,6 +32,7 @@ interface Lease {
   readonly accountId: string;
   readonly keyId: string;
   readonly day: string;
+  readonly createMs: number;
   readonly names: readonly string[];
   rest: bigint;
   recalled: boolean;
@@ -52,6 +54,10 @@ interface Request {
   most?: bigint;
 }
 
+type Asked = Pick<HoldOperation, "accountId" | "keyId" | "budgets" | "amountNanos" | "leastNanos" | "nowMs"> & {
+  readonly isJob?: boolean;
+};
+
 const rests = (leases: readonly Lease[]): bigint => leases.reduce((sum, { rest }) => sum + rest, 0n);
 
 export class RunningLedger {
@@ -60,6 +66,8 @@ export class RunningLedger {
   overage = 0n;
   readonly open = new Map<string, Request>();
   readonly leases = new Map<string, Lease>();
+  /** All that there ever were. */
+  readonly #jobs = new Set<string>();
   /** Accounts with too little for leases. */
   readonly #short = new Set<string>();
   readonly #requests = new Map<string, Request>();
@@ -101,6 +109,8 @@ export class RunningLedger {
         return this.#debit(operation);
       case "lease":
         return this.#lease(operation);
+      case "reserve":
+        return this.#reserve(operation);
       case "return":
         return { kind: "returned", amountNanos: this.#giveBack(operation.leaseId) };
       case "recall":
@@ -131,24 +141,64 @@ export class RunningLedger {
       lease.rest -= hold.amountNanos;
       return this.#open(hold, hold.amountNanos, true);
     }
-    const leases = this.#leasesOf(hold.accountId);
-    const granted = this.#grant(hold, []);
-    if (granted !== hold.amountNanos && leases.length > 0) {
-      // As if every lease were back.
-      const whole = this.#grant(hold, leases);
-      if (typeof whole !== "bigint") return whole;
-      const enough = typeof granted === "bigint" && (granted === whole || leases.every(({ recalled }) => recalled));
-      if (!enough) {
-        this.#short.add(hold.accountId);
-        const named = this.#recall(leases.filter(({ recalled }) => !recalled));
-        return { kind: "recalling", shortage: typeof granted === "bigint" ? NO_MONEY : granted, leases: named };
-      }
-    }
+    const granted = this.#exactly(hold);
     return typeof granted === "bigint" ? this.#open(hold, granted, false) : granted;
   }
 
+  /** What is granted without a lease, or why nothing is. */
+  #exactly(asked: Asked): bigint | LedgerResult {
+    const leases = this.#leasesOf(asked.accountId);
+    const granted = this.#grant(asked, []);
+    if (granted === asked.amountNanos || leases.length === 0) return granted;
+    // As if every lease were back.
+    const whole = this.#grant(asked, leases);
+    if (typeof whole !== "bigint") return whole;
+    if (typeof granted === "bigint" && (granted === whole || leases.every(({ recalled }) => recalled))) return granted;
+    this.#short.add(asked.accountId);
+    const named = this.#recall(leases.filter(({ recalled }) => !recalled));
+    return { kind: "recalling", shortage: typeof granted === "bigint" ? NO_MONEY : granted, leases: named };
+  }
+
+  /** What a job sets aside is held, until its lines or its end take it. */
+  #reserve(asked: ReserveOperation): LedgerResult {
+    const { jobId: id, accountId, keyId, amountNanos, nowMs } = asked;
+    const known = this.leases.get(id);
+    if (known !== undefined) {
+      const same = known.nodeId === "job" && known.accountId === accountId && known.keyId === keyId;
+      return same ? { kind: "held", amountNanos: known.rest } : { kind: "refused", problem: "id_taken" };
+    }
+    if (this.#jobs.has(id)) return { kind: "refused", problem: "id_taken" };
+    const sums = this.accounts.get(accountId);
+    if (sums === undefined) return { kind: "refused", problem: "unknown_account" };
+    const rest = this.#exactly({ ...asked, leastNanos: amountNanos, isJob: true });
+    if (typeof rest !== "bigint") return rest;
+    const names = this.#budgets.namesOf(asked);
+    const who = { id, nodeId: "job", accountId, keyId, day: dayOf(nowMs), createMs: nowMs, names };
+    this.leases.set(id, { ...who, rest, recalled: false });
+    this.#jobs.add(id);
+    sums.held += rest;
+    this.#budgets.use({ names }, rest);
+    return { kind: "held", amountNanos: rest };
+  }
+
+  /** A line of a job is there once it is charged. */
+  #line({ requestId, terms, costNanos, usageSource }: SettleOperation): LedgerResult {
+    const job = this.leases.get(terms?.jobId ?? "");
+    if (terms === undefined || job?.nodeId !== "job" || job.accountId !== terms.accountId || job.keyId !== terms.keyId)
+      return { kind: "refused", problem: "lease_gone" };
+    const isFree = usageSource === UsageSource.USAGE_SOURCE_NONE;
+    const drawn = isFree ? 0n : least(terms.amountNanos, job.rest);
+    job.rest -= drawn;
+    this.accounts.get(job.accountId)!.held -= drawn;
+    this.#open({ ...terms, kind: "hold", requestId, leastNanos: 0n, nowMs: job.createMs }, drawn, true);
+    const request = this.#requests.get(requestId)!;
+    if (isFree) this.#free(request, "voided");
+    else this.#charge(request, costNanos);
+    return { kind: "settled", chargedNanos: request.paid, overageNanos: request.overage, repeated: false };
+  }
+
   /** What is free for a hold, as if these leases were back. */
-  #grant(hold: HoldOperation, back: readonly Lease[]): bigint | Shortage {
+  #grant(hold: Asked, back: readonly Lease[]): bigint | Shortage {
     const sums = this.accounts.get(hold.accountId)!;
     const { leastNanos: neededNanos } = hold;
     const leasedNanos = rests(this.#leasesOf(hold.accountId)) - rests(back);
@@ -160,6 +210,8 @@ export class RunningLedger {
     }
     let granted = least(availableNanos, hold.amountNanos);
     for (const limit of this.#budgets.limitsOf(hold)) {
+      // A job is no request: its lines are.
+      if (hold.isJob === true && limit.period === "request") continue;
       const { owner, makerId, period, limitNanos, spent, name } = limit;
       const used = limit.used - rests(back.filter(({ names }) => names.includes(name)));
       const remainingNanos = used > limitNanos ? 0n : limitNanos - used;
@@ -198,7 +250,10 @@ export class RunningLedger {
   }
 
   #settle(settle: SettleOperation): LedgerResult {
-    const request = this.#requests.get(settle.requestId) ?? this.#late(settle);
+    const known = this.#requests.get(settle.requestId);
+    if (known === undefined && settle.terms?.jobId !== undefined && this.accounts.has(settle.terms.accountId))
+      return this.#line(settle);
+    const request = known ?? this.#late(settle);
     if (request === undefined) return { kind: "refused", problem: "unknown_request" };
     const nothing = settle.usageSource === UsageSource.USAGE_SOURCE_NONE;
     const late = request.byRecovery && request.state !== "settled";
@@ -249,7 +304,7 @@ export class RunningLedger {
   }
 
   #leasesOf(accountId: string): Lease[] {
-    return [...this.leases.values()].filter((lease) => lease.accountId === accountId);
+    return [...this.leases.values()].filter((lease) => lease.accountId === accountId && lease.nodeId !== "job");
   }
 
   #lease(asked: MoneyLeaseOperation): LedgerResult {
@@ -271,7 +326,8 @@ export class RunningLedger {
     this.#short.delete(accountId);
     const rest = least(amountNanos, free / 2n);
     const names = this.#budgets.namesOf(asked);
-    this.leases.set(id, { id, nodeId, accountId, keyId, day: dayOf(asked.nowMs), names, rest, recalled: false });
+    const who = { id, nodeId, accountId, keyId, day: dayOf(asked.nowMs), createMs: asked.nowMs, names };
+    this.leases.set(id, { ...who, rest, recalled: false });
     this.#budgets.use({ names }, rest);
     return { kind: "leased", amountNanos: rest, requestCostMaxNanos };
   }
@@ -281,6 +337,7 @@ export class RunningLedger {
     if (lease === undefined) return 0n;
     this.leases.delete(leaseId);
     this.#budgets.use(lease, -lease.rest);
+    if (lease.nodeId === "job") this.accounts.get(lease.accountId)!.held -= lease.rest;
     return lease.rest;
   }
 
@@ -369,7 +426,7 @@ export class RunningLedger {
       return beats !== undefined && !silent.some((seen) => seen.nodeId === node && seen.beats === beats);
     };
     for (const lease of this.leases.values())
-      if (lease.nodeId !== nodeId && !lives(lease.nodeId)) this.#giveBack(lease.id);
+      if (lease.nodeId !== "job" && lease.nodeId !== nodeId && !lives(lease.nodeId)) this.#giveBack(lease.id);
     let [settled, voided] = [0, 0];
     for (const request of this.open.values()) {
       const { requestId, nodeId: holder } = request.hold;

@@ -20,7 +20,9 @@ import { onEachStore, openStore } from "../support/stores.js";
 const TENANTS = new Set(
   `account alert alert_state audit_event budget delivery delivery_attempt event gateway_user hold key link known_address
   membership oidc_identity oidc_used open_hold payment payment_booking payment_dispute payment_refund playground_key
-  recovery_code second_factor session stripe_event top_up_code transfer usage usage_day usage_day_meter webhook`.split(/\s+/u),
+  recovery_code second_factor session stripe_event top_up_code transfer usage usage_day usage_day_meter webhook`.split(
+    /\s+/u,
+  ),
 );
 
 /** Statements that give more than one row without a LIMIT, and why they are few. */

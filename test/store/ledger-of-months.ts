@@ -1,6 +1,6 @@
 /** A ledger over several months, with everything in it that can happen to money. The same seed makes the same one. */
 import { UsageSource } from "../../src/api/index.js";
-import type { LedgerOperation } from "../../src/ledger/operation.js";
+import type { LedgerOperation, ReserveOperation } from "../../src/ledger/operation.js";
 import type { Store } from "../../src/store/store.js";
 import { checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { TEST_ACT } from "../support/acts.js";
@@ -35,7 +35,12 @@ export async function fillMonths(store: Store, seed: number, requests: number): 
     life.operations.push(holdOf({ requestId: late, accountId: "acme", amountNanos: 100n, nowMs: life.nowMs }));
     life.operations.push(leaseOf(`long-${month}`, life.nowMs));
     life.operations.push(drawn(`draw-${month}`, `long-${month}`, life.nowMs));
+    life.operations.push(reserveOf(`job-${month}`, life.nowMs), reserveOf(`open-${month}`, life.nowMs));
+    for (const place of [1, 2]) life.operations.push(lineOf(`job-${month}`, place, life.nowMs));
+    life.operations.push(lineOf(`open-${month}`, 1, life.nowMs));
     life.nowMs += 6 * 86_400_000;
+    life.operations.push(lineOf(`job-${month}`, 3, life.nowMs), lineOf(`job-${month}`, 1, life.nowMs));
+    life.operations.push({ kind: "return", leaseId: `job-${month}`, nowMs: life.nowMs });
     life.operations.push(settleOf({ requestId: late, costNanos: 60n, nowMs: life.nowMs }));
     life.operations.push(settleOf({ requestId: `draw-${month}`, costNanos: 7n, nowMs: life.nowMs }));
     life.operations.push({ kind: "return", leaseId: `long-${month}`, nowMs: life.nowMs });
@@ -90,6 +95,19 @@ function leaseOf(leaseId: string, nowMs: number): LedgerOperation {
 
 function drawn(requestId: string, leaseId: string, nowMs: number): LedgerOperation {
   return holdOf({ requestId, leaseId, amountNanos: 9n, nowMs });
+}
+
+export function reserveOf(jobId: string, nowMs: number, amountNanos = 300n): ReserveOperation {
+  return { kind: "reserve", jobId, accountId: "acme", keyId: "key_1", budgets: [], amountNanos, nowMs };
+}
+
+/** A line of a job: the second costs nothing, the third more than its bound. */
+export function lineOf(jobId: string, place: number, nowMs: number): LedgerOperation {
+  const { accountId, keyId } = reserveOf(jobId, nowMs);
+  const { model, price, nodeId, budgets } = holdOf({});
+  const terms = { accountId, keyId, model, price, nodeId, budgets, amountNanos: 20n, jobId };
+  const said = { requestId: `${jobId}:${place}`, nowMs, terms: { ...terms, createTimeMs: nowMs, expireTimeMs: nowMs } };
+  return place === 2 ? voidOf(said) : settleOf({ ...said, costNanos: place === 3 ? 25n : 8n });
 }
 
 export function refundOf(requestId: string, nowMs: number, amountNanos: bigint): LedgerOperation {

@@ -67,6 +67,10 @@ export enum EntryKind {
   ENTRY_KIND_DEBIT = 8,
   /** ENTRY_KIND_RECEIVABLE - Records the part of a debit that the balance did not cover. The operator collects it elsewhere. */
   ENTRY_KIND_RECEIVABLE = 9,
+  /** ENTRY_KIND_RESERVE - Sets money aside for a job, such as a batch. Each line of the job is charged from it. */
+  ENTRY_KIND_RESERVE = 10,
+  /** ENTRY_KIND_RETURN - Frees what is left of a job's reserve once the job has ended. */
+  ENTRY_KIND_RETURN = 11,
   UNRECOGNIZED = -1,
 }
 
@@ -231,9 +235,9 @@ export interface Freeze {
 /** Entry is one transfer of the ledger, as seen by one account. */
 export interface Entry {
   /**
-   * The transfer's id: a letter for its kind, a colon, and the id of the request, credit, debit or refund, such as
-   * c:inv-7. The letters are h (hold), s (settle), v (void), x (expire), o (overage), c (credit), r (refund), d (debit)
-   * and y (receivable).
+   * The transfer's id: a letter for its kind, a colon, and the id of the request, credit, debit, refund or job, such as
+   * c:inv-7. The letters are h (hold), s (settle), v (void), x (expire), o (overage), c (credit), r (refund), d (debit),
+   * y (receivable), l (reserve) and b (return).
    */
   id: string;
   /** What the transfer did. */

@@ -12,6 +12,8 @@ const KINDS: Readonly<Record<EntryRow["kind"], EntryKind>> = {
   refund: EntryKind.ENTRY_KIND_REFUND,
   debit: EntryKind.ENTRY_KIND_DEBIT,
   receivable: EntryKind.ENTRY_KIND_RECEIVABLE,
+  reserve: EntryKind.ENTRY_KIND_RESERVE,
+  return: EntryKind.ENTRY_KIND_RETURN,
 };
 
 export function entryOf(row: EntryRow): Entry {

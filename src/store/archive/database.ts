@@ -109,7 +109,7 @@ export interface AccountColumns {
   readonly hash: Uint8Array | null;
 }
 
-const PLACE = `transfer.sequence, transfer.account_sequence, kind, hold_sequence, credit_id, lease_id, usage_source,
+const PLACE = `transfer.sequence, transfer.account_sequence, kind, hold_sequence, credit_id, lease_id, node_id, usage_source,
   overage_nanos, pending_nanos, posted_nanos, hash`;
 
 /** The transfers that an account's archive comes to next, behind those of before that wait. */

@@ -4,6 +4,7 @@
  * refund or debit is taken twice, with the requests that refunds are of; and so do requests that recovery freed, which
  * may still be charged late. What is not over yet waits for a later archive.
  */
+import { JOB_NODE } from "../../ledger/rows.js";
 import type { TransferKind } from "../../ledger/transfer.js";
 
 /** A transfer of the next places, or one of those before that wait. */
@@ -14,6 +15,7 @@ export interface PlaceColumns {
   readonly hold_sequence: bigint;
   readonly credit_id: string | null;
   readonly lease_id: string | null;
+  readonly node_id: string | null;
   readonly usage_source: bigint | null;
   readonly overage_nanos: bigint | null;
   readonly pending_nanos: bigint;
@@ -136,11 +138,15 @@ function leasesOf(rows: readonly PlaceColumns[], requests: ReadonlyMap<bigint, R
   return leases;
 }
 
-/** A lease is no entry: what it has left is available, whoever has it. */
-function changeOf({ kind, pending_nanos: pending, posted_nanos: posted }: PlaceColumns): {
+/** As an account's entries say it: what a node's lease has left is available, and what a job set aside is held. */
+function changeOf({ kind, node_id: node, pending_nanos: pending, posted_nanos: posted }: PlaceColumns): {
   readonly availableNanos: bigint;
   readonly heldNanos: bigint;
 } {
+  if (node === JOB_NODE) {
+    const held = kind === "hold" ? 0n : pending;
+    return { availableNanos: -held, heldNanos: held };
+  }
   switch (kind) {
     case "credit":
     case "refund":

@@ -1,4 +1,5 @@
 /** The batches of one node's ledger, one after the other: each is one transaction, whole or not at all. */
+import { JOB_NODE } from "../../ledger/rows.js";
 import assert from "node:assert";
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -61,8 +62,9 @@ export class Batches {
   preview(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]> {
     const work = async (session: Session): Promise<readonly LedgerResult[]> => {
       const book = await this.#reader.look(session, operations);
-      // What leases hold comes back as soon as anybody lacks it.
-      for (const { id } of book.leases.values()) decide(book, { kind: "return", leaseId: id, nowMs: 0 });
+      // What nodes' leases hold comes back as soon as anybody lacks it.
+      for (const { id, nodeId } of book.leases.values())
+        if (nodeId !== JOB_NODE) decide(book, { kind: "return", leaseId: id, nowMs: 0 });
       return operations.map((operation) => decide(book, operation));
     };
     return this.#database.transact(work, { snapshot: true });

@@ -186,7 +186,7 @@ function accountIdsOf(operations: readonly LedgerOperation[]): string[] {
 function countedOf(operations: readonly LedgerOperation[], { requests }: Owned): Owner[] {
   const counted = [...requests.values()];
   for (const operation of operations) {
-    if (operation.kind === "hold" || operation.kind === "lease")
+    if (operation.kind === "hold" || operation.kind === "lease" || operation.kind === "reserve")
       counted.push({ keyId: operation.keyId, accountId: operation.accountId, timeMs: operation.nowMs });
     else if (operation.kind === "settle" && operation.terms !== undefined)
       counted.push({ ...operation.terms, timeMs: operation.terms.createTimeMs });
@@ -224,6 +224,7 @@ function leasesOf(
   const leaseIds: string[] = [];
   for (const operation of operations) {
     if ("leaseId" in operation && operation.leaseId !== undefined) leaseIds.push(operation.leaseId);
+    else if (operation.kind === "settle" && operation.terms?.jobId !== undefined) leaseIds.push(operation.terms.jobId);
     else if ("accountId" in operation) accountIds.add(operation.accountId);
     else if (operation.kind === "refund") {
       const owner = requests.get(operation.requestId);
@@ -234,13 +235,14 @@ function leasesOf(
   return session.rows<LeaseColumns>(STATEMENTS.leases, [[...accountIds], leaseIds]);
 }
 
-/** Credits, refunds, debits and receivables, by the ids that operators gave them. */
+/** Credits, refunds, debits and receivables, by the ids that operators gave them, and reserves of jobs. */
 async function readNamed(session: Session, book: Book, operations: readonly LedgerOperation[]): Promise<void> {
   const ids: string[] = [];
   for (const operation of operations) {
     if (operation.kind === "credit") ids.push(operation.creditId);
     else if (operation.kind === "refund") ids.push(operation.refundId);
     else if (operation.kind === "debit") ids.push(operation.debitId);
+    else if (operation.kind === "reserve") ids.push(operation.jobId);
   }
   if (ids.length === 0) return;
   for (const row of await session.rows<TransferColumns>(STATEMENTS.named, [ids])) {

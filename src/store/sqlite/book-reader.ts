@@ -95,6 +95,10 @@ export class BookReader {
           if (operation.requestId <= book.newestRequestId) this.#readRequest(book, operation.requestId);
           this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
           break;
+        case "reserve":
+          this.#readCorrection(book, operation.jobId, "lease");
+          this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
+          break;
         case "lease":
           this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
           break;
@@ -170,7 +174,7 @@ export class BookReader {
     if (row !== undefined) book.credits.set(creditId, toTransfer(row));
   }
 
-  #readCorrection(book: Book, id: string, kind: CorrectionKind): void {
+  #readCorrection(book: Book, id: string, kind: CorrectionKind | "lease"): void {
     const row = this.#named.get(id, kind);
     if (row !== undefined) book.addCorrection(toTransfer(row));
   }

@@ -1,4 +1,5 @@
 /** The database as its own thread sees it: every call, answered at once. */
+import { JOB_NODE } from "../../ledger/rows.js";
 import type { AuditEvent } from "../../audit/act.js";
 import type { LedgerOperation, LedgerResult } from "../../ledger/operation.js";
 import { failpoint } from "../../base/failpoint.js";
@@ -76,8 +77,9 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
       // A book of its own, which nobody writes.
       const book = reader.start();
       reader.read(book, asked);
-      // What leases hold comes back as soon as anybody lacks it.
-      for (const lease of book.leases.values()) decide(book, { kind: "return", leaseId: lease.id, nowMs: 0 });
+      // What nodes' leases hold comes back as soon as anybody lacks it.
+      for (const { id, nodeId } of book.leases.values())
+        if (nodeId !== JOB_NODE) decide(book, { kind: "return", leaseId: id, nowMs: 0 });
       return flattenResults(asked.map((operation) => decide(book, operation)));
     },
     recalled: (nodeId) => recalled.all(nodeId),

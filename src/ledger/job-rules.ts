@@ -1,0 +1,34 @@
+/**
+ * Rules for the money of a job: what is asked of an upstream now and answered within hours or days, line by line. A job
+ * sets aside the most that all of its lines can cost. Each line is settled from that, once, and what is left when the
+ * job ends returns to the account. A reserve is a lease that no node has.
+ */
+import type { Book } from "./book.js";
+import { grantExactly } from "./holding.js";
+import { addLease } from "./lease-rules.js";
+import type { LedgerResult, ReserveOperation } from "./operation.js";
+import { isAmount, JOB_NODE } from "./rows.js";
+
+/** Sets money aside for a job, once, and all of it: a job that is paid in part would end in the middle. */
+export function reserve(book: Book, operation: ReserveOperation): LedgerResult {
+  const { jobId, accountId, keyId, amountNanos, nowMs } = operation;
+  if (!isAmount(amountNanos)) return { kind: "refused", problem: "amount_invalid" };
+  const known = book.leases.get(jobId);
+  if (known !== undefined) {
+    const isSame = known.nodeId === JOB_NODE && known.accountId === accountId && known.keyId === keyId;
+    return isSame ? { kind: "held", amountNanos: known.restNanos } : { kind: "refused", problem: "id_taken" };
+  }
+  // One that has ended begins no second time.
+  if (book.correction("lease", jobId) !== undefined) return { kind: "refused", problem: "id_taken" };
+  const account = book.accounts.get(accountId);
+  if (account === undefined) return { kind: "refused", problem: "unknown_account" };
+  if (account.frozen) return { kind: "account_frozen" };
+  const counters = book.counters(keyId, accountId, nowMs);
+  // The most that one request may cost bounds each line, which whoever asks for the job checks.
+  const payer = { ...account, requestCostMaxNanos: 0n };
+  const grant = grantExactly(book, { ...operation, leastNanos: amountNanos }, payer, counters);
+  if (typeof grant !== "bigint") return grant;
+  const said = { id: jobId, nodeId: JOB_NODE, accountId, keyId, createTimeMs: nowMs, counters, restNanos: grant };
+  book.addCorrection(addLease(book, said));
+  return { kind: "held", amountNanos: grant };
+}
