@@ -2,8 +2,8 @@
 import { isHeldByOthers } from "../../src/ledger/operation.js";
 import { available } from "../../src/ledger/rows.js";
 import { type Decide, type Rows, commit } from "./model-store.js";
-import { type Node, NODES, type Protocol, type World, putBeat, settle } from "./model-world.js";
-import { commitNow, poll, reclaim, restart, returnAll, tick } from "./model-steps.js";
+import { JOB, lineId, lineOf, type Node, NODES, type Protocol, type World, putBeat, settle } from "./model-world.js";
+import { commitNow, openLines, poll, reclaim, restart, returnAll, tick } from "./model-steps.js";
 
 /** Throws where a refusal for want of money or budget is told although leases hold enough of it. */
 export function watched(decide: Decide): Decide {
@@ -13,7 +13,7 @@ export function watched(decide: Decide): Decide {
       return result;
     if (isHeldByOthers(result)) return result;
     const account = book.account(operation.accountId);
-    const leases = [...book.leases.values()].filter(({ accountId }) => accountId === operation.accountId);
+    const leases = book.leasesOf(operation.accountId);
     const leased = leases.reduce((sum, { restNanos }) => sum + restNanos, 0n);
     let reachable = available(account) + leased;
     const counters = book.counters(operation.keyId, operation.accountId, operation.nowMs);
@@ -37,7 +37,25 @@ export function watched(decide: Decide): Decide {
 
 /** What is wrong with a world, if anything is. */
 export function problemOf(world: World): string | undefined {
-  return world.broken ?? problemOfRows(world.rows) ?? problemOfRequests(world) ?? problemOfBudgets(world);
+  return (
+    world.broken ??
+    problemOfRows(world.rows) ??
+    problemOfRequests(world) ??
+    problemOfJob(world) ??
+    problemOfBudgets(world)
+  );
+}
+
+function problemOfJob({ rows, lines, isJobEnding }: World): string | undefined {
+  if (rows.granted.has(JOB) && !isJobEnding && rows.leases.every(({ id }) => id !== JOB))
+    return "what the job set aside is gone before its end";
+  for (const [line, costNanos] of lines.entries()) {
+    const charge = rows.charges.get(lineId(line));
+    if (charge === undefined) continue;
+    if (charge.count > 1) return `line ${line} is charged twice`;
+    if (charge.nanos !== costNanos) return `line ${line} is not charged what it cost`;
+  }
+  return undefined;
 }
 
 function problemOfRows(rows: Rows): string | undefined {
@@ -100,6 +118,15 @@ function sumOf(amounts: readonly bigint[]): bigint {
 /** Rounds after which all that was dead is reclaimed and all that lives has settled. */
 const ROUNDS = 8;
 
+/** Whoever lives settles what is left of the job, and ends it. */
+function finishJob(world: World, protocol: Protocol): void {
+  if (world.rows.leases.every(({ id }) => id !== JOB)) return;
+  const lines = openLines(world).map((line) => lineOf(world, line));
+  world.isJobEnding = true;
+  const end = { kind: "return", leaseId: JOB, nowMs: 0 } as const;
+  world.rows = commit(world.rows, [...lines, end], protocol.decide).rows;
+}
+
 /** Lets a world come to rest: all nodes live and are joined. Every lease must end, and what ran must be paid. */
 export function problemAtRest(world: World, protocol: Protocol): string | undefined {
   for (const { operations } of world.late.splice(0)) world.rows = commit(world.rows, operations, protocol.decide).rows;
@@ -118,6 +145,7 @@ export function problemAtRest(world: World, protocol: Protocol): string | undefi
   if (kept !== undefined) return `the lease ${kept.id} is asked for and not given back`;
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const index of NODES) rest(world, world.nodes[index], index, protocol);
+    finishJob(world, protocol);
     if (isAtRest(world)) break;
     tick(world);
   }
@@ -127,6 +155,8 @@ export function problemAtRest(world: World, protocol: Protocol): string | undefi
   if (open !== undefined) return `the hold of ${open.requestId} never ends`;
   const forgotten = requests.find(({ state }) => state === "journaled");
   if (forgotten !== undefined) return `the journaled settlement of ${forgotten.asked.id} is lost`;
+  const unpaid = openLines(world);
+  if (unpaid.length > 0) return `line ${unpaid[0]} is never charged`;
   const left = requests.find(({ state }) => state === "asked" || state === "running" || state === "settling");
   return left === undefined ? problemOf(world) : `${left.asked.id} is never answered`;
 }

@@ -10,6 +10,9 @@ import {
   admit,
   giveBack,
   hear,
+  JOB,
+  lineId,
+  lineOf,
   momentOf,
   newNode,
   NODES,
@@ -64,6 +67,7 @@ export function stepsOf(world: World, protocol: Protocol): Step[] {
     add(`the database ends a late batch, and takes nothing of it: ${what}`, (next) => void next.late.splice(index, 1));
   }
   for (const index of NODES) stepsOfNode(world, index, protocol, add);
+  for (const index of NODES) if (world.nodes[index].state === "up") jobSteps(world, index, add);
   operatorSteps(world, protocol, add);
   return steps;
 }
@@ -128,6 +132,24 @@ function requestSteps(world: World, index: 0 | 1, protocol: Protocol, add: Add):
       settle(world_, world_.nodes[index], ending);
     });
   }
+}
+
+/** Any node settles what is not charged yet, also what another has on its way, and ends the job once all is. */
+function jobSteps(world: World, index: 0 | 1, add: Add): void {
+  if (world.rows.leases.every(({ id }) => id !== JOB)) return;
+  const open = openLines(world);
+  for (const line of open)
+    add(`node ${index} settles line ${line}`, (next) => put(next, next.nodes[index], lineOf(next, line)), "job");
+  if (open.length > 0) return;
+  const end = (next: World): void => {
+    next.isJobEnding = true;
+    put(next, next.nodes[index], { kind: "return", leaseId: JOB, nowMs: 0 });
+  };
+  add(`node ${index} ends the job`, end, "job");
+}
+
+export function openLines({ lines, rows }: World): readonly number[] {
+  return [...lines.keys()].filter((line) => !rows.charges.has(lineId(line)));
 }
 
 /** While the database has a batch of a writer, that writer's next one waits; all that it can hear of is a failure. */

@@ -109,7 +109,7 @@ function nameOf({ owner, ownerId, period, bucket }: Counter): string {
 }
 
 function loadCounters(operation: LedgerOperation, rows: Rows): void {
-  if (operation.kind === "hold" || operation.kind === "lease")
+  if (operation.kind === "hold" || operation.kind === "lease" || operation.kind === "reserve")
     countersOf({ ...operation, createTimeMs: operation.nowMs }, rows);
   if (operation.kind === "settle" && operation.terms !== undefined) countersOf(operation.terms, rows);
 }

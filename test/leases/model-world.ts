@@ -93,7 +93,8 @@ export type Move =
   | "ask"
   | "freeze"
   | "lower"
-  | "idle";
+  | "idle"
+  | "job";
 export type Moves = Readonly<Record<Move, number>>;
 
 /** So often each; those that are not named, never. */
@@ -114,6 +115,7 @@ export function movesOf(...given: readonly Partial<Moves>[]): Moves {
     freeze: count("freeze"),
     lower: count("lower"),
     idle: count("idle"),
+    job: count("job"),
   };
 }
 
@@ -132,6 +134,9 @@ export interface World {
   readonly lowered: ReadonlyMap<string, Budget>;
   /** What callers were told of their settlements. */
   told: Map<string, bigint>;
+  /** What a job costs line by line, where there is one, and whether some node asked for its end. */
+  readonly lines: readonly bigint[];
+  isJobEnding: boolean;
   /** What is wrong, as soon as it is. */
   broken: string | undefined;
 }
@@ -236,6 +241,21 @@ export function settle(world: World, node: Node, request: Request): void {
   request.state = "settling";
   put(world, node, settlement);
   if (node.isPartitioned) node.journal = [...node.journal, settlement];
+}
+
+export const JOB = "j";
+/** What each line of the job may cost at most. */
+export const LINE_NANOS = 2n;
+
+export function lineId(line: number): string {
+  return `${JOB}:${line}`;
+}
+
+/** A line of the job is settled, by whichever node has its answer. */
+export function lineOf({ startMs, lines }: World, line: number): SettleOperation {
+  const who = { accountId: "a", keyId: "k", budgets: [], model: "m", price: PRICE, nodeId: "", jobId: JOB };
+  const terms = { ...who, amountNanos: LINE_NANOS, createTimeMs: startMs, expireTimeMs: startMs };
+  return settleOf({ requestId: lineId(line), costNanos: lines[line] ?? 0n, usage: usage(1n), terms });
 }
 
 /** What a start tells of its journal, behind its first beat: each hold as it was, and each end with its terms. */

@@ -1,6 +1,7 @@
 /** Mistakes in the protocol, each of which the search must find. */
 import { type Book } from "../../src/ledger/book.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
+import { JOB_NODE } from "../../src/ledger/rows.js";
 import { SILENCE_MS } from "../../src/ledger/node-leases.js";
 import { decide } from "../../src/ledger/state.js";
 import { type Protocol, NOON_MS } from "./model-world.js";
@@ -25,6 +26,7 @@ const WANTED = "a request wants what leases hold";
 const BUDGET = "a key's budget is what leases hold";
 const CHANGED = "an account is frozen, or its budget lowered, while requests are admitted";
 const CLOCK = "a node's time of day is set";
+const JOB_LIVES = "a job outlives its node, and its lines are settled by whoever lives";
 const JOURNALED = "a node that is cut off keeps a journal, crashes, and tells it at its next start";
 
 /** Decides otherwise for one kind of operation. */
@@ -256,6 +258,29 @@ export const MUTATIONS: readonly Mutation[] = [
         }),
     },
     finds: /never ends/,
+  },
+  {
+    name: "a recovery takes what a job set aside for a dead node's lease",
+    scenario: JOB_LIVES,
+    after: ["tick", "tick"],
+    protocol: deciding("recover", (book, operation) => {
+      for (const { id, nodeId } of book.leases.values())
+        if (nodeId === JOB_NODE) decide(book, { kind: "return", leaseId: id, nowMs: 0 });
+      return decide(book, operation);
+    }),
+    finds: /what the job set aside is gone|line 0 is never charged/,
+  },
+  {
+    name: "a line that two nodes settle is charged by each",
+    scenario: JOB_LIVES,
+    protocol: deciding("settle", (book, operation) => {
+      const hold = book.holds.get(operation.requestId);
+      if (hold === undefined || operation.terms?.jobId === undefined) return decide(book, operation);
+      hold.state = "voided";
+      hold.recovered = true;
+      return decide(book, operation);
+    }),
+    finds: /line \d is charged twice/,
   },
   {
     name: "idle leases are kept",

@@ -1,4 +1,5 @@
 /** Where the searches begin: what is asked for, and which accidents may happen how often. */
+import type { LedgerOperation } from "../../src/ledger/operation.js";
 import { decide } from "../../src/ledger/state.js";
 import { SILENCE_MS } from "../../src/ledger/node-leases.js";
 import type { Budget, KeyBudget } from "../../src/ledger/rows.js";
@@ -13,6 +14,8 @@ import {
   put,
   putBeat,
   toldOf,
+  JOB,
+  LINE_NANOS,
   MIDNIGHT_MS,
   NOON_MS,
 } from "./model-world.js";
@@ -40,6 +43,8 @@ export interface Scenario {
   readonly creditNanos: bigint;
   readonly accountBudgets?: readonly Budget[];
   readonly lowered?: Budget;
+  /** A job that has set money aside, by what each of its lines costs. */
+  readonly lines?: readonly bigint[];
   /** Which nodes begin with a lease of two. */
   readonly leased: readonly (0 | 1)[];
   readonly startMs?: number;
@@ -143,9 +148,23 @@ export const SCENARIOS: readonly Scenario[] = [
     moves: { tick: 2, ask: 1, beat: 1, idle: 1 },
     large: { crash: 1, late: 1, beat: 1 },
   },
+  {
+    name: "a job outlives its node, and its lines are settled by whoever lives",
+    requests: [asked(1, 1n)],
+    creditNanos: 16n,
+    lines: [1n, 3n],
+    leased: [0],
+    moves: { job: 4, crash: 1, restart: 1, tick: 2, beat: 1, late: 1 },
+    large: { unknown: 1, failed: 1, partition: 1, tick: 1, job: 1 },
+  },
 ];
 
-/** Both nodes have beaten, and some have a lease. */
+function reserveOf({ lines, startMs }: World): LedgerOperation {
+  const amountNanos = LINE_NANOS * BigInt(lines.length);
+  return { kind: "reserve", jobId: JOB, accountId: "a", keyId: "k", budgets: [], amountNanos, nowMs: startMs };
+}
+
+/** Both nodes have beaten, some have a lease, and the job has its money. */
 export function startOf(scenario: Scenario, isLarge: boolean): World {
   const { requests, creditNanos, accountBudgets = [], lowered, moves, large } = scenario;
   const world: World = {
@@ -161,6 +180,8 @@ export function startOf(scenario: Scenario, isLarge: boolean): World {
     mustEnd: new Set(),
     lowered: new Map(lowered === undefined ? [] : [["a", lowered]]),
     told: new Map(),
+    lines: scenario.lines ?? [],
+    isJobEnding: false,
     broken: undefined,
   };
   for (const node of world.nodes) putBeat(world, node, true);
@@ -172,6 +193,7 @@ export function startOf(scenario: Scenario, isLarge: boolean): World {
     const amounts = { amountNanos: 2n, requestNanos: 1n, budgets: first.budgets, nowMs: world.startMs };
     put(world, node, { kind: "lease", ...who, ...amounts });
   }
+  if (world.lines.length > 0) put(world, world.nodes[0], reserveOf(world));
   for (const node of [...world.nodes, ...world.nodes]) {
     if (node.log.length === 0) putBeat(world, node, false);
     commitNow(world, node, REAL);

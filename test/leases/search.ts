@@ -142,6 +142,7 @@ function textOf(world: World): string {
   const late = world.late.map(({ writer, operations }) => `${writer} ${operations.map(nameOf).join("+")}`);
   return [
     world.ticks,
+    world.isJobEnding,
     accounts.join(),
     leases.join(),
     holds.join(),
