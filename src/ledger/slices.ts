@@ -1,0 +1,75 @@
+/**
+ * The money of a session, such as a realtime one, that nobody knows the end of. It is paid slice by slice: each is a
+ * hold of its own, named `<session>:<number>`, and the next one is taken while the present one runs. So a session never
+ * runs unpaid, costs no more than its last slice when its node dies, and needs no rule of its own: it ends with its node,
+ * as any request does.
+ */
+import { GatewayError } from "../base/errors.js";
+import type { Checkpoint, Hold, SettleOutcome, Settlement } from "./hold.js";
+import { lineId } from "./jobs.js";
+import type { HoldRequest } from "./ledger-options.js";
+
+/** What each slice asks for: the most that it can cost, and how long it runs. */
+export type SliceRequest = Omit<HoldRequest, "requestId">;
+
+interface Holds {
+  hold(request: HoldRequest): Hold | Promise<Hold>;
+}
+
+export class Slices {
+  #number = 1;
+  #next: Promise<Hold> | undefined;
+
+  private constructor(
+    private readonly ledger: Holds,
+    private readonly sessionId: string,
+    private readonly request: SliceRequest,
+    private current: Hold,
+  ) {}
+
+  /** Takes the money of the first slice. Rejects as a hold does. */
+  static async begin(ledger: Holds, sessionId: string, request: SliceRequest): Promise<Slices> {
+    const first = await ledger.hold({ ...request, requestId: lineId(sessionId, 1) });
+    return new Slices(ledger, sessionId, request, first);
+  }
+
+  /** The request of the present slice. */
+  get requestId(): string {
+    return lineId(this.sessionId, this.#number);
+  }
+
+  /** Notes what the present slice has delivered, for a crash. */
+  checkpoint(delivered: Checkpoint): void {
+    this.current.checkpoint(delivered);
+  }
+
+  /** Takes the money of the next slice, once. Rejects as a hold does: the session may run to the end of this slice. */
+  async renew(): Promise<void> {
+    this.#next ??= Promise.resolve(
+      this.ledger.hold({ ...this.request, requestId: lineId(this.sessionId, this.#number + 1) }),
+    );
+    try {
+      await this.#next;
+    } catch (error) {
+      this.#next = undefined;
+      throw error;
+    }
+  }
+
+  /** Settles the present slice and begins the next, which was renewed before: nothing runs between two slices unpaid. */
+  async turn(settlement: Settlement): Promise<SettleOutcome | undefined> {
+    if (this.#next === undefined) throw new GatewayError("ERROR_REASON_INTERNAL", { problem: "no slice was renewed" });
+    const ended = this.current;
+    this.current = await this.#next;
+    this.#next = undefined;
+    this.#number += 1;
+    return ended.settle(settlement, true);
+  }
+
+  /** Settles the present slice, and gives the money of the next back. */
+  async end(settlement: Settlement): Promise<SettleOutcome | undefined> {
+    const next = await this.#next?.catch(() => undefined);
+    next?.close();
+    return this.current.settle(settlement, true);
+  }
+}
