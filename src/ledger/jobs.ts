@@ -62,13 +62,17 @@ export class Jobs {
     ...said
   }: JobLine): Promise<SettleOutcome> {
     const nowMs = this.nowMs();
-    const terms: LateTerms = {
-      ...{ jobId, accountId, keyId, model, nodeId: JOB_NODE, budgets: [] },
-      amountNanos: boundNanos,
-      price: Price.encode(price).finish(),
+    const who = {
+      jobId,
+      accountId,
+      keyId,
+      model,
+      nodeId: JOB_NODE,
+      budgets: [],
       createTimeMs: nowMs,
       expireTimeMs: nowMs,
     };
+    const terms: LateTerms = { ...who, amountNanos: boundNanos, price: Price.encode(price).finish() };
     const requestId = lineId(jobId, number);
     const result = await this.writer.submit({ kind: "settle", requestId, ...said, nowMs, terms });
     if (result.kind !== "settled") throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "job", id: jobId });

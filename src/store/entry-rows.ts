@@ -93,7 +93,7 @@ export function toEntry(row: TransferColumns): EntryRow {
   const transfer = toTransfer(row);
   const kind = ENTRY_KINDS[transfer.kind];
   const isLineHold = transfer.kind === "hold" && row.node_id === JOB_NODE;
-  const { sequence, accountSequence, accountId, pendingNanos, postedNanos, createTimeMs } = transfer;
+  const { sequence, accountSequence, accountId, pendingNanos, createTimeMs } = transfer;
   const isDebited = debitAccount(transfer) === accountId;
   return {
     id: transferId(transfer),

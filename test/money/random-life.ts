@@ -169,11 +169,9 @@ export class RandomLife {
   #reserve(): LedgerOperation {
     const { keyId, budgets, accountId } = holdOf(this.#owner());
     const jobId = `${this.#prefix}j${this.#jobs.length + 1}`;
-    const job: ReserveOperation = {
-      ...{ kind: "reserve", jobId, accountId, keyId, budgets },
-      amountNanos: BigInt(this.whole(this.whole(10) === 0 ? 2_000 : 40)),
-      nowMs: this.#nowMs,
-    };
+    const amountNanos = BigInt(this.whole(this.whole(10) === 0 ? 2_000 : 40));
+    const who = { jobId, accountId, keyId, budgets };
+    const job: ReserveOperation = { kind: "reserve", ...who, amountNanos, nowMs: this.#nowMs };
     // Now and then once more, by the same or for another.
     const again = this.whole(20) === 0 ? this.#job() : job;
     if (again === job) this.#jobs.push(job);

@@ -1,7 +1,4 @@
-/**
- * The ledger once more, with running sums instead of recounts, so that a million operations can be compared one by one.
- * It knows neither transfers nor rows nor batches.
- */
+/** The ledger once more, with running sums in place of transfers, rows and batches, so that a million can be compared. */
 import {
   type BeatOperation,
   type CheckpointOperation,
@@ -18,47 +15,8 @@ import {
   type Shortage,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
+import { type Asked, type Lease, type Request, rests, RunningBeats, type Sums } from "./running-rows.js";
 import { dayOf, least, type Limits, NO_MONEY, type Owner, RunningBudgets } from "./running-budgets.js";
-
-export interface Sums {
-  granted: bigint;
-  held: bigint;
-  spent: bigint;
-}
-
-interface Lease {
-  readonly id: string;
-  readonly nodeId: string;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly day: string;
-  readonly createMs: number;
-  readonly names: readonly string[];
-  rest: bigint;
-  recalled: boolean;
-}
-
-interface Request {
-  readonly hold: HoldOperation;
-  readonly granted: bigint;
-  /** What counts it. */
-  readonly names: readonly string[];
-  state: "held" | "settled" | "voided" | "expired";
-  byRecovery: boolean;
-  paid: bigint;
-  refunded: bigint;
-  overage: bigint;
-  noteCost: bigint;
-  noteTokens: bigint;
-  /** The most that it pays, where its hold came late. */
-  most?: bigint;
-}
-
-type Asked = Pick<HoldOperation, "accountId" | "keyId" | "budgets" | "amountNanos" | "leastNanos" | "nowMs"> & {
-  readonly isJob?: boolean;
-};
-
-const rests = (leases: readonly Lease[]): bigint => leases.reduce((sum, { rest }) => sum + rest, 0n);
 
 export class RunningLedger {
   readonly accounts = new Map<string, Sums>();
@@ -74,7 +32,7 @@ export class RunningLedger {
   readonly #credits = new Map<string, { readonly accountId: string; readonly amount: bigint }>();
   readonly #refunds = new Map<string, { requestId: string; amount: bigint }>();
   readonly #debits = new Map<string, { accountId: string; taken: bigint; missing: bigint }>();
-  readonly #beats = new Map<string, number>();
+  readonly #beats = new RunningBeats();
   readonly #budgets = new RunningBudgets();
   readonly #windowMax: number;
 
@@ -173,28 +131,28 @@ export class RunningLedger {
     const rest = this.#exactly({ ...asked, leastNanos: amountNanos, isJob: true });
     if (typeof rest !== "bigint") return rest;
     const names = this.#budgets.namesOf(asked);
-    const who = { id, nodeId: "job", accountId, keyId, day: dayOf(nowMs), createMs: nowMs, names };
-    this.leases.set(id, { ...who, rest, recalled: false });
+    this.#addLease({ id, nodeId: "job", accountId, keyId, nowMs }, names, rest);
     this.#jobs.add(id);
     sums.held += rest;
-    this.#budgets.use({ names }, rest);
     return { kind: "held", amountNanos: rest };
   }
 
+  #addLease(who: Omit<Lease, "day" | "names" | "rest" | "recalled">, names: readonly string[], rest: bigint): void {
+    this.leases.set(who.id, { ...who, day: dayOf(who.nowMs), names, rest, recalled: false });
+    this.#budgets.use({ names }, rest);
+  }
+
   /** A line of a job is there once it is charged. */
-  #line({ requestId, terms, costNanos, usageSource }: SettleOperation): LedgerResult {
+  #line(settle: SettleOperation): LedgerResult {
+    const { requestId, terms, usageSource } = settle;
     const job = this.leases.get(terms?.jobId ?? "");
     if (terms === undefined || job?.nodeId !== "job" || job.accountId !== terms.accountId || job.keyId !== terms.keyId)
       return { kind: "refused", problem: "lease_gone" };
-    const isFree = usageSource === UsageSource.USAGE_SOURCE_NONE;
-    const drawn = isFree ? 0n : least(terms.amountNanos, job.rest);
+    const drawn = usageSource === UsageSource.USAGE_SOURCE_NONE ? 0n : least(terms.amountNanos, job.rest);
     job.rest -= drawn;
     this.accounts.get(job.accountId)!.held -= drawn;
-    this.#open({ ...terms, kind: "hold", requestId, leastNanos: 0n, nowMs: job.createMs }, drawn, true);
-    const request = this.#requests.get(requestId)!;
-    if (isFree) this.#free(request, "voided");
-    else this.#charge(request, costNanos);
-    return { kind: "settled", chargedNanos: request.paid, overageNanos: request.overage, repeated: false };
+    this.#open({ ...terms, kind: "hold", requestId, leastNanos: 0n, nowMs: job.nowMs }, drawn, true);
+    return this.#settle(settle);
   }
 
   /** What is free for a hold, as if these leases were back. */
@@ -244,8 +202,7 @@ export class RunningLedger {
     const tokens = usage.outputTokens;
     if (request.state !== "held" || costNanos < request.noteCost || tokens < request.noteTokens)
       return { kind: "noted" };
-    request.noteCost = costNanos;
-    request.noteTokens = tokens;
+    [request.noteCost, request.noteTokens] = [costNanos, tokens];
     return { kind: "noted" };
   }
 
@@ -326,9 +283,7 @@ export class RunningLedger {
     this.#short.delete(accountId);
     const rest = least(amountNanos, free / 2n);
     const names = this.#budgets.namesOf(asked);
-    const who = { id, nodeId, accountId, keyId, day: dayOf(asked.nowMs), createMs: asked.nowMs, names };
-    this.leases.set(id, { ...who, rest, recalled: false });
-    this.#budgets.use({ names }, rest);
+    this.#addLease({ id, nodeId, accountId, keyId, nowMs: asked.nowMs }, names, rest);
     return { kind: "leased", amountNanos: rest, requestCostMaxNanos };
   }
 
@@ -410,47 +365,35 @@ export class RunningLedger {
     return { kind: "debited", ...said, repeated: known !== undefined };
   }
 
-  #beat({ nodeId, isLast, isFirst }: BeatOperation): LedgerResult {
-    if (isFirst === false && !this.#beats.has(nodeId)) return { kind: "gone" };
-    const beats = (this.#beats.get(nodeId) ?? 0) + 1;
-    if (isLast) for (const lease of this.leases.values()) if (lease.nodeId === nodeId) this.#giveBack(lease.id);
-    if (isLast) this.#beats.delete(nodeId);
-    else this.#beats.set(nodeId, beats);
-    const others = [...this.#beats].filter(([other]) => other !== nodeId);
-    return { kind: "beaten", others: others.map(([other, count]) => ({ nodeId: other, beats: count })) };
+  #beat(operation: BeatOperation): LedgerResult {
+    const result = this.#beats.take(operation);
+    for (const { id, nodeId } of this.leases.values())
+      if (operation.isLast && result.kind === "beaten" && nodeId === operation.nodeId) this.#giveBack(id);
+    return result;
   }
 
   #recover({ nodeId, silent, live }: RecoverOperation): LedgerResult {
-    const lives = (node: string): boolean => {
-      const beats = this.#beats.get(node);
-      return beats !== undefined && !silent.some((seen) => seen.nodeId === node && seen.beats === beats);
-    };
+    const lives = (node: string): boolean => this.#beats.isAlive(node, silent);
     for (const lease of this.leases.values())
       if (lease.nodeId !== "job" && lease.nodeId !== nodeId && !lives(lease.nodeId)) this.#giveBack(lease.id);
-    let [settled, voided] = [0, 0];
+    const counts = { settled: 0, voided: 0 };
     for (const request of this.open.values()) {
       const { requestId, nodeId: holder } = request.hold;
       const own = holder === nodeId;
       if (own ? (live?.has(requestId) ?? true) : lives(holder)) continue;
       request.byRecovery = true;
-      if (request.noteCost > 0n || request.noteTokens > 0n) {
-        this.#charge(request, request.noteCost);
-        settled += 1;
-      } else {
-        this.#free(request, own ? "expired" : "voided");
-        voided += 1;
-      }
+      const isNoted = request.noteCost > 0n || request.noteTokens > 0n;
+      if (isNoted) this.#charge(request, request.noteCost);
+      else this.#free(request, own ? "expired" : "voided");
+      counts[isNoted ? "settled" : "voided"] += 1;
     }
-    for (const node of this.#beats.keys())
-      if (!lives(node) && silent.some((seen) => seen.nodeId === node)) this.#beats.delete(node);
-    return { kind: "recovered", settled, voided };
+    this.#beats.forget(silent);
+    return { kind: "recovered", ...counts };
   }
 
   #forget(): void {
-    if (this.#requests.size <= this.#windowMax) return;
     for (const [requestId, { state }] of this.#requests) {
-      if (this.#requests.size <= this.#windowMax) return;
-      if (state === "held") return;
+      if (this.#requests.size <= this.#windowMax || state === "held") return;
       this.#requests.delete(requestId);
     }
   }
