@@ -4,9 +4,10 @@
  * pays for the input and for what was delivered, from the first generated event on.
  */
 import { type Price, type Usage, UsageSource } from "../api/index.js";
-import { addedMeters, NO_METERS } from "../api/meters.js";
+import { NO_METERS } from "../api/meters.js";
 import { generatedTokens, NO_USAGE, readTokens, totalTokens } from "../api/usage.js";
-import { rateOf } from "../pricing/rates.js";
+import type { BilledUnit } from "../families/family.js";
+import { isUnitPriced } from "../pricing/rates.js";
 import { countPrompts, countUsage } from "../pricing/request-tokens.js";
 import { tokensAtLeast } from "../pricing/text-pieces.js";
 import { countOrEstimate, roughTokens } from "../pricing/tokens.js";
@@ -34,8 +35,10 @@ export interface ChargeTerms {
   /** The model's context; zero if unknown. */
   readonly contextTokens: number;
   readonly inputTokensMax: number;
-  /** The price at admission: what it names must be reported, or is counted. */
-  readonly price: Pick<Price, "rates" | "tokensUnpriced">;
+  /** The price at admission. */
+  readonly price: Price;
+  /** By which units the endpoint bills that answered, of a request that generates nothing. Absent: tokens. */
+  readonly units?: readonly BilledUnit[] | undefined;
   /** The request's account: counting takes turns by account. */
   readonly accountId: string;
   /** The output limit that the hold covers, for all candidates together. Absent: no limit. */
@@ -127,7 +130,7 @@ function isFree({ usageSource }: Charge): boolean {
 /** The charge of a caller that disconnected before anything was delivered: its prompt was sent all the same. */
 async function cutCharge(charge: Charge, terms: ChargeTerms): Promise<Charge> {
   const sent = await (isReadOnly(terms)
-    ? chargeRead(undefined, charge.doubt, terms)
+    ? chargeReadOnly(undefined, charge.doubt, terms)
     : counted(NOTHING, charge.doubt, terms));
   return terms.cutInput === "billed" ? sent : { ...charge, unbilled: sent.usage };
 }
@@ -143,7 +146,7 @@ function answerCharge(report: AnswerReport | undefined, ending: Ending, terms: C
   const made = hasFinished && request.facts.outputTokensMax === 0 ? "content" : report.made;
   const basis = basisOf(kind, made, ending === "left" && isOver ? "finished" : ending);
   const { usage } = report;
-  if (basis !== "free" && isReadOnly(terms)) return chargeRead(usage, doubt, terms);
+  if (basis !== "free" && isReadOnly(terms)) return chargeReadOnly(usage, doubt, terms);
   if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
   if (basis === "count" || usage === undefined) {
     // Of an answer that was cut, its report may not have come yet: that is no lie.
@@ -333,25 +336,33 @@ async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): P
 }
 
 /**
- * The charge of an answer that generated nothing: of each unit that has a price, what was reported, else a count. Some
- * upstreams never report; only a false report is a lie.
+ * The charge of an answer that generated nothing, in the one unit that its endpoint bills: as reported, else a count.
+ * Some upstreams never report; only a false report is a lie.
  */
-async function chargeRead(
+async function chargeReadOnly(
   usage: Usage | undefined,
   doubt: UsageDoubt | undefined,
   terms: ChargeTerms,
 ): Promise<Charge> {
-  const { request, price } = terms;
   const isTrue = usage !== undefined && (doubt === undefined || (doubt === "zero" && usage.meters.length > 0));
   const told = isTrue ? usage : NO_USAGE;
-  const lacksTokens = !price.tokensUnpriced && totalTokens(told) === 0;
-  const missing = (request.facts.metersExpected ?? NO_METERS).filter(
-    (meter) => rateOf(price, meter) !== undefined && !told.meters.some(({ unit }) => unit === meter.unit),
-  );
-  if (!lacksTokens && missing.length === 0) return withinPlan(reported(told), terms);
+  const unit = soldUnit(told, terms);
+  const meters = told.meters.filter((meter) => meter.unit === unit);
+  if (unit === "token" ? totalTokens(told) > 0 : meters.length > 0)
+    return withinPlan(reported(unit === "token" ? { ...told, meters } : { ...NO_USAGE, meters }), terms);
   const known = doubt === "missing" || isTrue ? undefined : doubt;
-  const counts = lacksTokens ? await counted(NOTHING, known, terms) : reported(told);
-  const meters = addedMeters(told.meters, missing);
-  const charge = { usage: { ...counts.usage, meters }, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt: known };
-  return withinPlan(charge, terms);
+  if (unit === "token") return counted(NOTHING, known, terms);
+  const expected = (terms.request.facts.metersExpected ?? NO_METERS).filter((meter) => meter.unit === unit);
+  const charge = { usage: { ...NO_USAGE, meters: expected }, usageSource: UsageSource.USAGE_SOURCE_COUNTED };
+  return withinPlan({ ...charge, doubt: known }, terms);
 }
+
+/** Of the units that the endpoint may bill and that have a price, the one that was told; tokens stand beside others. */
+function soldUnit({ meters, ...told }: Usage, { price, units = TOKENS }: ChargeTerms): BilledUnit {
+  const priced = units.filter((unit) => isUnitPriced(price, unit));
+  const [first = "token"] = priced;
+  const isTold = (unit: BilledUnit): boolean => meters.some((meter) => meter.unit === unit);
+  return priced.find(isTold) ?? (totalTokens({ ...told, meters }) > 0 && priced.includes("token") ? "token" : first);
+}
+
+const TOKENS: readonly BilledUnit[] = ["token"];

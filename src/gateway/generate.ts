@@ -111,6 +111,9 @@ export async function generate(
   }
 }
 
+/** About so many bytes are a token of what is read again. */
+const REPEATED_BYTES_PER_TOKEN = 4;
+
 /**
  * What a request counts in limits of tokens. One that is billed by other units counts by its length, since its upstream
  * tells no tokens.
@@ -118,7 +121,9 @@ export async function generate(
 function limitedTokens({ unbilled, usage }: Outcome, request: WireRequest, { tokens }: Plan): number {
   const used = unbilled ?? usage;
   const told = totalTokens(used);
-  return told === 0 && used.meters.length > 0 ? Math.min(estimateInput(request), tokens) : told;
+  if (told > 0 || used.meters.length === 0) return told;
+  const { start = 0, end = 0, times = 0 } = request.facts.repeated ?? {};
+  return Math.min(estimateInput(request) + Math.ceil(((end - start) * times) / REPEATED_BYTES_PER_TOKEN), tokens);
 }
 
 /** The head, with the output limit if that was lowered. */

@@ -5,7 +5,7 @@ import { NO_USAGE } from "../api/usage.js";
 import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
 import type { GatewayError } from "../base/errors.js";
 import { whenReady } from "../base/when-ready.js";
-import { billsCutRequests } from "../families/family.js";
+import { billsCutRequests, endpointFor } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
 import { failureMessage } from "../routing/failure-message.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
@@ -239,7 +239,7 @@ export class Meter implements AnswerReceiver {
 
   /** What the answer used and costs, however it ended. Never rejects. */
   outcome(ending: Ending): Outcome | Promise<Outcome> {
-    const { request, model, plan, accountId, outputTokensMax } = this.options;
+    const { request, model, plan, accountId, outputTokensMax, kind } = this.options;
     const { contextTokens } = model;
     const { inputTokensMax } = plan;
     const notes = this.#notes;
@@ -254,6 +254,7 @@ export class Meter implements AnswerReceiver {
       contextTokens,
       inputTokensMax,
       price: model.price,
+      units: request.facts.surface && this.#target && endpointFor(this.#target.served.family, request, kind).units,
       accountId,
       outputTokensMax,
       countOutput: text && (() => text.notes.output(text.grown)),

@@ -1,6 +1,8 @@
 /** Requests of surfaces in the typed form, as services send them over gRPC: written as a body of the surface's wire. */
 import type { ModerateRequest, ModerationResult, RerankRequest, RerankResult, Source } from "../api/index.js";
+import { invalid } from "../api/check.js";
 import { GatewayError } from "../base/errors.js";
+import { INPUTS_MAX } from "../wire/request/read-only.js";
 import { listOf, objectOf, parsed } from "../wire/json/value.js";
 
 /** The client's own body, or one of the wire that says the same. Throws PARAMETER_MISSING. */
@@ -9,6 +11,7 @@ export function rerankSource(request: RerankRequest, wire: string): Source {
   if (source !== undefined) return source;
   requireSaid("query", query.length);
   requireSaid("documents", documents.length);
+  if (resultsMax === 0) throw invalid("results_max", "must be at least 1");
   return sourceOf(wire, { model, query, documents, top_n: resultsMax });
 }
 
@@ -16,6 +19,7 @@ export function rerankSource(request: RerankRequest, wire: string): Source {
 export function moderationSource({ source, model, texts }: ModerateRequest, wire: string): Source {
   if (source !== undefined) return source;
   requireSaid("texts", texts.length);
+  if (texts.length > INPUTS_MAX) throw invalid("texts", `must be at most ${INPUTS_MAX}`);
   return sourceOf(wire, { model: model === "" ? undefined : model, input: texts });
 }
 

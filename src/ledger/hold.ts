@@ -237,7 +237,7 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
  * Bounds a charge to what the ledger accepts: an upstream's report may say anything, and must never make a settlement
  * fail.
  */
-function bounded(charge: Checkpoint, heldNanos: bigint): Checkpoint {
+export function bounded(charge: Checkpoint, heldNanos: bigint): Checkpoint {
   const { operatorCostNanos, upstream, attempts } = charge;
   const mostNanos = lesser(heldNanos + OVERAGE_NANOS_MAX, AMOUNT_NANOS_MAX);
   return {

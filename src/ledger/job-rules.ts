@@ -14,12 +14,13 @@ export function reserve(book: Book, operation: ReserveOperation): LedgerResult {
   const { jobId, accountId, keyId, amountNanos, nowMs } = operation;
   if (!isAmount(amountNanos)) return { kind: "refused", problem: "amount_invalid" };
   const known = book.leases.get(jobId);
-  if (known !== undefined) {
-    const isSame = known.nodeId === JOB_NODE && known.accountId === accountId && known.keyId === keyId;
-    return isSame ? { kind: "held", amountNanos: known.restNanos } : { kind: "refused", problem: "id_taken" };
+  const before = book.correction("lease", jobId);
+  if (known !== undefined || before !== undefined) {
+    const isOpen = known?.nodeId === JOB_NODE && known.accountId === accountId && known.keyId === keyId;
+    // One that has ended begins no second time, and none is made larger.
+    const isSame = isOpen && before?.pendingNanos === amountNanos;
+    return isSame ? { kind: "held", amountNanos } : { kind: "refused", problem: "id_taken" };
   }
-  // One that has ended begins no second time.
-  if (book.correction("lease", jobId) !== undefined) return { kind: "refused", problem: "id_taken" };
   const account = book.accounts.get(accountId);
   if (account === undefined) return { kind: "refused", problem: "unknown_account" };
   if (account.frozen) return { kind: "account_frozen" };

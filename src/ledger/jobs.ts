@@ -1,10 +1,10 @@
 /**
- * The money of jobs, such as batches: what is asked of an upstream now, and answered within hours or days. It belongs to
- * no node, so that any node can settle the lines of a job that another node began.
+ * The money of jobs, such as batches: what is asked of an upstream now, and answered within hours or days. It belongs
+ * to no node, so that any node can settle the lines of a job that another node began.
  */
 import { Price } from "../api/index.js";
 import { GatewayError } from "../base/errors.js";
-import type { SettleOutcome } from "./hold.js";
+import { bounded, type SettleOutcome } from "./hold.js";
 import { holdRefusal } from "./hold-refusal.js";
 import type { MoneyLeaseKeeper } from "./money-lease-keeper.js";
 import type { LateTerms, ReserveOperation, SettleOperation } from "./operation.js";
@@ -74,9 +74,14 @@ export class Jobs {
     };
     const terms: LateTerms = { ...who, amountNanos: boundNanos, price: Price.encode(price).finish() };
     const requestId = lineId(jobId, number);
-    const result = await this.writer.submit({ kind: "settle", requestId, ...said, nowMs, terms });
-    if (result.kind !== "settled") throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "job", id: jobId });
-    return result;
+    const settled = { ...said, ...bounded(said, boundNanos) };
+    // What is above its bound is taken of what the account has available, and so of what is leased.
+    if (settled.costNanos > boundNanos) this.leases.giveBackOf(accountId);
+    const result = await this.writer.submit({ kind: "settle", requestId, ...settled, nowMs, terms });
+    if (result.kind === "settled") return result;
+    const isGone = result.kind === "refused" && result.problem === "lease_gone";
+    if (isGone) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "job", id: jobId });
+    throw new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: result });
   }
 
   /** Ends a job whose lines are all settled, and returns what is left: zero where it has ended before. */

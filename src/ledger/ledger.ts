@@ -2,7 +2,7 @@
  * The ledger as the program uses it: holds, settlements and credits over a store, with leases, recovery and retries.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Price, type Usage } from "../api/index.js";
+import { Price } from "../api/index.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../base/errors.js";
 import type {
@@ -38,6 +38,7 @@ import { replay, replayIntents } from "./journal-replay.js";
 import { NO_USAGE } from "../api/usage.js";
 import { SOURCE_NONE } from "./rows.js";
 import { Settlements } from "./settlement-queue.js";
+import { type SliceRequest, Slices } from "./slices.js";
 import { LedgerWriter } from "./writer.js";
 
 export type { NewAccount } from "./accounts.js";
@@ -70,9 +71,7 @@ export class Ledger {
   readonly #holdWaits: HoldWaits;
   /** What every open hold needs. */
   readonly #steps: HoldSteps;
-  /** This node's lease among the nodes. */
   readonly lease: NodeHeartbeat;
-  /** This node's leases of money. */
   readonly leases: MoneyLeaseKeeper;
   readonly #log: LedgerLog;
   /** What is written to this machine's disk while the database is away. */
@@ -223,6 +222,9 @@ export class Ledger {
     await passed("after_hold_commit", granted);
     return granted;
   }
+
+  /** Begins a session, which pays slice by slice. Rejects as `hold` does. */
+  readonly session = (id: string, request: SliceRequest): Promise<Slices> => Slices.begin(this, id, request);
 
   /** What `hold` would grant now. Rejects exactly if it would, and holds nothing. */
   async tryHold(request: HoldRequest): Promise<Pick<Hold, "amountNanos">> {
@@ -390,7 +392,7 @@ export class Ledger {
   }
 
   #free(requestId: string): void {
-    const usage: Usage = NO_USAGE;
+    const usage = NO_USAGE;
     const nothing = { usage, usageSource: SOURCE_NONE, costNanos: 0n, upstream: "", attempts: 0, attemptLog: "" };
     const settle = { kind: "settle", requestId, nowMs: this.#nowMs(), ...nothing } as const;
     void this.#settlements.settle(settle, { lateTerms: undefined });

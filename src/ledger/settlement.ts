@@ -38,11 +38,11 @@ function settleLate(book: Book, operation: SettleOperation): LedgerResult {
   if (terms.createTimeMs < book.archivedUntilMs) return { kind: "refused", problem: "unknown_request" };
   const counters = book.counters(terms.keyId, terms.accountId, terms.createTimeMs);
   const freeNanos = freeOf(account, terms, counters);
-  if (operation.usageSource === SOURCE_NONE)
-    return freeAtOnce(book, operation, openHold(book, holdBy(operation, terms), counters, 0n));
-  const amountNanos = lesser(lesser(costNanos, terms.amountNanos), freeNanos);
+  const isCharged = operation.usageSource !== SOURCE_NONE;
+  const amountNanos = isCharged ? lesser(lesser(costNanos, terms.amountNanos), freeNanos) : 0n;
   const hold = openHold(book, holdBy(operation, terms), counters, amountNanos);
-  charge(book, hold, operation, amountNanos);
+  if (isCharged) charge(book, hold, operation, amountNanos);
+  else free(book, hold, operation);
   return settled(hold, false);
 }
 
@@ -57,15 +57,9 @@ function settleLine(book: Book, operation: SettleOperation, terms: LateTerms, jo
     return { kind: "refused", problem: "lease_gone" };
   // It counts in the budgets under which the job was admitted.
   const said = holdBy(operation, { ...terms, nodeId: JOB_NODE, createTimeMs: job.createTimeMs });
-  if (operation.usageSource === SOURCE_NONE)
-    return freeAtOnce(book, operation, openHold(book, said, job.counters, 0n, job));
   const hold = openHold(book, said, job.counters, lesser(terms.amountNanos, job.restNanos), job);
-  charge(book, hold, operation);
-  return settled(hold, false);
-}
-
-function freeAtOnce(book: Book, operation: SettleOperation, hold: HoldRow): LedgerResult {
-  free(book, hold, operation);
+  if (operation.usageSource === SOURCE_NONE) free(book, hold, operation);
+  else charge(book, hold, operation);
   return settled(hold, false);
 }
 

@@ -1,8 +1,7 @@
 /**
  * The money of a session, such as a realtime one, that nobody knows the end of. It is paid slice by slice: each is a
  * hold of its own, named `<session>:<number>`, and the next one is taken while the present one runs. So a session never
- * runs unpaid, costs no more than its last slice when its node dies, and needs no rule of its own: it ends with its node,
- * as any request does.
+ * runs unpaid. When its node dies, recovery charges the slice as any request: a session needs no rule of its own.
  */
 import { GatewayError } from "../base/errors.js";
 import type { Checkpoint, Hold, SettleOutcome, Settlement } from "./hold.js";
@@ -29,8 +28,9 @@ export class Slices {
 
   /** Takes the money of the first slice. Rejects as a hold does. */
   static async begin(ledger: Holds, sessionId: string, request: SliceRequest): Promise<Slices> {
-    const first = await ledger.hold({ ...request, requestId: lineId(sessionId, 1) });
-    return new Slices(ledger, sessionId, request, first);
+    // A slice is held from when the one before it begins: twice as long as it runs.
+    const held = { ...request, timeoutMs: 2 * request.timeoutMs };
+    return new Slices(ledger, sessionId, held, await ledger.hold({ ...held, requestId: lineId(sessionId, 1) }));
   }
 
   /** The request of the present slice. */
@@ -43,7 +43,7 @@ export class Slices {
     this.current.checkpoint(delivered);
   }
 
-  /** Takes the money of the next slice, once. Rejects as a hold does: the session may run to the end of this slice. */
+  /** Takes the money of the next slice, once. Rejects as a hold does: the session may run to the end of this one. */
   async renew(): Promise<void> {
     this.#next ??= Promise.resolve(
       this.ledger.hold({ ...this.request, requestId: lineId(this.sessionId, this.#number + 1) }),
@@ -56,7 +56,7 @@ export class Slices {
     }
   }
 
-  /** Settles the present slice and begins the next, which was renewed before: nothing runs between two slices unpaid. */
+  /** Settles the present slice and begins the next, which was renewed before: nothing runs unpaid between them. */
   async turn(settlement: Settlement): Promise<SettleOutcome | undefined> {
     if (this.#next === undefined) throw new GatewayError("ERROR_REASON_INTERNAL", { problem: "no slice was renewed" });
     const ended = this.current;

@@ -31,15 +31,15 @@ export function meterPicosMax(metersMax: readonly Meter[], { rates }: Price): bi
   return picos;
 }
 
-/** All of it at the dearest rate, and for each rate what its step and its minimum can add. */
+/** All of it at the most rate, and for each rate what its step and its minimum can add. */
 function mixedPicosMax(quantity: bigint, rates: readonly Rate[]): bigint {
-  let dearest = 0n;
+  let most = 0n;
   let added = 0n;
   for (const rate of rates) {
-    dearest = greater(dearest, roundedUp(quantity * rate.picos, rate.per));
+    most = greater(most, roundedUp(quantity * rate.picos, rate.per));
     added += ratePicos(1n, rate) + 1n;
   }
-  return dearest + added;
+  return most + added;
 }
 
 function ratePicos(quantity: bigint, { picos, per, step, minimum }: Rate): bigint {

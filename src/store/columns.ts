@@ -58,7 +58,7 @@ export interface TransferColumns {
   readonly request_id: string | null;
   readonly reason: string | null;
   readonly actor: string | null;
-  /** Of a hold or a lease; null of what ends one. */
+  /** Of a hold, and of a lease and its return. */
   readonly node_id: string | null;
 }
 

@@ -10,7 +10,8 @@ const LINE_HOLD = `transfer.kind = 'hold' AND transfer.node_id = '${JOB_NODE}'`;
 /** What a transfer changes of the account that it concerns; an overage concerns it, but the operator pays. */
 const AVAILABLE = `CASE WHEN ${LINE_HOLD} THEN 0 ELSE CASE account_id WHEN ${CREDIT_ACCOUNT} THEN posted_nanos
   WHEN ${DEBIT_ACCOUNT} THEN -pending_nanos - posted_nanos ELSE 0 END END`;
-const HELD = `CASE WHEN ${LINE_HOLD} THEN 0 ELSE CASE account_id WHEN ${DEBIT_ACCOUNT} THEN pending_nanos ELSE 0 END END`;
+const HELD = `CASE WHEN ${LINE_HOLD} THEN 0
+  ELSE CASE account_id WHEN ${DEBIT_ACCOUNT} THEN pending_nanos ELSE 0 END END`;
 /** A node's lease is no entry: what it has left is available, whoever has it. */
 const ENTRIES = `(transfer.kind NOT IN ('lease', 'return') OR transfer.node_id = '${JOB_NODE}')`;
 const IN_SPAN = `transfer.account_id = :accountId AND ${ENTRIES} AND transfer.account_sequence >= :first

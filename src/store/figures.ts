@@ -58,8 +58,8 @@ export interface SpentColumns {
 export const SPENT = `SELECT owner_id, period, spent_nanos, pending_nanos FROM budget WHERE owner = ? AND owner_id = ?
   AND (period, bucket) IN (VALUES ('day', ?), ('month', ?), ('total', ''))`;
 /**
- * What nodes' leases of the keys' accounts have left, for each key and each that made it: its counters have that as pending,
- * and nobody's request does. `ids` is how a driver takes the ids of the keys.
+ * What nodes' leases of the keys' accounts have left, for each key and each that made it: its counters have that as
+ * pending, and nobody's request does. `ids` is how a driver takes the ids of the keys.
  */
 export const leasedByKey = (ids: string): string => `WITH RECURSIVE leased (key_id, nanos) AS (
   SELECT key_id, rest_nanos FROM lease WHERE node_id <> '${JOB_NODE}'

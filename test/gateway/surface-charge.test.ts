@@ -2,11 +2,12 @@
 import { describe, expect, test } from "vitest";
 import type { Price, Rate } from "../../src/api/index.js";
 import { UsageSource } from "../../src/api/index.js";
-import { chargeOf, type ChargeTerms } from "../../src/gateway/charge.js";
+import { NO_USAGE } from "../../src/api/usage.js";
+import { type Charge, chargeOf, type ChargeTerms } from "../../src/gateway/charge.js";
 import { isUnitPriced } from "../../src/pricing/rates.js";
 import { moderations } from "../../src/wire/openai-moderations/index.js";
 import { rerank } from "../../src/wire/rerank/index.js";
-import type { SurfaceWire, WireRequest } from "../../src/wire/wire.js";
+import type { AnswerReport, SurfaceWire, WireRequest } from "../../src/wire/wire.js";
 import { FREE, priceOf } from "../pricing/prices.js";
 
 const UNIT: Rate = { unit: "search_unit", variant: "", picos: 2_000_000_000_000n, per: 1_000n, step: 1n, minimum: 0n };
@@ -21,7 +22,17 @@ const RANKING = asked(rerank, { model: "m", query: "x", documents: Array.from({ 
 const JUDGEMENT = asked(moderations, { input: "is this harmful" });
 
 function terms(request: WireRequest, price: Price, cutInput: ChargeTerms["cutInput"]): ChargeTerms {
-  return { request, modelId: "m", contextTokens: 0, price, accountId: "acme", inputTokensMax: 100_000, cutInput };
+  const units = price === BY_UNITS ? (["search_unit"] as const) : undefined;
+  return {
+    request,
+    modelId: "m",
+    contextTokens: 0,
+    price,
+    units,
+    accountId: "acme",
+    inputTokensMax: 100_000,
+    cutInput,
+  };
 }
 
 describe.each([
@@ -51,6 +62,24 @@ describe.each([
     const { usageSource, unbilled } = await chargeOf(undefined, "left", terms(request, price, undefined));
     expect(usageSource).toBe(UsageSource.USAGE_SOURCE_NONE);
     expect(unbilled).toBeUndefined();
+  });
+});
+
+describe("a model that is priced by both units is charged by the one that its endpoint bills", () => {
+  const both: Price = { ...BY_TOKENS, rates: [UNIT] };
+  const meters = [{ unit: "search_unit", variant: "", quantity: 2n }];
+  const charged = async (units: ChargeTerms["units"], usage: AnswerReport["usage"]): Promise<Charge["usage"]> => {
+    const report: AnswerReport = { usage, made: "content", complete: true, text: "" };
+    return (await chargeOf(report, "finished", { ...terms(RANKING, both, undefined), units })).usage;
+  };
+
+  test.each([
+    { units: ["search_unit"] as const, told: { ...NO_USAGE, inputTokens: 700n, meters }, tokens: 0n, sold: meters },
+    { units: undefined, told: { ...NO_USAGE, inputTokens: 700n, meters }, tokens: 700n, sold: [] },
+    { units: ["token", "search_unit"] as const, told: { ...NO_USAGE, meters }, tokens: 0n, sold: meters },
+    { units: ["token", "search_unit"] as const, told: { ...NO_USAGE, inputTokens: 9n }, tokens: 9n, sold: [] },
+  ])("$units", async ({ units, told, tokens, sold }) => {
+    expect(await charged(units, told)).toEqual({ ...NO_USAGE, inputTokens: tokens, meters: sold });
   });
 });
 

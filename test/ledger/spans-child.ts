@@ -4,7 +4,6 @@
  */
 import { lineId } from "../../src/ledger/jobs.js";
 import { Ledger } from "../../src/ledger/ledger.js";
-import { Slices } from "../../src/ledger/slices.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { costOfLine, JOB_LINES, jobOf, jobLine, sliceOf, sliceSettlement } from "./spans.js";
 
@@ -41,7 +40,7 @@ async function jobs(place: number): Promise<never> {
 async function sessions(place: number): Promise<never> {
   for (let count = 0; ; count += 1) {
     const sessionId = `session-${round}-${place}-${count}`;
-    const slices = await Slices.begin(ledger, sessionId, sliceOf());
+    const slices = await ledger.session(sessionId, sliceOf());
     for (let turn = 1; turn <= 4; turn += 1) {
       const id = slices.requestId;
       await slices.renew();

@@ -1,7 +1,6 @@
 /** Jobs and sessions as the program uses them, on each store. */
 import { expect, test } from "vitest";
 import { Ledger } from "../../src/ledger/ledger.js";
-import { Slices } from "../../src/ledger/slices.js";
 import type { Store } from "../../src/store/store.js";
 import { TEST_ACT } from "../support/acts.js";
 import { onEachStore, type StoreDriver } from "../support/stores.js";
@@ -51,7 +50,7 @@ onEachStore((driver: StoreDriver) => {
 
   test("a session pays for each slice before it runs, and gives back what it did not need", async () => {
     const { ledger } = await world(driver, 35n);
-    const slices = await Slices.begin(ledger, "s", sliceOf());
+    const slices = await ledger.session("s", sliceOf());
     await slices.renew();
     await slices.renew();
     expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 20n });
@@ -72,7 +71,7 @@ onEachStore((driver: StoreDriver) => {
 
   test("a session whose node dies is charged what its slice had noted, and no more", async () => {
     const { store, ledger } = await world(driver, 100n);
-    const slices = await Slices.begin(ledger, "s", sliceOf());
+    const slices = await ledger.session("s", sliceOf());
     await slices.renew();
     slices.checkpoint({ ...sliceSettlement(), costNanos: 4n });
     await ledger.settled();

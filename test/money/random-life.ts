@@ -175,7 +175,8 @@ export class RandomLife {
     // Now and then once more, by the same or for another.
     const again = this.whole(20) === 0 ? this.#job() : job;
     if (again === job) this.#jobs.push(job);
-    return { ...again, nowMs: this.#nowMs, keyId: this.whole(40) === 0 ? keyId : again.keyId };
+    const other = this.whole(40) === 0 ? { keyId, budgets } : {};
+    return { ...again, ...other, nowMs: this.#nowMs };
   }
 
   /** One of the last jobs; the first of all where there is none yet. */

@@ -1,4 +1,4 @@
-/** The ledger once more, with running sums in place of transfers, rows and batches, so that a million can be compared. */
+/** The ledger once more, with running sums in place of rows and batches, so that a million can be compared. */
 import {
   type BeatOperation,
   type CheckpointOperation,
@@ -24,8 +24,8 @@ export class RunningLedger {
   overage = 0n;
   readonly open = new Map<string, Request>();
   readonly leases = new Map<string, Lease>();
-  /** All that there ever were. */
-  readonly #jobs = new Set<string>();
+  /** All that there ever were, by what each set aside. */
+  readonly #jobs = new Map<string, bigint>();
   /** Accounts with too little for leases. */
   readonly #short = new Set<string>();
   readonly #requests = new Map<string, Request>();
@@ -121,18 +121,18 @@ export class RunningLedger {
   #reserve(asked: ReserveOperation): LedgerResult {
     const { jobId: id, accountId, keyId, amountNanos, nowMs } = asked;
     const known = this.leases.get(id);
-    if (known !== undefined) {
-      const same = known.nodeId === "job" && known.accountId === accountId && known.keyId === keyId;
-      return same ? { kind: "held", amountNanos: known.rest } : { kind: "refused", problem: "id_taken" };
+    const before = this.#jobs.get(id);
+    if (before !== undefined) {
+      const same = known?.accountId === accountId && known.keyId === keyId && before === amountNanos;
+      return same ? { kind: "held", amountNanos } : { kind: "refused", problem: "id_taken" };
     }
-    if (this.#jobs.has(id)) return { kind: "refused", problem: "id_taken" };
     const sums = this.accounts.get(accountId);
     if (sums === undefined) return { kind: "refused", problem: "unknown_account" };
     const rest = this.#exactly({ ...asked, leastNanos: amountNanos, isJob: true });
     if (typeof rest !== "bigint") return rest;
     const names = this.#budgets.namesOf(asked);
     this.#addLease({ id, nodeId: "job", accountId, keyId, nowMs }, names, rest);
-    this.#jobs.add(id);
+    this.#jobs.set(id, amountNanos);
     sums.held += rest;
     return { kind: "held", amountNanos: rest };
   }
@@ -144,11 +144,11 @@ export class RunningLedger {
 
   /** A line of a job is there once it is charged. */
   #line(settle: SettleOperation): LedgerResult {
-    const { requestId, terms, usageSource } = settle;
+    const { requestId, terms } = settle;
     const job = this.leases.get(terms?.jobId ?? "");
     if (terms === undefined || job?.nodeId !== "job" || job.accountId !== terms.accountId || job.keyId !== terms.keyId)
       return { kind: "refused", problem: "lease_gone" };
-    const drawn = usageSource === UsageSource.USAGE_SOURCE_NONE ? 0n : least(terms.amountNanos, job.rest);
+    const drawn = least(terms.amountNanos, job.rest);
     job.rest -= drawn;
     this.accounts.get(job.accountId)!.held -= drawn;
     this.#open({ ...terms, kind: "hold", requestId, leastNanos: 0n, nowMs: job.nowMs }, drawn, true);

@@ -38,7 +38,7 @@ onEachStore((driver: StoreDriver) => {
     await one(store, lineOf("j", 2, NOON_MS));
     expect(await one(store, lineOf("j", 3, NOON_MS))).toMatchObject({ chargedNanos: 25n, overageNanos: 0n });
     expect(await one(store, { kind: "return", leaseId: "j", nowMs: NOON_MS + DAY_MS })).toMatchObject({
-      amountNanos: 260n,
+      amountNanos: 240n,
     });
     expect(await sums(store)).toEqual([367n, 0n, 33n]);
     const { rows } = await store.ledger.entries("acme", { size: 20, token: "" });
@@ -54,10 +54,10 @@ onEachStore((driver: StoreDriver) => {
       ["h:j:1", "hold", 0n, 0n],
       ["s:j:1", "settle", 12n, -20n],
       ["h:j:2", "hold", 0n, 0n],
-      ["v:j:2", "void", 0n, 0n],
+      ["v:j:2", "void", 20n, -20n],
       ["h:j:3", "hold", 0n, 0n],
       ["s:j:3", "settle", -5n, -20n],
-      ["b:j", "return", 260n, -260n],
+      ["b:j", "return", 240n, -240n],
     ]);
     const always = { fromMs: undefined, toMs: undefined };
     const statement = await store.ledger.statement("acme", always, { size: 20, token: "" });
@@ -101,6 +101,7 @@ onEachStore((driver: StoreDriver) => {
     expect(await one(store, reserveOf("k", NOON_MS, 101n))).toMatchObject({ kind: "balance_too_low" });
     expect(await one(store, reserveOf("j", NOON_MS))).toEqual({ kind: "held", amountNanos: 300n });
     expect(await one(store, { ...reserveOf("j", NOON_MS), keyId: "key_2" })).toMatchObject({ problem: "id_taken" });
+    expect(await one(store, reserveOf("j", NOON_MS, 301n))).toMatchObject({ problem: "id_taken" });
     const budgets = [{ period: "day", limitNanos: 340n }] as const;
     expect(await one(store, { ...reserveOf("k", NOON_MS, 41n), budgets })).toMatchObject({ kind: "budget_exceeded" });
     expect(await one(store, { ...reserveOf("k", NOON_MS, 40n), budgets })).toEqual({ kind: "held", amountNanos: 40n });

@@ -216,8 +216,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // Of no part: it knows nothing of the others, nor of the protocol.
   "src/base/": ["!src/api/"],
   "src/build/": [],
-  // A client of the API alone: docs/decisions/0439-console.md. What it shares are numbers that people type, and CSV.
-  "console/": ["src/base/typed-number.ts", "src/base/csv.ts"],
+  // A client of the API alone: docs/decisions/0439-console.md. What it shares are numbers that people type, CSV, and
+  // the words of quantities.
+  "console/": ["src/base/typed-number.ts", "src/base/csv.ts", "src/api/meters.ts"],
 };
 
 /** Where a process or a thread begins, and what `npm run gen` compiles. */

@@ -27,7 +27,7 @@ const PLAIN_BYTES_MAX = 256 * 1024;
 const TEXTS_BYTES_MAX = 2 * 1024 * 1024;
 /** The most fields of a message whose outermost ones are all that is read of it, and of a list of documents. */
 const FIELDS_MAX = 4_096;
-const DOCUMENTS_MAX = 10_000;
+const LIST_MAX = 10_000;
 
 /** Numbers of fields in the protocol. */
 const GENERATION = 1;
@@ -107,7 +107,7 @@ function surfaceOf<Request extends RerankRequest | ModerateRequest>(
   field: number,
   type: { decode(bytes: Uint8Array): Request },
 ): Request {
-  const { rest, fields } = split(bytes, [field], DOCUMENTS_MAX);
+  const { rest, fields } = split(bytes, [field], LIST_MAX);
   if (rest.length > PLAIN_BYTES_MAX) throw bodyTooLarge(PLAIN_BYTES_MAX);
   const request = type.decode(rest);
   const source = fields.get(field);

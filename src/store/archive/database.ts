@@ -109,8 +109,8 @@ export interface AccountColumns {
   readonly hash: Uint8Array | null;
 }
 
-const PLACE = `transfer.sequence, transfer.account_sequence, kind, hold_sequence, credit_id, lease_id, node_id, usage_source,
-  overage_nanos, pending_nanos, posted_nanos, hash`;
+const PLACE = `transfer.sequence, transfer.account_sequence, kind, hold_sequence, credit_id, lease_id, node_id,
+  usage_source, overage_nanos, pending_nanos, posted_nanos, hash`;
 
 /** The transfers that an account's archive comes to next, behind those of before that wait. */
 export const PLACES = `SELECT ${PLACE}, 1 AS waiting FROM archive_kept

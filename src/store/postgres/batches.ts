@@ -83,7 +83,7 @@ export class Batches {
     if (reading.status === "rejected") throw reading.reason;
     const book = reading.value;
     const results = operations.map((operation) => decide(book, operation));
-    this.#reader.learn(book, operations);
+    this.#reader.learn(book);
     await writeBook(session, book, this.#shard);
     await appendAudit(session, [...events, ...book.events]);
     return results;

@@ -73,8 +73,8 @@ export class BookReader {
   }
 
   /** After a batch was decided: what it opened need not be asked for. */
-  learn(book: Book, operations: readonly LedgerOperation[]): void {
-    this.#owners.learn(book, operations);
+  learn(book: Book): void {
+    this.#owners.learn(book);
   }
 
   async #read(session: Session, operations: readonly LedgerOperation[], locks: boolean): Promise<Book> {

@@ -31,7 +31,7 @@ const WAITING_MAX = 10_000;
  * What changes tables gives up a lock after this long and tries again later: while it waits, everybody who comes after
  * it waits behind it, and what it waits for may be a proof that reads for an hour.
  */
-const TABLE_LOCK_MS = 1_000;
+const TABLE_LOCK_MS = 100;
 const TABLE_PAUSE_MS = 500;
 /** How often a transaction runs again that others were in the way of. */
 const RUNS_MAX = 10;

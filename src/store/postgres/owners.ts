@@ -101,13 +101,11 @@ export class Owners {
   }
 
   /** Remembers what a batch opened, and forgets what it ended. Whether it becomes durable changes nothing of that. */
-  learn(book: Book, operations: readonly LedgerOperation[]): void {
+  learn(book: Book): void {
     for (const { requestId, accountId, keyId, createTimeMs, state } of book.createdHolds)
       if (state === "held") remember(this.#requests, requestId, { accountId, keyId, timeMs: createTimeMs });
     for (const { requestId } of book.closedHolds) this.#requests.delete(requestId);
-    for (const operation of operations)
-      if (operation.kind === "lease") remember(this.#leases, operation.leaseId, operation.accountId);
-      else if (operation.kind === "reserve") remember(this.#leases, operation.jobId, operation.accountId);
+    for (const { id, accountId } of book.changedLeases) remember(this.#leases, id, accountId);
     for (const { id } of book.endedLeases) this.#leases.delete(id);
   }
 }

@@ -4,6 +4,7 @@ import type { GatewayError } from "../../base/errors.js";
 import { scanBody } from "../json/body.js";
 import { JSON_NODES_MAX, type JsonCursor } from "../json/cursor.js";
 import type { Member } from "../json/splice.js";
+import { parsed } from "../json/value.js";
 import type { RequestFacts, SourceBody, WireRequest } from "../wire.js";
 import type { Held } from "./held-objects.js";
 import { keptId, type OwnWords } from "./kept-ids.js";
@@ -37,6 +38,34 @@ export function readOnlyFacts(model: string, textBytes: number, inputCount: numb
     audioCount: 0,
     inputCount,
   };
+}
+
+/** How values begin that may hold a text. */
+const TEXT_STARTS = Buffer.from('"{[');
+/** A text that names where a picture lies, or holds it. */
+const ADDRESS = /^\s*(data:|[a-z][a-z0-9+.-]*:\/\/)/i;
+
+/**
+ * The members of a body that was scanned in which texts may stand beside its input: some upstreams read a chat in the
+ * input's place, or how it is to be read, and read that again with each input. `own` are the members of the wire that
+ * no model reads so.
+ */
+export function besideInput(body: Buffer, members: readonly Member[], own: ReadonlySet<string>): readonly Member[] {
+  return members.filter(({ key, valueStart }) => TEXT_STARTS.includes(body[valueStart] ?? 0) && !own.has(key));
+}
+
+/** Their bytes together, and in how many of them a picture may stand. */
+export function besideSize(
+  body: Buffer,
+  beside: readonly Member[],
+): { readonly bytes: number; readonly fileCount: number } {
+  let [bytes, fileCount] = [0, 0];
+  for (const { valueStart, end } of beside) {
+    bytes += end - valueStart;
+    const value = parsed(body.toString("utf8", valueStart, end));
+    if (typeof value !== "string" || ADDRESS.test(value)) fileCount++;
+  }
+  return { bytes, fileCount };
 }
 
 /** In place of the typed prompt: whoever asks for that took the request for another. */

@@ -1,8 +1,8 @@
 /** From a client's body to a request for vectors. */
 import { readTree } from "../../json/node.js";
-import { ReadOnlyRequest } from "../../request/read-only.js";
+import { besideInput, ReadOnlyRequest } from "../../request/read-only.js";
 import type { EmbeddingQuestion, SourceBody, WireRequest } from "../../wire.js";
-import { besideInput, type Scan, scanRequest } from "./scan.js";
+import { OPENAIS, type Scan, scanRequest } from "./scan.js";
 
 /** A request of this wire. */
 export class EmbeddingRequest extends ReadOnlyRequest<Scan> implements EmbeddingQuestion {
@@ -27,7 +27,9 @@ export class EmbeddingRequest extends ReadOnlyRequest<Scan> implements Embedding
 
   beside(): readonly string[] {
     const { body } = this.source;
-    return besideInput(body, this.scan.members).map(({ valueStart, end }) => body.toString("utf8", valueStart, end));
+    return besideInput(body, this.scan.members, OPENAIS).map(({ valueStart, end }) =>
+      body.toString("utf8", valueStart, end),
+    );
   }
 }
 

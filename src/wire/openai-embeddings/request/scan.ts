@@ -3,8 +3,15 @@ import { GatewayError } from "../../../base/errors.js";
 import type { JsonCursor, JsonKind } from "../../json/cursor.js";
 import { MODEL_CHARACTERS_MAX } from "../../request/request-size.js";
 import { wrongValue } from "../../json/node.js";
-import { INPUTS_MAX, MARK_BYTES, readOnlyFacts, type ReadOnlyMembers, scanReadOnly } from "../../request/read-only.js";
-import type { Member } from "../../json/splice.js";
+import {
+  besideInput,
+  besideSize,
+  INPUTS_MAX,
+  MARK_BYTES,
+  readOnlyFacts,
+  type ReadOnlyMembers,
+  scanReadOnly,
+} from "../../request/read-only.js";
 import type { RequestFacts } from "../../wire.js";
 import { MEMBERS, OWN_WORDS } from "./members.js";
 
@@ -16,19 +23,13 @@ export interface Scan extends ReadOnlyMembers {
 }
 
 /** OpenAI's own members: what these hold no model reads beside the input. */
-const OPENAIS: ReadonlySet<string> = new Set(["model", "input", "encoding_format", "dimensions", "user"]);
-/** How values begin that may hold a text. */
-const TEXT_STARTS = Buffer.from('"{[');
-/** A text that names where a picture lies, or holds it. */
-const ADDRESS = /^\s*(data:|[a-z][a-z0-9+.-]*:\/\/)/i;
+export const OPENAIS: ReadonlySet<string> = new Set(["model", "input", "encoding_format", "dimensions", "user"]);
 
 interface Found {
   model: string | undefined;
   input: InputSize | undefined;
   encoding: "float" | "base64";
   dimensions: number | undefined;
-  /** Members beside OpenAI's in which a picture may stand. */
-  fileCount: number;
 }
 
 interface InputSize {
@@ -39,7 +40,7 @@ interface InputSize {
 
 /** Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest(body: Buffer): Scan {
-  const found: Found = { model: undefined, input: undefined, encoding: "float", dimensions: undefined, fileCount: 0 };
+  const found: Found = { model: undefined, input: undefined, encoding: "float", dimensions: undefined };
   const read = (cursor: JsonCursor, key: string): GatewayError | undefined => {
     const problem = readMember(cursor, key, found);
     return problem === undefined ? undefined : wrongValue(key, problem);
@@ -49,18 +50,9 @@ export function scanRequest(body: Buffer): Scan {
   if (model === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
   if (input === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "input" });
   // What says how the input is to be read may be read again with each of its texts.
-  const besideBytes = besideInput(body, members).reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
-  const textBytes = input.bytes + besideBytes * input.count;
-  const facts = readOnlyFacts(model, textBytes, input.count, found.fileCount);
+  const beside = besideSize(body, besideInput(body, members, OPENAIS));
+  const facts = readOnlyFacts(model, input.bytes + beside.bytes * input.count, input.count, beside.fileCount);
   return { facts, encoding, dimensions, open, members, held };
-}
-
-/**
- * The members of a body that was scanned in which texts may stand beside the input: some upstreams read a chat in the
- * input's place, or how it is to be read.
- */
-export function besideInput(body: Buffer, members: readonly Member[]): readonly Member[] {
-  return members.filter(({ key, valueStart }) => TEXT_STARTS.includes(body[valueStart] ?? 0) && !OPENAIS.has(key));
 }
 
 /** Reads the value that comes next, all of it. Returns what is wrong with it. */
@@ -91,9 +83,7 @@ function readMember(cursor: JsonCursor, key: string, found: Found): string | und
     case "user":
       return pass(cursor, kind === "string" ? undefined : `it must be a string, not ${kind}`);
     default:
-      if (kind === "string") found.fileCount += ADDRESS.test(cursor.readString()) ? 1 : 0;
-      else if (kind === "object" || kind === "array") found.fileCount++;
-      return kind === "string" ? undefined : pass(cursor, undefined);
+      return pass(cursor, undefined);
   }
 }
 

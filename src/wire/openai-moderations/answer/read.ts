@@ -10,8 +10,12 @@ import { upstreamFailed } from "../../error/refusals.js";
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../../json/value.js";
 import type { DecodedAnswer, WireRequest } from "../../wire.js";
 
+/** A judgement of each of the most inputs, at four times the length that they have today. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+
 /** Reads an answer. Throws UPSTREAM_FAILED where it is none, or where it leaves an input without its judgement. */
 export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
+  if (body.length > ANSWER_BYTES_MAX) throw upstreamFailed("its answer is too long");
   const answer = objectOf(parsed(body.toString("utf8")));
   const results = listOf(answer?.["results"]).map(judgementIn);
   if (answer === undefined || results.length === 0) throw upstreamFailed("its answer holds no results");
@@ -41,11 +45,13 @@ interface Judgement {
 }
 
 /** Throws UPSTREAM_FAILED where a result says neither that content is harmful nor that it is not. */
-function judgementIn(told: unknown): Judgement {
-  const result = objectOf(told) ?? {};
+function judgementIn(one: unknown): Judgement {
+  const result = objectOf(one) ?? {};
   const { flagged } = result;
   const categories = Object.values(objectOf(result["categories"]) ?? {});
-  if (typeof flagged !== "boolean" && !categories.some((value) => typeof value === "boolean"))
+  const told = [flagged, ...categories].filter((value) => value !== undefined && value !== null);
+  // A word that is neither true nor false could mean either.
+  if (told.length === 0 || !told.every((value) => typeof value === "boolean"))
     throw upstreamFailed("its results hold no judgement");
   return { result, isFlagged: flagged === true || categories.includes(true) };
 }

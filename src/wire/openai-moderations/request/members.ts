@@ -10,4 +10,7 @@ export const MEMBERS = memberTable({
   plain: ["user", "metadata"],
 });
 
+/** What no model reads beside the input. */
+export const NOT_READ: ReadonlySet<string> = new Set(["model", "input", "user", "metadata"]);
+
 export const OWN_WORDS = ownWords({ anywhere: [], beside: ["metadata"] });

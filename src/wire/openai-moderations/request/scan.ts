@@ -3,10 +3,18 @@ import { GatewayError } from "../../../base/errors.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { checkField, type FieldChecks, type FieldValue, MODEL } from "../../json/field.js";
 import { wrongValue } from "../../json/node.js";
-import { INPUTS_MAX, MARK_BYTES, readOnlyFacts, type ReadOnlyMembers, scanReadOnly } from "../../request/read-only.js";
+import {
+  besideInput,
+  besideSize,
+  INPUTS_MAX,
+  MARK_BYTES,
+  readOnlyFacts,
+  type ReadOnlyMembers,
+  scanReadOnly,
+} from "../../request/read-only.js";
 import type { RequestFacts } from "../../wire.js";
 import { MODEL_DEFAULT } from "../facts.js";
-import { MEMBERS, OWN_WORDS } from "./members.js";
+import { MEMBERS, NOT_READ, OWN_WORDS } from "./members.js";
 
 const FIELDS: FieldChecks = new Map([["model", MODEL]]);
 
@@ -33,9 +41,10 @@ export function scanRequest(body: Buffer): Scan {
   });
   const { inputCount, bytes, imageCount } = found;
   if (inputCount === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "input" });
+  const beside = besideSize(body, besideInput(body, scanned.members, NOT_READ));
   const model = String(values.get("model") ?? MODEL_DEFAULT);
   const facts: RequestFacts = {
-    ...readOnlyFacts(model, bytes + MARK_BYTES * inputCount, inputCount),
+    ...readOnlyFacts(model, bytes + (MARK_BYTES + beside.bytes) * inputCount, inputCount, beside.fileCount),
     surface: "moderation",
     imageCount,
   };

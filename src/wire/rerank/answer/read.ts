@@ -29,7 +29,8 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const list = Array.isArray(root) ? root : (answer["results"] ?? answer["data"]);
   if (!Array.isArray(list) || list.length === 0) throw upstreamFailed("its answer holds no results");
   const said = saidBy(asked);
-  const results = ranked(listOf(list), asked?.facts.inputCount ?? Infinity).slice(0, said.resultsMax);
+  const isLarge = body.length > EXTRAS_BYTES_MAX;
+  const results = ranked(listOf(list), asked?.facts.inputCount ?? Infinity, isLarge).slice(0, said.resultsMax);
   const usage = usageOf(answer);
   const told = objectOf(answer["usage"]);
   return {
@@ -42,7 +43,7 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
       servedModel: textOf(answer["model"]),
     },
     events: () => [startOf(answer)],
-    source: written(answer, results, usage, said, asked),
+    source: written(isLarge ? withoutExtras(answer) : answer, results, usage, said, asked),
   };
 }
 
@@ -60,7 +61,7 @@ interface Result {
 }
 
 /** The best first. Throws UPSTREAM_FAILED where one is of no document, or of the same one again. */
-function ranked(list: readonly unknown[], documentCount: number): readonly Result[] {
+function ranked(list: readonly unknown[], documentCount: number, isBare: boolean): readonly Result[] {
   const seen = new Set<number>();
   const results = list.map((one): Result => {
     const members = objectOf(one) ?? {};
@@ -70,7 +71,7 @@ function ranked(list: readonly unknown[], documentCount: number): readonly Resul
       throw upstreamFailed("its results are not of the documents");
     if (typeof score !== "number") throw upstreamFailed("its results have no scores");
     seen.add(index);
-    return { index, score, members };
+    return { index, score, members: isBare ? { document: members["document"] } : members };
   });
   return results.toSorted((a, b) => b.score - a.score || a.index - b.index);
 }
@@ -93,6 +94,22 @@ function metersOf(units: number | undefined): Meter[] {
 
 function unitsIn(answer: JsonObject): JsonObject | undefined {
   return objectOf(objectOf(answer["meta"])?.["billed_units"]);
+}
+
+/** Beyond this length nothing of an answer is handed on but what a ranking has: it is read on the event loop, too. */
+const EXTRAS_BYTES_MAX = 1024 * 1024;
+
+function withoutExtras({ id, object, model, meta, usage }: JsonObject): JsonObject {
+  const { search_units: units } = unitsIn({ meta }) ?? {};
+  const told = objectOf(usage) ?? {};
+  const counts = Object.fromEntries(COUNTS.map((name) => [name, tokenCount(told[name])]));
+  return {
+    id: textOf(id),
+    object: textOf(object),
+    model: textOf(model),
+    ...(tokenCount(units) === undefined ? {} : { meta: { billed_units: { search_units: units } } }),
+    ...(usage === undefined ? {} : { usage: counts }),
+  };
 }
 
 function written(

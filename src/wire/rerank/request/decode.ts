@@ -17,7 +17,8 @@ export class RerankRequest extends ReadOnlyRequest<Scan> {
   readText(): SurfaceText {
     const { query, documents } = this.said;
     const texts = documents.map((one) => documentText(one) ?? JSON.stringify(one));
-    return { texts: [query, ...texts], repeatedTokens: this.scan.queryTokens * Math.max(0, documents.length - 1) };
+    const beside = this.scan.beside.map(({ valueStart, end }) => this.source.body.toString("utf8", valueStart, end));
+    return { texts: [query, ...texts, ...beside], repeatedTokens: this.scan.queryTokens * (texts.length - 1) };
   }
 }
 

@@ -14,11 +14,13 @@ import {
   requireFields,
   TEXT,
 } from "../../json/field.js";
+import type { Member } from "../../json/splice.js";
 import { wrongValue } from "../../json/node.js";
-import { readOnlyFacts, type ReadOnlyMembers, scanReadOnly } from "../../request/read-only.js";
+import { holdsOf } from "../../request/address-names.js";
+import { besideInput, besideSize, readOnlyFacts, type ReadOnlyMembers, scanReadOnly } from "../../request/read-only.js";
 import type { RequestFacts } from "../../wire.js";
-import { MEMBERS, OWN_WORDS } from "./members.js";
-import { readTokens, readTokensMax, searchUnits } from "./scan-units.js";
+import { MEMBERS, NOT_READ, OWN_WORDS } from "./members.js";
+import { searchUnits, searchUnitsMax } from "./scan-units.js";
 
 /** The most documents of one request: Cohere's own bound. */
 const DOCUMENTS_MAX = 10_000;
@@ -26,9 +28,6 @@ const DOCUMENTS_MAX = 10_000;
 const TEMPLATE_TOKENS_MAX = 128;
 /** A text of nothing: its two quotes. */
 const EMPTY_BYTES = 2;
-/** Members of a document that hold a picture, whose tokens do not follow from its bytes. */
-const PICTURES: ReadonlySet<string> = new Set(["image", "image_url", "content"]);
-
 const FIELDS: FieldChecks = new Map([
   ["model", MODEL],
   ["query", TEXT],
@@ -45,8 +44,10 @@ export interface Scan extends ReadOnlyMembers {
   readonly facts: RequestFacts;
   /** True where a document is no text. */
   readonly hasObjects: boolean;
-  /** About how many tokens the query has. */
+  /** About how many tokens the query has, with what is read beside it. */
   readonly queryTokens: number;
+  /** What stands beside query and documents, and may be read with each of them. */
+  readonly beside: readonly Member[];
 }
 
 interface Found {
@@ -54,19 +55,23 @@ interface Found {
   queryStart: number;
   /** Of each document its bytes. */
   documents: readonly number[];
-  /** And about how many tokens. */
+  /** And about how many tokens, and how many at most. */
   documentTokens: readonly number[];
+  mostTokens: readonly number[];
   hasObjects: boolean;
   pictureCount: number;
+  besideSize: ReturnType<typeof besideSize>;
 }
 
 /** Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest(body: Buffer): Scan {
   const found: Found = {
+    besideSize: { bytes: 0, fileCount: 0 },
     queryBytes: 0,
     queryStart: 0,
     documents: [],
     documentTokens: [],
+    mostTokens: [],
     hasObjects: false,
     pictureCount: 0,
   };
@@ -86,8 +91,12 @@ export function scanRequest(body: Buffer): Scan {
   });
   requireFields(values, ["model", "query", "documents"]);
   const { hasObjects, queryStart, queryBytes } = found;
-  const queryTokens = aboutTokens(body.subarray(queryStart, queryStart + queryBytes));
-  return { ...scanned, facts: factsOf(found, queryTokens, values), hasObjects, queryTokens };
+  const beside = besideInput(body, scanned.members, NOT_READ);
+  found.besideSize = besideSize(body, beside);
+  const tokensOf = (start: number, end: number): number => aboutTokens(body.subarray(start, end));
+  let queryTokens = tokensOf(queryStart, queryStart + queryBytes);
+  for (const { valueStart, end } of beside) queryTokens += tokensOf(valueStart, end);
+  return { ...scanned, facts: factsOf(found, queryTokens, values), hasObjects, queryTokens, beside };
 }
 
 function refused(key: string, problem: string | undefined): GatewayError | undefined {
@@ -96,14 +105,15 @@ function refused(key: string, problem: string | undefined): GatewayError | undef
 
 /** Nothing is generated. The query is read once more with each document. */
 function factsOf(found: Found, queryTokens: number, values: ReadonlyMap<string, FieldValue>): RequestFacts {
-  const { queryBytes: bytes, queryStart: start, documents, documentTokens, pictureCount } = found;
+  const { queryBytes: bytes, queryStart: start, documents, documentTokens, pictureCount, besideSize: beside } = found;
   const limits = { tokens: limitIn(values, "max_tokens_per_doc"), pieces: limitIn(values, "max_chunks_per_doc") };
   const documentBytes = documents.reduce((sum, length) => sum + length + TEMPLATE_TOKENS_MAX, 0);
-  const unitsMax = searchUnits(bytes, documents, readTokensMax(limits));
-  const units = searchUnits(queryTokens, documentTokens, readTokens(limits));
-  const textBytes = documentBytes + bytes * documents.length;
+  const unitsMax = searchUnitsMax({ query: bytes, documents: found.mostTokens }, limits);
+  const units = searchUnits({ query: queryTokens, documents: documentTokens }, limits);
+  // What says how documents are to be read may be read with each of them, as the query is.
+  const textBytes = documentBytes + (bytes + beside.bytes) * documents.length;
   return {
-    ...readOnlyFacts(String(values.get("model")), textBytes, documents.length, pictureCount),
+    ...readOnlyFacts(String(values.get("model")), textBytes, documents.length, pictureCount + beside.fileCount),
     surface: "rerank",
     repeated: { start, end: start + bytes, times: documents.length - 1 },
     metersMax: meterOf("search_unit", BigInt(unitsMax)),
@@ -126,9 +136,17 @@ function aboutTokens(text: Buffer): number {
   return Math.ceil((text.length - signBytes) / TOKEN_BYTES + signBytes / SIGN_BYTES);
 }
 
+/** A byte of a sign beyond ASCII may become so many tokens, where a tokenizer first spells the sign out. */
+const SIGN_TOKENS_MAX = 11;
+
+function tokensMax(text: Buffer): number {
+  return isAscii(text) ? text.length : text.length * SIGN_TOKENS_MAX;
+}
+
 function readDocuments(body: Buffer, cursor: JsonCursor, found: Found): string | undefined {
   const documents: number[] = [];
   const tokens: number[] = [];
+  const most: number[] = [];
   let isWrong = false;
   cursor.enterArray();
   while (cursor.nextItem()) {
@@ -142,21 +160,24 @@ function readDocuments(body: Buffer, cursor: JsonCursor, found: Found): string |
       cursor.skip();
     }
     documents.push(cursor.at - start);
-    tokens.push(aboutTokens(body.subarray(start, cursor.at)));
+    const text = body.subarray(start, cursor.at);
+    tokens.push(aboutTokens(text));
+    most.push(tokensMax(text));
   }
   found.documents = documents;
   found.documentTokens = tokens;
+  found.mostTokens = most;
   if (isWrong) return "each document must be a string or an object";
   if (documents.length === 0) return "it must hold at least one document";
   return documents.length > DOCUMENTS_MAX ? `it must hold at most ${DOCUMENTS_MAX} documents` : undefined;
 }
 
-/** Passes a document that is an object, and notes whether it may hold a picture. */
+/** Passes a document that is an object, and notes whether it may hold a picture or a film. */
 function readObject(cursor: JsonCursor, found: Found): void {
   let isPicture = false;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
-    isPicture ||= PICTURES.has(key);
+    isPicture ||= key === "content" || holdsOf(key) !== "nothing";
     cursor.skip();
   }
   if (isPicture) found.pictureCount++;
