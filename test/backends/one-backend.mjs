@@ -24,6 +24,7 @@ const EMBEDDED = {
   "test/serve/seeds.test.ts": "fails in the thread that writes the file",
   "test/store/answers.test.ts": "the file of the answers; store/postgres-answers is its pair",
   "test/store/backup-owner.test.ts": "whose the files are that a copy makes",
+  "test/ledger/spans-killed.prove.test.ts": "kills the process that writes the file",
   "test/store/crash.test.ts": "kills the process that writes the file",
   "test/store/damaged-files.test.ts": "damages each file; store/postgres-fit has tables that do not fit",
   "test/store/desk.test.ts": "the turns of the thread that writes the file",
