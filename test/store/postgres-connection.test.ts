@@ -1,5 +1,5 @@
 /** The way to a real PostgreSQL: what it must be, what is bounded, and what happens where it is away. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { allowTimeToFail } from "../support/pauses.js";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
@@ -260,7 +260,7 @@ describe.skipIf(postgresMissing)("the schema", () => {
       // Each is refused after 3 s where it stands behind the migration.
       for (let id = 10n; id < 13n; id++) {
         await database.run(sql("INSERT INTO thing VALUES ($1)"), [id]);
-        await sleep(700);
+        await allowTimeToFail(700);
       }
       read();
       await Promise.all([reader, migrating]);
