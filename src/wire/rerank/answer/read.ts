@@ -99,16 +99,15 @@ function unitsIn(answer: JsonObject): JsonObject | undefined {
 /** Beyond this length nothing of an answer is handed on but what a ranking has: it is read on the event loop, too. */
 const EXTRAS_BYTES_MAX = 1024 * 1024;
 
-function withoutExtras({ id, object, model, meta, usage }: JsonObject): JsonObject {
-  const { search_units: units } = unitsIn({ meta }) ?? {};
-  const told = objectOf(usage) ?? {};
-  const counts = Object.fromEntries(COUNTS.map((name) => [name, tokenCount(told[name])]));
+function withoutExtras(answer: JsonObject): JsonObject {
+  const texts = ["id", "object", "model"].filter((name) => typeof answer[name] === "string");
+  const units = tokenCount(unitsIn(answer)?.["search_units"]);
+  const usage = objectOf(answer["usage"]);
+  const counts = COUNTS.map((name) => [name, tokenCount(usage?.[name])]);
   return {
-    id: textOf(id),
-    object: textOf(object),
-    model: textOf(model),
-    ...(tokenCount(units) === undefined ? {} : { meta: { billed_units: { search_units: units } } }),
-    ...(usage === undefined ? {} : { usage: counts }),
+    ...Object.fromEntries(texts.map((name) => [name, answer[name]])),
+    ...(units === undefined ? {} : { meta: { billed_units: { search_units: units } } }),
+    ...(usage === undefined ? {} : { usage: Object.fromEntries(counts) }),
   };
 }
 
