@@ -164,7 +164,7 @@ function metersOf({ usage }: UsageSummary): readonly Meter[] {
   return usage?.meters ?? NO_METERS;
 }
 
-/** Of a model that is sold by one other unit, that unit, whatever tokens are told beside it; else its tokens. */
+/** Of a model that is sold by one other unit, that unit, even if tokens are reported too; else its tokens. */
 function consumedOf(tokens: bigint, [first, ...others]: readonly Meter[]): readonly [quantity: string, unit: string] {
   if (first === undefined || others.length > 0) return [`${tokens}`, TOKENS];
   return [`${first.quantity}`, focusUnit(first)];

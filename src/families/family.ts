@@ -11,6 +11,8 @@ export type { ModelKind } from "../api/model-kinds.js";
 
 /** What an upstream bills by. */
 export type BilledUnit = Unit | "token";
+/** What most bill by. */
+export const BY_TOKENS: readonly BilledUnit[] = ["token"];
 
 /** A model as an upstream's own list names it. */
 export interface ListedModel {

@@ -3,10 +3,10 @@
  * are free: a failed attempt, and an answer that reports no output and delivered nothing. A caller that disconnects
  * pays for the input and for what was delivered, from the first generated event on.
  */
-import { type Price, type Usage, UsageSource } from "../api/index.js";
+import { type Meter, type Price, type Usage, UsageSource } from "../api/index.js";
 import { NO_METERS } from "../api/meters.js";
 import { generatedTokens, NO_USAGE, readTokens, totalTokens } from "../api/usage.js";
-import type { BilledUnit } from "../families/family.js";
+import { type BilledUnit, BY_TOKENS } from "../families/family.js";
 import { isUnitPriced } from "../pricing/rates.js";
 import { countPrompts, countUsage } from "../pricing/request-tokens.js";
 import { tokensAtLeast } from "../pricing/text-pieces.js";
@@ -345,24 +345,24 @@ async function chargeReadOnly(
   terms: ChargeTerms,
 ): Promise<Charge> {
   const isTrue = usage !== undefined && (doubt === undefined || (doubt === "zero" && usage.meters.length > 0));
-  const told = isTrue ? usage : NO_USAGE;
-  const unit = soldUnit(told, terms);
-  const meters = told.meters.filter((meter) => meter.unit === unit);
-  if (unit === "token" ? totalTokens(told) > 0 : meters.length > 0)
-    return withinPlan(reported(unit === "token" ? { ...told, meters } : { ...NO_USAGE, meters }), terms);
+  const plausible = isTrue ? usage : NO_USAGE;
   const known = doubt === "missing" || isTrue ? undefined : doubt;
-  if (unit === "token") return counted(NOTHING, known, terms);
-  const expected = (terms.request.facts.metersExpected ?? NO_METERS).filter((meter) => meter.unit === unit);
-  const charge = { usage: { ...NO_USAGE, meters: expected }, usageSource: UsageSource.USAGE_SOURCE_COUNTED };
-  return withinPlan({ ...charge, doubt: known }, terms);
+  const unit = soldUnit(plausible, terms);
+  const ofUnit = (meters: readonly Meter[]): Meter[] => meters.filter((meter) => meter.unit === unit);
+  const meters = ofUnit(plausible.meters);
+  if (unit === "token") {
+    if (totalTokens(plausible) === 0) return counted(NOTHING, known, terms);
+    return withinPlan(reported({ ...plausible, meters }), terms);
+  }
+  if (meters.length > 0) return withinPlan(reported({ ...NO_USAGE, meters }), terms);
+  const expected = { ...NO_USAGE, meters: ofUnit(terms.request.facts.metersExpected ?? NO_METERS) };
+  return withinPlan({ usage: expected, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt: known }, terms);
 }
 
-/** Of the units that the endpoint may bill and that have a price, the one that was told; tokens stand beside others. */
-function soldUnit({ meters, ...told }: Usage, { price, units = TOKENS }: ChargeTerms): BilledUnit {
+/** The charged unit, of those that the endpoint may bill and that have a price: a reported one before tokens. */
+function soldUnit(usage: Usage, { price, units = BY_TOKENS }: ChargeTerms): BilledUnit {
   const priced = units.filter((unit) => isUnitPriced(price, unit));
-  const [first = "token"] = priced;
-  const isTold = (unit: BilledUnit): boolean => meters.some((meter) => meter.unit === unit);
-  return priced.find(isTold) ?? (totalTokens({ ...told, meters }) > 0 && priced.includes("token") ? "token" : first);
+  const reportedUnit = priced.find((unit) => usage.meters.some((meter) => meter.unit === unit));
+  if (reportedUnit !== undefined) return reportedUnit;
+  return totalTokens(usage) > 0 && priced.includes("token") ? "token" : (priced[0] ?? "token");
 }
-
-const TOKENS: readonly BilledUnit[] = ["token"];

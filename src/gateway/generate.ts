@@ -120,8 +120,8 @@ const REPEATED_BYTES_PER_TOKEN = 4;
  */
 function limitedTokens({ unbilled, usage }: Outcome, request: WireRequest, { tokens }: Plan): number {
   const used = unbilled ?? usage;
-  const told = totalTokens(used);
-  if (told > 0 || used.meters.length === 0) return told;
+  const usedTokens = totalTokens(used);
+  if (usedTokens > 0 || used.meters.length === 0) return usedTokens;
   const { start = 0, end = 0, times = 0 } = request.facts.repeated ?? {};
   return Math.min(estimateInput(request) + Math.ceil(((end - start) * times) / REPEATED_BYTES_PER_TOKEN), tokens);
 }

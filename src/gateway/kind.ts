@@ -2,7 +2,7 @@
 import { type ModelKind, MODEL_KINDS } from "../api/model-kinds.js";
 import { unitWords } from "../api/meters.js";
 import { GatewayError } from "../base/errors.js";
-import { endpointFor } from "../families/family.js";
+import { BY_TOKENS, endpointFor } from "../families/family.js";
 import { isUnitPriced } from "../pricing/rates.js";
 import type { ServedModel } from "../routing/model.js";
 import { targetsFor } from "../routing/pick.js";
@@ -35,14 +35,12 @@ function askedOf({ source }: WireRequest, model: ServedModel): ModelKind {
 /** A unit without a price would be free: each target must bill by one that has a price. */
 function requirePrice(request: WireRequest, model: ServedModel, kind: ModelKind): void {
   for (const { served } of targetsFor(model, kind)) {
-    const units = endpointFor(served.family, request, kind).units ?? TOKENS;
+    const units = endpointFor(served.family, request, kind).units ?? BY_TOKENS;
     if (units.some((unit) => isUnitPriced(model.price, unit))) continue;
     const names = units.map((unit) => (unit === "token" ? "tokens" : unitWords(unit, "", 2n))).join(" or ");
     throw refused(`the model '${model.id}' has no price for ${names}, so it is not sold for ${wordsOf(kind)}`);
   }
 }
-
-const TOKENS = ["token"] as const;
 
 function wordsOf(kind: ModelKind): string {
   return MODEL_KINDS[kind].words;

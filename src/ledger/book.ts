@@ -31,7 +31,7 @@ export class Book {
   /** Credits by credit id. */
   readonly credits = new Map<string, Transfer>();
   /** Refunds, debits and their receivables, and the reserves of jobs, by kind and id. */
-  readonly #corrections = new Map<string, Transfer>();
+  readonly #named = new Map<string, Transfer>();
   /** The last transfer of all. If other processes write too, only its sequence counts: the driver sets the next one. */
   head: ChainHead = CHAIN_START;
   /** The highest id of any request that ever had a hold. Ids grow with time: nearly every new one is higher. */
@@ -277,18 +277,18 @@ export class Book {
   }
 
   /** The refund, debit, receivable or reserve with this id, if there is one. */
-  correction(kind: TransferKind, id: string): Transfer | undefined {
-    return this.#corrections.get(`${kind} ${id}`);
+  named(kind: TransferKind, id: string): Transfer | undefined {
+    return this.#named.get(`${kind} ${id}`);
   }
 
-  addCorrection(transfer: Transfer): void {
-    this.#corrections.set(`${transfer.kind} ${transfer.causeId}`, transfer);
+  addNamed(transfer: Transfer): void {
+    this.#named.set(`${transfer.kind} ${transfer.causeId}`, transfer);
   }
 
   /** Stores why a transfer was made, and finds it again by its id. */
   addNote(transfer: Transfer, { reason, actor }: Note): void {
     this.notes.push({ reason, actor, sequence: transfer.sequence });
-    if (transfer.kind !== "credit") this.addCorrection(transfer);
+    if (transfer.kind !== "credit") this.addNamed(transfer);
   }
 
   /** Records who made a transfer, on what, and the account's available balance before and after. */
@@ -350,7 +350,7 @@ export class Book {
     if (this.credits.size > 0) this.credits.clear();
     if (this.notes.length > 0) this.notes.length = 0;
     if (this.events.length > 0) this.events.length = 0;
-    if (this.#corrections.size > 0) this.#corrections.clear();
+    if (this.#named.size > 0) this.#named.clear();
     while (this.holds.size > holdsMax && this.holds.oldest !== undefined) this.holds.remove(this.holds.oldest);
   }
 }

@@ -16,7 +16,7 @@ export function refund(book: Book, operation: RefundOperation): LedgerResult {
       ? { kind: "refused", problem: "unknown_request" }
       : { kind: "archived", untilMs: book.archivedUntilMs };
   const account = book.account(hold.accountId);
-  const known = book.correction("refund", refundId);
+  const known = book.named("refund", refundId);
   if (known !== undefined) {
     const same = known.holdSequence === hold.sequence && (wantedNanos === 0n || wantedNanos === known.postedNanos);
     if (!same) return { kind: "refused", problem: "id_taken" };
@@ -47,9 +47,9 @@ export function debit(book: Book, operation: DebitOperation): LedgerResult {
   const { debitId, accountId, amountNanos } = operation;
   const account = book.accounts.get(accountId);
   if (account === undefined) return { kind: "refused", problem: "unknown_account" };
-  const known = book.correction("debit", debitId);
+  const known = book.named("debit", debitId);
   if (known !== undefined) {
-    const receivableNanos = book.correction("receivable", debitId)?.postedNanos ?? 0n;
+    const receivableNanos = book.named("receivable", debitId)?.postedNanos ?? 0n;
     const same = known.accountId === accountId && known.postedNanos + receivableNanos === amountNanos;
     if (!same) return { kind: "refused", problem: "id_taken" };
     const debitedNanos = known.postedNanos;

@@ -14,7 +14,7 @@ export function reserve(book: Book, operation: ReserveOperation): LedgerResult {
   const { jobId, accountId, keyId, amountNanos, nowMs } = operation;
   if (!isAmount(amountNanos)) return { kind: "refused", problem: "amount_invalid" };
   const known = book.leases.get(jobId);
-  const before = book.correction("lease", jobId);
+  const before = book.named("lease", jobId);
   if (known !== undefined || before !== undefined) {
     const isOpen = known?.nodeId === JOB_NODE && known.accountId === accountId && known.keyId === keyId;
     // One that has ended begins no second time, and none is made larger.
@@ -30,6 +30,6 @@ export function reserve(book: Book, operation: ReserveOperation): LedgerResult {
   const grant = grantExactly(book, { ...operation, leastNanos: amountNanos }, payer, counters);
   if (typeof grant !== "bigint") return grant;
   const said = { id: jobId, nodeId: JOB_NODE, accountId, keyId, createTimeMs: nowMs, counters, restNanos: grant };
-  book.addCorrection(addLease(book, said));
+  book.addNamed(addLease(book, said));
   return { kind: "held", amountNanos: grant };
 }

@@ -9,6 +9,7 @@ import { holdRefusal } from "./hold-refusal.js";
 import type { MoneyLeaseKeeper } from "./money-lease-keeper.js";
 import type { LateTerms, ReserveOperation, SettleOperation } from "./operation.js";
 import { JOB_NODE } from "./rows.js";
+import { partId } from "./transfer.js";
 import type { LedgerWriter } from "./writer.js";
 
 export type JobRequest = Omit<ReserveOperation, "kind" | "nowMs">;
@@ -23,11 +24,6 @@ export interface JobLine
   readonly price: Price;
   /** The most that the line can cost: its part of the reserve. */
   readonly boundNanos: bigint;
-}
-
-/** Under which id a line is found as a request. */
-export function lineId(jobId: string, number: number): string {
-  return `${jobId}:${number}`;
 }
 
 export class Jobs {
@@ -73,7 +69,7 @@ export class Jobs {
       expireTimeMs: nowMs,
     };
     const terms: LateTerms = { ...who, amountNanos: boundNanos, price: Price.encode(price).finish() };
-    const requestId = lineId(jobId, number);
+    const requestId = partId(jobId, number);
     const settled = { ...said, ...bounded(said, boundNanos) };
     // What is above its bound is taken of what the account has available, and so of what is leased.
     if (settled.costNanos > boundNanos) this.leases.giveBackOf(accountId);

@@ -7,7 +7,7 @@ import { dayNumber } from "../base/day.js";
 import type { Book } from "./book.js";
 import { freeOf } from "./grant.js";
 import type { HoldOperation, MoneyLeaseName, MoneyLeaseOperation, LedgerResult, RecallOperation } from "./operation.js";
-import { type Account, type BudgetRow, type MoneyLeaseRow } from "./rows.js";
+import { type Account, type BudgetRow, JOB_NODE, type MoneyLeaseRow } from "./rows.js";
 import { leaseRecord } from "./hash-chain.js";
 import type { Transfer } from "./transfer.js";
 import { lesser } from "../base/money.js";
@@ -87,6 +87,11 @@ export function returnLease(book: Book, leaseId: string, nowMs: number): bigint 
 /** Ends all leases of a node that is gone or that shuts down. */
 export function endLeasesOf(book: Book, nodeId: string, nowMs: number): void {
   for (const row of book.leases.values()) if (row.nodeId === nodeId) returnLease(book, row.id, nowMs);
+}
+
+/** Ends what nodes have: for a preview, since it comes back as soon as a request lacks it. Jobs keep theirs. */
+export function endNodeLeases(book: Book): void {
+  for (const { id, nodeId } of book.leases.values()) if (nodeId !== JOB_NODE) returnLease(book, id, 0);
 }
 
 /** Recalls all leases of an account, before a change of what they were granted under. Returns which are out. */

@@ -14,13 +14,8 @@ type Charge = Omit<SettleOperation, "kind" | "requestId" | "attemptLog" | "terms
 export function settle(book: Book, operation: SettleOperation): LedgerResult {
   const hold = book.holds.get(operation.requestId);
   if (hold === undefined) return settleLate(book, operation);
-  const charged = operation.usageSource !== SOURCE_NONE;
-  if (hold.state === "held") {
-    if (charged) charge(book, hold, operation);
-    else free(book, hold, operation);
-    return settled(hold, false);
-  }
-  if (!charged || !isFreed(hold)) return settled(hold, true);
+  if (hold.state === "held") return settleHeld(book, hold, operation);
+  if (operation.usageSource === SOURCE_NONE || !isFreed(hold)) return settled(hold, true);
   charge(book, hold, operation);
   return settled(hold, false);
 }
@@ -38,12 +33,10 @@ function settleLate(book: Book, operation: SettleOperation): LedgerResult {
   if (terms.createTimeMs < book.archivedUntilMs) return { kind: "refused", problem: "unknown_request" };
   const counters = book.counters(terms.keyId, terms.accountId, terms.createTimeMs);
   const freeNanos = freeOf(account, terms, counters);
-  const isCharged = operation.usageSource !== SOURCE_NONE;
-  const amountNanos = isCharged ? lesser(lesser(costNanos, terms.amountNanos), freeNanos) : 0n;
+  const isFree = operation.usageSource === SOURCE_NONE;
+  const amountNanos = isFree ? 0n : lesser(lesser(costNanos, terms.amountNanos), freeNanos);
   const hold = openHold(book, holdBy(operation, terms), counters, amountNanos);
-  if (isCharged) charge(book, hold, operation, amountNanos);
-  else free(book, hold, operation);
-  return settled(hold, false);
+  return settleHeld(book, hold, operation, amountNanos);
 }
 
 /**
@@ -58,8 +51,13 @@ function settleLine(book: Book, operation: SettleOperation, terms: LateTerms, jo
   // It counts in the budgets under which the job was admitted.
   const said = holdBy(operation, { ...terms, nodeId: JOB_NODE, createTimeMs: job.createTimeMs });
   const hold = openHold(book, said, job.counters, lesser(terms.amountNanos, job.restNanos), job);
+  return settleHeld(book, hold, operation);
+}
+
+/** Ends an open hold: charged, at most `mostNanos` where there is such a bound, or freed. */
+function settleHeld(book: Book, hold: HoldRow, operation: SettleOperation, mostNanos?: bigint): LedgerResult {
   if (operation.usageSource === SOURCE_NONE) free(book, hold, operation);
-  else charge(book, hold, operation);
+  else charge(book, hold, operation, mostNanos);
   return settled(hold, false);
 }
 

@@ -5,7 +5,7 @@
  */
 import { GatewayError } from "../base/errors.js";
 import type { Checkpoint, Hold, SettleOutcome, Settlement } from "./hold.js";
-import { lineId } from "./jobs.js";
+import { partId } from "./transfer.js";
 import type { HoldRequest } from "./ledger-options.js";
 
 /** What each slice asks for: the most that it can cost, and how long it runs. */
@@ -30,12 +30,12 @@ export class Slices {
   static async begin(ledger: Holds, sessionId: string, request: SliceRequest): Promise<Slices> {
     // A slice is held from when the one before it begins: twice as long as it runs.
     const held = { ...request, timeoutMs: 2 * request.timeoutMs };
-    return new Slices(ledger, sessionId, held, await ledger.hold({ ...held, requestId: lineId(sessionId, 1) }));
+    return new Slices(ledger, sessionId, held, await ledger.hold({ ...held, requestId: partId(sessionId, 1) }));
   }
 
   /** The request of the present slice. */
   get requestId(): string {
-    return lineId(this.sessionId, this.#number);
+    return partId(this.sessionId, this.#number);
   }
 
   /** Notes what the present slice has delivered, for a crash. */
@@ -46,7 +46,7 @@ export class Slices {
   /** Takes the money of the next slice, once. Rejects as a hold does: the session may run to the end of this one. */
   async renew(): Promise<void> {
     this.#next ??= Promise.resolve(
-      this.ledger.hold({ ...this.request, requestId: lineId(this.sessionId, this.#number + 1) }),
+      this.ledger.hold({ ...this.request, requestId: partId(this.sessionId, this.#number + 1) }),
     );
     try {
       await this.#next;

@@ -20,6 +20,8 @@ import { noteRecord } from "./hash-chain.js";
 import type { TransferContent } from "./transfer.js";
 import { isUsage, tokenCount } from "./usage.js";
 
+export { endNodeLeases } from "./lease-rules.js";
+
 /** Decides one operation and changes the book. Throws only if the ledger itself is broken. */
 export function decide(book: Book, operation: LedgerOperation): LedgerResult {
   switch (operation.kind) {

@@ -71,6 +71,11 @@ export function transferId({ kind, causeId }: Pick<TransferContent, "kind" | "ca
   return `${LETTERS[kind]}:${causeId}`;
 }
 
+/** The request id of a job's line, or of a session's slice. */
+export function partId(wholeId: string, number: number): string {
+  return `${wholeId}:${number}`;
+}
+
 /** The account that a transfer debits. */
 export function debitAccount({ kind, accountId }: Pick<TransferContent, "kind" | "accountId">): string {
   switch (kind) {

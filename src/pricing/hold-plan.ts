@@ -139,8 +139,9 @@ function inputBound(request: WireRequest, model: PricedModel): number {
   for (const { model: id } of model.targets) {
     const growthOf = (bytes: () => Buffer): number =>
       growthBytes(bytes, id, request.facts.hasUnicodeEscapes, enoughBytes);
-    const again = repeated && growthOf(() => textBytesOf(request).subarray(repeated.start, repeated.end));
-    const growth = growthOf(() => textBytesOf(request)) + (again ?? 0) * (repeated?.times ?? 0);
+    let growth = growthOf(() => textBytesOf(request));
+    if (repeated !== undefined)
+      growth += repeated.times * growthOf(() => textBytesOf(request).subarray(repeated.start, repeated.end));
     const facts = growth === 0 ? request.facts : { ...request.facts, textBytes: textBytes + growth };
     bound = Math.max(bound, boundByFacts(facts, { id, contextTokens }));
   }

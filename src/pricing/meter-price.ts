@@ -31,7 +31,7 @@ export function meterPicosMax(metersMax: readonly Meter[], { rates }: Price): bi
   return picos;
 }
 
-/** All of it at the most rate, and for each rate what its step and its minimum can add. */
+/** The whole quantity at the highest rate, and for each rate what its step and its minimum can add. */
 function mixedPicosMax(quantity: bigint, rates: readonly Rate[]): bigint {
   let most = 0n;
   let added = 0n;

@@ -4,8 +4,7 @@ import { type Act, type AuditEvent, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import type { ListedAccount } from "./account-list.js";
 import { withEtag } from "./account-etag.js";
-import { JOB_NODE } from "../ledger/rows.js";
-import { type AccountColumns, LEASED } from "./columns.js";
+import { type AccountColumns, LEASED, OF_NODE } from "./columns.js";
 import { digestOf } from "./digest.js";
 import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "./store.js";
 
@@ -29,7 +28,7 @@ export const UPDATE_ACCOUNT = `UPDATE account SET id = ?, name = ?, create_time_
 
 /** Asks back what nodes were granted under what an account was before a change, in the change's own transaction. */
 export const RECALL_LEASES = `UPDATE lease SET recalled = 1 WHERE account_id = ? AND recalled = 0
-  AND node_id <> '${JOB_NODE}'`;
+  AND ${OF_NODE}`;
 
 export const CORRECTED = `SELECT kind, SUM(posted_nanos) AS nanos FROM transfer
   WHERE reason IS NOT NULL AND account_id = ? AND kind IN ('refund', 'receivable') GROUP BY kind`;

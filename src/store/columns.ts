@@ -62,9 +62,12 @@ export interface TransferColumns {
   readonly node_id: string | null;
 }
 
+/** A lease that a node has, and not what a job set aside. */
+export const OF_NODE = `node_id <> '${JOB_NODE}'`;
+
 /** What is left of all leases that nodes have of an account. What jobs set aside is held. */
 export const LEASED = `(SELECT CAST(COALESCE(SUM(rest_nanos), 0) AS bigint) FROM lease
-  WHERE lease.account_id = account.id AND lease.node_id <> '${JOB_NODE}')`;
+  WHERE lease.account_id = account.id AND lease.${OF_NODE})`;
 
 /** The account that a transfer debits, and the one that it credits, as `transfer.ts` says it of one in memory. */
 export const DEBIT_ACCOUNT = `CASE kind WHEN 'credit' THEN '${OPERATOR_GRANTS}'

@@ -1,5 +1,5 @@
 /** What lists of accounts and keys show beside their rows: balances, what was spent of late, and the last use. */
-import { JOB_NODE } from "../ledger/rows.js";
+import { OF_NODE } from "./columns.js";
 import { toBalance, type BalanceColumns } from "./account-rows.js";
 
 /** In nano-USD; a period without requests is zero. */
@@ -62,7 +62,7 @@ export const SPENT = `SELECT owner_id, period, spent_nanos, pending_nanos FROM b
  * pending, and nobody's request does. `ids` is how a driver takes the ids of the keys.
  */
 export const leasedByKey = (ids: string): string => `WITH RECURSIVE leased (key_id, nanos) AS (
-  SELECT key_id, rest_nanos FROM lease WHERE node_id <> '${JOB_NODE}'
+  SELECT key_id, rest_nanos FROM lease WHERE ${OF_NODE}
     AND account_id IN (SELECT account_id FROM key WHERE id ${ids})
   UNION ALL SELECT key.maker_id, leased.nanos FROM leased JOIN key ON key.id = leased.key_id
   WHERE key.maker_id IS NOT NULL)

@@ -2,7 +2,7 @@
  * A process that runs jobs and sessions until it is killed, and says what it was told. Run: spans-child DIRECTORY ROUND
  * JOBS, where JOBS are those that earlier rounds left open.
  */
-import { lineId } from "../../src/ledger/jobs.js";
+import { partId } from "../../src/ledger/transfer.js";
 import { Ledger } from "../../src/ledger/ledger.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { costOfLine, JOB_LINES, jobOf, jobLine, sliceOf, sliceSettlement } from "./spans.js";
@@ -22,7 +22,7 @@ async function finish(jobId: string): Promise<void> {
   await ledger.jobs.reserve(jobOf(jobId)).catch(() => undefined);
   for (let line = 1; line <= JOB_LINES; line += 1) {
     const { chargedNanos } = await ledger.jobs.settle(jobLine(jobId, line));
-    told(`charged ${lineId(jobId, line)} ${chargedNanos} ${costOfLine(line)}`);
+    told(`charged ${partId(jobId, line)} ${chargedNanos} ${costOfLine(line)}`);
   }
   await ledger.jobs.end(jobId);
   told(`ended ${jobId}`);

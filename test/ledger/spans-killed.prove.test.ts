@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { Ledger } from "../../src/ledger/ledger.js";
-import { lineId } from "../../src/ledger/jobs.js";
+import { partId } from "../../src/ledger/transfer.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { TEST_ACT } from "../support/acts.js";
 import { javascriptOf } from "../support/javascript-of.js";
@@ -83,7 +83,7 @@ async function settleRest(
     // One whose reserve was never written is none.
     for (let line = 1; line <= JOB_LINES; line += 1) {
       const settled = await ledger.jobs.settle(jobLine(jobId, line)).catch(() => undefined);
-      if (settled !== undefined) told.set(lineId(jobId, line), String(costOfLine(line)));
+      if (settled !== undefined) told.set(partId(jobId, line), String(costOfLine(line)));
     }
     await ledger.jobs.end(jobId);
   }

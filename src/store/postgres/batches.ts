@@ -1,5 +1,4 @@
 /** The batches of one node's ledger, one after the other: each is one transaction, whole or not at all. */
-import { JOB_NODE } from "../../ledger/rows.js";
 import assert from "node:assert";
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +6,7 @@ import type { AuditEvent } from "../../audit/act.js";
 import { GatewayError } from "../../base/errors.js";
 import { failpoint } from "../../base/failpoint.js";
 import type { LedgerOperation, LedgerResult } from "../../ledger/operation.js";
-import { decide } from "../../ledger/state.js";
+import { decide, endNodeLeases } from "../../ledger/state.js";
 import { appendAudit } from "./audit.js";
 import { BookReader } from "./book-reader.js";
 import { writeBook } from "./book-writer.js";
@@ -62,9 +61,7 @@ export class Batches {
   preview(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]> {
     const work = async (session: Session): Promise<readonly LedgerResult[]> => {
       const book = await this.#reader.look(session, operations);
-      // What nodes' leases hold comes back as soon as anybody lacks it.
-      for (const { id, nodeId } of book.leases.values())
-        if (nodeId !== JOB_NODE) decide(book, { kind: "return", leaseId: id, nowMs: 0 });
+      endNodeLeases(book);
       return operations.map((operation) => decide(book, operation));
     };
     return this.#database.transact(work, { snapshot: true });

@@ -248,7 +248,7 @@ async function readNamed(session: Session, book: Book, operations: readonly Ledg
   for (const row of await session.rows<TransferColumns>(STATEMENTS.named, [ids])) {
     const transfer = toTransfer(row);
     if (transfer.kind === "credit") book.credits.set(transfer.causeId, transfer);
-    else book.addCorrection(transfer);
+    else book.addNamed(transfer);
   }
 }
 

@@ -2,7 +2,7 @@
  * Whose the requests and leases of a batch are. That never changes, so that what is known of it need not be asked of
  * the database before the accounts are locked, which saves each batch a way there and back.
  */
-import { JOB_NODE } from "../../ledger/rows.js";
+import { OF_NODE } from "../columns.js";
 import { Book } from "../../ledger/book.js";
 import type { LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
@@ -21,9 +21,7 @@ const STATEMENTS = {
   beats: sql("SELECT id, beats FROM node"),
   leases: sql("SELECT account_id FROM lease WHERE id = ANY($1::text[])"),
   leasesOfNodes: sql("SELECT DISTINCT account_id FROM lease WHERE node_id = ANY($1::text[])"),
-  leasesOfOthers: sql(
-    `SELECT DISTINCT account_id FROM lease WHERE NOT node_id = ANY($1::text[]) AND node_id <> '${JOB_NODE}'`,
-  ),
+  leasesOfOthers: sql(`SELECT DISTINCT account_id FROM lease WHERE NOT node_id = ANY($1::text[]) AND ${OF_NODE}`),
 } as const;
 
 /** Who a request, a lease or an operation is of, at one moment: with that its counters are known. */

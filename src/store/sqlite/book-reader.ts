@@ -96,7 +96,7 @@ export class BookReader {
           this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
           break;
         case "reserve":
-          this.#readCorrection(book, operation.jobId, "lease");
+          this.#readNamed(book, operation.jobId, "lease");
           this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
           break;
         case "lease":
@@ -118,12 +118,12 @@ export class BookReader {
           break;
         case "refund":
           this.#readRequest(book, operation.requestId);
-          this.#readCorrection(book, operation.refundId, "refund");
+          this.#readNamed(book, operation.refundId, "refund");
           break;
         case "debit":
           this.#readAccount(book, operation.accountId);
-          this.#readCorrection(book, operation.debitId, "debit");
-          this.#readCorrection(book, operation.debitId, "receivable");
+          this.#readNamed(book, operation.debitId, "debit");
+          this.#readNamed(book, operation.debitId, "receivable");
           break;
         case "recover":
           this.#readOrphans(book, operation);
@@ -174,9 +174,9 @@ export class BookReader {
     if (row !== undefined) book.credits.set(creditId, toTransfer(row));
   }
 
-  #readCorrection(book: Book, id: string, kind: CorrectionKind | "lease"): void {
+  #readNamed(book: Book, id: string, kind: CorrectionKind | "lease"): void {
     const row = this.#named.get(id, kind);
-    if (row !== undefined) book.addCorrection(toTransfer(row));
+    if (row !== undefined) book.addNamed(toTransfer(row));
   }
 
   /** The account, and the counters of the key, its makers and the account for that time. */

@@ -1,10 +1,9 @@
 /** The database as its own thread sees it: every call, answered at once. */
-import { JOB_NODE } from "../../ledger/rows.js";
 import type { AuditEvent } from "../../audit/act.js";
 import type { LedgerOperation, LedgerResult } from "../../ledger/operation.js";
 import { failpoint } from "../../base/failpoint.js";
 import type { Book } from "../../ledger/book.js";
-import { decide } from "../../ledger/state.js";
+import { decide, endNodeLeases } from "../../ledger/state.js";
 import { flattenResults, readOperations } from "./batch-message.js";
 import { SqliteAlerts } from "./alerts.js";
 import { SqliteAccounts } from "./accounts.js";
@@ -77,9 +76,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
       // A book of its own, which nobody writes.
       const book = reader.start();
       reader.read(book, asked);
-      // What nodes' leases hold comes back as soon as anybody lacks it.
-      for (const { id, nodeId } of book.leases.values())
-        if (nodeId !== JOB_NODE) decide(book, { kind: "return", leaseId: id, nowMs: 0 });
+      endNodeLeases(book);
       return flattenResults(asked.map((operation) => decide(book, operation)));
     },
     recalled: (nodeId) => recalled.all(nodeId),

@@ -4,7 +4,7 @@ import type { GatewayError } from "../../base/errors.js";
 import { scanBody } from "../json/body.js";
 import { JSON_NODES_MAX, type JsonCursor } from "../json/cursor.js";
 import type { Member } from "../json/splice.js";
-import { parsed } from "../json/value.js";
+import { parsed, textOf } from "../json/value.js";
 import type { RequestFacts, SourceBody, WireRequest } from "../wire.js";
 import type { Held } from "./held-objects.js";
 import { keptId, type OwnWords } from "./kept-ids.js";
@@ -42,6 +42,7 @@ export function readOnlyFacts(model: string, textBytes: number, inputCount: numb
 
 /** How values begin that may hold a text. */
 const TEXT_STARTS = Buffer.from('"{[');
+const QUOTE = 0x22;
 /** A text that names where a picture lies, or holds it. */
 const ADDRESS = /^\s*(data:|[a-z][a-z0-9+.-]*:\/\/)/i;
 
@@ -62,8 +63,8 @@ export function besideSize(
   let [bytes, fileCount] = [0, 0];
   for (const { valueStart, end } of beside) {
     bytes += end - valueStart;
-    const value = parsed(body.toString("utf8", valueStart, end));
-    if (typeof value !== "string" || ADDRESS.test(value)) fileCount++;
+    const isText = body[valueStart] === QUOTE;
+    if (!isText || ADDRESS.test(textOf(parsed(body.toString("utf8", valueStart, end))))) fileCount++;
   }
   return { bytes, fileCount };
 }

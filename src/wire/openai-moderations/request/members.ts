@@ -4,13 +4,12 @@ import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
 import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
 
-export const MEMBERS = memberTable({
-  ...ROUTED,
-  owned: ["model", "input", ...CACHE_MEMBERS],
-  plain: ["user", "metadata"],
-});
+const READ = ["model", "input"] as const;
+const PLAIN = ["user", "metadata"] as const;
+
+export const MEMBERS = memberTable({ ...ROUTED, owned: [...READ, ...CACHE_MEMBERS], plain: PLAIN });
 
 /** What no model reads beside the input. */
-export const NOT_READ: ReadonlySet<string> = new Set(["model", "input", "user", "metadata"]);
+export const NOT_READ: ReadonlySet<string> = new Set([...READ, ...PLAIN]);
 
 export const OWN_WORDS = ownWords({ anywhere: [], beside: ["metadata"] });

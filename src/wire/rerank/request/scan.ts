@@ -53,28 +53,21 @@ export interface Scan extends ReadOnlyMembers {
 interface Found {
   queryBytes: number;
   queryStart: number;
-  /** Of each document its bytes. */
-  documents: readonly number[];
-  /** And about how many tokens, and how many at most. */
-  documentTokens: readonly number[];
-  mostTokens: readonly number[];
+  documents: readonly DocumentSize[];
   hasObjects: boolean;
   pictureCount: number;
-  besideSize: ReturnType<typeof besideSize>;
+}
+
+interface DocumentSize {
+  readonly bytes: number;
+  /** About how many, and at most. */
+  readonly tokens: number;
+  readonly tokensMax: number;
 }
 
 /** Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest(body: Buffer): Scan {
-  const found: Found = {
-    besideSize: { bytes: 0, fileCount: 0 },
-    queryBytes: 0,
-    queryStart: 0,
-    documents: [],
-    documentTokens: [],
-    mostTokens: [],
-    hasObjects: false,
-    pictureCount: 0,
-  };
+  const found: Found = { queryBytes: 0, queryStart: 0, documents: [], hasObjects: false, pictureCount: 0 };
   const values = new Map<string, FieldValue>();
   const scanned = scanReadOnly(body, MEMBERS, OWN_WORDS, (cursor, key) => {
     const start = cursor.at;
@@ -92,11 +85,11 @@ export function scanRequest(body: Buffer): Scan {
   requireFields(values, ["model", "query", "documents"]);
   const { hasObjects, queryStart, queryBytes } = found;
   const beside = besideInput(body, scanned.members, NOT_READ);
-  found.besideSize = besideSize(body, beside);
+  const size = besideSize(body, beside);
   const tokensOf = (start: number, end: number): number => aboutTokens(body.subarray(start, end));
   let queryTokens = tokensOf(queryStart, queryStart + queryBytes);
   for (const { valueStart, end } of beside) queryTokens += tokensOf(valueStart, end);
-  return { ...scanned, facts: factsOf(found, queryTokens, values), hasObjects, queryTokens, beside };
+  return { ...scanned, facts: factsOf(found, queryTokens, size, values), hasObjects, queryTokens, beside };
 }
 
 function refused(key: string, problem: string | undefined): GatewayError | undefined {
@@ -104,12 +97,16 @@ function refused(key: string, problem: string | undefined): GatewayError | undef
 }
 
 /** Nothing is generated. The query is read once more with each document. */
-function factsOf(found: Found, queryTokens: number, values: ReadonlyMap<string, FieldValue>): RequestFacts {
-  const { queryBytes: bytes, queryStart: start, documents, documentTokens, pictureCount, besideSize: beside } = found;
+function factsOf(
+  { queryBytes: bytes, queryStart: start, documents, pictureCount }: Found,
+  queryTokens: number,
+  beside: ReturnType<typeof besideSize>,
+  values: ReadonlyMap<string, FieldValue>,
+): RequestFacts {
   const limits = { tokens: limitIn(values, "max_tokens_per_doc"), pieces: limitIn(values, "max_chunks_per_doc") };
-  const documentBytes = documents.reduce((sum, length) => sum + length + TEMPLATE_TOKENS_MAX, 0);
-  const unitsMax = searchUnitsMax({ query: bytes, documents: found.mostTokens }, limits);
-  const units = searchUnits({ query: queryTokens, documents: documentTokens }, limits);
+  const documentBytes = documents.reduce((sum, document) => sum + document.bytes + TEMPLATE_TOKENS_MAX, 0);
+  const unitsMax = searchUnitsMax({ query: bytes, documents: documents.map(({ tokensMax }) => tokensMax) }, limits);
+  const units = searchUnits({ query: queryTokens, documents: documents.map(({ tokens }) => tokens) }, limits);
   // What says how documents are to be read may be read with each of them, as the query is.
   const textBytes = documentBytes + (bytes + beside.bytes) * documents.length;
   return {
@@ -139,14 +136,12 @@ function aboutTokens(text: Buffer): number {
 /** A byte of a sign beyond ASCII may become so many tokens, where a tokenizer first spells the sign out. */
 const SIGN_TOKENS_MAX = 11;
 
-function tokensMax(text: Buffer): number {
+function mostTokens(text: Buffer): number {
   return isAscii(text) ? text.length : text.length * SIGN_TOKENS_MAX;
 }
 
 function readDocuments(body: Buffer, cursor: JsonCursor, found: Found): string | undefined {
-  const documents: number[] = [];
-  const tokens: number[] = [];
-  const most: number[] = [];
+  const documents: DocumentSize[] = [];
   let isWrong = false;
   cursor.enterArray();
   while (cursor.nextItem()) {
@@ -159,14 +154,10 @@ function readDocuments(body: Buffer, cursor: JsonCursor, found: Found): string |
       isWrong ||= kind !== "string";
       cursor.skip();
     }
-    documents.push(cursor.at - start);
     const text = body.subarray(start, cursor.at);
-    tokens.push(aboutTokens(text));
-    most.push(tokensMax(text));
+    documents.push({ bytes: text.length, tokens: aboutTokens(text), tokensMax: mostTokens(text) });
   }
   found.documents = documents;
-  found.documentTokens = tokens;
-  found.mostTokens = most;
   if (isWrong) return "each document must be a string or an object";
   if (documents.length === 0) return "it must hold at least one document";
   return documents.length > DOCUMENTS_MAX ? `it must hold at most ${DOCUMENTS_MAX} documents` : undefined;
