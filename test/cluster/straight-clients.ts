@@ -21,6 +21,8 @@ export class StraightClients {
   /** How many calls of each kind were answered, and how often no connection was made. */
   readonly served = new Map<string, number>();
   refused = 0;
+  /** Connections that were made and then reset, before any answer. */
+  readonly resets: string[] = [];
   readonly problems: string[] = [];
   readonly #running: Promise<void>[];
   #isOver = false;
@@ -53,6 +55,7 @@ export class StraightClients {
       const problem = await attempt();
       if (problem === undefined) this.refused += 1;
       else if (problem === "") this.served.set(kind, (this.served.get(kind) ?? 0) + 1);
+      else if (problem.includes("ECONNRESET")) this.resets.push(`${kind}: ${problem}`);
       else this.problems.push(`${kind}: ${problem}`);
       await pause(problem === undefined ? AWAY_MS : PAUSE_MS);
     }

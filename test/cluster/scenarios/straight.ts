@@ -9,17 +9,23 @@ const OF_EACH_KIND = 8;
 const LAME_DUCK_MS = 500;
 const CALLS_PER_STOP = 500;
 const PROBLEMS_TOLD = 10;
+/**
+ * The system resets what a closing port has not handed over yet. Between a process's last look and its close lie some
+ * microseconds, and more where another process has the core meanwhile (decision 0447). Workers have a process that keeps
+ * the port.
+ */
+const CALLS_PER_RESET_ALONE = 1_000;
 
 export const straight: readonly Scenario[] = [
-  scenario("straight", "no connection that a stopping node accepted is reset", "1"),
-  scenario("straight-workers", "no connection that stopping workers accepted is reset", "2"),
+  scenario("straight", "at most 1 in 1,000 calls is reset by a node that stops", "1", CALLS_PER_RESET_ALONE),
+  scenario("straight-workers", "no connection that stopping workers accepted is reset", "2", Infinity),
 ];
 
-function scenario(name: string, claim: string, workers: string): Scenario {
-  return { name, claim, small: 3, full: 20, run: (stops, run) => stopOften(stops, workers, run) };
+function scenario(name: string, claim: string, workers: string, callsPerReset: number): Scenario {
+  return { name, claim, small: 3, full: 20, run: (stops, run) => stopOften(stops, workers, callsPerReset, run) };
 }
 
-async function stopOften(stops: number, workers: string, run: Run): Promise<void> {
+async function stopOften(stops: number, workers: string, callsPerReset: number, run: Run): Promise<void> {
   const cluster = await Cluster.open({
     nodes: 1,
     isEmbedded: true,
@@ -36,14 +42,17 @@ async function stopOften(stops: number, workers: string, run: Run): Promise<void
       const startMs = performance.now();
       const code = await node.stop();
       if (code !== 0) run.fail(`the node ended with ${code}`);
-      run.say(`stopped in ${Math.round(performance.now() - startMs)} ms; ${clients.problems.length} problems so far`);
+      run.say(`stopped in ${Math.round(performance.now() - startMs)} ms; ${clients.resets.length} resets so far`);
       await node.start();
     }
     await clients.stop();
     const told = [...clients.served].map(([kind, count]) => `${kind}: ${count}`).join(", ");
     run.say(`${told}; ${clients.refused} times no connection was made`);
+    for (const reset of clients.resets.slice(0, PROBLEMS_TOLD)) run.say(reset);
+    const resetsMax = Math.floor(clients.total / callsPerReset);
+    if (clients.resets.length > resetsMax) run.fail(`${clients.resets.length} resets, where ${resetsMax} may be`);
     for (const problem of clients.problems.slice(0, PROBLEMS_TOLD)) run.fail(problem);
-    if (clients.problems.length > 0) run.fail(`${clients.problems.length} accepted calls were reset or refused`);
+    if (clients.problems.length > 0) run.fail(`${clients.problems.length} accepted calls were refused`);
     for (const problem of await cluster.verify()) run.fail(`the ledger: ${problem}`);
   } finally {
     await cluster.close();
