@@ -180,6 +180,7 @@ const upstreams = createRoute({
     late(() => import("./admin/upstreams.tsx")),
     "Upstreams",
   ),
+  validateSearch: (given: Given) => present({ form: wordIn(given, "form", ["upstream"]) }),
 });
 
 const ledger = createRoute({
@@ -297,6 +298,7 @@ const prices = createRoute({
     late(() => import("./admin/prices.tsx")),
     "Prices",
   ),
+  validateSearch: (given: Given) => present({ form: wordIn(given, "form", ["model"]) }),
 });
 
 const codes = createRoute({

@@ -4,7 +4,7 @@ import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { listNodes, type Node } from "../../gen/console/node_service.js";
 import { listPayments, type ListPaymentsResponse } from "../../gen/console/payment_service.js";
-import { listUpstreams, type Upstream } from "../../gen/console/upstream_service.js";
+import { listUpstreams, type Upstream, type UpstreamHealth } from "../../gen/console/upstream_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
@@ -24,6 +24,9 @@ interface Need {
   readonly todo: string;
   readonly to: NonNullable<LinkProps["to"]>;
 }
+
+/** Requests go there. One that was not tested yet has done nothing wrong. */
+const IS_WELL: ReadonlySet<UpstreamHealth> = new Set(["healthy", "untested"]);
 
 export function Health(): ReactNode {
   const upstreams = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });
@@ -56,7 +59,7 @@ function State({ upstreams, nodes, payments }: StateParts): ReactNode {
     ...modelNeeds(modelCount),
     ...paymentNeeds(payments),
   ];
-  const healthy = upstreams.filter(({ health }) => health === "healthy").length;
+  const healthy = upstreams.filter(({ health }) => IS_WELL.has(health)).length;
   const beating = nodes.filter(({ beatAgeMs }) => beatAgeMs < SILENT_MS).length;
   const running = upstreams.reduce((sum, { running }) => sum + running, 0n);
   return (
@@ -93,7 +96,7 @@ function Figure({ name, text }: { readonly name: string; readonly text: string }
 
 function upstreamNeeds(upstreams: readonly Upstream[]): readonly Need[] {
   return upstreams
-    .filter(({ health, ejections }) => health !== "healthy" || ejections.length > 0)
+    .filter(({ health, ejections }) => !IS_WELL.has(health) || ejections.length > 0)
     .map(({ id, health }) =>
       health === "refused"
         ? { what: admin.health.upstreamRefused(id), todo: admin.health.upstreamRefusedDo, to: "/admin/upstreams" }

@@ -1,23 +1,38 @@
-/** The upstreams: their health, why one is ejected, and how it comes back. */
+/** The upstreams: their health, why one is ejected, and how it comes back; how one is added, tested, changed, drained. */
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { listNodes } from "../../gen/console/node_service.js";
-import { listUpstreams, resetUpstream, type Upstream } from "../../gen/console/upstream_service.js";
+import { listObjects } from "../../gen/console/settings_service.js";
+import type { SettingsObject } from "../../gen/console/settings_object.js";
+import {
+  drainUpstream,
+  listUpstreams,
+  resetUpstream,
+  testUpstream,
+  undrainUpstream,
+  type Upstream,
+} from "../../gen/console/upstream_service.js";
 import { call } from "../api/client.ts";
 import { ask, forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
+import { objectWords } from "../copy/en-objects.ts";
 import { count, milliseconds } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { objectActions, Origin } from "./object-actions.tsx";
+import { UpstreamForm } from "./upstream-form.tsx";
 
 const AGAIN_MS = 3_000;
 const LOOKS = {
   unspecified: "tag",
+  untested: "tag",
   healthy: "tag good",
   cooling: "tag warn",
   refused: "tag bad",
@@ -27,10 +42,23 @@ const LOOKS = {
 export function Upstreams(): ReactNode {
   const upstreams = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });
   const nodes = useQuery(ask(listNodes, {})).data?.nodes ?? [];
+  const objects = useQuery(ask(listObjects, { kind: "upstream" })).data?.objects ?? [];
+  const { isReader } = useSignedIn();
+  const { form } = useSearch({ from: "/admin/upstreams" });
+  const navigate = useNavigate({ from: "/admin/upstreams" });
+  const open = (isOpen: boolean): void =>
+    void navigate({ search: (before) => ({ ...before, form: isOpen ? "upstream" : undefined }), replace: !isOpen });
   const own = nodes.find(({ answering }) => answering);
   const isOneOfMany = nodes.length > 1;
+  const named = new Map(objects.map((object) => [object.name, object]));
+  const add = (
+    <button className="button main" type="button" onClick={() => open(true)}>
+      {objectWords.addUpstream}
+    </button>
+  );
   return (
-    <Page title={words.pages.upstreams} about={admin.upstreams.about}>
+    <Page title={words.pages.upstreams} about={admin.upstreams.about} actions={isReader ? undefined : add}>
+      {form === "upstream" && <UpstreamForm object={undefined} onClose={() => open(false)} />}
       <Loaded of={upstreams} what={words.pages.upstreams}>
         {(all) =>
           all.upstreams.length === 0 ? (
@@ -40,7 +68,7 @@ export function Upstreams(): ReactNode {
               {own !== undefined && isOneOfMany && <p className="soft">{admin.upstreams.whose(own.id)}</p>}
               <Table
                 label={words.pages.upstreams}
-                columns={isOneOfMany ? COLUMNS_OF_MANY : COLUMNS}
+                columns={columns(isOneOfMany, isReader, named)}
                 rows={all.upstreams}
                 keyOf={({ id }) => id}
               />
@@ -52,7 +80,11 @@ export function Upstreams(): ReactNode {
   );
 }
 
-const columns = (isOneOfMany: boolean): readonly Column<Upstream>[] => [
+const columns = (
+  isOneOfMany: boolean,
+  isReader: boolean,
+  named: ReadonlyMap<string, SettingsObject>,
+): readonly Column<Upstream>[] => [
   { name: admin.upstreams.id, cell: ({ id }) => <strong>{id}</strong> },
   {
     name: admin.upstreams.health,
@@ -61,11 +93,51 @@ const columns = (isOneOfMany: boolean): readonly Column<Upstream>[] => [
   { name: admin.upstreams.family, cell: ({ family }) => family, isExtra: true },
   { name: admin.upstreams.address, cell: ({ baseUrl }) => <code className="id">{baseUrl}</code>, isExtra: true },
   { name: admin.upstreams.models, cell: ({ models }) => models.join(", "), isExtra: true },
+  { name: objectWords.origin, cell: ({ id }) => <Origin object={named.get(id)} />, isExtra: true },
   { name: admin.upstreams.running, cell: ({ running }) => count(running), isNumber: true },
   { name: admin.upstreams.why, cell: (upstream) => <Why upstream={upstream} isOneOfMany={isOneOfMany} /> },
+  ...(isReader
+    ? []
+    : [
+        actionsColumn<Upstream>(objectWords.actions, (upstream) => (
+          <Actions upstream={upstream} object={named.get(upstream.id)} />
+        )),
+      ]),
 ];
-const COLUMNS = columns(false);
-const COLUMNS_OF_MANY = columns(true);
+
+interface ActionsParts {
+  readonly upstream: Upstream;
+  readonly object: SettingsObject | undefined;
+}
+
+function Actions({ upstream: { id, health }, object }: ActionsParts): ReactNode {
+  const test = useMutation({ mutationFn: () => call(testUpstream, { id }), onSuccess: () => forget(listUpstreams) });
+  const isDrained = health === "drained";
+  const drain = useMutation({
+    mutationFn: () => call(isDrained ? undrainUpstream : drainUpstream, { id }),
+    onSuccess: () => forget(listUpstreams),
+  });
+  const actions = [
+    { name: objectWords.test, isBusy: test.isPending, act: () => test.mutate() },
+    {
+      name: isDrained ? objectWords.undrain : objectWords.drain,
+      isBusy: drain.isPending,
+      act: () => drain.mutate(),
+    },
+    ...objectActions(object, (one, close) => <UpstreamForm object={one} onClose={close} />),
+  ];
+  return (
+    <RowActions actions={actions}>
+      {test.data !== undefined && (
+        <small role="status">
+          {objectWords.results[test.data.result]} {test.data.problem}
+        </small>
+      )}
+      {test.error !== null && <Problem error={test.error} what={objectWords.testFailed} />}
+      {drain.error !== null && <Problem error={drain.error} what={objectWords.drainFailed} />}
+    </RowActions>
+  );
+}
 
 interface WhyParts {
   readonly upstream: Upstream;

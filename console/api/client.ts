@@ -5,12 +5,13 @@ import { noteReach } from "./network.ts";
 
 /** What a request may leave out: the service takes the default for it. */
 export type RequestFields<Message> = {
-  readonly [Name in keyof Message]?: Message[Name] extends Date | bigint | string | number | boolean | undefined
-    ? Message[Name]
-    : Message[Name] extends readonly unknown[]
-      ? Message[Name]
-      : RequestFields<Message[Name]> | undefined;
+  readonly [Name in keyof Message]?: RequestField<Message[Name]>;
 };
+type RequestField<Value> = Value extends Date | bigint | string | number | boolean | undefined
+  ? Value
+  : Value extends readonly (infer Each)[]
+    ? readonly RequestField<Each>[]
+    : RequestFields<Value> | undefined;
 
 /** A refusal of the gateway, as its headers and its envelope tell it. */
 export class Refusal extends Error {

@@ -26,7 +26,7 @@ export const admin = {
     nodesVersions: "Nodes run different releases",
     nodesVersionsDo: "This is normal during an upgrade. Finish the upgrade.",
     noModels: "No models are available",
-    noModelsDo: "Add upstreams to tollgate.yaml, or set the variable of a provider, such as OPENAI_API_KEY.",
+    noModelsDo: "Add an upstream on the Upstreams page or in tollgate.yaml.",
     payments: (count: number, isMore: boolean) =>
       `${isMore ? "More than " : ""}${count} card ${count === 1 ? "payment needs" : "payments need"} attention`,
     paymentsDo:
@@ -81,6 +81,7 @@ export const admin = {
     health: "Health",
     healths: {
       unspecified: "unknown",
+      untested: "not yet tested",
       healthy: "healthy",
       cooling: "ejected",
       drained: "drained",
@@ -105,7 +106,7 @@ export const admin = {
       `Health and running requests are those of node ${nodeId}. Each node judges upstreams by its own requests.`,
     resetFailed: "The upstream was not returned to service.",
     emptyTitle: "No upstreams",
-    emptyAbout: "Add upstreams to tollgate.yaml. Until then, requests go to the built-in model.",
+    emptyAbout: "Add an upstream here or in tollgate.yaml. Until then, requests go to the built-in model.",
   },
   ledger: {
     about: "Verify that all accounts add up to zero, and that each account equals its entries, to the nano-dollar.",

@@ -41,7 +41,7 @@ export const Upstream: Shape = {
   ejections: ["[]", () => UpstreamEjection],
 };
 
-export type UpstreamHealth = "unspecified" | "healthy" | "cooling" | "refused" | "drained";
+export type UpstreamHealth = "unspecified" | "healthy" | "cooling" | "refused" | "drained" | "untested";
 
 export interface UpstreamEjection {
   readonly model: string;
@@ -138,9 +138,11 @@ export const undrainUpstream: Method<UndrainUpstreamRequest, UndrainUpstreamResp
 
 export interface TestUpstreamRequest {
   readonly id: string;
+  readonly listOnly: boolean;
 }
 export const TestUpstreamRequest: Shape = {
   id: "s",
+  list_only: "b",
 };
 
 export interface TestUpstreamResponse {

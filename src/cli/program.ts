@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { addAccountCommands } from "./account.js";
 import { addAlertCommands } from "./alert.js";
+import { addApplyCommand } from "./apply.js";
 import { addAuditCommands } from "./audit.js";
 import { programWithoutCommands } from "./base-program.js";
 import { addCodeCommands } from "./codes.js";
@@ -38,6 +39,7 @@ export function buildProgram(): Command {
   addAuditCommands(program);
   addAlertCommands(program);
   addConfigCommands(program);
+  addApplyCommand(program);
   addImportCommands(program);
   addStoreCommands(program);
   addUpstreamCommands(program);

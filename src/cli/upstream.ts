@@ -14,8 +14,8 @@ import { connected, type Connection, type ConnectionOptions, withConnection } fr
 import { EXIT_CODES } from "./exit-code.js";
 import { formatList, numeric, printable, remark } from "./print.js";
 
-/** The gateway waits ten seconds for the upstream. */
-const TEST_MS_MAX = 20_000;
+/** The gateway waits ten seconds for each list, and thirty for a call. */
+const TEST_MS_MAX = 60_000;
 
 export function addUpstreamCommands(program: Command): void {
   const upstreams = program.command("upstreams").alias("upstream").description("list, test and drain upstreams");
@@ -28,7 +28,12 @@ export function addUpstreamCommands(program: Command): void {
     withConnection(
       upstreams.command(name).description(description).argument("<id>", "the name of the upstream in the settings"),
     );
-  named("test", "read the model list of an upstream with its credential; exits with 6 if that fails").action(test);
+  named(
+    "test",
+    "read the model list of an upstream and send a small request to one of its models; exits with 6 if that fails",
+  )
+    .option("--list-only", "send no request to a model")
+    .action(test);
   named("drain", "stop sending new requests to an upstream, on all nodes, until undrain or reset").action(drain);
   named("undrain", "send requests to a drained upstream again").action(undrain);
   named("reset", "end the drain and the ejections of an upstream, so that it gets requests again").action(reset);
@@ -57,10 +62,10 @@ export async function listUpstreams(
   return { ...answer, nodes };
 }
 
-async function test(id: string, options: ConnectionOptions): Promise<void> {
+async function test(id: string, options: ConnectionOptions & { readonly listOnly?: boolean }): Promise<void> {
   await connected(options, async (connection) => {
     const method = UpstreamServiceService.testUpstream;
-    const answer = await connection.call(method, { id }, TEST_MS_MAX);
+    const answer = await connection.call(method, { id, listOnly: options.listOnly === true }, TEST_MS_MAX);
     connection.show(method, answer, () => formatTest(id, answer));
     const { UPSTREAM_TEST_RESULT_WELL: well, UPSTREAM_TEST_RESULT_UNTESTED: untested } = UpstreamTestResult;
     if (answer.result !== well && answer.result !== untested) process.exitCode = EXIT_CODES.unavailable;
@@ -104,7 +109,8 @@ function formatTest(id: string, answer: TestUpstreamResponse): string {
     missingModels.length === 0
       ? ""
       : ` Its list lacks ${printable(missingModels.join(", "))}, which the settings name.`;
-  return `${printable(id)} is well: it listed ${modelCount} models in ${durationMs} ms.${missing}`;
+  const listed = modelCount === 0n ? "it answered" : `it lists ${modelCount} models and answered`;
+  return `${printable(id)} is well: ${listed} in ${durationMs} ms.${missing}`;
 }
 
 /** With one node alone, nothing says whose a view is. */

@@ -268,7 +268,7 @@ export const SCHEMA = z.object({
   TOLLGATE_SECRET_SOURCES: listOf(SOURCES_RULE, parseSecretSource)
     .optional()
     .describe(
-      "Environment variables to which an edit in the console or over the API may add a reference in the settings file: prefixes separated by commas, such as `env:OPENAI_`. A person who may edit the settings can send the values of these variables to any address. Default: none",
+      "Secrets to which settings from the console or the API may refer: prefixes separated by commas, such as `env:OPENAI_` or `file:/run/secrets/`. A person who may edit the settings can send these secrets to any address. Default: none",
     ),
   TOLLGATE_SECOND_FACTOR: z
     .enum(["nobody", "operators", "everyone"], "must be nobody, operators or everyone")

@@ -2,11 +2,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import type { z } from "zod";
 import { ConfigError } from "./config-error.js";
-import { type Path, type Problem, type RawValue, readDocument, type SettingsDocument } from "./yaml-document.js";
-import { checkReferences, type KnownFamily } from "./references.js";
-import { settingsSchema } from "./schema.js";
+import { type Path, type Problem, type RawValue, readDocument } from "./yaml-document.js";
+import { checkBlocks } from "./blocks.js";
+import type { KnownFamily } from "./references.js";
 import type { Settings } from "./settings.js";
 import { fromEnvironment } from "./variable-references.js";
 
@@ -70,13 +69,15 @@ export function readSettingsText(
 
   const document = readDocument(text, fromEnvironment(env));
   if (document.root === undefined && document.problems.length > 0) throw refusal(document.problems, fileName);
-  const problems = [...document.problems];
-  const result = settingsSchema.safeParse(withoutExtensions(document.root ?? {}));
-  for (const issue of result.error?.issues ?? []) problems.push(...problemsOf(issue, document));
-  checkReferences(document.root, families, (path, rule) => problems.push(document.problemAt(path, rule)));
-  if (!result.success || problems.length > 0) throw refusal(problems, fileName);
+  const checked = checkBlocks(withoutExtensions(document.root ?? {}), families);
+  const problems = [
+    ...document.problems,
+    ...checked.problems.map(({ path, rule, part }) => document.problemAt(path, rule, part)),
+  ];
+  const { settings } = checked;
+  if (settings === undefined || problems.length > 0) throw refusal(problems, fileName);
   return {
-    settings: result.data,
+    settings,
     version: versionOf(text),
     refusal: (late) =>
       refusal(
@@ -95,14 +96,6 @@ export function versionOf(text: string): string {
 function withoutExtensions(root: RawValue): RawValue {
   if (typeof root !== "object" || Array.isArray(root)) return root;
   return Object.fromEntries(Object.entries(root).filter(([name]) => !name.startsWith("x-")));
-}
-
-function problemsOf(issue: z.core.$ZodIssue, document: SettingsDocument): Problem[] {
-  if (issue.code === "invalid_key")
-    return [document.problemAt(issue.path, issue.issues[0]?.message ?? "has a wrong name", "key")];
-  if (issue.code !== "unrecognized_keys") return [document.problemAt(issue.path, issue.message)];
-  const rules = issue.message.split("\n");
-  return issue.keys.map((key, index) => document.problemAt([...issue.path, key], rules[index] ?? "", "key"));
 }
 
 /** The problems in the order of the file. Of several at one value the first says enough. */
@@ -125,7 +118,7 @@ export function refusal(problems: readonly Problem[], fileName: string): ConfigE
 const PLAIN_NAME = /^[\w-]+$/;
 
 /** `models.gpt-x.targets[0].upstream`. A name that is not plain, such as one with a tab, stands quoted in brackets. */
-function formatPath(path: Path): string {
+export function formatPath(path: Path): string {
   return path.map(formatPart).join("").replace(/^\./, "");
 }
 

@@ -32,17 +32,26 @@ export interface KnownWire {
   obeys?(fact: "thinking" | "efforts", value: string, dialect: Readonly<Record<string, unknown>>): boolean;
 }
 
+/** Upstreams that targets may name although the blocks lack them: their names, each with its family. */
+export type OutsideUpstreams = ReadonlyMap<string, string>;
+
 /** Called with each thing that does not fit. */
 export type Refuse = (path: Path, rule: string) => void;
 
 /**
  * Each target names a declared upstream, once; each key names a declared account and has its own secret; each OpenID
  * Connect issuer is there once and lets new people into a declared account; each upstream fits its family, where those
- * are known.
+ * are known. Targets may also name upstreams from `outside`.
  */
-export function checkReferences(root: RawValue, families: readonly KnownFamily[] | undefined, refuse: Refuse): void {
+export function checkReferences(
+  root: RawValue,
+  families: readonly KnownFamily[] | undefined,
+  refuse: Refuse,
+  outside: OutsideUpstreams = new Map(),
+): void {
   const file = entriesOf(root);
-  const upstreams = entriesOf(file.get("upstreams"));
+  const own = entriesOf(file.get("upstreams"));
+  const upstreams = new Map([...[...outside].map(([id, family]) => [id, { family }] as const), ...own]);
   for (const [id, model] of entriesOf(file.get("models"))) {
     checkTargets(entriesOf(model).get("targets"), ["models", id, "targets"], upstreams, refuse);
   }
@@ -51,7 +60,7 @@ export function checkReferences(root: RawValue, families: readonly KnownFamily[]
   if (families === undefined) return;
   for (const [id, model] of entriesOf(file.get("models")))
     checkFacts(entriesOf(model), ["models", id, "facts"], upstreams, families, refuse);
-  for (const [id, upstream] of upstreams) checkFamily(entriesOf(upstream), ["upstreams", id], families, refuse);
+  for (const [id, upstream] of own) checkFamily(entriesOf(upstream), ["upstreams", id], families, refuse);
 }
 
 function checkTargets(targets: RawValue, path: Path, upstreams: ReadonlyMap<string, RawValue>, refuse: Refuse): void {

@@ -17,6 +17,8 @@ export interface UpstreamSettings {
   readonly mediaAddresses?: "pass" | "refuse" | undefined;
   /** True where clients see the limits of the operator's account. Absent: false. */
   readonly passesUnifiedLimits?: boolean;
+  /** True of an object of the database. Absent: false. */
+  readonly isOfDatabase?: boolean;
 }
 
 export interface TargetSettings {
@@ -49,6 +51,8 @@ export interface ModelSettings {
   readonly facts: ModelFacts;
   /** When it is no longer served. Undefined: as its upstream's list says, or unknown. */
   readonly retireTime?: Date | undefined;
+  /** True of an object of the database. Absent: false. */
+  readonly isOfDatabase?: boolean;
 }
 
 type AccountLimits = Pick<AccountSettings, "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits">;

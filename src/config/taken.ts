@@ -123,8 +123,12 @@ function secretRule(
       ? `must not take ${name}: it is the gateway's own. Write it by hand where that is meant.`
       : `takes ${name} for an address that only a file written by hand may give it to: write the secret itself, or` +
           ` start the gateway with env:${name} in TOLLGATE_SECRET_SOURCES`;
-  const isFile = family?.readsKeyFile === true && !value.trimStart().startsWith("{") && !ONE_REFERENCE.test(value);
-  return isFile ? KEY_FILE_RULE : undefined;
+  return ONE_REFERENCE.test(value) ? undefined : keyFileProblem(value, family);
+}
+
+/** Why a credential may not name a file that holds it. Undefined: it names none. */
+export function keyFileProblem(value: string, family: KnownFamily | undefined): string | undefined {
+  return family?.readsKeyFile === true && !value.trimStart().startsWith("{") ? KEY_FILE_RULE : undefined;
 }
 
 /** Upstreams that use what the machine is known by, since they have no credential of their own. */
@@ -143,8 +147,8 @@ function machineIdentities(root: RawValue, allowed: Allowed): readonly Taking[] 
   });
 }
 
-/** A family that needs a key is refused without one. */
-function takesFromMachine({ needsKey, keyVariable, authorize }: KnownFamily): boolean {
+/** True of a family that takes a credential from the machine where it is given none. One that needs a key is refused. */
+export function takesFromMachine({ needsKey, keyVariable, authorize }: KnownFamily): boolean {
   return !needsKey && (keyVariable !== undefined || authorize !== undefined);
 }
 

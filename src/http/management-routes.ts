@@ -80,8 +80,8 @@ function addRoute(
     url: routeUrl(http.pattern),
     config: { permission: needs, ...bodyBoundOf(path) },
     handler: (request, reply) => {
-      const params = flatRecord(request.params);
-      const named = rest === undefined ? params : { [rest]: params["*"] ?? "" };
+      const { "*": last = "", ...params } = flatRecord(request.params);
+      const named = rest === undefined ? params : { ...params, [rest]: last };
       // A path that ends in a slash is not the resource without a name.
       if (Object.values(named).includes("")) throw pathUnknown(request.method, request.url, routes);
       const body = http.body === "" ? undefined : bodyBytes(request.body);

@@ -12,7 +12,7 @@ import {
 } from "../api/index.js";
 import { GatewayError } from "../base/errors.js";
 import type { Caller } from "../keys/caller.js";
-import type { ModelFacts } from "../wire/wire.js";
+import type { ModelFacts, WireRequest } from "../wire/wire.js";
 import type { EjectionCause } from "./ejection.js";
 import type { ActiveEjection, HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -35,8 +35,8 @@ export interface UpstreamBoard {
   reset(id: string): Upstream;
   /** Lets new requests go there, or not. Throws RESOURCE_UNKNOWN. */
   drain(id: string, isDrained: boolean): Upstream;
-  /** Asks it for its list. Throws or rejects with RESOURCE_UNKNOWN alone. */
-  test(id: string): Promise<TestUpstreamResponse>;
+  /** Asks it for its list, and one of its chat models for a word. Throws or rejects with RESOURCE_UNKNOWN alone. */
+  test(id: string, isListOnly: boolean): Promise<TestUpstreamResponse>;
 }
 
 const KINDS: Readonly<Record<NonNullable<ServedModel["kind"]>, ModelKind>> = {
@@ -66,6 +66,12 @@ export function shownHealth(state: HealthState): UpstreamHealth {
   return HEALTHS[state];
 }
 
+/** One that nothing is known against is untested until a call or a test has succeeded. */
+function upstreamHealth({ health }: ServedUpstream, nowMs: number): UpstreamHealth {
+  const state = health.state(nowMs);
+  return state === "healthy" && !health.hasServed ? UpstreamHealth.UPSTREAM_HEALTH_UNTESTED : shownHealth(state);
+}
+
 /** What a node has ejected, as services show it. */
 export function shownEjection({ model, cause, coolingMs }: ActiveEjection, nodeId: string): UpstreamEjection {
   return { model, cause: CAUSES[cause], coolingMs: BigInt(Math.ceil(coolingMs)), nodeId };
@@ -86,13 +92,13 @@ export function createModelCatalog(routing: Routing): ModelCatalog {
   };
 }
 
-/** `nodeId` is the id of this node, whose view of the upstreams it is. */
-export function createUpstreamBoard(routing: Routing, nodeId: () => string): UpstreamBoard {
+/** `nodeId`: of this node, whose view of the upstreams it is. `testRequest`: what a model is asked in a test. */
+export function createUpstreamBoard(routing: Routing, nodeId: () => string, testRequest: WireRequest): UpstreamBoard {
   const show = (served: ServedUpstream): Upstream => ({
     id: served.id,
     family: served.family.name,
     baseUrl: served.baseUrl,
-    health: shownHealth(served.health.state(routing.nowMs())),
+    health: upstreamHealth(served, routing.nowMs()),
     coolingMs: BigInt(Math.ceil(served.health.coolingMs(routing.nowMs()))),
     running: BigInt(served.health.running),
     ejections: served.health.ejections(routing.nowMs()).map((ejection) => shownEjection(ejection, nodeId())),
@@ -118,11 +124,15 @@ export function createUpstreamBoard(routing: Routing, nodeId: () => string): Ups
       served.health.isDrained = isDrained;
       return show(served);
     },
-    test: (id) => {
+    test: async (id, isListOnly) => {
       const served = find(id);
-      const targets = [...routing.table.models.values()].flatMap((model) => model.targets);
-      const asked = targets.filter((target) => target.served === served).map(({ model }) => model);
-      return testUpstream(served, new Set(asked), routing.nowMs.bind(routing));
+      const asked = [...routing.table.models.values()].flatMap(({ kind = "chat", targets }) =>
+        targets.filter((target) => target.served === served).map(({ model, facts }) => ({ kind, model, facts })),
+      );
+      const chat = asked.find(({ kind }) => kind === "chat");
+      const call = isListOnly || chat === undefined ? undefined : { ...chat, request: testRequest };
+      const models = new Set(asked.map(({ model }) => model));
+      return (await testUpstream(served, models, call, routing.nowMs.bind(routing))).answer;
     },
   };
 }

@@ -43,60 +43,63 @@ export interface UnservedModel {
   readonly rule: string;
 }
 
+/** Upstreams by their names, and why some are none. */
+export interface ConnectedUpstreams {
+  readonly upstreams: ReadonlyMap<string, ServedUpstream>;
+  /** Those of the database that this node cannot connect. For any other it throws. */
+  readonly failed: readonly { readonly id: string; readonly rule: string }[];
+}
+
 /** Connects the upstreams of the settings, keeping those of `previous` that did not change. */
 export function connectUpstreams(
   settings: Settings,
   previous: ReadonlyMap<string, ServedUpstream>,
   options: LoadOptions,
-): Map<string, ServedUpstream> {
+): ConnectedUpstreams {
   const upstreams = new Map<string, ServedUpstream>();
+  const failed: { id: string; rule: string }[] = [];
   for (const wanted of withKeyVariables(settings.upstreams, options)) {
-    const family = options.families.find((candidate) => candidate.name === wanted.family);
-    if (family === undefined) throw new Error(`upstreams.${wanted.id}.family: no family '${wanted.family}'`);
-    const baseUrl = wanted.baseUrl ?? family.baseUrl ?? family.baseUrlIn?.(options.environment);
-    const apiKey = wanted.apiKey ?? keyOf(family, options);
-    if (baseUrl === undefined && family.connect === undefined) {
-      throw new Error(`upstreams.${wanted.id}: the family '${family.name}' needs a base_url`);
+    try {
+      upstreams.set(wanted.id, connectUpstream(wanted, previous.get(wanted.id), options));
+    } catch (error) {
+      const rule = error instanceof Error ? error.message : String(error);
+      if (wanted.isOfDatabase !== true) throw new Error(`upstreams.${wanted.id}: ${rule}`, { cause: error });
+      failed.push({ id: wanted.id, rule });
     }
-    if (apiKey === undefined && family.needsKey) {
-      throw new Error(`upstreams.${wanted.id}: the family '${family.name}' needs an api_key`);
-    }
-    const headers = family.headers(apiKey);
-    const credential = family.authorize === undefined ? undefined : apiKey;
-    const kept = previous.get(wanted.id);
-    if (
-      kept !== undefined &&
-      kept.family === family &&
-      kept.baseUrl === (baseUrl ?? "") &&
-      kept.credential === credential &&
-      same(kept.headers, headers)
-    ) {
-      upstreams.set(wanted.id, kept);
-      continue;
-    }
-    const connected = family.connect?.() ?? options.connect(baseUrl ?? "");
-    const upstream = authorized(wanted.id, family, connected, apiKey, baseUrl ?? "", options.environment);
-    const { id } = wanted;
-    const health = new UpstreamHealth((model, change) => options.onHealth(id, model, change));
-    upstreams.set(id, { id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, health });
   }
-  return upstreams;
+  return { upstreams, failed };
 }
 
-/** The upstream, with each request proven where its family wants that. */
-function authorized(
-  id: string,
-  family: Family,
-  upstream: Upstream,
-  credential: string | undefined,
-  baseUrl: string,
-  environment: LoadOptions["environment"],
-): Upstream {
-  try {
-    return family.authorize?.(upstream, credential, baseUrl, environment) ?? upstream;
-  } catch (error) {
-    throw new Error(`upstreams.${id}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
+/** The one that is there already, where nothing of it changed. Throws where it cannot be one. */
+export function connectUpstream(
+  wanted: UpstreamSettings,
+  kept: ServedUpstream | undefined,
+  options: LoadOptions,
+): ServedUpstream {
+  const { id } = wanted;
+  const family = options.families.find((candidate) => candidate.name === wanted.family);
+  if (family === undefined) throw new Error(`there is no family '${wanted.family}'`);
+  const baseUrl = wanted.baseUrl ?? family.baseUrl ?? family.baseUrlIn?.(options.environment);
+  const apiKey = wanted.apiKey ?? keyOf(family, options);
+  if (baseUrl === undefined && family.connect === undefined)
+    throw new Error(`the family '${family.name}' needs a base_url`);
+  if (apiKey === undefined && family.needsKey) throw new Error(`the family '${family.name}' needs an api_key`);
+  const headers = family.headers(apiKey);
+  const credential = family.authorize === undefined ? undefined : apiKey;
+  const isKept =
+    kept !== undefined &&
+    kept.family === family &&
+    kept.baseUrl === (baseUrl ?? "") &&
+    kept.credential === credential &&
+    same(kept.headers, headers);
+  if (isKept) return kept;
+  const connected = family.connect?.() ?? options.connect(baseUrl ?? "");
+  // It throws where the credential has a wrong form.
+  const upstream = family.authorize?.(connected, apiKey, baseUrl ?? "", options.environment) ?? connected;
+  const health = new UpstreamHealth((model, change) => options.onHealth(id, model, change));
+  // What runs inside the process takes no credential, and is always there.
+  health.hasServed = family.connect !== undefined;
+  return { id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, health };
 }
 
 /** Most refusals come before, and proxies cut what is silent for a minute. */
@@ -131,7 +134,9 @@ export async function loadTable(
     const price = model.price ?? known?.price;
     const contextTokens = model.contextTokens ?? known?.contextTokens ?? 0;
     const outputTokensMax = model.outputTokensMax ?? known?.outputTokensMax ?? contextTokens;
-    if (price === undefined) {
+    if (!model.targets.some(({ upstream }) => upstreams.has(upstream))) {
+      unserved.push({ id: model.id, rule: "has no target whose upstream is in use" });
+    } else if (price === undefined) {
       unserved.push({ id: model.id, rule: "has no price that is publicly known, so it cannot be served; set 'price'" });
     } else if (outputTokensMax === 0 && price.outputPicos > 0n) {
       const rule = "has no output limit that is publicly known, so it cannot be served; set 'output_tokens_max'";
@@ -145,10 +150,16 @@ export async function loadTable(
 }
 
 /** Families whose usual key variable is set are served too; with nothing at all, those that need no network. */
-function withKeyVariables(named: readonly UpstreamSettings[], options: LoadOptions): readonly UpstreamSettings[] {
+export function withKeyVariables(
+  named: readonly UpstreamSettings[],
+  options: Pick<LoadOptions, "families" | "environment">,
+): readonly UpstreamSettings[] {
   const all = [...named];
   for (const family of options.families) {
-    const isNamed = named.some((upstream) => upstream.family === family.name || upstream.id === family.name);
+    // One of a file takes the place of its family's; one of the database that of its own name alone.
+    const isNamed = named.some(
+      ({ id, family: own, isOfDatabase }) => id === family.name || (own === family.name && isOfDatabase !== true),
+    );
     if (isNamed || keyOf(family, options) === undefined) continue;
     all.push(unsaid(family));
   }
@@ -162,7 +173,7 @@ function unsaid({ name }: Family): UpstreamSettings {
   return { id: name, family: name, apiKey, baseUrl: undefined, unknownMembers: "pass", promptCache: undefined };
 }
 
-function keyOf(family: Family, options: LoadOptions): string | undefined {
+function keyOf(family: Family, options: Pick<LoadOptions, "environment">): string | undefined {
   if (family.keyVariable === undefined) return undefined;
   return options.environment[family.keyVariable] || undefined;
 }

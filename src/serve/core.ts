@@ -45,8 +45,9 @@ import { createLoadOptions } from "./load-options.js";
 import { requestIdsBy } from "./request-id.js";
 import { type Derived, watchRotation } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
-import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
-import { SettingsKeeper } from "./settings-keeper.js";
+import { firstStart, type ShownOnce } from "./seeds.js";
+import { createSettings } from "./settings.js";
+import type { SettingsKeeper } from "./settings-keeper.js";
 import { NodeTelling } from "./node-telling.js";
 import { nodeReadings } from "./node-readings.js";
 import { NightlyExport, type NightlyExportOptions } from "./nightly-export.js";
@@ -135,7 +136,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
   const node = new ThisNode({ notes: nodes, version: options.version, startTimeMs: nowMs(), routing, ledger, clock });
-  const settings = createSettings({ routes, routing, node }, { keys, ledger, nowMs }, store.audit, options);
+  const settings = createSettings({ store, derived, routes, routing, node }, { keys, ledger, nowMs }, options);
   await settings.start();
   const notes = startTelling(node, nodes, options);
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
@@ -151,14 +152,14 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const replays = createReplays({ ledger, coordination }, derived, answers, options);
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
   const nightly = startNightlyExport({ store, ledger, nodeId, nowMs }, settings, log);
-  const endRotationWatch = watchRotation({ keys, secondFactors: people.identity.secondFactors }, derived, log);
-  const { frontTokens } = derived;
+  const rotated = { keys, settings, secondFactors: people.identity.secondFactors };
+  const endRotationWatch = watchRotation(rotated, derived, log);
   const dispatcher = createDispatcher({
     keys,
     ...people,
     ledger,
     store: readsOf(store, ledger),
-    settings: settings.board,
+    ...settings.boards,
     keyUses,
     gateway,
     limits,
@@ -169,7 +170,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     alerts,
     requestIds,
     nowMs,
-    frontTokens,
+    frontTokens: derived.frontTokens,
     proxies: proxiesOf(environment),
     log,
     requests,
@@ -179,7 +180,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     dispatcher,
     requests,
     shown: { ...shown, welcomeToken: await people.identity.firstOperatorLink() },
-    frontToken: frontTokens[0] ?? "",
+    frontToken: derived.frontTokens[0] ?? "",
     requestIds,
     node,
     reload: () => settings.reload(),
@@ -289,28 +290,6 @@ async function startLedger(
     throw error;
   }
   return ledger;
-}
-
-function createSettings(
-  { routes, routing, node }: { readonly routes: RouteKeeper; readonly routing: Routing; readonly node: ThisNode },
-  seeds: SeedParts,
-  audit: Store["audit"],
-  options: CoreOptions,
-): SettingsKeeper {
-  const { environment, log, metrics } = options;
-  metrics.readSettings = () => node.settings;
-  metrics.node.build(options.version);
-  const onAccepted = ({ version }: { readonly version: string }): void => {
-    node.accepted(version, seeds.nowMs());
-    metrics.node.reloaded(true);
-  };
-  const onRefused = (): void => {
-    node.refused();
-    metrics.node.reloaded(false);
-  };
-  const { settingsPath: path, secretSources } = environment;
-  const told = { onAccepted, onRefused, served: () => routing.table, nodes: async () => (await node.list()).length };
-  return new SettingsKeeper({ path, env: process.env, secretSources, routes, seeds, audit, log, ...told });
 }
 
 /** Keeps answers beside the ledger, sealed with a key of their own. */

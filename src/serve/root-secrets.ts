@@ -5,6 +5,7 @@ import { deriveKey, readRootSecrets, rootSecretsOf, type RootSecretSet } from ".
 import type { SecondFactors } from "../identity/second-factors.js";
 import type { Keys } from "../keys/keys.js";
 import type { Log } from "../observe/log.js";
+import type { SettingsKeeper } from "./settings-keeper.js";
 
 /** Each list begins with what comes from the secret in force. */
 export interface Derived {
@@ -28,6 +29,7 @@ export const SEALED = {
   webhooks: "webhook secrets",
   content: "content keys",
   secondFactors: "second factors",
+  settings: "settings secrets",
 } as const;
 export type Sealed = keyof typeof SEALED;
 
@@ -55,26 +57,32 @@ export function deriveSecrets(environment: Environment, mayMake: boolean): Deriv
       webhooks: sealKeys(SEALED.webhooks),
       content: sealKeys(SEALED.content),
       secondFactors: sealKeys(SEALED.secondFactors),
+      settings: sealKeys(SEALED.settings),
     },
     signInKeys: { keys: all.map((secret) => deriveKey(secret, "sign-ins")) },
     frontTokens: texts("front token"),
   };
 }
 
+/** What has secrets that are sealed anew. */
+interface Rotated {
+  readonly keys: Keys;
+  readonly secondFactors: SecondFactors;
+  readonly settings: Pick<SettingsKeeper, "sealAnew">;
+}
+
 /**
  * While there is a root secret before: seals anew, now and every ten minutes, what only that one opens, and says how
  * many keys still need it. Another node may go on sealing with it until it is restarted too. Returns how it is stopped.
  */
-export function watchRotation(
-  { keys, secondFactors }: { readonly keys: Keys; readonly secondFactors: SecondFactors },
-  { secrets }: Derived,
-  log: Log,
-): () => void {
+export function watchRotation({ keys, secondFactors, settings }: Rotated, { secrets }: Derived, log: Log): () => void {
   if (secrets.previousSecret === undefined) return tellEnded(keys, log);
   const count = async (): Promise<void> => {
     try {
       const factors = await secondFactors.sealAnew();
       if (factors > 0) log.info({ factors }, "secrets of second factors are encrypted with the new root secret");
+      const count = await settings.sealAnew();
+      if (count > 0) log.info({ objects: count }, "secrets of settings objects are encrypted with the new root secret");
       const left = await keys.leftBehind();
       if (left.length === 0)
         log.info({ keys: 0 }, "no key needs TOLLGATE_SECRET_PREVIOUS any more: unset it after a day");

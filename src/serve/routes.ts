@@ -1,18 +1,30 @@
 /** Keeps the table of routes in step with the settings and with the upstreams' own lists of models. */
-import { NO_SETTINGS, type Settings } from "../config/settings.js";
+import type { OfferedModel, TestObjectResponse } from "../api/index.js";
+import { NO_SETTINGS, type Settings, type UpstreamSettings } from "../config/settings.js";
 import type { ListedModel } from "../families/family.js";
 import type { Log } from "../observe/log.js";
 import { listModels } from "../routing/listing.js";
-import { connectUpstreams, loadTable, type LoadOptions, type UnservedModel } from "../routing/load.js";
+import {
+  connectUpstream,
+  connectUpstreams,
+  type KnownModel,
+  loadTable,
+  type LoadOptions,
+  type UnservedModel,
+} from "../routing/load.js";
 import type { ServedUpstream } from "../routing/model.js";
 import { Retirement } from "../routing/retirement.js";
 import type { Routing } from "../routing/routing.js";
+import { testUpstream } from "../routing/upstream-test.js";
+import type { WireRequest } from "../wire/wire.js";
 import { type SoldModel, soldModels } from "./sold-models.js";
 
 /** Routes that are ready to come into force, at once and without fail. Either is called once. */
 export interface PreparedRoutes {
   /** Models that the settings name and that cannot be served. */
   readonly unserved: readonly UnservedModel[];
+  /** Upstreams of the database that cannot be connected here. */
+  readonly unconnected: readonly UnservedModel[];
   /** What the others that the settings name are sold at. */
   readonly sold: readonly SoldModel[];
   commit(): void;
@@ -21,6 +33,8 @@ export interface PreparedRoutes {
 
 const LIST_AGAIN_MS = 600_000;
 const LIST_RETRY_MS = 15_000;
+/** Of a longer list the first are shown. */
+const OFFERED_MAX = 1_000;
 
 export class RouteKeeper {
   #settings: Settings = NO_SETTINGS;
@@ -43,12 +57,13 @@ export class RouteKeeper {
   /** Makes the routes of settings without putting them in force. Rejects where they cannot be made. */
   async prepare(settings: Settings): Promise<PreparedRoutes> {
     const before = this.#upstreams;
-    const upstreams = connectUpstreams(settings, before, this.options);
+    const { upstreams, failed } = connectUpstreams(settings, before, this.options);
     const { table, unserved } = await loadTable(settings, upstreams, this.#listed, this.options);
     const named = new Set(settings.models.map((model) => model.id));
     return {
       // Of listed models most have no public price, and nobody asked for them.
       unserved: unserved.filter((model) => named.has(model.id)),
+      unconnected: failed,
       sold: soldModels(settings, table),
       commit: () => {
         this.#settings = settings;
@@ -62,6 +77,29 @@ export class RouteKeeper {
         for (const { upstream } of othersThan(before, upstreams)) void upstream.close();
       },
     };
+  }
+
+  /** Asks an upstream that is not in force, and closes it again. */
+  async tryUpstream(settings: UpstreamSettings, callModel: string, request: WireRequest): Promise<TestObjectResponse> {
+    const { nowMs, known, facts } = this.options;
+    const served = connectUpstream(settings, undefined, this.options);
+    try {
+      const call = callModel === "" ? undefined : { model: callModel, facts: await facts(callModel), request };
+      const { answer, listed } = await testUpstream(served, new Set(), call, nowMs);
+      const { pricedAs } = served.family;
+      const shown = listed.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, OFFERED_MAX);
+      const ids = shown.map(({ id }) => id);
+      const found = pricedAs === undefined ? new Map<string, KnownModel>() : await known(pricedAs, ids);
+      const models = shown.map(({ id, kind }): OfferedModel => {
+        const { price, contextTokens = 0, outputTokensMax = 0 } = found.get(id) ?? {};
+        const own = kind ?? served.family.modelKinds?.find(({ startsWith }) => id.startsWith(startsWith))?.kind ?? "";
+        return { id, price, contextTokens: BigInt(contextTokens), outputTokensMax: BigInt(outputTokensMax), kind: own };
+      });
+      const { result, problem, httpStatus, durationMs } = answer;
+      return { result, problem, httpStatus, durationMs, models };
+    } finally {
+      await served.upstream.close();
+    }
   }
 
   async close(): Promise<void> {
@@ -87,7 +125,7 @@ export class RouteKeeper {
 
   /** Asks those upstreams whose models the settings do not name. */
   async #list(): Promise<void> {
-    const targeted = new Set(this.#settings.models.flatMap((model) => model.targets.map((target) => target.upstream)));
+    const targeted = targetedUpstreams(this.#settings);
     const asked = [...this.#upstreams.values()].filter(
       (served) => !targeted.has(served.id) && served.family.modelsPath !== undefined,
     );
@@ -107,6 +145,19 @@ export class RouteKeeper {
     if (asked.length > 0) await this.#load();
     this.#listSoon(failed ? LIST_RETRY_MS : LIST_AGAIN_MS);
   }
+}
+
+/**
+ * The upstreams that serve only the models which settings name on them. A model of the database decides that of an
+ * upstream of the database alone: it takes no listed model away from another one.
+ */
+function targetedUpstreams({ upstreams, models }: Settings): ReadonlySet<string> {
+  const ofDatabase = new Set(upstreams.filter((one) => one.isOfDatabase === true).map(({ id }) => id));
+  return new Set(
+    models.flatMap(({ targets, isOfDatabase }) =>
+      targets.map(({ upstream }) => upstream).filter((id) => isOfDatabase !== true || ofDatabase.has(id)),
+    ),
+  );
 }
 
 /** The upstreams of `table` that `kept` does not share. */

@@ -54,7 +54,7 @@ interface CheckedModels {
 
 async function modelsOf(settings: Settings, env: NodeJS.ProcessEnv): Promise<CheckedModels> {
   const options = createLoadOptions(env, Date.now, () => undefined);
-  const upstreams = connectUpstreams(settings, new Map(), options);
+  const { upstreams } = connectUpstreams(settings, new Map(), options);
   const { table, unserved } = await loadTable(settings, upstreams, new Map(), options);
   await Promise.all([...upstreams.values()].map((served) => served.upstream.close()));
   return { unserved, sold: soldModels(settings, table) };

@@ -1,4 +1,7 @@
-/** The settings in force: the file is read, checked and applied whole, at the start and whenever it changes. */
+/**
+ * The settings in force: those of the file and the objects of the database. The file is read, checked and applied whole,
+ * at the start and whenever it changes; an object that cannot be used here is set aside.
+ */
 import { basename } from "node:path";
 import type { NamedSetting } from "../api/index.js";
 import type { AlertRow } from "../alerts/rows.js";
@@ -10,16 +13,23 @@ import { type SettingsWatch, watchSettings } from "../config/watch.js";
 import { families } from "../families/index.js";
 import type { Log } from "../observe/log.js";
 import { withoutSecrets } from "../base/redaction.js";
-import type { SettingsBoard } from "../rpc/call/core.js";
+import type { ObjectBoard, SettingsBoard } from "../rpc/call/core.js";
+import { withKeyVariables } from "../routing/load.js";
+import type { RouteTable } from "../routing/routing.js";
+import { idOf, type ObjectSet } from "../settings/object.js";
+import type { Surroundings } from "../settings/object-set.js";
+import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
+import type { WireRequest } from "../wire/wire.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
-import type { RouteKeeper } from "./routes.js";
+import { DatabaseObjects } from "./object-board.js";
+import type { PreparedRoutes, RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
 import { type Applied, applySeeds, type SeedParts, leftOut } from "./seeds.js";
 import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
 import { SettingsThread } from "./settings-thread.js";
-import { namedSettings, type Served } from "./settings-sources.js";
+import { namedSettings } from "./settings-sources.js";
 import { soldAt, type SoldModel } from "./sold-models.js";
 
 const SUBJECT: Subject = { resource: "settings/file", accountId: "" };
@@ -36,11 +46,14 @@ export interface SettingsKeeperOptions {
   /** Beginnings of references that a text may newly take where it is edited over the API. */
   readonly secretSources: readonly string[];
   readonly routes: RouteKeeper;
+  readonly objects: SettingsObjects;
+  /** What a model is asked in a test of an upstream. */
+  readonly testRequest: WireRequest;
   readonly seeds: SeedParts;
   readonly audit: Pick<AuditStore, "append">;
   readonly log: Log;
   /** What is served now. */
-  readonly served: () => Served;
+  readonly served: () => RouteTable;
   /** How many nodes serve one database. */
   readonly nodes: () => Promise<number>;
   /** Hears of each file that came into force. */
@@ -48,6 +61,11 @@ export interface SettingsKeeperOptions {
   /** Hears of each file that was refused. */
   readonly onRefused: () => void;
 }
+
+/** How often the database is asked whether its objects changed. */
+const OBJECTS_EVERY_MS = 500;
+/** Before the first file. */
+const NOTHING_ASIDE: ReadonlyMap<string, string> = new Map();
 
 /** Which file it is, and how much it says. */
 interface Told extends Readonly<Record<string, unknown>> {
@@ -57,7 +75,12 @@ interface Told extends Readonly<Record<string, unknown>> {
 export class SettingsKeeper {
   #watch: SettingsWatch | undefined;
   readonly #thread = new SettingsThread();
+  /** Of the file alone. */
   #inForce: Settings = NO_SETTINGS;
+  #aside = NOTHING_ASIDE;
+  #timer: NodeJS.Timeout | undefined;
+  /** What puts settings in force waits for what does so already. */
+  #applying: Promise<unknown> = Promise.resolve();
   #alerts: readonly AlertRow[] = [];
   #keyIds: readonly string[] = [];
   /** What is told of the file in force; undefined before the first. */
@@ -69,9 +92,11 @@ export class SettingsKeeper {
 
   /** Puts the settings in force and watches their file. Rejects with a ConfigError where they are wrong. */
   async start(): Promise<void> {
-    const { path, env, log } = this.options;
+    const { path, env, log, objects } = this.options;
+    await objects.refresh();
+    this.#timer = setInterval(() => void this.#look(), OBJECTS_EVERY_MS).unref();
     if (path === undefined) {
-      (await this.options.routes.prepare(NO_SETTINGS)).commit();
+      await this.useObjects();
       return;
     }
     await this.#use(readFile(path, env));
@@ -124,11 +149,24 @@ export class SettingsKeeper {
     return this.#inForce.payments;
   }
 
-  /** What operators see of the file, and may change. */
-  get board(): SettingsBoard {
+  /** What operators see of the settings, and may change. */
+  get boards(): { readonly settings: SettingsBoard; readonly objects: ObjectBoard } {
+    return { settings: this.#fileBoard, objects: this.#objectBoard };
+  }
+
+  /** Seals secrets anew that only the root secret from before opens. Answers of how many objects. */
+  sealAnew(): Promise<number> {
+    return this.options.objects.sealAnew();
+  }
+
+  get #fileBoard(): SettingsBoard {
     const { path, env, secretSources: sources, audit, seeds, served, nodes } = this.options;
     const named = (): Promise<NamedSetting[]> =>
-      namedSettings({ settings: this.#inForce, keyIds: this.#keyIds }, served(), seeds);
+      namedSettings(
+        { settings: this.#inForce, keyIds: this.#keyIds, objects: this.options.objects.set.entries },
+        served(),
+        seeds,
+      );
     if (path === undefined) return new NoFile(named);
     const reload = (): Promise<void> => this.reload();
     const version = (): string => this.#told?.version ?? "";
@@ -146,6 +184,81 @@ export class SettingsKeeper {
     });
   }
 
+  get #objectBoard(): ObjectBoard {
+    const { objects, routes, served, path, testRequest } = this.options;
+    return new DatabaseObjects({
+      objects,
+      routes,
+      testRequest,
+      served,
+      fileName: path === undefined ? "" : basename(path),
+      file: () => this.#inForce,
+      aside: () => this.#aside,
+      around: () => this.#around(this.#inForce),
+      merged: (set) => this.#merged(this.#inForce, set).settings,
+      use: () => this.useObjects(),
+    });
+  }
+
+  /** Puts the objects of the database in force as they were read last, beside the file in force. */
+  useObjects(): Promise<void> {
+    return this.#alone(async () => {
+      const { settings, usable } = this.#merged(this.#inForce);
+      const prepared = await this.options.routes.prepare(settings);
+      prepared.commit();
+      this.#setAside(usable, prepared);
+    });
+  }
+
+  async #look(): Promise<void> {
+    try {
+      if (!(await this.options.objects.refresh())) return;
+      await this.useObjects();
+      this.options.log.info({ revision: this.options.objects.set.revision }, "settings objects reloaded");
+    } catch (err) {
+      // A database that is away is told of elsewhere; what is in force stays so.
+      this.options.log.debug({ err }, "the settings objects could not be read");
+    }
+  }
+
+  /** The settings of a file with the objects. An object takes the place of what the file has under its name. */
+  #merged(file: Settings, set?: ObjectSet): { readonly settings: Settings; readonly usable: UsableObjects } {
+    const usable = this.options.objects.usable(this.#around(file), set);
+    const named = new Set([
+      ...usable.upstreams.map(({ id }) => `upstream/${id}`),
+      ...usable.models.map(({ id }) => `model/${id}`),
+    ]);
+    const upstreams = file.upstreams.filter(({ id }) => !named.has(`upstream/${id}`));
+    const models = file.models.filter(({ id }) => !named.has(`model/${id}`));
+    const settings = { ...file, upstreams: [...upstreams, ...usable.upstreams], models: [...models, ...usable.models] };
+    protectSettings(settings);
+    return { settings, usable };
+  }
+
+  #around({ upstreams }: Settings): Surroundings {
+    const { env: environment, secretSources: sources } = this.options;
+    const outside = withKeyVariables(upstreams, { families, environment });
+    return { families, outside: new Map(outside.map(({ id, family }) => [id, family])), sources };
+  }
+
+  /** Remembers, and logs where it is new, what of the objects this node does not use. */
+  #setAside(usable: UsableObjects, { unserved, unconnected }: PreparedRoutes): void {
+    const models = new Set(usable.models.map(({ id }) => id));
+    const aside = new Map(usable.aside);
+    for (const { id, rule } of unconnected) aside.set(idOf({ kind: "upstream", name: id }), rule);
+    for (const { id, rule } of unserved) if (models.has(id)) aside.set(idOf({ kind: "model", name: id }), rule);
+    for (const [object, reason] of aside)
+      if (this.#aside.get(object) !== reason)
+        this.options.log.warn({ object, reason }, "this node does not use a settings object; everything else serves");
+    this.#aside = aside;
+  }
+
+  async #alone<Result>(run: () => Promise<Result>): Promise<Result> {
+    const running = this.#applying.then(run);
+    this.#applying = running.catch(() => undefined);
+    return running;
+  }
+
   /** Reads the file once more, changed or not. Never rejects: a refusal is logged. */
   async reload(): Promise<void> {
     if (this.#watch === undefined) this.options.log.warn({}, "there is no settings file to reload");
@@ -153,17 +266,26 @@ export class SettingsKeeper {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#timer);
     await this.#watch?.close();
+    await this.#applying;
   }
 
   /** Whatever can be refused is asked first, so that a file that is refused leaves everything as it was. */
-  async #use(file: SettingsFile): Promise<void> {
+  #use(file: SettingsFile): Promise<void> {
+    return this.#alone(() => this.#apply(file));
+  }
+
+  async #apply(file: SettingsFile): Promise<void> {
     const { routes, seeds, log } = this.options;
     const { settings } = file;
-    const prepared = await routes.prepare(settings);
+    const { settings: merged, usable } = this.#merged(settings);
+    const ofObjects = new Set(usable.models.map(({ id }) => id));
+    const prepared = await routes.prepare(merged);
     let applied: Applied;
     try {
-      const problems = [...prepared.unserved.map(problemOf), ...alertProblems(settings)];
+      const unserved = prepared.unserved.filter(({ id }) => !ofObjects.has(id));
+      const problems = [...unserved.map(problemOf), ...alertProblems(settings)];
       if (problems.length > 0) throw await file.refusal(problems);
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
       applied = await applySeeds(seeds, settings, act);
@@ -181,6 +303,7 @@ export class SettingsKeeper {
       throw error;
     }
     prepared.commit();
+    this.#setAside(usable, prepared);
     this.#tellPrices(prepared.sold);
     this.#inForce = settings;
     this.#keyIds = applied.keyIds;

@@ -1,6 +1,7 @@
 /** Where each thing that the settings file or the environment names is decided. */
 import { type NamedSetting, SettingsSource } from "../api/index.js";
 import type { Settings } from "../config/settings.js";
+import { idOf } from "../settings/object.js";
 import { type Applied, seedDifferences, type SeedParts } from "./seeds.js";
 
 const FILE = SettingsSource.SETTINGS_SOURCE_FILE;
@@ -14,15 +15,23 @@ export interface Served {
   readonly models: ReadonlyMap<string, unknown>;
 }
 
+/** What settings name, and by which objects of the database. */
+export interface Named {
+  readonly settings: Settings;
+  readonly keyIds: Applied["keyIds"];
+  /** By `idOf`. */
+  readonly objects: ReadonlyMap<string, unknown>;
+}
+
 export async function namedSettings(
-  { settings, keyIds }: { readonly settings: Settings; readonly keyIds: Applied["keyIds"] },
+  { settings, keyIds, objects }: Named,
   served: Served,
   seeds: SeedParts,
 ): Promise<NamedSetting[]> {
   const { accounts, keys } = await seedDifferences(seeds, settings, keyIds);
   return [
-    ...routed("upstream", settings.upstreams, served.upstreams, ENVIRONMENT),
-    ...routed("model", settings.models, served.models, UPSTREAM),
+    ...routed("upstream", settings.upstreams, served.upstreams, { objects, otherwise: ENVIRONMENT }),
+    ...routed("model", settings.models, served.models, { objects, otherwise: UPSTREAM }),
     ...settings.accounts.map(({ id }, index) => inDatabase("account", id, accounts[index] ?? [])),
     ...settings.keys.map(({ accountId, settings: { name } }, index) =>
       inDatabase("key", name || accountId, keys[index] ?? []),
@@ -34,14 +43,18 @@ export async function namedSettings(
 
 /** Those of the file, and those that are served beside them, which something else decides. */
 function routed(
-  block: string,
+  block: "upstream" | "model",
   named: readonly { readonly id: string }[],
   served: ReadonlyMap<string, unknown>,
-  otherwise: SettingsSource,
+  { objects, otherwise }: { readonly objects: Named["objects"]; readonly otherwise: SettingsSource },
 ): readonly NamedSetting[] {
   const ofFile = new Set(named.map(({ id }) => id));
   const others = [...served.keys()].filter((id) => !ofFile.has(id));
-  const all = [...[...ofFile].map((id) => [id, FILE] as const), ...others.map((id) => [id, otherwise] as const)];
+  const sourceOf = (id: string, source: SettingsSource): readonly [string, SettingsSource] => [
+    id,
+    objects.has(idOf({ kind: block, name: id })) ? DATABASE : source,
+  ];
+  const all = [...[...ofFile].map((id) => sourceOf(id, FILE)), ...others.map((id) => sourceOf(id, otherwise))];
   return all.map(([name, source]) => ({ block, name, source, difference: "" }));
 }
 

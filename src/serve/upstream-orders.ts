@@ -1,5 +1,7 @@
 /** What holds of an upstream at every node: the one that is asked, or that finds it failing, tells the others. */
 import type { Coordination } from "../coordination/coordination.js";
+import { testRequest } from "../gateway/test-request.js";
+import { requestWires } from "../reading/readers.js";
 import { createUpstreamBoard, type UpstreamBoard } from "../routing/catalog.js";
 import type { Routing } from "../routing/routing.js";
 
@@ -12,7 +14,7 @@ export function sharedUpstreams(
   coordination: Pick<Coordination, "publishOrder" | "onOrder">,
   nodeId: () => string,
 ): UpstreamBoard {
-  const board = createUpstreamBoard(routing, nodeId);
+  const board = createUpstreamBoard(routing, nodeId, testRequest(requestWires.wires));
   coordination.onOrder(({ upstream, order, model }) => {
     const served = routing.table.upstreams.get(upstream);
     if (served === undefined) return;

@@ -71,6 +71,8 @@ const TABLES: readonly CopiedTable[] = [
   { table: "archive_kept", key: ["sequence"] },
   { table: "transfer", key: ["sequence"] },
   { table: "alert", key: ["id"] },
+  { table: "settings_object", key: ["kind", "name"] },
+  { table: "settings_revision", key: ["revision"] },
   { table: "alert_state", key: ["alert_id", "subject"] },
   { table: "webhook", key: ["id"] },
   { table: "event_count", key: ["id"] },

@@ -19,6 +19,7 @@ import { FACTOR_SCRIPTS } from "./factor-scripts.js";
 import { JOINED_MAX, MEMBER_SCRIPTS } from "./member-scripts.js";
 import { OIDC_SCRIPTS } from "./oidc-scripts.js";
 import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
+import { SETTINGS_SCRIPTS } from "./settings-scripts.js";
 import {
   findUser,
   holdAsJudged,
@@ -62,6 +63,7 @@ export const PEOPLE_SCRIPTS = {
   ...OIDC_SCRIPTS,
   ...PAYMENT_SCRIPTS,
   ...CARD_SCRIPTS,
+  ...SETTINGS_SCRIPTS,
 
   *operatorExists(): Script<boolean> {
     return (yield* row(OPERATOR)) !== undefined;

@@ -13,6 +13,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { start } from "./child.mjs";
+import { bytesPerRequest } from "./database-bytes.mjs";
 import { Driver } from "./driver.mjs";
 import { median } from "./latency.mjs";
 import { Charges, settle, takeTurn } from "./measure-load.mjs";
@@ -21,6 +22,8 @@ import { SCENARIOS } from "./scenarios.mjs";
 import { startSubject } from "./subjects.mjs";
 
 const WARM_SECONDS = 12;
+/** A database that grows faster is full sooner. Pages that are half full differ from run to run. */
+const BYTES_MOST = 1.05;
 
 /**
  * @typedef {object} Side
@@ -116,7 +119,9 @@ async function sinkProblems(sink) {
 async function startSide(name, entry, scenario, problems, { variables = {}, nodeOptions = [] } = {}) {
   const mock = await start("mock", [process.execPath, here("mock-upstream.mjs"), "0"]);
   const mockPort = Number(mock.ready["port"]);
-  const options = /** @type {import("./arguments.mjs").Options} */ ({ nodeOptions, entry, variables });
+  // Two gateways on one machine are an overload, in which the cost of a refusal would count as that of an answer.
+  const all = { TOLLGATE_LOAD_SHEDDING: "off", ...variables };
+  const options = /** @type {import("./arguments.mjs").Options} */ ({ nodeOptions, entry, variables: all });
   const subject = await startSubject(scenario.judged, { mockPort, mockPid: mock.pid, options });
   if ("skipped" in subject) throw new Error(subject.skipped);
   const drivers = { http: new Driver("load.mjs"), grpc: new Driver("load-grpc.mjs") };
@@ -168,6 +173,13 @@ async function measurePair(sides, scenario, problems, { rounds, seconds }) {
   return pair;
 }
 
+/** What a request takes of this build's database to what it takes of the other's. @param {readonly Side[]} sides */
+function bytesRatio(sides) {
+  const bytesOf = (/** @type {string} */ name) =>
+    bytesPerRequest(sides.find((side) => side.name === name)?.subject.data ?? "") ?? Number.NaN;
+  return bytesOf("this") / bytesOf("other");
+}
+
 /** @param {{ cpuUs: number, otherCpuUs: number, collections: number }} turn */
 function described({ cpuUs, otherCpuUs, collections }) {
   const often = collections === 0 ? "" : `, ${collections} full collections`;
@@ -202,12 +214,15 @@ async function main() {
   /** @type {Pair} */
   const all = { ratios: [], even: [] };
   const medians = [];
+  /** @type {number[]} */
+  const bytes = [];
   for (let pair = 0; pair < pairs; pair++) {
     const sides = [];
     for (const begin of pair % 2 === 0 ? starts : starts.toReversed()) sides.push(await begin());
     say(`pair ${pair + 1}, ${sides[0]?.name} first`);
     const { ratios, even } = await measurePair(sides, scenario, problems, lengths);
     for (const side of sides) await side.stop();
+    bytes.push(bytesRatio(sides));
     medians.push(median(ratios));
     all.ratios.push(...ratios);
     all.even.push(...even);
@@ -215,7 +230,9 @@ async function main() {
   say(`this to other, by pairs: ${inShort(medians)}`);
   say(`this to other, by rounds: ${inShort(all.ratios)}`);
   say(`of the ${all.even.length} rounds in which both collected their whole heap as often: ${inShort(all.even)}`);
+  say(`this to other, bytes of the database a request: ${inShort(bytes)}`);
   problems.push(...(await sinkProblems(sink)));
+  if (median(bytes) > BYTES_MOST) problems.push(`${median(bytes).toFixed(3)} of the bytes is above ${BYTES_MOST}`);
   if (median(medians) > most) problems.push(`${median(medians).toFixed(3)} is above ${most}`);
   say(`${problems.length} problems`);
   problems.forEach((problem) => say(`- ${problem}`));

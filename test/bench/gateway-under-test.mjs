@@ -29,6 +29,7 @@ export const ACCOUNT = "bench";
  * @property {string} operatorKey
  * @property {string} otherKey Of another account.
  * @property {number} readyMs
+ * @property {string} data The data directory of the core.
  * @property {() => Promise<void>} stop
  */
 
@@ -74,10 +75,11 @@ export async function startGateway(options) {
     TOLLGATE_ADMIN: "127.0.0.1:0",
     TOLLGATE_LAME_DUCK_MS: "0",
   };
+  const dataDirectory = data ?? join(directory, "data");
   const core = {
     ...variables,
     ...secret,
-    TOLLGATE_DATA: data ?? join(directory, "data"),
+    TOLLGATE_DATA: dataDirectory,
     TOLLGATE_CONFIG: settingsPath,
     TOLLGATE_OPERATOR_KEY: operatorKey,
     TOLLGATE_GRPC: "127.0.0.1:0",
@@ -86,7 +88,7 @@ export async function startGateway(options) {
   const command = [process.execPath, ...nodeOptions, entry, "serve"];
   const first = await start(split ? "core" : "gateway", command, core);
   const grpc = String(first.ready["grpc"]);
-  const keys = { grpc, key, operatorKey, otherKey };
+  const keys = { grpc, key, operatorKey, otherKey, data: dataDirectory };
   if (!split) {
     const http = String(first.ready["http"]);
     return { ...keys, ...first, pids: [first.pid], http, metrics: metricsOf(first.ready) };

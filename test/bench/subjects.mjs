@@ -23,6 +23,7 @@ import { findNginx, startNginx } from "./nginx.mjs";
  * @property {string} [metricsUrl] Where its event loop's delay is told.
  * @property {(expectedNanos: bigint) => Promise<string[]>} prove What is wrong with what it charged.
  * @property {() => Promise<number>} recordCount How many of the last hundred requests have a record of their own.
+ * @property {string} [data] The data directory, where it keeps one.
  * @property {() => Promise<void>} stop
  */
 
@@ -136,6 +137,7 @@ async function gatewaySubject(name, { mockPort, otherMockPort, worstPort, option
       const { requests } = /** @type {{ requests: { detail?: object }[] }} */ (await response.json());
       return requests.filter(({ detail }) => detail !== undefined).length;
     },
+    data: gateway.data,
     stop: gateway.stop,
   };
 }

@@ -1,4 +1,5 @@
 /** Several cores over one store, each with a Redis connection of its own: nodes, but for their processes. */
+import { testRequest } from "../../src/gateway/test-request.js";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -109,7 +110,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
       gateway,
       limits,
       models: createModelCatalog(routing),
-      upstreams: createUpstreamBoard(routing, () => "node_1"),
+      upstreams: createUpstreamBoard(routing, () => "node_1", testRequest(clientWires)),
       requestIds: () => randomUUID().replaceAll("-", ""),
       nowMs: Date.now,
       frontTokens: [],
@@ -194,7 +195,7 @@ async function openRouting() {
     onReadOn: nothing,
   });
   const settings = parseSettings(SETTINGS, {});
-  const upstreams = connectUpstreams(settings, new Map(), options);
+  const { upstreams } = connectUpstreams(settings, new Map(), options);
   const { table } = await loadTable(settings, upstreams, new Map(), options);
   routing.replace(table);
   const disconnect = async (): Promise<void> => {

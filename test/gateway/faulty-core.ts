@@ -2,6 +2,8 @@
  * The whole way of a request, from the edges to the disk, over a real ledger and a real upstream, where the call of any
  * part by another can be made to throw.
  */
+import { testRequest } from "../../src/gateway/test-request.js";
+import { clientWires } from "../../src/reading/readers.js";
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { KeySettings } from "../../src/api/index.js";
@@ -140,7 +142,7 @@ export async function openFaultyCore(
     gateway: faults.watch("gateway", gateway, {}, { "streamGenerate 2": "sink" }),
     limits,
     models: createModelCatalog(routing),
-    upstreams: createUpstreamBoard(routing, () => "node_1"),
+    upstreams: createUpstreamBoard(routing, () => "node_1", testRequest(clientWires)),
     nodes: { list: () => Promise.resolve([]) },
     requestIds: () => (latestId = randomUUID().replaceAll("-", "")),
     nowMs,
@@ -254,7 +256,7 @@ async function openRouting(
     onReadOn: telling(SILENT, (...told) => heard.onReadOn(...told)),
   });
   const settings = parseSettings(settingsFor(url, OUTPUT_TOKENS_MAX), {});
-  const upstreams = connectUpstreams(settings, new Map(), options);
+  const { upstreams } = connectUpstreams(settings, new Map(), options);
   const { table } = await loadTable(settings, upstreams, new Map(), options);
   routing.replace(table);
   const disconnect = async (): Promise<void> => {

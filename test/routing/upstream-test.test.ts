@@ -35,7 +35,7 @@ test.each([
   { name: "a list for everybody, before a call was served", needsKey: false, hasServed: false, result: UNTESTED },
   { name: "a list for everybody, once a call was served", needsKey: false, hasServed: true, result: WELL },
 ])("$name", async ({ needsKey, hasServed, result }) => {
-  const told = await testUpstream(served(needsKey, hasServed), new Set(["tiny"]), () => 0);
+  const { answer: told } = await testUpstream(served(needsKey, hasServed), new Set(["tiny"]), undefined, () => 0);
   expect(told).toMatchObject({ result, modelCount: 1n, missingModels: [] });
   expect(told.problem === "").toBe(result === WELL);
 });

@@ -25,6 +25,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     // The process that owns the database of workers loads no more of the gateway.
     "src/serve/owner.ts",
     "src/import/",
+    // The forms of objects; nothing that runs.
+    "src/settings/object.ts",
+    "src/settings/spec.ts",
     "src/audit/",
     "src/store/archive/",
     "src/store/copy.ts",
@@ -104,6 +107,14 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/json/value.ts",
     "src/wire/request/held-objects.ts",
     "src/wire/request/read-only.ts",
+  ],
+  // Objects of the database have the form of a settings file's blocks: docs/decisions/0455-settings-objects.md.
+  "src/settings/": [
+    "src/config/",
+    "src/audit/",
+    "src/alerts/seal.ts",
+    "src/store/people-store.ts",
+    "src/store/settings-scripts.ts",
   ],
   // The thread does what the steps of a request do with its body, away from the event loop.
   "src/reading/": [

@@ -17,22 +17,11 @@ import type {
   ServiceError,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { FieldMask } from "../../google/protobuf/field_mask.js";
+import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { SettingsObject, SettingsSource } from "./settings_object.js";
+import { UpstreamTestResult } from "./upstream_service.js";
 import { Price } from "./usage.js";
-
-/** SettingsSource is what decides an item that is in force. */
-export enum SettingsSource {
-  /** SETTINGS_SOURCE_UNSPECIFIED - Not set; it is never sent. */
-  SETTINGS_SOURCE_UNSPECIFIED = 0,
-  /** SETTINGS_SOURCE_FILE - The settings file decides. */
-  SETTINGS_SOURCE_FILE = 1,
-  /** SETTINGS_SOURCE_ENVIRONMENT - The environment of the process decides. */
-  SETTINGS_SOURCE_ENVIRONMENT = 2,
-  /** SETTINGS_SOURCE_DATABASE - The database decides, because the file created the item there. */
-  SETTINGS_SOURCE_DATABASE = 3,
-  /** SETTINGS_SOURCE_UPSTREAM - An upstream offers the model in its own list. */
-  SETTINGS_SOURCE_UPSTREAM = 4,
-  UNRECOGNIZED = -1,
-}
 
 /** SettingsFile is a settings file without its secrets. */
 export interface SettingsFile {
@@ -144,6 +133,284 @@ export interface ExportSettingsRequest {
 export interface ExportSettingsResponse {
   /** The text of the file, in YAML. */
   content: string;
+}
+
+/** ListObjectsRequest is the request of ListObjects. */
+export interface ListObjectsRequest {
+  /** `upstream` or `model`. Empty: both. */
+  kind: string;
+  /** Only objects from this source. Not set: from all. */
+  source: SettingsSource;
+}
+
+/** ListObjectsResponse is the objects. */
+export interface ListObjectsResponse {
+  /** The objects, by source, kind and name. */
+  objects: SettingsObject[];
+  /** The revision of the database's objects. 0: there never were any. */
+  revision: bigint;
+}
+
+/** GetObjectRequest is the request of GetObject. */
+export interface GetObjectRequest {
+  /** `upstream` or `model`. */
+  kind: string;
+  /** The name of the object. */
+  name: string;
+}
+
+/** GetObjectResponse is the object. */
+export interface GetObjectResponse {
+  /** The object. */
+  object?: SettingsObject | undefined;
+}
+
+/** CreateObjectRequest is the request of CreateObject. */
+export interface CreateObjectRequest {
+  /** The object: its name and its spec. */
+  object?: SettingsObject | undefined;
+}
+
+/** CreateObjectResponse is the new object. */
+export interface CreateObjectResponse {
+  /** The object, as it is now. */
+  object?: SettingsObject | undefined;
+}
+
+/** UpdateObjectRequest is the request of UpdateObject. */
+export interface UpdateObjectRequest {
+  /** `upstream` or `model`. */
+  kind: string;
+  /** The name of the object. */
+  name: string;
+  /** The new values of the fields that the mask names; other fields are ignored. */
+  object?:
+    | SettingsObject
+    | undefined;
+  /**
+   * The names of the fields of the spec to change, such as price or targets; other fields keep their values. A field
+   * that is named and not set is removed. Empty: the fields that `object` contains.
+   */
+  updateMask?:
+    | string[]
+    | undefined;
+  /** The etag that the caller read. If the object changed since, the call is refused with ETAG_STALE. Empty: no check. */
+  etag: string;
+}
+
+/** UpdateObjectResponse is the changed object. */
+export interface UpdateObjectResponse {
+  /** The object, as it is now. */
+  object?: SettingsObject | undefined;
+}
+
+/** DeleteObjectRequest is the request of DeleteObject. */
+export interface DeleteObjectRequest {
+  /** `upstream` or `model`. */
+  kind: string;
+  /** The name of the object. */
+  name: string;
+  /** The etag that the caller read. If the object changed since, the call is refused with ETAG_STALE. Empty: no check. */
+  etag: string;
+}
+
+/** DeleteObjectResponse is empty. */
+export interface DeleteObjectResponse {
+}
+
+/** ObjectChange is one change of an object of the database. */
+export interface ObjectChange {
+  /** What becomes of the object. */
+  change?:
+    | //
+    /** The object is as this says: it is created, or all its fields are replaced. A secret that is not given is kept. */
+    { $case: "set"; value: SettingsObject }
+    | //
+    /** The object is deleted. Only its kind and its name are read. */
+    { $case: "delete"; value: SettingsObject }
+    | undefined;
+  /** The etag that the caller read, `*` for an object that must exist, or `new` for one that must not. Empty: no check. */
+  etag: string;
+}
+
+/** CheckObjectsRequest is the request of CheckObjects. */
+export interface CheckObjectsRequest {
+  /** The changes, at most 1,000. */
+  changes: ObjectChange[];
+}
+
+/** ObjectProblem is an error in an object. */
+export interface ObjectProblem {
+  /** The kind of the object. */
+  kind: string;
+  /** The name of the object. */
+  name: string;
+  /** The path of the field within the spec, such as `price.input` or `targets[0].upstream`. Empty: the whole object. */
+  field: string;
+  /** The error, as the end of a sentence about the field. */
+  problem: string;
+}
+
+/** ModelEffect is what changes would do to a model. */
+export interface ModelEffect {
+  /** The model. */
+  id: string;
+  /** What clients pay now. Absent: the model is not served now. */
+  before?:
+    | Price
+    | undefined;
+  /** What clients would pay. Absent: the model would not be served. */
+  after?:
+    | Price
+    | undefined;
+  /** Where the new price comes from, such as `published for openai 'gpt-4o'`. */
+  source: string;
+  /** One sentence for each target that costs the operator more than the new price. */
+  losses: string[];
+}
+
+/** CheckObjectsResponse has the errors in the changes, and their effects. */
+export interface CheckObjectsResponse {
+  /** The errors. Empty: the changes can be applied. */
+  problems: ObjectProblem[];
+  /** The models whose price changes, and those that come or go; at most 1,000. Empty if there are errors. */
+  effects: ModelEffect[];
+}
+
+/** ApplyObjectsRequest is the request of ApplyObjects. */
+export interface ApplyObjectsRequest {
+  /** The changes, at most 1,000. */
+  changes: ObjectChange[];
+  /** The revision that the caller read. If there is a newer one, the call is refused with ETAG_STALE. 0: no check. */
+  revision: bigint;
+}
+
+/** ApplyObjectsResponse is the new revision. */
+export interface ApplyObjectsResponse {
+  /** The revision that is in force now. It is the present one if nothing differed. */
+  revision: bigint;
+}
+
+/** ObjectDifference is a field that a revision changed. */
+export interface ObjectDifference {
+  /** The kind of the object. */
+  kind: string;
+  /** The name of the object. */
+  name: string;
+  /** The path of the field, such as `price.input`. A secret is named, and its values are not shown. */
+  field: string;
+  /** The old value. Empty: there was none, or it is a secret. */
+  before: string;
+  /** The new value. Empty: there is none, or it is a secret. */
+  after: string;
+}
+
+/** Revision is a numbered state of the objects. */
+export interface Revision {
+  /** The number, from 1. */
+  revision: bigint;
+  /** When it was committed. */
+  createTime?:
+    | Date
+    | undefined;
+  /** Who committed it: the id of a key or a person. */
+  actor: string;
+  /** What it changed. */
+  differences: ObjectDifference[];
+}
+
+/** ListRevisionsRequest is the request of ListRevisions. */
+export interface ListRevisionsRequest {
+  /** The maximum number of revisions in a response, up to 100. 0: 20. */
+  pageSize: number;
+  /** The next_page_token of the response before. Empty: the newest revisions. */
+  pageToken: string;
+}
+
+/** ListRevisionsResponse is a page of revisions. */
+export interface ListRevisionsResponse {
+  /** The revisions, the newest first. */
+  revisions: Revision[];
+  /** The token of the next page. Empty: there is none. */
+  nextPageToken: string;
+}
+
+/** RestoreRevisionRequest is the request of RestoreRevision. */
+export interface RestoreRevisionRequest {
+  /** The revision to restore. */
+  revision: bigint;
+}
+
+/** RestoreRevisionResponse is the new revision. */
+export interface RestoreRevisionResponse {
+  /** The revision that is in force now. */
+  revision: bigint;
+}
+
+/** TestObjectRequest is the request of TestObject. */
+export interface TestObjectRequest {
+  /** The upstream: its name and its spec. */
+  object?:
+    | SettingsObject
+    | undefined;
+  /** The upstream's name of a chat model to call. Empty: only the list of models is read. */
+  callModel: string;
+}
+
+/** OfferedModel is a model in the list of an upstream, with what is publicly known of it. */
+export interface OfferedModel {
+  /** The upstream's name of the model. */
+  id: string;
+  /** The published price. Absent: it is not known, and an object of the model needs a price of its own. */
+  price?:
+    | Price
+    | undefined;
+  /** The published context size in tokens. 0: it is not known. */
+  contextTokens: bigint;
+  /** The published maximum number of output tokens. 0: it is not known. */
+  outputTokensMax: bigint;
+  /** The type of the model, such as `chat`. Empty: it is not known. */
+  kind: string;
+}
+
+/** TestObjectResponse is the result of the test. */
+export interface TestObjectResponse {
+  /** What the test found. */
+  result: UpstreamTestResult;
+  /** What is wrong, if anything is. */
+  problem: string;
+  /** The HTTP status of the last answer. 0: there was none. */
+  httpStatus: number;
+  /** How long the test took. */
+  durationMs: bigint;
+  /** The models of the upstream's list, by name; at most 1,000. */
+  models: OfferedModel[];
+}
+
+/** ListFamiliesRequest is the request of ListFamilies. */
+export interface ListFamiliesRequest {
+}
+
+/** UpstreamFamily is a type of upstream. */
+export interface UpstreamFamily {
+  /** The name, as `family` of an upstream has it. */
+  name: string;
+  /** The base URL. Empty: an upstream of this type must have its own. */
+  baseUrl: string;
+  /** True if an upstream of this type must have an API key. */
+  needsKey: boolean;
+  /** The environment variable that usually has the key. Empty: there is none. */
+  keyVariable: string;
+  /** True if it has a list of its models that the gateway can read. */
+  listsModels: boolean;
+  /** True if its servers usually run in the operator's own network. */
+  selfHosted: boolean;
+}
+
+/** ListFamiliesResponse is the types. */
+export interface ListFamiliesResponse {
+  /** The types, by name. */
+  families: UpstreamFamily[];
 }
 
 function createBaseSettingsFile(): SettingsFile {
@@ -863,9 +1130,1823 @@ export const ExportSettingsResponse: MessageFns<ExportSettingsResponse> = {
   },
 };
 
+function createBaseListObjectsRequest(): ListObjectsRequest {
+  return { kind: "", source: 0 };
+}
+
+export const ListObjectsRequest: MessageFns<ListObjectsRequest> = {
+  encode(message: ListObjectsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.source !== 0) {
+      writer.uint32(16).int32(message.source);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListObjectsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListObjectsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.source = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListObjectsResponse(): ListObjectsResponse {
+  return { objects: [], revision: 0n };
+}
+
+export const ListObjectsResponse: MessageFns<ListObjectsResponse> = {
+  encode(message: ListObjectsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.objects) {
+      SettingsObject.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListObjectsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListObjectsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.objects.push(SettingsObject.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetObjectRequest(): GetObjectRequest {
+  return { kind: "", name: "" };
+}
+
+export const GetObjectRequest: MessageFns<GetObjectRequest> = {
+  encode(message: GetObjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetObjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetObjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetObjectResponse(): GetObjectResponse {
+  return { object: undefined };
+}
+
+export const GetObjectResponse: MessageFns<GetObjectResponse> = {
+  encode(message: GetObjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.object !== undefined) {
+      SettingsObject.encode(message.object, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetObjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetObjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.object = SettingsObject.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateObjectRequest(): CreateObjectRequest {
+  return { object: undefined };
+}
+
+export const CreateObjectRequest: MessageFns<CreateObjectRequest> = {
+  encode(message: CreateObjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.object !== undefined) {
+      SettingsObject.encode(message.object, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateObjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateObjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.object = SettingsObject.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateObjectResponse(): CreateObjectResponse {
+  return { object: undefined };
+}
+
+export const CreateObjectResponse: MessageFns<CreateObjectResponse> = {
+  encode(message: CreateObjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.object !== undefined) {
+      SettingsObject.encode(message.object, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateObjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateObjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.object = SettingsObject.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateObjectRequest(): UpdateObjectRequest {
+  return { kind: "", name: "", object: undefined, updateMask: undefined, etag: "" };
+}
+
+export const UpdateObjectRequest: MessageFns<UpdateObjectRequest> = {
+  encode(message: UpdateObjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.object !== undefined) {
+      SettingsObject.encode(message.object, writer.uint32(26).fork()).join();
+    }
+    if (message.updateMask !== undefined) {
+      FieldMask.encode(FieldMask.wrap(message.updateMask), writer.uint32(34).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(42).string(message.etag);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateObjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateObjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.object = SettingsObject.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.updateMask = FieldMask.unwrap(FieldMask.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateObjectResponse(): UpdateObjectResponse {
+  return { object: undefined };
+}
+
+export const UpdateObjectResponse: MessageFns<UpdateObjectResponse> = {
+  encode(message: UpdateObjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.object !== undefined) {
+      SettingsObject.encode(message.object, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateObjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateObjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.object = SettingsObject.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteObjectRequest(): DeleteObjectRequest {
+  return { kind: "", name: "", etag: "" };
+}
+
+export const DeleteObjectRequest: MessageFns<DeleteObjectRequest> = {
+  encode(message: DeleteObjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.etag !== "") {
+      writer.uint32(26).string(message.etag);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteObjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteObjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteObjectResponse(): DeleteObjectResponse {
+  return {};
+}
+
+export const DeleteObjectResponse: MessageFns<DeleteObjectResponse> = {
+  encode(_: DeleteObjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteObjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteObjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseObjectChange(): ObjectChange {
+  return { change: undefined, etag: "" };
+}
+
+export const ObjectChange: MessageFns<ObjectChange> = {
+  encode(message: ObjectChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.change?.$case) {
+      case "set":
+        SettingsObject.encode(message.change.value, writer.uint32(10).fork()).join();
+        break;
+      case "delete":
+        SettingsObject.encode(message.change.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    if (message.etag !== "") {
+      writer.uint32(26).string(message.etag);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ObjectChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseObjectChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.change = { $case: "set", value: SettingsObject.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.change = { $case: "delete", value: SettingsObject.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCheckObjectsRequest(): CheckObjectsRequest {
+  return { changes: [] };
+}
+
+export const CheckObjectsRequest: MessageFns<CheckObjectsRequest> = {
+  encode(message: CheckObjectsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.changes) {
+      ObjectChange.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckObjectsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckObjectsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.changes.push(ObjectChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseObjectProblem(): ObjectProblem {
+  return { kind: "", name: "", field: "", problem: "" };
+}
+
+export const ObjectProblem: MessageFns<ObjectProblem> = {
+  encode(message: ObjectProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.field !== "") {
+      writer.uint32(26).string(message.field);
+    }
+    if (message.problem !== "") {
+      writer.uint32(34).string(message.problem);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ObjectProblem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseObjectProblem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.field = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModelEffect(): ModelEffect {
+  return { id: "", before: undefined, after: undefined, source: "", losses: [] };
+}
+
+export const ModelEffect: MessageFns<ModelEffect> = {
+  encode(message: ModelEffect, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.before !== undefined) {
+      Price.encode(message.before, writer.uint32(18).fork()).join();
+    }
+    if (message.after !== undefined) {
+      Price.encode(message.after, writer.uint32(26).fork()).join();
+    }
+    if (message.source !== "") {
+      writer.uint32(34).string(message.source);
+    }
+    for (const v of message.losses) {
+      writer.uint32(42).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModelEffect {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModelEffect();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.before = Price.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.after = Price.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.losses.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCheckObjectsResponse(): CheckObjectsResponse {
+  return { problems: [], effects: [] };
+}
+
+export const CheckObjectsResponse: MessageFns<CheckObjectsResponse> = {
+  encode(message: CheckObjectsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.problems) {
+      ObjectProblem.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.effects) {
+      ModelEffect.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckObjectsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckObjectsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.problems.push(ObjectProblem.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.effects.push(ModelEffect.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseApplyObjectsRequest(): ApplyObjectsRequest {
+  return { changes: [], revision: 0n };
+}
+
+export const ApplyObjectsRequest: MessageFns<ApplyObjectsRequest> = {
+  encode(message: ApplyObjectsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.changes) {
+      ObjectChange.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ApplyObjectsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApplyObjectsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.changes.push(ObjectChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseApplyObjectsResponse(): ApplyObjectsResponse {
+  return { revision: 0n };
+}
+
+export const ApplyObjectsResponse: MessageFns<ApplyObjectsResponse> = {
+  encode(message: ApplyObjectsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ApplyObjectsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApplyObjectsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseObjectDifference(): ObjectDifference {
+  return { kind: "", name: "", field: "", before: "", after: "" };
+}
+
+export const ObjectDifference: MessageFns<ObjectDifference> = {
+  encode(message: ObjectDifference, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.field !== "") {
+      writer.uint32(26).string(message.field);
+    }
+    if (message.before !== "") {
+      writer.uint32(34).string(message.before);
+    }
+    if (message.after !== "") {
+      writer.uint32(42).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ObjectDifference {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseObjectDifference();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.field = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.before = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRevision(): Revision {
+  return { revision: 0n, createTime: undefined, actor: "", differences: [] };
+}
+
+export const Revision: MessageFns<Revision> = {
+  encode(message: Revision, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.revision);
+    }
+    if (message.createTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.createTime), writer.uint32(18).fork()).join();
+    }
+    if (message.actor !== "") {
+      writer.uint32(26).string(message.actor);
+    }
+    for (const v of message.differences) {
+      ObjectDifference.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Revision {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevision();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.createTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.actor = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.differences.push(ObjectDifference.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListRevisionsRequest(): ListRevisionsRequest {
+  return { pageSize: 0, pageToken: "" };
+}
+
+export const ListRevisionsRequest: MessageFns<ListRevisionsRequest> = {
+  encode(message: ListRevisionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pageSize !== 0) {
+      writer.uint32(8).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(18).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRevisionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRevisionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListRevisionsResponse(): ListRevisionsResponse {
+  return { revisions: [], nextPageToken: "" };
+}
+
+export const ListRevisionsResponse: MessageFns<ListRevisionsResponse> = {
+  encode(message: ListRevisionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.revisions) {
+      Revision.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRevisionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRevisionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.revisions.push(Revision.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRestoreRevisionRequest(): RestoreRevisionRequest {
+  return { revision: 0n };
+}
+
+export const RestoreRevisionRequest: MessageFns<RestoreRevisionRequest> = {
+  encode(message: RestoreRevisionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestoreRevisionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestoreRevisionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRestoreRevisionResponse(): RestoreRevisionResponse {
+  return { revision: 0n };
+}
+
+export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
+  encode(message: RestoreRevisionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revision !== 0n) {
+      if (BigInt.asUintN(64, message.revision) !== message.revision) {
+        throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestoreRevisionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestoreRevisionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.revision = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTestObjectRequest(): TestObjectRequest {
+  return { object: undefined, callModel: "" };
+}
+
+export const TestObjectRequest: MessageFns<TestObjectRequest> = {
+  encode(message: TestObjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.object !== undefined) {
+      SettingsObject.encode(message.object, writer.uint32(10).fork()).join();
+    }
+    if (message.callModel !== "") {
+      writer.uint32(18).string(message.callModel);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestObjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestObjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.object = SettingsObject.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.callModel = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOfferedModel(): OfferedModel {
+  return { id: "", price: undefined, contextTokens: 0n, outputTokensMax: 0n, kind: "" };
+}
+
+export const OfferedModel: MessageFns<OfferedModel> = {
+  encode(message: OfferedModel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.price !== undefined) {
+      Price.encode(message.price, writer.uint32(18).fork()).join();
+    }
+    if (message.contextTokens !== 0n) {
+      if (BigInt.asUintN(64, message.contextTokens) !== message.contextTokens) {
+        throw new globalThis.Error("value provided for field message.contextTokens of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.contextTokens);
+    }
+    if (message.outputTokensMax !== 0n) {
+      if (BigInt.asUintN(64, message.outputTokensMax) !== message.outputTokensMax) {
+        throw new globalThis.Error("value provided for field message.outputTokensMax of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.outputTokensMax);
+    }
+    if (message.kind !== "") {
+      writer.uint32(42).string(message.kind);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OfferedModel {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOfferedModel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.price = Price.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.contextTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.outputTokensMax = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTestObjectResponse(): TestObjectResponse {
+  return { result: 0, problem: "", httpStatus: 0, durationMs: 0n, models: [] };
+}
+
+export const TestObjectResponse: MessageFns<TestObjectResponse> = {
+  encode(message: TestObjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== 0) {
+      writer.uint32(8).int32(message.result);
+    }
+    if (message.problem !== "") {
+      writer.uint32(18).string(message.problem);
+    }
+    if (message.httpStatus !== 0) {
+      writer.uint32(24).uint32(message.httpStatus);
+    }
+    if (message.durationMs !== 0n) {
+      if (BigInt.asUintN(64, message.durationMs) !== message.durationMs) {
+        throw new globalThis.Error("value provided for field message.durationMs of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.durationMs);
+    }
+    for (const v of message.models) {
+      OfferedModel.encode(v!, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestObjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestObjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.durationMs = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.models.push(OfferedModel.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListFamiliesRequest(): ListFamiliesRequest {
+  return {};
+}
+
+export const ListFamiliesRequest: MessageFns<ListFamiliesRequest> = {
+  encode(_: ListFamiliesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListFamiliesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListFamiliesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpstreamFamily(): UpstreamFamily {
+  return { name: "", baseUrl: "", needsKey: false, keyVariable: "", listsModels: false, selfHosted: false };
+}
+
+export const UpstreamFamily: MessageFns<UpstreamFamily> = {
+  encode(message: UpstreamFamily, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.baseUrl !== "") {
+      writer.uint32(18).string(message.baseUrl);
+    }
+    if (message.needsKey !== false) {
+      writer.uint32(24).bool(message.needsKey);
+    }
+    if (message.keyVariable !== "") {
+      writer.uint32(34).string(message.keyVariable);
+    }
+    if (message.listsModels !== false) {
+      writer.uint32(40).bool(message.listsModels);
+    }
+    if (message.selfHosted !== false) {
+      writer.uint32(48).bool(message.selfHosted);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpstreamFamily {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpstreamFamily();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.baseUrl = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.needsKey = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.keyVariable = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.listsModels = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.selfHosted = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListFamiliesResponse(): ListFamiliesResponse {
+  return { families: [] };
+}
+
+export const ListFamiliesResponse: MessageFns<ListFamiliesResponse> = {
+  encode(message: ListFamiliesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.families) {
+      UpstreamFamily.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListFamiliesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListFamiliesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.families.push(UpstreamFamily.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /**
- * SettingsService shows and changes the settings file of the node that answers, and exports what was created over the
- * API in the form of a settings file. Each node uses its own file.
+ * SettingsService shows and changes what the gateway serves. The objects of the database are the same on all nodes; each
+ * change of them is a revision. Beside them, each node uses its own settings file, which it shows and changes too.
  *
  * Every method needs an operator: a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, or a person. It
  * refuses with KEY_MISSING, KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING.
@@ -935,6 +3016,171 @@ export const SettingsServiceService = {
       Buffer.from(ExportSettingsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ExportSettingsResponse => ExportSettingsResponse.decode(value),
   },
+  /**
+   * ListObjects lists the upstreams and models, wherever they come from: first those of the database, then those of the
+   * file, the environment and the lists of upstreams. An object that the node does not use has its `problem`.
+   *
+   * Refuses with PARAMETER_INVALID.
+   */
+  listObjects: {
+    path: "/tollgate.v1.SettingsService/ListObjects" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListObjectsRequest): Buffer => Buffer.from(ListObjectsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListObjectsRequest => ListObjectsRequest.decode(value),
+    responseSerialize: (value: ListObjectsResponse): Buffer => Buffer.from(ListObjectsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListObjectsResponse => ListObjectsResponse.decode(value),
+  },
+  /**
+   * GetObject returns an object of the database.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  getObject: {
+    path: "/tollgate.v1.SettingsService/GetObject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetObjectRequest): Buffer => Buffer.from(GetObjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetObjectRequest => GetObjectRequest.decode(value),
+    responseSerialize: (value: GetObjectResponse): Buffer => Buffer.from(GetObjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetObjectResponse => GetObjectResponse.decode(value),
+  },
+  /**
+   * CreateObject creates an object of the database. All nodes use it within two seconds.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), ALREADY_EXISTS if the database
+   * or the file of the node has an object of this kind and name, and with PROOF_NEEDED.
+   */
+  createObject: {
+    path: "/tollgate.v1.SettingsService/CreateObject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreateObjectRequest): Buffer => Buffer.from(CreateObjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreateObjectRequest => CreateObjectRequest.decode(value),
+    responseSerialize: (value: CreateObjectResponse): Buffer =>
+      Buffer.from(CreateObjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreateObjectResponse => CreateObjectResponse.decode(value),
+  },
+  /**
+   * UpdateObject changes the fields that the mask names of an object of the database.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), RESOURCE_UNKNOWN, ETAG_STALE
+   * and PROOF_NEEDED.
+   */
+  updateObject: {
+    path: "/tollgate.v1.SettingsService/UpdateObject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateObjectRequest): Buffer => Buffer.from(UpdateObjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateObjectRequest => UpdateObjectRequest.decode(value),
+    responseSerialize: (value: UpdateObjectResponse): Buffer =>
+      Buffer.from(UpdateObjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdateObjectResponse => UpdateObjectResponse.decode(value),
+  },
+  /**
+   * DeleteObject deletes an object of the database. It refuses while another object refers to it.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ETAG_STALE and PROOF_NEEDED.
+   */
+  deleteObject: {
+    path: "/tollgate.v1.SettingsService/DeleteObject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeleteObjectRequest): Buffer => Buffer.from(DeleteObjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeleteObjectRequest => DeleteObjectRequest.decode(value),
+    responseSerialize: (value: DeleteObjectResponse): Buffer =>
+      Buffer.from(DeleteObjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeleteObjectResponse => DeleteObjectResponse.decode(value),
+  },
+  /**
+   * CheckObjects checks changes, and lists the errors in them and what they would change. It changes nothing.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID.
+   */
+  checkObjects: {
+    path: "/tollgate.v1.SettingsService/CheckObjects" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CheckObjectsRequest): Buffer => Buffer.from(CheckObjectsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CheckObjectsRequest => CheckObjectsRequest.decode(value),
+    responseSerialize: (value: CheckObjectsResponse): Buffer =>
+      Buffer.from(CheckObjectsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CheckObjectsResponse => CheckObjectsResponse.decode(value),
+  },
+  /**
+   * ApplyObjects makes several changes in one revision: all of them, or none.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ALREADY_EXISTS, ETAG_STALE and PROOF_NEEDED.
+   */
+  applyObjects: {
+    path: "/tollgate.v1.SettingsService/ApplyObjects" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ApplyObjectsRequest): Buffer => Buffer.from(ApplyObjectsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ApplyObjectsRequest => ApplyObjectsRequest.decode(value),
+    responseSerialize: (value: ApplyObjectsResponse): Buffer =>
+      Buffer.from(ApplyObjectsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ApplyObjectsResponse => ApplyObjectsResponse.decode(value),
+  },
+  /**
+   * TestObject asks an upstream that need not be saved: its list of models, and one of its models with a small request
+   * if the call names one. The answer to that costs the operator a few tokens. A secret that is not given is the one
+   * that is stored for the object, if it belongs to the same address.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), and with PROOF_NEEDED.
+   */
+  testObject: {
+    path: "/tollgate.v1.SettingsService/TestObject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: TestObjectRequest): Buffer => Buffer.from(TestObjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): TestObjectRequest => TestObjectRequest.decode(value),
+    responseSerialize: (value: TestObjectResponse): Buffer => Buffer.from(TestObjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): TestObjectResponse => TestObjectResponse.decode(value),
+  },
+  /** ListFamilies lists the types that an upstream can have. */
+  listFamilies: {
+    path: "/tollgate.v1.SettingsService/ListFamilies" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListFamiliesRequest): Buffer => Buffer.from(ListFamiliesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListFamiliesRequest => ListFamiliesRequest.decode(value),
+    responseSerialize: (value: ListFamiliesResponse): Buffer =>
+      Buffer.from(ListFamiliesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListFamiliesResponse => ListFamiliesResponse.decode(value),
+  },
+  /**
+   * ListRevisions lists the revisions of the objects, the newest first, with what each changed.
+   *
+   * Refuses with PARAMETER_INVALID.
+   */
+  listRevisions: {
+    path: "/tollgate.v1.SettingsService/ListRevisions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListRevisionsRequest): Buffer => Buffer.from(ListRevisionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListRevisionsRequest => ListRevisionsRequest.decode(value),
+    responseSerialize: (value: ListRevisionsResponse): Buffer =>
+      Buffer.from(ListRevisionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListRevisionsResponse => ListRevisionsResponse.decode(value),
+  },
+  /**
+   * RestoreRevision makes the objects what they were after a revision, as a new revision. Secrets stay as they are now:
+   * an object whose secret is gone, or whose secret belongs to another address, needs it anew and is named.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ETAG_STALE and PROOF_NEEDED.
+   */
+  restoreRevision: {
+    path: "/tollgate.v1.SettingsService/RestoreRevision" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RestoreRevisionRequest): Buffer =>
+      Buffer.from(RestoreRevisionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RestoreRevisionRequest => RestoreRevisionRequest.decode(value),
+    responseSerialize: (value: RestoreRevisionResponse): Buffer =>
+      Buffer.from(RestoreRevisionResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RestoreRevisionResponse => RestoreRevisionResponse.decode(value),
+  },
 } as const;
 
 export interface SettingsServiceServer extends UntypedServiceImplementation {
@@ -964,6 +3210,74 @@ export interface SettingsServiceServer extends UntypedServiceImplementation {
    * The gateway does not know the secrets of keys, so the file has the name of a variable for each.
    */
   exportSettings: handleUnaryCall<ExportSettingsRequest, ExportSettingsResponse>;
+  /**
+   * ListObjects lists the upstreams and models, wherever they come from: first those of the database, then those of the
+   * file, the environment and the lists of upstreams. An object that the node does not use has its `problem`.
+   *
+   * Refuses with PARAMETER_INVALID.
+   */
+  listObjects: handleUnaryCall<ListObjectsRequest, ListObjectsResponse>;
+  /**
+   * GetObject returns an object of the database.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  getObject: handleUnaryCall<GetObjectRequest, GetObjectResponse>;
+  /**
+   * CreateObject creates an object of the database. All nodes use it within two seconds.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), ALREADY_EXISTS if the database
+   * or the file of the node has an object of this kind and name, and with PROOF_NEEDED.
+   */
+  createObject: handleUnaryCall<CreateObjectRequest, CreateObjectResponse>;
+  /**
+   * UpdateObject changes the fields that the mask names of an object of the database.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), RESOURCE_UNKNOWN, ETAG_STALE
+   * and PROOF_NEEDED.
+   */
+  updateObject: handleUnaryCall<UpdateObjectRequest, UpdateObjectResponse>;
+  /**
+   * DeleteObject deletes an object of the database. It refuses while another object refers to it.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ETAG_STALE and PROOF_NEEDED.
+   */
+  deleteObject: handleUnaryCall<DeleteObjectRequest, DeleteObjectResponse>;
+  /**
+   * CheckObjects checks changes, and lists the errors in them and what they would change. It changes nothing.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID.
+   */
+  checkObjects: handleUnaryCall<CheckObjectsRequest, CheckObjectsResponse>;
+  /**
+   * ApplyObjects makes several changes in one revision: all of them, or none.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ALREADY_EXISTS, ETAG_STALE and PROOF_NEEDED.
+   */
+  applyObjects: handleUnaryCall<ApplyObjectsRequest, ApplyObjectsResponse>;
+  /**
+   * TestObject asks an upstream that need not be saved: its list of models, and one of its models with a small request
+   * if the call names one. The answer to that costs the operator a few tokens. A secret that is not given is the one
+   * that is stored for the object, if it belongs to the same address.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), and with PROOF_NEEDED.
+   */
+  testObject: handleUnaryCall<TestObjectRequest, TestObjectResponse>;
+  /** ListFamilies lists the types that an upstream can have. */
+  listFamilies: handleUnaryCall<ListFamiliesRequest, ListFamiliesResponse>;
+  /**
+   * ListRevisions lists the revisions of the objects, the newest first, with what each changed.
+   *
+   * Refuses with PARAMETER_INVALID.
+   */
+  listRevisions: handleUnaryCall<ListRevisionsRequest, ListRevisionsResponse>;
+  /**
+   * RestoreRevision makes the objects what they were after a revision, as a new revision. Secrets stay as they are now:
+   * an object whose secret is gone, or whose secret belongs to another address, needs it anew and is named.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ETAG_STALE and PROOF_NEEDED.
+   */
+  restoreRevision: handleUnaryCall<RestoreRevisionRequest, RestoreRevisionResponse>;
 }
 
 export interface SettingsServiceClient extends Client {
@@ -1049,6 +3363,240 @@ export interface SettingsServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ExportSettingsResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * ListObjects lists the upstreams and models, wherever they come from: first those of the database, then those of the
+   * file, the environment and the lists of upstreams. An object that the node does not use has its `problem`.
+   *
+   * Refuses with PARAMETER_INVALID.
+   */
+  listObjects(
+    request: ListObjectsRequest,
+    callback: (error: ServiceError | null, response: ListObjectsResponse) => void,
+  ): ClientUnaryCall;
+  listObjects(
+    request: ListObjectsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListObjectsResponse) => void,
+  ): ClientUnaryCall;
+  listObjects(
+    request: ListObjectsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListObjectsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetObject returns an object of the database.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  getObject(
+    request: GetObjectRequest,
+    callback: (error: ServiceError | null, response: GetObjectResponse) => void,
+  ): ClientUnaryCall;
+  getObject(
+    request: GetObjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetObjectResponse) => void,
+  ): ClientUnaryCall;
+  getObject(
+    request: GetObjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetObjectResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * CreateObject creates an object of the database. All nodes use it within two seconds.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), ALREADY_EXISTS if the database
+   * or the file of the node has an object of this kind and name, and with PROOF_NEEDED.
+   */
+  createObject(
+    request: CreateObjectRequest,
+    callback: (error: ServiceError | null, response: CreateObjectResponse) => void,
+  ): ClientUnaryCall;
+  createObject(
+    request: CreateObjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreateObjectResponse) => void,
+  ): ClientUnaryCall;
+  createObject(
+    request: CreateObjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreateObjectResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * UpdateObject changes the fields that the mask names of an object of the database.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), RESOURCE_UNKNOWN, ETAG_STALE
+   * and PROOF_NEEDED.
+   */
+  updateObject(
+    request: UpdateObjectRequest,
+    callback: (error: ServiceError | null, response: UpdateObjectResponse) => void,
+  ): ClientUnaryCall;
+  updateObject(
+    request: UpdateObjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateObjectResponse) => void,
+  ): ClientUnaryCall;
+  updateObject(
+    request: UpdateObjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateObjectResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * DeleteObject deletes an object of the database. It refuses while another object refers to it.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ETAG_STALE and PROOF_NEEDED.
+   */
+  deleteObject(
+    request: DeleteObjectRequest,
+    callback: (error: ServiceError | null, response: DeleteObjectResponse) => void,
+  ): ClientUnaryCall;
+  deleteObject(
+    request: DeleteObjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeleteObjectResponse) => void,
+  ): ClientUnaryCall;
+  deleteObject(
+    request: DeleteObjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeleteObjectResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * CheckObjects checks changes, and lists the errors in them and what they would change. It changes nothing.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID.
+   */
+  checkObjects(
+    request: CheckObjectsRequest,
+    callback: (error: ServiceError | null, response: CheckObjectsResponse) => void,
+  ): ClientUnaryCall;
+  checkObjects(
+    request: CheckObjectsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CheckObjectsResponse) => void,
+  ): ClientUnaryCall;
+  checkObjects(
+    request: CheckObjectsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CheckObjectsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ApplyObjects makes several changes in one revision: all of them, or none.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ALREADY_EXISTS, ETAG_STALE and PROOF_NEEDED.
+   */
+  applyObjects(
+    request: ApplyObjectsRequest,
+    callback: (error: ServiceError | null, response: ApplyObjectsResponse) => void,
+  ): ClientUnaryCall;
+  applyObjects(
+    request: ApplyObjectsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ApplyObjectsResponse) => void,
+  ): ClientUnaryCall;
+  applyObjects(
+    request: ApplyObjectsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ApplyObjectsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * TestObject asks an upstream that need not be saved: its list of models, and one of its models with a small request
+   * if the call names one. The answer to that costs the operator a few tokens. A secret that is not given is the one
+   * that is stored for the object, if it belongs to the same address.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), and with PROOF_NEEDED.
+   */
+  testObject(
+    request: TestObjectRequest,
+    callback: (error: ServiceError | null, response: TestObjectResponse) => void,
+  ): ClientUnaryCall;
+  testObject(
+    request: TestObjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: TestObjectResponse) => void,
+  ): ClientUnaryCall;
+  testObject(
+    request: TestObjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: TestObjectResponse) => void,
+  ): ClientUnaryCall;
+  /** ListFamilies lists the types that an upstream can have. */
+  listFamilies(
+    request: ListFamiliesRequest,
+    callback: (error: ServiceError | null, response: ListFamiliesResponse) => void,
+  ): ClientUnaryCall;
+  listFamilies(
+    request: ListFamiliesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListFamiliesResponse) => void,
+  ): ClientUnaryCall;
+  listFamilies(
+    request: ListFamiliesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListFamiliesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ListRevisions lists the revisions of the objects, the newest first, with what each changed.
+   *
+   * Refuses with PARAMETER_INVALID.
+   */
+  listRevisions(
+    request: ListRevisionsRequest,
+    callback: (error: ServiceError | null, response: ListRevisionsResponse) => void,
+  ): ClientUnaryCall;
+  listRevisions(
+    request: ListRevisionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListRevisionsResponse) => void,
+  ): ClientUnaryCall;
+  listRevisions(
+    request: ListRevisionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListRevisionsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * RestoreRevision makes the objects what they were after a revision, as a new revision. Secrets stay as they are now:
+   * an object whose secret is gone, or whose secret belongs to another address, needs it anew and is named.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ETAG_STALE and PROOF_NEEDED.
+   */
+  restoreRevision(
+    request: RestoreRevisionRequest,
+    callback: (error: ServiceError | null, response: RestoreRevisionResponse) => void,
+  ): ClientUnaryCall;
+  restoreRevision(
+    request: RestoreRevisionRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RestoreRevisionResponse) => void,
+  ): ClientUnaryCall;
+  restoreRevision(
+    request: RestoreRevisionRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RestoreRevisionResponse) => void,
+  ): ClientUnaryCall;
+}
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (globalThis.Number(t.seconds.toString()) || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
 }
 
 interface MessageFns<T> {

@@ -30,6 +30,8 @@ export enum UpstreamHealth {
   UPSTREAM_HEALTH_REFUSED = 3,
   /** UPSTREAM_HEALTH_DRAINED - An operator drains the upstream: it gets no new requests. */
   UPSTREAM_HEALTH_DRAINED = 4,
+  /** UPSTREAM_HEALTH_UNTESTED - Requests go there, but no call and no test has succeeded since the node started or the upstream changed. */
+  UPSTREAM_HEALTH_UNTESTED = 5,
   UNRECOGNIZED = -1,
 }
 
@@ -160,6 +162,11 @@ export interface UndrainUpstreamResponse {
 export interface TestUpstreamRequest {
   /** The upstream's id. */
   id: string;
+  /**
+   * True: no model is called. False: one of the upstream's chat models gets a small request, which costs the operator a
+   * few tokens.
+   */
+  listOnly: boolean;
 }
 
 /** TestUpstreamResponse is the result of the test. */
@@ -780,13 +787,16 @@ export const UndrainUpstreamResponse: MessageFns<UndrainUpstreamResponse> = {
 };
 
 function createBaseTestUpstreamRequest(): TestUpstreamRequest {
-  return { id: "" };
+  return { id: "", listOnly: false };
 }
 
 export const TestUpstreamRequest: MessageFns<TestUpstreamRequest> = {
   encode(message: TestUpstreamRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== "") {
       writer.uint32(10).string(message.id);
+    }
+    if (message.listOnly !== false) {
+      writer.uint32(16).bool(message.listOnly);
     }
     return writer;
   },
@@ -810,6 +820,14 @@ export const TestUpstreamRequest: MessageFns<TestUpstreamRequest> = {
             }
 
             message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.listOnly = reader.bool();
             continue;
           }
         }
@@ -1004,8 +1022,9 @@ export const UpstreamServiceService = {
     responseDeserialize: (value: Buffer): UndrainUpstreamResponse => UndrainUpstreamResponse.decode(value),
   },
   /**
-   * TestUpstream reads the model list of an upstream once, with the gateway's credential, and reports any failure. It
-   * calls no model, costs nothing, and does not change the health of the upstream.
+   * TestUpstream reads the model list of an upstream once and sends a small request to one of its chat models, with the
+   * gateway's credential, and reports any failure. The answer costs the operator a few tokens. A call that succeeds
+   * proves an upstream whose health is UPSTREAM_HEALTH_UNTESTED.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1048,8 +1067,9 @@ export interface UpstreamServiceServer extends UntypedServiceImplementation {
    */
   undrainUpstream: handleUnaryCall<UndrainUpstreamRequest, UndrainUpstreamResponse>;
   /**
-   * TestUpstream reads the model list of an upstream once, with the gateway's credential, and reports any failure. It
-   * calls no model, costs nothing, and does not change the health of the upstream.
+   * TestUpstream reads the model list of an upstream once and sends a small request to one of its chat models, with the
+   * gateway's credential, and reports any failure. The answer costs the operator a few tokens. A call that succeeds
+   * proves an upstream whose health is UPSTREAM_HEALTH_UNTESTED.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1139,8 +1159,9 @@ export interface UpstreamServiceClient extends Client {
     callback: (error: ServiceError | null, response: UndrainUpstreamResponse) => void,
   ): ClientUnaryCall;
   /**
-   * TestUpstream reads the model list of an upstream once, with the gateway's credential, and reports any failure. It
-   * calls no model, costs nothing, and does not change the health of the upstream.
+   * TestUpstream reads the model list of an upstream once and sends a small request to one of its chat models, with the
+   * gateway's credential, and reports any failure. The answer costs the operator a few tokens. A call that succeeds
+   * proves an upstream whose health is UPSTREAM_HEALTH_UNTESTED.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */

@@ -1,6 +1,23 @@
 /** What the services are made of: the parts of the core, as this edge uses them. */
 import type { Alerts } from "../../alerts/alerts.js";
-import type { CheckSettingsResponse, GetSettingsResponse, Node, SettingsFile } from "../../api/index.js";
+import type {
+  ApplyObjectsRequest,
+  CheckObjectsResponse,
+  CheckSettingsResponse,
+  GetSettingsResponse,
+  ListObjectsRequest,
+  ListObjectsResponse,
+  ListRevisionsRequest,
+  ListRevisionsResponse,
+  Node,
+  ObjectChange,
+  SettingsFile,
+  SettingsObject,
+  TestObjectRequest,
+  TestObjectResponse,
+  UpdateObjectRequest,
+  UpstreamFamily,
+} from "../../api/index.js";
 import type { Act } from "../../audit/act.js";
 import type { Gateway } from "../../gateway/gateway.js";
 import type { Replays } from "../../gateway/replay/replays.js";
@@ -33,6 +50,24 @@ export interface SettingsBoard {
   update(content: string, etag: string, act: Act): Promise<SettingsFile>;
 }
 
+/** The settings objects: those of the database, and beside them what this node has from elsewhere. */
+export interface ObjectBoard {
+  list(request: ListObjectsRequest): ListObjectsResponse;
+  /** Throws RESOURCE_UNKNOWN. */
+  get(kind: string, name: string): SettingsObject;
+  create(object: SettingsObject | undefined, act: Act): Promise<SettingsObject>;
+  update(request: UpdateObjectRequest, act: Act): Promise<SettingsObject>;
+  delete(kind: string, name: string, etag: string, act: Act): Promise<void>;
+  check(changes: readonly ObjectChange[]): Promise<CheckObjectsResponse>;
+  /** Asks an upstream that need not be saved. */
+  test(request: TestObjectRequest): Promise<TestObjectResponse>;
+  families(): readonly UpstreamFamily[];
+  /** Answers the revision that is in force then. */
+  apply(request: ApplyObjectsRequest, act: Act): Promise<number>;
+  revisions(request: ListRevisionsRequest): Promise<ListRevisionsResponse>;
+  restore(revision: number, act: Act): Promise<number>;
+}
+
 export interface CoreParts {
   readonly keys: Keys;
   readonly ledger: Ledger;
@@ -52,6 +87,8 @@ export interface CoreParts {
   readonly nodes: NodeBoard;
   /** Absent: this core has no settings. */
   readonly settings?: SettingsBoard | undefined;
+  /** Absent: this core has no settings objects. */
+  readonly objects?: ObjectBoard | undefined;
   readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker" | "proved">;
   /** Makes 32 hexadecimal characters that never come again. */
   readonly requestIds: () => string;

@@ -4,10 +4,10 @@ import { HIDDEN_IDS } from "../../keys/key-id.js";
 import type { SettingsServiceService } from "../../api/index.js";
 import { type Exported, exportSettings } from "../../config/export.js";
 import type { Page, PageRequest } from "../../store/store.js";
-import type { CoreParts, SettingsBoard } from "../call/core.js";
+import type { CoreParts, ObjectBoard, SettingsBoard } from "../call/core.js";
 import type { Handlers } from "../call/handler.js";
 
-type Parts = Pick<CoreParts, "settings" | "ledger" | "keys" | "alerts">;
+type Parts = Pick<CoreParts, "settings" | "objects" | "ledger" | "keys" | "alerts">;
 
 /** Less than what a call over HTTP may hold, with what JSON adds. */
 const CONTENT_BYTES_MAX = 200_000;
@@ -28,7 +28,28 @@ export function settingsService(parts: Parts): Handlers<typeof SettingsServiceSe
       return { file: await boardOf(settings).update(...asked, act) };
     },
     exportSettings: async () => ({ content: exportSettings(await made(parts)) }),
+    listObjects: async (request) => objectsOf(parts).list(request),
+    getObject: async ({ kind, name }) => ({ object: objectsOf(parts).get(kind, name) }),
+    createObject: async ({ object }, { act }) => ({ object: await objectsOf(parts).create(object, act) }),
+    updateObject: async (request, { act }) => ({ object: await objectsOf(parts).update(request, act) }),
+    deleteObject: async ({ kind, name, etag }, { act }) => {
+      await objectsOf(parts).delete(kind, name, etag, act);
+      return {};
+    },
+    checkObjects: async ({ changes }) => objectsOf(parts).check(changes),
+    applyObjects: async (request, { act }) => ({ revision: BigInt(await objectsOf(parts).apply(request, act)) }),
+    testObject: async (request) => objectsOf(parts).test(request),
+    listFamilies: async () => ({ families: [...objectsOf(parts).families()] }),
+    listRevisions: async (request) => objectsOf(parts).revisions(request),
+    restoreRevision: async ({ revision }, { act }) => ({
+      revision: BigInt(await objectsOf(parts).restore(Number(revision), act)),
+    }),
   };
+}
+
+function objectsOf({ objects }: Pick<Parts, "objects">): ObjectBoard {
+  if (objects === undefined) throw unknown("settings", "objects");
+  return objects;
 }
 
 function boardOf(board: SettingsBoard | undefined): SettingsBoard {

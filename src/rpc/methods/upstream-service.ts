@@ -34,8 +34,8 @@ export function upstreamService({ upstreams, nodes, store }: Parts): Handlers<ty
     resetUpstream: ({ id }, { act }) => changed(id, act, upstreams.reset),
     drainUpstream: ({ id }, { act }) => changed(id, act, (one) => upstreams.drain(one, true)),
     undrainUpstream: ({ id }, { act }) => changed(id, act, (one) => upstreams.drain(one, false)),
-    testUpstream: async ({ id }, { act }) => {
-      const answer = await upstreams.test(required("id", id));
+    testUpstream: async ({ id, listOnly }, { act }) => {
+      const answer = await upstreams.test(required("id", id), listOnly);
       const { httpStatus } = answer;
       const result = enumWord("tollgate.v1.UpstreamTestResult", answer.result);
       await record(act, id, { after: { result, http_status: httpStatus } });

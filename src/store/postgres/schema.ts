@@ -6,6 +6,7 @@ import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS_POSTGRES } from "../archive-schema.js";
 import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
+import { SETTINGS_OBJECTS } from "../settings-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
 import { appendOnly, LEDGER_TABLES } from "./ledger-schema.js";
@@ -123,4 +124,5 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
     serves: { version: 1, program: "0.1.0" },
   },
   { version: 4, sql: METERS_BY_ACCOUNT, serves: { version: 1, program: "0.1.0" } },
+  { version: 5, sql: inPostgres(SETTINGS_OBJECTS), serves: { version: 1, program: "0.1.0" } },
 ];

@@ -1,4 +1,5 @@
 /** One node's root secret is rotated: with both in force its keys are taken over, and its witness takes the new one. */
+import { startFakeVendor } from "../../support/fake-vendor.js";
 import { Webhook as Verifier } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { stepAt } from "../../../src/identity/totp.js";
@@ -61,6 +62,19 @@ const KEPT: Readonly<Record<Sealed, Kept>> = {
       new Management(of).call("POST", `/requests/${id}:readContent`, {}).then(({ body }) => JSON.stringify(body));
     await expect.poll(() => read(gateway), PATIENT).toContain("a word of mine");
     return async (later) => expect(await read(later)).toContain("a word of mine");
+  },
+  settings: async (gateway) => {
+    const vendor = await startFakeVendor("fake-credential-that-is-kept");
+    const upstream = { family: "openai-compatible", api_key: "fake-credential-that-is-kept", base_url: vendor.url };
+    const model = { targets: [{ upstream: "vendor", model: "gpt-4o-mini" }], price: { free: true } };
+    const changes = [{ set: { name: "vendor", upstream } }, { set: { name: "kept", model } }];
+    const applied = await new Management(gateway).call("POST", "/settings/objects:apply", { changes });
+    expect(applied, JSON.stringify(applied.body)).toMatchObject({ status: 200 });
+    return async (later) => {
+      const tested = await new Management(later).call("POST", "/upstreams/vendor:test", {});
+      expect(tested.body).toMatchObject({ result: "well" });
+      await vendor.close();
+    };
   },
 };
 

@@ -1,0 +1,52 @@
+/** What an operator can do with an object of the database, and by what another one is set. */
+import type { ReactNode } from "react";
+import { listModels } from "../../gen/console/model_service.js";
+import { deleteObject, listObjects } from "../../gen/console/settings_service.js";
+import type { SettingsObject } from "../../gen/console/settings_object.js";
+import { listUpstreams } from "../../gen/console/upstream_service.js";
+import { call } from "../api/client.ts";
+import { forget } from "../api/queries.ts";
+import { objectWords as say } from "../copy/en-objects.ts";
+import { settingsWords } from "../copy/en-settings.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import type { RowAction } from "../parts/row-actions.tsx";
+
+/** Where an object comes from, and why this node does not use it. */
+export function Origin({ object }: { readonly object: SettingsObject | undefined }): ReactNode {
+  if (object === undefined) return "";
+  return (
+    <span className="stack">
+      <span className="tag">{settingsWords.sources[object.source]}</span>
+      {object.problem !== "" && <small className="wrong">{say.aside(object.problem)}</small>}
+    </span>
+  );
+}
+
+/** Of an object of the database; none for any other. */
+export function objectActions(
+  object: SettingsObject | undefined,
+  change: (object: SettingsObject, close: () => void) => ReactNode,
+): readonly RowAction[] {
+  if (object?.source !== "database") return [];
+  return [
+    { name: say.change, opens: (close) => change(object, close) },
+    { name: say.delete, isDanger: true, opens: (close) => <Delete object={object} onClose={close} /> },
+  ];
+}
+
+interface DeleteParts {
+  readonly object: SettingsObject;
+  readonly onClose: () => void;
+}
+
+function Delete({ object: { kind, name, etag }, onClose }: DeleteParts): ReactNode {
+  const act = async (): Promise<void> => {
+    await call(deleteObject, { kind, name, etag });
+    void forget(listModels, listObjects, listUpstreams);
+  };
+  return (
+    <Confirm title={say.deleteTitle(name)} go={say.delete} failed={say.deleteFailed} act={act} onClose={onClose}>
+      <p>{kind === "upstream" ? say.deleteUpstreamWill : say.deleteModelWill}</p>
+    </Confirm>
+  );
+}

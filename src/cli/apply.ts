@@ -1,0 +1,156 @@
+/** `tollgate apply`: makes the database's upstreams and models agree with a file. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import {
+  type CheckObjectsResponse,
+  type ObjectChange,
+  SettingsObject,
+  SettingsServiceService,
+  SettingsSource,
+} from "../api/index.js";
+import { blockOf } from "../config/yaml-document.js";
+import { type Block, BLOCK_NAMES, idOf, OBJECT_KINDS, type ObjectKind } from "../settings/object.js";
+import type { Connection } from "./connection.js";
+import { connected, type ConnectionOptions, withConnection } from "./connection.js";
+import { CommandFailure } from "./failure.js";
+import { formatTable, print, printable, remark } from "./print.js";
+
+type ApplyOptions = ConnectionOptions & {
+  readonly file: string;
+  readonly label: string;
+  readonly prune?: true;
+  readonly dryRun?: true;
+};
+
+/** What the file wants of one object. */
+interface Step {
+  readonly change: "create" | "update" | "delete" | "keep";
+  readonly kind: ObjectKind;
+  readonly name: string;
+  /** The fields that differ. */
+  readonly fields: readonly string[];
+  readonly block: Block | undefined;
+  readonly etag: string;
+}
+
+/** Of a message without fields: each has its default. */
+const EMPTY = new Uint8Array();
+/** Blocks that make rows, which are not objects. */
+const ROWS = ["accounts", "keys", "alerts"];
+
+export function addApplyCommand(program: Command): void {
+  withConnection(
+    program
+      .command("apply")
+      .description("make the upstreams and models of the database agree with a settings file, in one revision")
+      .requiredOption("-f, --file <file>", "the settings file; ${NAME} in it is a variable of this command")
+      .option("--label <name>", "the label of the objects; apply changes only objects with its label", "apply")
+      .option("--prune", "delete objects with the label that the file does not have")
+      .option("--dry-run", "print the plan and what it would change, and apply nothing")
+      .addHelpText("after", "\nExample:\n  tollgate apply -f tollgate.yaml --dry-run"),
+  ).action(apply);
+}
+
+async function apply(options: ApplyOptions): Promise<void> {
+  const blocks = await blocksIn(options.file);
+  await connected(options, async (connection) => {
+    const steps = await planOf(connection, blocks, options);
+    const changes = await changesOf(steps, options.label);
+    if (!options.json) {
+      const rows = steps.map(({ change, kind, name, fields }) => [change, kind, printable(name), fields.join(", ")]);
+      if (rows.length > 0) print(formatTable(["CHANGE", "KIND", "NAME", "FIELDS"], rows));
+    }
+    const skipped = ROWS.filter((name) => blocks[name] !== undefined);
+    if (skipped.length > 0) remark(`Not applied: ${skipped.join(", ")}. Only upstreams and models are.`);
+    if (changes.length === 0) return remark("Nothing differs.");
+    if (options.dryRun === true) await check(connection, changes);
+    else await commit(connection, changes);
+  });
+}
+
+/** The blocks of the file as plain values. */
+async function blocksIn(file: string): Promise<Block> {
+  // Loaded only here, so that other commands start at once.
+  const { readDocument } = await import("../config/yaml-document.js");
+  const { fromEnvironment } = await import("../config/variable-references.js");
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : ""}`, "usage");
+  }
+  const { root, problems } = readDocument(text, fromEnvironment(process.env));
+  const [first] = problems;
+  if (first !== undefined)
+    throw new CommandFailure(`${file}:${first.line}:${first.column} ${first.path.join(".")} ${first.rule}`, "usage");
+  return blockOf(root);
+}
+
+async function planOf(connection: Connection, blocks: Block, { label, prune }: ApplyOptions): Promise<readonly Step[]> {
+  const { differingFields } = await import("../settings/spec.js");
+  const request = { kind: "", source: SettingsSource.SETTINGS_SOURCE_DATABASE };
+  const { objects } = await connection.call(SettingsServiceService.listObjects, request);
+  const present = new Map(objects.map((object) => [`${object.kind}/${object.name}`, object]));
+  const wanted = OBJECT_KINDS.flatMap((kind) =>
+    Object.entries(blockOf(blocks[BLOCK_NAMES[kind]])).map(([name, block]) => ({ kind, name, block: blockOf(block) })),
+  );
+  const steps = wanted.map(({ kind, name, block }): Step => {
+    const before = present.get(idOf({ kind, name }));
+    if (before === undefined) return { change: "create", kind, name, fields: [], block, etag: "new" };
+    if (before.managedBy !== label) {
+      const owner = before.managedBy === "" ? "made in the console or over the API" : `managed by ${before.managedBy}`;
+      throw new CommandFailure(`the ${kind} ${name} is ${owner}: use its label, or another name`, "failed");
+    }
+    const fields = differingFields(kind, before.spec, block);
+    return { change: fields.length === 0 ? "keep" : "update", kind, name, fields, block, etag: before.etag };
+  });
+  const kept = new Set(wanted.map(idOf));
+  const gone = prune === true ? objects.filter((one) => one.managedBy === label && !kept.has(nameIn(one))) : [];
+  const deleted = gone.map(({ kind, name, etag }): Step => ({
+    change: "delete",
+    kind: kind === "upstream" ? kind : "model",
+    name,
+    fields: [],
+    block: undefined,
+    etag,
+  }));
+  return [...steps, ...deleted];
+}
+
+function nameIn({ kind, name }: SettingsObject): string {
+  return `${kind}/${name}`;
+}
+
+/** What is kept is sent too: whether its secret differs only the gateway knows. */
+async function changesOf(steps: readonly Step[], label: string): Promise<ObjectChange[]> {
+  const { specOfBlock } = await import("../settings/spec.js");
+  return steps
+    .filter(({ change, block }) => change !== "keep" || block?.["api_key"] !== undefined)
+    .map(({ kind, name, block, etag }): ObjectChange => {
+      const object = { ...SettingsObject.decode(EMPTY), kind, name, managedBy: label };
+      if (block === undefined) return { change: { $case: "delete", value: object }, etag };
+      return { change: { $case: "set", value: { ...object, spec: specOfBlock(kind, block) } }, etag };
+    });
+}
+
+async function check(connection: Connection, changes: ObjectChange[]): Promise<void> {
+  const method = SettingsServiceService.checkObjects;
+  const answer = await connection.call(method, { changes });
+  connection.show(method, answer, formatCheck);
+  if (answer.problems.length > 0) throw new CommandFailure("the changes would be refused", "settings");
+}
+
+function formatCheck({ problems, effects }: CheckObjectsResponse): string {
+  const wrong = problems.map(({ kind, name, field, problem }) => `${kind} ${name}: ${field} ${problem}`);
+  const changed = effects.map(({ id, before, after, source }) => {
+    if (after === undefined) return `${id} is no longer served`;
+    return before === undefined ? `${id} is new, ${source}` : `${id} has another price, ${source}`;
+  });
+  return [...wrong, ...changed].map(printable).join("\n") || "No price changes.";
+}
+
+async function commit(connection: Connection, changes: ObjectChange[]): Promise<void> {
+  const method = SettingsServiceService.applyObjects;
+  const answer = await connection.call(method, { changes, revision: 0n });
+  connection.show(method, answer, ({ revision }) => `Revision ${revision} is in force.`);
+}

@@ -1,0 +1,354 @@
+/** The settings objects as operators see and change them: their own forms in the place of the protocol's. */
+import { invalid, required, stale, unknown } from "../api/check.js";
+import {
+  type ApplyObjectsRequest,
+  type CheckObjectsResponse,
+  type ListObjectsRequest,
+  type ListObjectsResponse,
+  type ListRevisionsRequest,
+  type ListRevisionsResponse,
+  type ModelEffect,
+  type ObjectChange,
+  Price,
+  type SettingsObject,
+  SettingsSource,
+  type TestObjectRequest,
+  type TestObjectResponse,
+  type UpdateObjectRequest,
+  type UpstreamFamily,
+} from "../api/index.js";
+import { snakeCase } from "../api/field-name.js";
+import type { Act } from "../audit/act.js";
+import { GatewayError } from "../base/errors.js";
+import type { Settings } from "../config/settings.js";
+import { families } from "../families/index.js";
+import type { ObjectBoard } from "../rpc/call/core.js";
+import type { RouteTable } from "../routing/routing.js";
+import { fieldDifferences } from "../settings/differences.js";
+import {
+  type Block,
+  idOf,
+  isObjectKind,
+  OBJECT_KINDS,
+  type ObjectKind,
+  type ObjectName,
+  type ObjectSet,
+  secretsOf,
+  type SettingsEntry,
+} from "../settings/object.js";
+import type { ObjectEdit, Surroundings } from "../settings/object-set.js";
+import { type MakeEdits, refusalOf, type SettingsObjects } from "../settings/settings-objects.js";
+import { blockOfSpec, specDescriptor, specOfBlock } from "../settings/spec.js";
+import { REVISIONS_MAX } from "../store/settings-scripts.js";
+import type { RouteKeeper } from "./routes.js";
+import type { SoldModel } from "./sold-models.js";
+import type { WireRequest } from "../wire/wire.js";
+
+export interface DatabaseObjectsOptions {
+  readonly objects: SettingsObjects;
+  readonly routes: Pick<RouteKeeper, "prepare" | "tryUpstream">;
+  /** What a model is asked in a test. */
+  readonly testRequest: WireRequest;
+  /** What is served now. */
+  readonly served: () => RouteTable;
+  /** The name of this node's file; empty where it has none. */
+  readonly fileName: string;
+  /** The file in force. */
+  readonly file: () => Settings;
+  /** Why this node does not use an object. */
+  readonly aside: () => ReadonlyMap<string, string>;
+  readonly around: () => Surroundings;
+  /** The settings that would be in force with other objects. */
+  readonly merged: (set: ObjectSet) => Settings;
+  /** Puts the objects in force. */
+  readonly use: () => Promise<void>;
+}
+
+const CHANGES_MAX = 1_000;
+const EFFECTS_MAX = 1_000;
+/** Fields of an object that its spec does not have. A mask that was made of what a body has may name them. */
+const BESIDE_SPEC = new Set(["kind", "name", "managed_by"]);
+const PAGE_DEFAULT = 20;
+const PAGE_MAX = 100;
+const { SETTINGS_SOURCE_DATABASE, SETTINGS_SOURCE_FILE, SETTINGS_SOURCE_ENVIRONMENT, SETTINGS_SOURCE_UPSTREAM } =
+  SettingsSource;
+
+/** What a caller wants of an object that is there, or is not. */
+type Wanted = ObjectEdit & { readonly etag: string };
+
+export class DatabaseObjects implements ObjectBoard {
+  constructor(private readonly options: DatabaseObjectsOptions) {}
+
+  list({ kind, source }: ListObjectsRequest): ListObjectsResponse {
+    const kinds = kind === "" ? OBJECT_KINDS : [kindOf(kind)];
+    const { set } = this.options.objects;
+    const own = [...set.entries.values()].map((entry) => this.#shown(entry));
+    const all = [...own, ...this.#others(set)].filter(
+      (one) => kinds.some((each) => each === one.kind) && (source === 0 || source === one.source),
+    );
+    return { objects: all, revision: BigInt(set.revision) };
+  }
+
+  get(kind: string, name: string): SettingsObject {
+    const entry = this.options.objects.set.entries.get(idOf(nameOf(kind, name)));
+    if (entry === undefined) throw unknown(required("kind", kind), name);
+    return this.#shown(entry);
+  }
+
+  async create(object: SettingsObject | undefined, act: Act): Promise<SettingsObject> {
+    const edit = this.#editOf(object, "new");
+    await this.#commit(() => [edit], act);
+    return this.get(edit.kind, edit.name);
+  }
+
+  async update({ kind, name, object, updateMask = [], etag }: UpdateObjectRequest, act: Act): Promise<SettingsObject> {
+    const named = nameOf(kind, name);
+    if (object?.spec === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "object" });
+    if (object.spec.$case !== named.kind) throw invalid("object", `must have the spec of a ${named.kind}`);
+    const wanted = blockOfSpec(object.spec);
+    const mask = maskOf(named.kind, updateMask, wanted);
+    await this.#commit((set) => {
+      const before = set.entries.get(idOf(named));
+      if (before === undefined) throw unknown(named.kind, named.name);
+      const kept = Object.entries(before.block).filter(([field]) => !mask.includes(field));
+      const given = Object.entries(wanted).filter(([field]) => mask.includes(field));
+      const removed = secretsOf(named.kind).filter((field) => mask.includes(field) && wanted[field] === undefined);
+      const { managedBy } = object;
+      const label = managedBy === "" ? undefined : managedBy;
+      return [{ ...named, block: Object.fromEntries([...kept, ...given]), removed, managedBy: label, etag }];
+    }, act);
+    return this.get(kind, name);
+  }
+
+  async delete(kind: string, name: string, etag: string, act: Act): Promise<void> {
+    const named = nameOf(kind, name);
+    await this.#commit(() => [{ ...named, block: undefined, etag: etag === "" ? "*" : etag }], act);
+  }
+
+  async check(changes: readonly ObjectChange[]): Promise<CheckObjectsResponse> {
+    const { objects, around } = this.options;
+    const edits = this.#editsOf(changes);
+    checkEtags(objects.set, edits, this.#nameInFile);
+    const { set, problems } = objects.judge(edits, around());
+    return { problems: [...problems], effects: problems.length > 0 ? [] : await this.#effects(set) };
+  }
+
+  async test({ object, callModel }: TestObjectRequest): Promise<TestObjectResponse> {
+    const { objects, around, routes, testRequest } = this.options;
+    const edit = this.#editOf(object, "");
+    if (edit.kind !== "upstream") throw invalid("object", "must be an upstream");
+    const { set, problems } = objects.judge([edit], around());
+    if (problems.length > 0) throw refusalOf(problems, [edit]);
+    const usable = objects.usable(around(), await objects.withSecrets(set));
+    const settings = usable.upstreams.find(({ id }) => id === edit.name);
+    if (settings === undefined) throw invalid("object", usable.aside.get(idOf(edit)) ?? "cannot be used on this node");
+    return routes.tryUpstream(settings, callModel, testRequest);
+  }
+
+  families(): readonly UpstreamFamily[] {
+    return families
+      .filter(({ connect }) => connect === undefined)
+      .map((family) => ({
+        name: family.name,
+        baseUrl: family.baseUrl ?? "",
+        needsKey: family.needsKey,
+        keyVariable: family.keyVariable ?? "",
+        listsModels: family.modelsPath !== undefined,
+        selfHosted: family.isSelfHosted === true,
+      }))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  apply({ changes, revision }: ApplyObjectsRequest, act: Act): Promise<number> {
+    const edits = this.#editsOf(changes);
+    return this.#commit(() => edits, act, revision === 0n ? undefined : Number(revision));
+  }
+
+  async revisions({ pageSize, pageToken }: ListRevisionsRequest): Promise<ListRevisionsResponse> {
+    if (pageSize < 0) throw invalid("page_size", "must not be below 0");
+    const size = Math.min(pageSize || PAGE_DEFAULT, PAGE_MAX);
+    const before = pageToken === "" ? Number.MAX_SAFE_INTEGER : Number(pageToken);
+    if (!Number.isSafeInteger(before)) throw invalid("page_token", "is not the next_page_token of an earlier response");
+    const rows = await this.options.objects.revisions(before, size + 1);
+    const shown = rows.slice(0, size).map(({ revision, createTimeMs, actor, changed }) => ({
+      revision: BigInt(revision),
+      createTime: new Date(createTimeMs),
+      actor,
+      differences: changed.flatMap(fieldDifferences),
+    }));
+    const last = rows.length > size ? shown.at(-1) : undefined;
+    return { revisions: shown, nextPageToken: last === undefined ? "" : String(last.revision) };
+  }
+
+  async restore(revision: number, act: Act): Promise<number> {
+    if (revision === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "revision" });
+    const makeEdits = await this.options.objects.restoring(revision, REVISIONS_MAX);
+    return this.#commit((set) => makeEdits(set).map((edit) => Object.assign(edit, { etag: "" })), act);
+  }
+
+  /** Commits, and puts it in force here before the answer: the next request of the same client finds it. */
+  async #commit(makeEdits: (set: ObjectSet) => readonly Wanted[], act: Act, revision?: number): Promise<number> {
+    const { objects, around, use } = this.options;
+    const make: MakeEdits = (set) => {
+      const edits = makeEdits(set);
+      checkEtags(set, edits, this.#nameInFile);
+      return edits;
+    };
+    const before = objects.set;
+    const set = await objects.commit(make, around, { act, revision });
+    if (set !== before) await use();
+    return set.revision;
+  }
+
+  #editsOf(changes: readonly ObjectChange[]): readonly Wanted[] {
+    if (changes.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "changes" });
+    if (changes.length > CHANGES_MAX) throw invalid("changes", `must be at most ${CHANGES_MAX}`);
+    const edits = changes.map(({ change, etag }): Wanted => {
+      if (change?.$case === "set") return this.#editOf(change.value, etag);
+      if (change?.$case !== "delete") throw invalid("changes", "must each have set or delete");
+      const { kind, name, spec } = change.value;
+      return { ...nameOf(kind || (spec?.$case ?? ""), name), block: undefined, etag: etag === "" ? "*" : etag };
+    });
+    const twice = edits.find((edit, index) => edits.slice(0, index).some((other) => idOf(other) === idOf(edit)));
+    if (twice !== undefined) throw invalid("changes", `name the ${twice.kind} ${twice.name} twice`);
+    return edits;
+  }
+
+  #editOf(object: SettingsObject | undefined, etag: string): Wanted {
+    if (object?.spec === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "object.spec" });
+    const { spec, kind, name, managedBy } = object;
+    if (kind !== "" && kind !== spec.$case) throw invalid("kind", `must be ${spec.$case}, as the spec says`);
+    const label = managedBy === "" ? undefined : managedBy;
+    return { ...nameOf(spec.$case, name), block: blockOfSpec(spec), managedBy: label, etag };
+  }
+
+  /** Where this node's file has an object of this name; undefined where it has none. */
+  readonly #nameInFile = ({ kind, name }: ObjectName): string | undefined => {
+    const { upstreams, models } = this.options.file();
+    const isThere = (kind === "upstream" ? upstreams : models).some(({ id }) => id === name);
+    return isThere ? this.options.fileName : undefined;
+  };
+
+  #shown(entry: SettingsEntry): SettingsObject {
+    const { kind, name, block, secrets, unopened, managedBy, createTimeMs, updateTimeMs, revision } = entry;
+    const set = secretsOf(kind).filter(
+      (field) => secrets[field] !== undefined || block[field] !== undefined || unopened !== undefined,
+    );
+    return {
+      spec: specOfBlock(kind, block),
+      kind,
+      name,
+      source: SETTINGS_SOURCE_DATABASE,
+      etag: String(revision),
+      secretsSet: set,
+      problem: this.options.aside().get(idOf(entry)) ?? "",
+      managedBy,
+      createTime: new Date(createTimeMs),
+      updateTime: new Date(updateTimeMs),
+      revision: BigInt(revision),
+    };
+  }
+
+  /** What this node has from elsewhere, by name. */
+  #others(set: ObjectSet): readonly SettingsObject[] {
+    const { file, served } = this.options;
+    const { upstreams, models } = file();
+    const { upstreams: servedUpstreams, models: servedModels } = served();
+    const shown = (kind: ObjectKind, name: string, source: SettingsSource): SettingsObject => {
+      const isBehind = set.entries.has(idOf({ kind, name }));
+      const problem = isBehind ? "the database has an object of this name, which is in force instead" : "";
+      return { ...EMPTY, kind, name, source, problem };
+    };
+    const ofFile = [
+      ...upstreams.map(({ id }) => shown("upstream", id, SETTINGS_SOURCE_FILE)),
+      ...models.map(({ id }) => shown("model", id, SETTINGS_SOURCE_FILE)),
+    ];
+    const known = new Set([...set.entries.keys(), ...ofFile.map((one) => `${one.kind}/${one.name}`)]);
+    const rest = (kind: ObjectKind, names: Iterable<string>, source: SettingsSource): readonly SettingsObject[] =>
+      [...names].filter((name) => !known.has(idOf({ kind, name }))).map((name) => shown(kind, name, source));
+    return [
+      ...ofFile,
+      ...rest("upstream", servedUpstreams.keys(), SETTINGS_SOURCE_ENVIRONMENT),
+      ...rest("model", servedModels.keys(), SETTINGS_SOURCE_UPSTREAM),
+    ];
+  }
+
+  /** What becomes of models where a set comes into force: their prices, and which come or go. */
+  async #effects(set: ObjectSet): Promise<ModelEffect[]> {
+    const { routes, merged, served, objects } = this.options;
+    const prepared = await routes.prepare(merged(set));
+    prepared.discard();
+    const after = new Map(prepared.sold.map((sold) => [sold.id, sold]));
+    const before = served().models;
+    const named = [...objects.set.entries.values(), ...set.entries.values()].filter(({ kind }) => kind === "model");
+    const ids = [...new Set(named.map(({ name }) => name))].sort();
+    return ids
+      .map((id) => effectOf(id, before.get(id)?.price, after.get(id)))
+      .filter((effect) => !isSamePrice(effect.before, effect.after))
+      .slice(0, EFFECTS_MAX);
+  }
+}
+
+const EMPTY: SettingsObject = {
+  spec: undefined,
+  kind: "",
+  name: "",
+  source: SETTINGS_SOURCE_FILE,
+  etag: "",
+  secretsSet: [],
+  problem: "",
+  managedBy: "",
+  createTime: undefined,
+  updateTime: undefined,
+  revision: 0n,
+};
+
+function effectOf(id: string, before: Price | undefined, sold: SoldModel | undefined): ModelEffect {
+  return { id, before, after: sold?.price, source: sold?.source ?? "", losses: sold?.losses ?? [] };
+}
+
+function isSamePrice(one: Price | undefined, other: Price | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return Buffer.compare(Price.encode(one).finish(), Price.encode(other).finish()) === 0;
+}
+
+function kindOf(kind: string): ObjectKind {
+  if (isObjectKind(required("kind", kind))) return kind as ObjectKind;
+  throw invalid("kind", `must be one of ${OBJECT_KINDS.join(", ")}`);
+}
+
+function nameOf(kind: string, name: string): ObjectName {
+  return { kind: kindOf(kind), name: required("name", name) };
+}
+
+/** The fields of a spec that a mask names. One that is empty, or that names the spec, is the fields that are given. */
+function maskOf(kind: ObjectKind, paths: readonly string[], given: Block): readonly string[] {
+  const known = specDescriptor(kind).fields.map(({ name }) => name);
+  const named = paths.map(snakeCase).filter((path) => !BESIDE_SPEC.has(path));
+  if (named.every((path) => path === kind)) return Object.keys(given);
+  const wrong = named.find((path) => !known.includes(path));
+  if (wrong === undefined) return named;
+  throw invalid("update_mask", `must name fields of the ${kind}: ${known.join(", ")}; "${wrong}" is none`);
+}
+
+/** Throws where an edit finds another object than its caller read, or one where there must be none. */
+function checkEtags(
+  set: ObjectSet,
+  edits: readonly Wanted[],
+  nameInFile: (named: ObjectName) => string | undefined,
+): void {
+  for (const edit of edits) {
+    const { kind, name, etag, block } = edit;
+    const before = set.entries.get(idOf(edit));
+    const place = before === undefined && block !== undefined ? nameInFile(edit) : undefined;
+    if (place !== undefined || (etag === "new" && before !== undefined))
+      throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", {
+        kind,
+        id: name,
+        problem: `in ${place ?? "the database"}`,
+      });
+    if (etag === "" || etag === "new") continue;
+    if (before === undefined) throw unknown(kind, name);
+    if (etag !== "*" && etag !== String(before.revision)) throw stale(kind, name);
+  }
+}

@@ -1,0 +1,220 @@
+/** A set of objects: what changes make of it, and what is wrong with it. Pure. */
+import { checkBlocks } from "../config/blocks.js";
+import { formatPath } from "../config/file.js";
+import type { KnownFamily, OutsideUpstreams } from "../config/references.js";
+import { destinationOf, secretFieldAt } from "../config/secret-fields.js";
+import { parseReference, referenceProblem } from "../config/secret-reference.js";
+import { keyFileProblem, takesFromMachine } from "../config/taken.js";
+import type { Settings } from "../config/settings.js";
+import { blockOf, type Path, type RawValue } from "../config/yaml-document.js";
+import {
+  type Block,
+  BLOCK_NAMES,
+  idOf,
+  OBJECT_KINDS,
+  type ObjectKind,
+  type ObjectName,
+  type ObjectSet,
+  secretsOf,
+  type SettingsEntry,
+} from "./object.js";
+
+/** A change of one object. */
+export interface ObjectEdit extends ObjectName {
+  /** The whole block that it has then, with secrets where these are new. Undefined: it is deleted. */
+  readonly block: Block | undefined;
+  /** Secret fields that have no value any more. Others that the block lacks keep theirs. */
+  readonly removed?: readonly string[];
+  readonly managedBy?: string | undefined;
+}
+
+/** What is wrong with an object. */
+export interface ObjectProblem extends ObjectName {
+  /** Such as `targets[0].upstream`. Empty: the whole object. */
+  readonly field: string;
+  /** The end of a sentence about the field. */
+  readonly problem: string;
+}
+
+/** What objects are judged by. */
+export interface Surroundings {
+  readonly families: readonly KnownFamily[];
+  /** Upstreams from elsewhere that models may name. */
+  readonly outside: OutsideUpstreams;
+  /** Beginnings of references that are allowed. */
+  readonly sources: readonly string[];
+}
+
+export interface EditedSet {
+  readonly set: ObjectSet;
+  /** What is wrong with the edits themselves; the set as a whole is judged by `checkSet`. */
+  readonly problems: readonly ObjectProblem[];
+}
+
+const KEPT_RULE =
+  "must be given again: the secret belongs to another address or another kind of upstream, and is not sent to this one";
+/** Stands for a secret that is there and cannot be read here. */
+const UNOPENED = "sealed";
+const MACHINE_RULE =
+  "is missing: without it the identity of the gateway's machine is used, which only a settings file may do";
+
+/** The set after some edits, as the revision that comes next. Objects that an edit leaves as they are keep theirs. */
+export function edited(set: ObjectSet, edits: readonly ObjectEdit[], nowMs: number): EditedSet {
+  const revision = set.revision + 1;
+  const entries = new Map(set.entries);
+  const problems: ObjectProblem[] = [];
+  for (const edit of edits) {
+    const before = set.entries.get(idOf(edit));
+    if (edit.block === undefined) {
+      entries.delete(idOf(edit));
+      continue;
+    }
+    const after = entryOf(edit, edit.block, before, (field, problem) =>
+      problems.push({ kind: edit.kind, name: edit.name, field, problem }),
+    );
+    if (before !== undefined && isSame(before, after)) continue;
+    entries.set(idOf(edit), { ...after, createTimeMs: before?.createTimeMs ?? nowMs, updateTimeMs: nowMs, revision });
+  }
+  return { set: { revision, entries }, problems: [...problems, ...stillNamed(set, entries, edits)] };
+}
+
+type Written = Omit<SettingsEntry, "createTimeMs" | "updateTimeMs" | "revision">;
+
+function entryOf(
+  { kind, name, removed = [], managedBy }: ObjectEdit,
+  wanted: Block,
+  before: SettingsEntry | undefined,
+  refuse: (field: string, problem: string) => void,
+): Written {
+  const block: Record<string, RawValue> = { ...wanted };
+  const secrets: Record<string, string> = {};
+  let unopened: Uint8Array | undefined;
+  for (const field of secretsOf(kind)) {
+    const value = block[field];
+    if (typeof value === "string" && parseReference(value) !== undefined) continue;
+    delete block[field];
+    if (typeof value === "string") secrets[field] = value;
+    if (value !== undefined || before === undefined || removed.includes(field)) continue;
+    const kept = before.secrets[field] ?? before.block[field];
+    unopened = before.unopened;
+    if (kept === undefined) continue;
+    if (destination(kind, name, before.block, field) !== destination(kind, name, wanted, field)) {
+      refuse(field, KEPT_RULE);
+    } else if (before.secrets[field] === undefined) block[field] = kept;
+    else secrets[field] = before.secrets[field];
+  }
+  return { kind, name, block, secrets, unopened, managedBy: managedBy ?? before?.managedBy ?? "" };
+}
+
+/** Who gets to see a secret. */
+function destination(kind: ObjectKind, name: string, block: Block, field: string): string {
+  const path = [BLOCK_NAMES[kind], name, field];
+  const secret = secretFieldAt(path);
+  const root = { [BLOCK_NAMES[kind]]: { [name]: { ...block } } };
+  return secret === undefined ? "" : destinationOf(root, path, secret);
+}
+
+function isSame(before: Written, after: Written): boolean {
+  const said = ({ block, secrets, managedBy }: Written): string =>
+    JSON.stringify([sorted(block), sorted(secrets), managedBy]);
+  return before.unopened === after.unopened && said(before) === said(after);
+}
+
+/** A value in which the order of names says nothing. */
+export function sorted(value: RawValue): RawValue {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object") return value;
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  return Object.fromEntries(
+    entries.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([name, one]) => [name, sorted(one)]),
+  );
+}
+
+/** An upstream that models still name is not deleted: the models are named instead of refused. */
+function stillNamed(
+  set: ObjectSet,
+  entries: ReadonlyMap<string, SettingsEntry>,
+  edits: readonly ObjectEdit[],
+): readonly ObjectProblem[] {
+  return edits.flatMap((edit): ObjectProblem[] => {
+    const isGone = edit.block === undefined && edit.kind === "upstream" && set.entries.has(idOf(edit));
+    const models = isGone ? modelsOn(entries, edit.name) : [];
+    if (models.length === 0) return [];
+    const problem = `is named by ${models.length === 1 ? "the model" : "the models"} ${models.join(", ")}: change or delete ${models.length === 1 ? "it" : "them"} first`;
+    return [{ kind: edit.kind, name: edit.name, field: "", problem }];
+  });
+}
+
+/** The models whose targets name an upstream. */
+function modelsOn(entries: ReadonlyMap<string, SettingsEntry>, upstream: string): readonly string[] {
+  return [...entries.values()]
+    .filter(({ kind, block }) => kind === "model" && targetsOf(block).includes(upstream))
+    .map(({ name }) => name);
+}
+
+function targetsOf(block: Block): readonly RawValue[] {
+  const targets = block["targets"];
+  return Array.isArray(targets) ? targets.map((target) => blockOf(target)["upstream"]) : [];
+}
+
+/** A set that was read by the schema. */
+export interface CheckedSet {
+  /** Undefined where anything is wrong. */
+  readonly settings: Settings | undefined;
+  readonly problems: readonly ObjectProblem[];
+}
+
+/**
+ * Judges a whole set. `secretOf` gives what a reference stands for; by default the reference stands for itself, since a
+ * set is valid whether its secrets can be had here or not.
+ */
+export function checkSet(
+  entries: Iterable<SettingsEntry>,
+  { families, outside, sources }: Surroundings,
+  secretOf: (reference: string) => string = (reference) => reference,
+): CheckedSet {
+  const root: Record<string, Record<string, RawValue>> = {};
+  const problems: ObjectProblem[] = [];
+  for (const { kind, name, block, secrets, unopened } of entries) {
+    const whole: Record<string, RawValue> = { ...block, ...secrets };
+    for (const field of secretsOf(kind)) {
+      if (unopened !== undefined) whole[field] ??= UNOPENED;
+      const refused = secretProblem(kind, whole, field, families, sources);
+      if (refused !== undefined) problems.push({ kind, name, field, problem: refused });
+      const reference = block[field];
+      if (typeof reference === "string") whole[field] = secretOf(reference);
+    }
+    (root[BLOCK_NAMES[kind]] ??= {})[name] = whole;
+  }
+  const checked = checkBlocks(root, families, outside);
+  const told = new Set(problems.map(({ kind, name, field }) => JSON.stringify([kind, name, field])));
+  for (const { path, rule } of checked.problems) {
+    const problem = { ...placeOf(path), problem: rule };
+    const place = JSON.stringify([problem.kind, problem.name, problem.field]);
+    // Of several at one value the first says enough.
+    if (!told.has(place)) problems.push(problem);
+    told.add(place);
+  }
+  return { settings: problems.length === 0 ? checked.settings : undefined, problems };
+}
+
+function placeOf([block, name, ...rest]: Path): ObjectName & { readonly field: string } {
+  const kind = OBJECT_KINDS.find((one) => BLOCK_NAMES[one] === block) ?? "model";
+  return { kind, name: String(name ?? ""), field: formatPath(rest) };
+}
+
+/** What is wrong with a secret of an object, which only a settings file written by hand may say. */
+function secretProblem(
+  kind: ObjectKind,
+  block: Block,
+  field: string,
+  families: readonly KnownFamily[],
+  sources: readonly string[],
+): string | undefined {
+  const family = kind === "upstream" ? families.find(({ name }) => name === block["family"]) : undefined;
+  const value = block[field];
+  if (typeof value !== "string") return family !== undefined && takesFromMachine(family) ? MACHINE_RULE : undefined;
+  const reference = parseReference(value);
+  if (reference === undefined) return keyFileProblem(value, family);
+  return referenceProblem(reference, sources);
+}

@@ -1,0 +1,66 @@
+/** Settings objects: the kinds that there are, and what is kept of each. */
+import { SECRET_FIELDS } from "../config/secret-fields.js";
+import type { RawValue } from "../config/yaml-document.js";
+
+/** A kind of object. Its blocks stand in a settings file under the plural name. */
+export type ObjectKind = "upstream" | "model";
+
+export const BLOCK_NAMES: Readonly<Record<ObjectKind, string>> = { upstream: "upstreams", model: "models" };
+export const OBJECT_KINDS = Object.keys(BLOCK_NAMES) as readonly ObjectKind[];
+
+/** What a settings file has below the name of an object: every scalar is its own text. */
+export type Block = Readonly<Record<string, RawValue>>;
+
+export interface ObjectName {
+  readonly kind: ObjectKind;
+  readonly name: string;
+}
+
+/** An object of the database. */
+export interface SettingsEntry extends ObjectName {
+  /** Its block. A secret in it is a reference, such as `env:OPENAI_API_KEY`. */
+  readonly block: Block;
+  /** The secrets that were written themselves, by their fields. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Its secrets as they are stored, where this node cannot open them: they were sealed under another root secret. */
+  readonly unopened: Uint8Array | undefined;
+  /** The label of the tool that manages it; empty where none does. */
+  readonly managedBy: string;
+  readonly createTimeMs: number;
+  readonly updateTimeMs: number;
+  /** The revision that changed it last: its etag. */
+  readonly revision: number;
+}
+
+/** The objects of the database after a revision, by `idOf`. */
+export interface ObjectSet {
+  readonly revision: number;
+  readonly entries: ReadonlyMap<string, SettingsEntry>;
+}
+
+export const NO_OBJECTS: ObjectSet = { revision: 0, entries: new Map() };
+
+/** What tells an object from all others, such as `model/gpt-4o`. */
+export function idOf({ kind, name }: ObjectName): string {
+  return `${kind}/${name}`;
+}
+
+export function isObjectKind(text: string): text is ObjectKind {
+  return Object.hasOwn(BLOCK_NAMES, text);
+}
+
+const SECRETS: Readonly<Record<ObjectKind, readonly string[]>> = {
+  upstream: secretsBelow("upstream"),
+  model: secretsBelow("model"),
+};
+
+/** The fields of a kind that hold secrets. */
+export function secretsOf(kind: ObjectKind): readonly string[] {
+  return SECRETS[kind];
+}
+
+function secretsBelow(kind: ObjectKind): readonly string[] {
+  return SECRET_FIELDS.flatMap(({ pattern: [block, , field, ...rest] }) =>
+    block === BLOCK_NAMES[kind] && field !== undefined && rest.length === 0 ? [field] : [],
+  );
+}

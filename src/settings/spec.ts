@@ -1,0 +1,92 @@
+/** Between the typed spec of an object, as the protocol has it, and its block, as a settings file has it. */
+import {
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  ScalarType,
+  toBinary,
+  toJson,
+} from "@bufbuild/protobuf";
+import { messageIn } from "../api/descriptors.js";
+import { ModelSpec, type SettingsObject, UpstreamSpec } from "../api/index.js";
+import { blockOf, type RawValue } from "../config/yaml-document.js";
+import { type Block, type ObjectKind, secretsOf } from "./object.js";
+import { sorted } from "./object-set.js";
+
+const FILE = "tollgate/v1/settings_object.proto";
+const NAMES: Readonly<Record<ObjectKind, string>> = {
+  upstream: "tollgate.v1.UpstreamSpec",
+  model: "tollgate.v1.ModelSpec",
+};
+/** Where a file may write one word instead of a block: how the message says it. */
+const WORDS: Readonly<Record<string, (word: string) => Record<string, RawValue>>> = {
+  "tollgate.v1.PriceSpec": (word) => ({ [word]: "true" }),
+  "tollgate.v1.RateSpec": (word) => ({ usd: word }),
+};
+const FREE = "free";
+
+export type Spec = NonNullable<SettingsObject["spec"]>;
+
+export function specDescriptor(kind: ObjectKind): DescMessage {
+  return messageIn(FILE, NAMES[kind]);
+}
+
+/** The block that says what a spec says. Fields that are not set are not in it. */
+export function blockOfSpec(spec: Spec): Block {
+  const desc = specDescriptor(spec.$case);
+  const bytes = spec.$case === "upstream" ? UpstreamSpec.encode(spec.value) : ModelSpec.encode(spec.value);
+  return blockOf(textOf(toJson(desc, fromBinary(desc, bytes.finish()), { useProtoFieldName: true })));
+}
+
+/** The spec that says what a valid block says. */
+export function specOfBlock(kind: ObjectKind, block: Block): Spec {
+  const desc = specDescriptor(kind);
+  const bytes = toBinary(desc, fromJson(desc, jsonOf(desc, block), { ignoreUnknownFields: true }));
+  return kind === "upstream"
+    ? { $case: kind, value: UpstreamSpec.decode(bytes) }
+    : { $case: kind, value: ModelSpec.decode(bytes) };
+}
+
+/** Every scalar as its text. A price that is nothing but free is the word. */
+function textOf(json: JsonValue): RawValue {
+  if (Array.isArray(json)) return json.map(textOf);
+  if (typeof json !== "object" || json === null) return String(json);
+  const entries = Object.entries(json);
+  if (entries.length === 1 && json[FREE] === true) return FREE;
+  return Object.fromEntries(entries.map(([name, value]) => [name, textOf(value)]));
+}
+
+function jsonOf(desc: DescMessage, value: RawValue): JsonValue {
+  const said = typeof value === "string" ? (WORDS[desc.typeName]?.(value) ?? {}) : blockOf(value);
+  return Object.fromEntries(
+    desc.fields.flatMap((field) => {
+      const own = said[field.name];
+      return own === undefined ? [] : [[field.name, jsonOfField(field, own)]];
+    }),
+  );
+}
+
+function jsonOfField(field: DescField, value: RawValue): JsonValue {
+  const each = (one: RawValue): JsonValue => {
+    if (field.message !== undefined) return jsonOf(field.message, one);
+    return field.scalar === ScalarType.BOOL ? one === "true" : String(one);
+  };
+  if (field.fieldKind === "list") return (Array.isArray(value) ? value : []).map(each);
+  if (field.fieldKind === "map")
+    return Object.fromEntries(Object.entries(blockOf(value)).map(([name, one]) => [name, each(one)]));
+  return each(value);
+}
+
+/**
+ * The fields in which a block says something else than a spec. A field that is left out says its default, and a secret
+ * that a spec does not show differs in nothing.
+ */
+export function differingFields(kind: ObjectKind, spec: Spec | undefined, block: Block): readonly string[] {
+  const before = spec === undefined ? {} : blockOfSpec(spec);
+  const after = blockOfSpec(specOfBlock(kind, block));
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  for (const name of secretsOf(kind)) if (before[name] === undefined) names.delete(name);
+  return [...names].filter((name) => JSON.stringify(sorted(before[name])) !== JSON.stringify(sorted(after[name])));
+}

@@ -1,0 +1,145 @@
+/** An operator adds an upstream and its models by a form, tests it, sells a model at another price, and takes both away. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type FakeVendor, startFakeVendor } from "../../support/fake-vendor.js";
+import { joinWorld, type World } from "./world.js";
+
+const KEY = "fake-credential-of-a-form";
+let world: World;
+let vendor: FakeVendor;
+/** Another one for each store and each run, since all files share a gateway. */
+const UPSTREAM = "by-form";
+const MODEL = "gpt-4o-mini";
+
+beforeAll(async () => {
+  vendor = await startFakeVendor(KEY);
+  world = await joinWorld("forms", 0);
+});
+afterAll(async () => {
+  await world.close();
+  await vendor.close();
+});
+
+/** Counts what a hand does. */
+class Hand {
+  acts = 0;
+  constructor(private readonly page: Page) {}
+
+  async click(name: string | RegExp, role: "button" | "link" | "checkbox" = "button"): Promise<void> {
+    this.acts += 1;
+    await this.page
+      .getByRole(role, { name, exact: typeof name === "string" })
+      .first()
+      .click();
+  }
+}
+
+async function fillAddress(page: Page): Promise<void> {
+  await page.getByLabel("Provider or server").selectOption("openai-compatible");
+  await page.getByLabel("Name", { exact: true }).fill(UPSTREAM);
+  await page.getByLabel("API key").fill(KEY);
+  await page.getByLabel("Base URL").fill(vendor.url);
+}
+
+test("an upstream is connected, a model is added at a price, and the next request is served", async () => {
+  const page = await world.open("/admin/upstreams");
+  const hand = new Hand(page);
+  await hand.click("Add an upstream");
+  await fillAddress(page);
+  await hand.click("Connect");
+  await page.getByText("The list has 2 models.").waitFor();
+  await hand.click("Save");
+  await page.getByRole("row", { name: new RegExp(`${UPSTREAM} .*not yet tested`) }).waitFor();
+
+  await world.go(page, "/admin/models");
+  await hand.click("Add a model");
+  await page.getByLabel("Name", { exact: true }).fill("acme/by-form");
+  await page.getByLabel("Upstream", { exact: true }).selectOption(UPSTREAM);
+  await page.getByLabel("Name at the upstream").fill(MODEL);
+  await page.getByLabel("Price", { exact: true }).selectOption("own");
+  await page.getByLabel("Input, USD per million tokens").fill("1");
+  await page.getByLabel("Output, USD per million tokens").fill("2");
+  await page.getByLabel("Maximum output tokens").fill("1000");
+  await hand.click("What would change?");
+  await page.getByText("acme/by-form is new").waitFor();
+  await hand.click("Save");
+  await page.getByRole("row", { name: /acme\/by-form/ }).waitFor();
+  expect(hand.acts).toBeLessThanOrEqual(15);
+
+  const { secret } = await world.api<{ secret: string }>("/api/v1/keys", { account_id: world.account, settings: {} });
+  await world.api(`/api/v1/accounts/${world.account}:credit`, { amount: "1.00", credit_id: `form-${world.account}` });
+  const answer = await fetch(`${world.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "acme/by-form", messages: [{ role: "user", content: "hello" }], max_tokens: 5 }),
+  });
+  expect(await answer.text()).toContain("yes");
+  expect(vendor.seen.at(-1)).toBe(KEY);
+  await page.context().close();
+});
+
+test("a price is changed with its effect shown, and the upstream is tested, drained and brought back", async () => {
+  const page = await world.open("/admin/models");
+  const hand = new Hand(page);
+  const row = page.getByRole("row", { name: /acme\/by-form/ });
+  hand.acts += 1;
+  await row.getByRole("button", { name: "Change" }).click();
+  await page.getByLabel("Input, USD per million tokens").fill("3");
+  await hand.click("What would change?");
+  await page.getByText(/acme\/by-form: .* becomes .*3/).waitFor();
+  await hand.click("Save");
+  await row.getByText("3.00").waitFor();
+  expect(hand.acts).toBeLessThanOrEqual(5);
+
+  await world.go(page, "/admin/upstreams");
+  const upstream = page.getByRole("row", { name: new RegExp(UPSTREAM) });
+  await upstream.getByRole("button", { name: "Test" }).click();
+  await upstream.getByText("The upstream answers.").waitFor();
+  await upstream.getByText("healthy").waitFor();
+  await upstream.getByRole("button", { name: "Drain" }).click();
+  await upstream.getByText("drained").waitFor();
+  await upstream.getByRole("button", { name: "End the drain" }).click();
+  await upstream.getByText("healthy").waitFor();
+  expect(await page.content()).not.toContain(KEY);
+  await page.context().close();
+});
+
+test("a rotated key is typed once, and a refused one is named before it is saved", async () => {
+  const page = await world.open("/admin/upstreams");
+  const hand = new Hand(page);
+  const row = page.getByRole("row", { name: new RegExp(UPSTREAM) });
+  vendor.accept("rotated-credential-of-a-form");
+  hand.acts += 1;
+  await row.getByRole("button", { name: "Change" }).click();
+  await page.getByLabel("API key").fill("rotated-credential-of-a-form");
+  await hand.click("Connect");
+  await page.getByText("The list has 2 models.").waitFor();
+  await hand.click("Save");
+  await page.getByRole("heading", { name: `Change ${UPSTREAM}` }).waitFor({ state: "detached" });
+  expect(hand.acts).toBeLessThanOrEqual(4);
+  await row.getByRole("button", { name: "Test" }).click();
+  await row.getByText("The upstream answers.").waitFor();
+  expect(vendor.seen.at(-1)).toBe("rotated-credential-of-a-form");
+  await page.context().close();
+});
+
+test("an upstream that a model names stays, and says by which; both go one after the other", async () => {
+  const page = await world.open("/admin/upstreams");
+  const row = page.getByRole("row", { name: new RegExp(UPSTREAM) });
+  await row.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("is named by the model acme/by-form").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await world.go(page, "/admin/models");
+  await page
+    .getByRole("row", { name: /acme\/by-form/ })
+    .getByRole("button", { name: "Delete" })
+    .click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("row", { name: /acme\/by-form/ }).waitFor({ state: "detached" });
+  await world.go(page, "/admin/upstreams");
+  await row.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
+  await page.context().close();
+});

@@ -1,0 +1,65 @@
+/** What edits make of a set of objects, and what is wrong with one. */
+import { expect, test } from "vitest";
+import { checkSet, edited, type ObjectEdit } from "../../src/settings/object-set.js";
+import { AROUND, edit, entryIn, model, setOf, upstream } from "./fixtures.js";
+
+const BASE = setOf(upstream("vendor"), model("fast", "vendor"));
+const problemsOf = (...edits: readonly ObjectEdit[]): readonly string[] => {
+  const { set, problems } = edited(BASE, edits, 1);
+  return [...problems, ...checkSet(set.entries.values(), AROUND).problems].map(
+    ({ kind, name, field, problem }) => `${kind} ${name} ${field}: ${problem}`,
+  );
+};
+
+test("a valid set has no problem, and an edit that says the same changes nothing", () => {
+  expect(checkSet(BASE.entries.values(), AROUND).problems).toEqual([]);
+  const { set } = edited(BASE, [model("fast", "vendor")], 5);
+  expect(entryIn(set, "model", "fast")).toBe(entryIn(BASE, "model", "fast"));
+});
+
+test("a secret stays where its address stays, and is asked for where it does not", () => {
+  const quiet = edited(BASE, [edit("upstream", "vendor", { family: "openai", unknown_members: "refuse" })], 1);
+  expect(quiet.problems).toEqual([]);
+  expect(entryIn(quiet.set, "upstream", "vendor")?.secrets).toEqual({ api_key: "sk-of-a-test" });
+  expect(problemsOf(edit("upstream", "vendor", { family: "openai", base_url: "http://elsewhere/v1" }))[0]).toContain(
+    "upstream vendor api_key: must be given again",
+  );
+  expect(problemsOf(edit("upstream", "vendor", { family: "mistral" }))[0]).toContain("must be given again");
+});
+
+test("a reference is kept by the same rule, and only one that the start allows is taken", () => {
+  expect(problemsOf(upstream("vendor", { api_key: "env:ALLOWED_KEY" }))).toEqual([]);
+  expect(problemsOf(upstream("vendor", { api_key: "env:OTHER" }))[0]).toContain("TOLLGATE_SECRET_SOURCES");
+  expect(problemsOf(upstream("vendor", { api_key: "env:TOLLGATE_SECRET" }))[0]).toContain("the gateway's own");
+  expect(problemsOf(upstream("vendor", { api_key: "file:relative" }))[0]).toContain("absolute path");
+  expect(problemsOf(upstream("vendor", { api_key: "file:/run/../etc/passwd" }))[0]).toContain("absolute path");
+  const referred = setOf(upstream("vendor", { api_key: "env:ALLOWED_KEY" }));
+  const moved = edited(referred, [edit("upstream", "vendor", { family: "openai", base_url: "http://elsewhere" })], 1);
+  expect(moved.problems[0]?.problem).toContain("must be given again");
+});
+
+test("only a file may let the gateway's machine speak for itself, or name a file of a key", () => {
+  expect(problemsOf(edit("upstream", "cloud", { family: "bedrock" }))[0]).toContain(
+    "identity of the gateway's machine",
+  );
+  expect(problemsOf(edit("upstream", "cloud", { family: "vertex", api_key: "/etc/key.json" }))[0]).toContain(
+    "the key itself",
+  );
+});
+
+test("an upstream that a model names is not deleted, and both together are", () => {
+  expect(problemsOf(edit("upstream", "vendor", undefined))[0]).toBe(
+    "upstream vendor : is named by the model fast: change or delete it first",
+  );
+  expect(problemsOf(edit("upstream", "vendor", undefined), edit("model", "fast", undefined))).toEqual([]);
+});
+
+test("a problem names the object and its field, as a file's check would, with the nearest name", () => {
+  expect(problemsOf(model("slow", "vendr"))).toEqual([
+    'model slow targets[0].upstream: must name one of the upstreams; "vendr" is none; did you mean "vendor"?',
+  ]);
+  expect(problemsOf(model("slow", "vendor", { pric: "1" }))).toEqual([
+    'model slow pric: is not known here; did you mean "price"?',
+  ]);
+  expect(problemsOf(edit("upstream", "Vendor", { family: "openai", api_key: "x" }))[0]).toContain("must be named by");
+});
