@@ -22,6 +22,9 @@ const root = createRootRoute({
   search: { middlewares: [retainSearchParams(["account"])] },
 });
 
+/** The forms that a page of the operator opens. */
+const FORMS = ["account", "model", "upstream"] as const;
+
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
@@ -161,7 +164,7 @@ const accounts = createRoute({
     late(() => import("./admin/accounts.tsx")),
     "Accounts",
   ),
-  validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
+  validateSearch: (given: Given) => present({ page: textIn(given, "page"), form: wordIn(given, "form", FORMS) }),
 });
 
 const account = createRoute({
@@ -180,7 +183,7 @@ const upstreams = createRoute({
     late(() => import("./admin/upstreams.tsx")),
     "Upstreams",
   ),
-  validateSearch: (given: Given) => present({ form: wordIn(given, "form", ["upstream"]) }),
+  validateSearch: (given: Given) => present({ form: wordIn(given, "form", FORMS) }),
 });
 
 const ledger = createRoute({
@@ -298,7 +301,7 @@ const prices = createRoute({
     late(() => import("./admin/prices.tsx")),
     "Prices",
   ),
-  validateSearch: (given: Given) => present({ form: wordIn(given, "form", ["model"]) }),
+  validateSearch: (given: Given) => present({ form: wordIn(given, "form", FORMS) }),
 });
 
 const codes = createRoute({

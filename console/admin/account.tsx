@@ -18,6 +18,7 @@ import { AllLoaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { AccountLimits } from "./account-limits.tsx";
 import { ContentSetting } from "./content.tsx";
 import { Freeze } from "./freeze.tsx";
 import { MoveMoney } from "./move-money.tsx";
@@ -48,6 +49,7 @@ function Shown({ account, balance }: ShownParts): ReactNode {
     >
       {freeze !== undefined && <p className="notice warn">{words.account.frozen(freeze.reason)}</p>}
       <BalanceFigures balance={balance} />
+      <AccountLimits account={account} />
       <ContentSetting account={account} />
     </Page>
   );

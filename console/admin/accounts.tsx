@@ -1,6 +1,6 @@
 /** All accounts, and the way into each. */
 import { useQuery } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { type Account, listAccounts } from "../../gen/console/account_service.js";
 import { ask } from "../api/queries.ts";
@@ -11,15 +11,27 @@ import { Money } from "../parts/money.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { type Column, Table } from "../parts/table.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { MakeAccount } from "./make-account.tsx";
 
 const PAGE_SIZE = 200;
 
 export function Accounts(): ReactNode {
-  const { page = "" } = useSearch({ from: "/admin/accounts" });
+  const { page = "", form } = useSearch({ from: "/admin/accounts" });
+  const { isReader } = useSignedIn();
+  const navigate = useNavigate({ from: "/admin/accounts" });
+  const open = (isOpen: boolean): void =>
+    void navigate({ search: (before) => ({ ...before, form: isOpen ? "account" : undefined }), replace: !isOpen });
+  const make = (
+    <button className="button main" type="button" onClick={() => open(true)}>
+      {admin.accounts.make}
+    </button>
+  );
   const accounts = useQuery(ask(listAccounts, { pageSize: PAGE_SIZE, pageToken: page }));
   const nextPageToken = accounts.data?.nextPageToken ?? "";
   return (
-    <Page title={words.pages.accounts} about={admin.accounts.about}>
+    <Page title={words.pages.accounts} about={admin.accounts.about} actions={isReader ? undefined : make}>
+      {form === "account" && <MakeAccount onClose={() => open(false)} />}
       <Loaded of={accounts} what={words.pages.accounts}>
         {(found) => (
           <Table label={words.pages.accounts} columns={COLUMNS} rows={found.accounts} keyOf={({ id }) => id} />

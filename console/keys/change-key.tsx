@@ -11,8 +11,9 @@ import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { useLargeAmounts } from "../parts/large-amounts.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
-import { LimitFields, NameField, ScopeFields } from "./settings-fields.tsx";
-import { amountsOf, changesOf, FRESH, isRight, typedOf } from "./settings-form.ts";
+import { SettingFields, NameField, ScopeFields } from "./settings-fields.tsx";
+import { amountsOf, areRight } from "../parts/limit-form.ts";
+import { changesOf, FRESH, typedOf } from "./settings-form.ts";
 
 export interface KeyDialogParts {
   readonly keyShown: Key;
@@ -34,7 +35,7 @@ export function ChangeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
   }, onClose);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight(typed) && !large.isOpen) change.run();
+    if (areRight(typed) && !large.isOpen) change.run();
   };
   return (
     <Dialog title={keyWords.changeTitle} onClose={onClose}>
@@ -42,10 +43,10 @@ export function ChangeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
       <form onSubmit={submit}>
         <NameField typed={typed} onType={setTyped} />
         <ScopeFields typed={typed} onType={setTyped} />
-        <LimitFields typed={typed} onType={setTyped} />
+        <SettingFields typed={typed} onType={setTyped} />
         {large.question}
         {change.error !== null && <Problem error={change.error} what={keyWords.changeFailed} />}
-        <DialogFoot onCancel={onClose} disabled={change.isPending || !isRight(typed) || large.isOpen}>
+        <DialogFoot onCancel={onClose} disabled={change.isPending || !areRight(typed) || large.isOpen}>
           {words.form.save}
         </DialogFoot>
       </form>

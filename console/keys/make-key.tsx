@@ -11,8 +11,9 @@ import { useLargeAmounts } from "../parts/large-amounts.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { Secret } from "./secret.tsx";
-import { LimitFields, NameField, ScopeFields } from "./settings-fields.tsx";
-import { amountsOf, FRESH, isRight, settingsOf } from "./settings-form.ts";
+import { SettingFields, NameField, ScopeFields } from "./settings-fields.tsx";
+import { amountsOf, areRight } from "../parts/limit-form.ts";
+import { FRESH, settingsOf } from "./settings-form.ts";
 
 export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { account } = useSignedIn();
@@ -27,7 +28,7 @@ export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNod
   if (make.data !== undefined) return <Secret secret={make.data} onClose={onClose} />;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight(typed) && !large.isOpen) make.run();
+    if (areRight(typed) && !large.isOpen) make.run();
   };
   return (
     <Dialog title={keyWords.make} onClose={make.close}>
@@ -36,11 +37,11 @@ export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNod
         <ScopeFields typed={typed} onType={setTyped} />
         <details className="more">
           <summary>{keyWords.optional}</summary>
-          <LimitFields typed={typed} onType={setTyped} />
+          <SettingFields typed={typed} onType={setTyped} />
         </details>
         {large.question}
         {make.error !== null && <Problem error={make.error} what={keyWords.makeFailed} />}
-        <DialogFoot onCancel={make.close} disabled={make.isPending || !isRight(typed) || large.isOpen}>
+        <DialogFoot onCancel={make.close} disabled={make.isPending || !areRight(typed) || large.isOpen}>
           {keyWords.makeGo}
         </DialogFoot>
       </form>

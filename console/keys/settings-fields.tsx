@@ -2,8 +2,8 @@
 import type { ReactNode } from "react";
 import { keyWords } from "../copy/en-keys.ts";
 import { Check, Field } from "../parts/field.tsx";
-import { wrongMoney, wrongWhole } from "../typed.ts";
-import { AMOUNTS, COUNTS, SCOPES, type Typed } from "./settings-form.ts";
+import { LimitFields } from "../parts/limit-fields.tsx";
+import { SCOPES, type Typed } from "./settings-form.ts";
 
 export interface FieldsParts {
   readonly typed: Typed;
@@ -40,48 +40,17 @@ export function ScopeFields({ typed, onType }: FieldsParts): ReactNode {
   );
 }
 
-const NAMES = {
-  requestsPerMinute: keyWords.perMinute,
-  tokensPerMinute: keyWords.tokensPerMinute,
-  concurrency: keyWords.concurrency,
-  budgetDayNanos: keyWords.budgetDay,
-  budgetMonthNanos: keyWords.budgetMonth,
-  budgetTotalNanos: keyWords.budgetTotal,
-  requestCostMaxNanos: keyWords.requestMax,
-} as const;
-
-export function LimitFields({ typed, onType }: FieldsParts): ReactNode {
+export function SettingFields({ typed, onType }: FieldsParts): ReactNode {
   return (
     <div className="stack">
-      <p className="soft">{keyWords.limitRule}</p>
-      <div className="pairs">
-        {AMOUNTS.map((name) => (
-          <Field
-            key={name}
-            label={NAMES[name]}
-            inputMode="decimal"
-            value={typed[name]}
-            wrong={wrongMoney(typed[name])}
-            onChange={({ currentTarget: { value } }) => onType({ ...typed, [name]: value })}
-          />
-        ))}
-        {COUNTS.map((name) => (
-          <Field
-            key={name}
-            label={NAMES[name]}
-            inputMode="numeric"
-            value={typed[name]}
-            wrong={wrongWhole(typed[name])}
-            onChange={({ currentTarget: { value } }) => onType({ ...typed, [name]: value })}
-          />
-        ))}
+      <LimitFields typed={typed} onType={(change) => onType({ ...typed, ...change })}>
         <Field
           label={keyWords.expires}
           type="date"
           value={typed.expires}
           onChange={({ currentTarget: { value } }) => onType({ ...typed, expires: value })}
         />
-      </div>
+      </LimitFields>
       <Field
         label={keyWords.models}
         hint={keyWords.modelsRule}

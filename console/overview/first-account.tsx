@@ -14,11 +14,13 @@ import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { parseMoney, wrongMoney } from "../typed.ts";
+import { LateFirstSteps } from "./late-first-steps.tsx";
 
 export function FirstAccount(): ReactNode {
   const { isOperator } = useSignedIn();
   return (
     <Page title={words.pages.overview}>
+      <LateFirstSteps />
       {isOperator ? <OpenAccount /> : <Empty title={words.account.noneTitle} about={words.account.noneAbout} />}
     </Page>
   );

@@ -15,12 +15,14 @@ import type { Days } from "../search.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { Charts } from "./charts.tsx";
 import { Figures } from "./figures.tsx";
+import { LateFirstSteps } from "./late-first-steps.tsx";
 
 export function Overview(): ReactNode {
   const { account } = useSignedIn();
   const { days = 30 } = useSearch({ from: "/" });
   return (
     <Page title={words.pages.overview} about={words.overview.about} actions={<Range days={days} />}>
+      <LateFirstSteps />
       <Content account={account} days={days} />
     </Page>
   );
