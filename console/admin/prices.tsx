@@ -1,4 +1,4 @@
-/** What each model costs its clients, and where its price comes from; models of the database are added and changed here. */
+/** What each model costs its clients, and who says so; models of the database are added and changed here. */
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";

@@ -1,4 +1,4 @@
-/** Adds an upstream with the models of its list, or changes one: its key and its address are tried before it is saved. */
+/** Adds an upstream with the models of its list, or changes one. It is tried before it is saved. */
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { listModels } from "../../gen/console/model_service.js";

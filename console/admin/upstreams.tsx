@@ -1,4 +1,4 @@
-/** The upstreams: their health, why one is ejected, and how it comes back; how one is added, tested, changed, drained. */
+/** The upstreams: their health, why one is ejected, and how one is added, tested, changed, drained and reset. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";

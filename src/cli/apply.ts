@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import {
   type CheckObjectsResponse,
   type ObjectChange,
+  ObjectKind as ObjectKindValue,
   SettingsObject,
   SettingsServiceService,
   SettingsSource,
@@ -87,10 +88,11 @@ async function blocksIn(file: string): Promise<Block> {
 }
 
 async function planOf(connection: Connection, blocks: Block, { label, prune }: ApplyOptions): Promise<readonly Step[]> {
-  const { differingFields } = await import("../settings/spec.js");
-  const request = { kind: "", source: SettingsSource.SETTINGS_SOURCE_DATABASE };
+  const { differingFields, kindNamed } = await import("../settings/spec.js");
+  const request = { kind: ObjectKindValue.OBJECT_KIND_UNSPECIFIED, source: SettingsSource.SETTINGS_SOURCE_DATABASE };
   const { objects } = await connection.call(SettingsServiceService.listObjects, request);
-  const present = new Map(objects.map((object) => [`${object.kind}/${object.name}`, object]));
+  const idOfObject = ({ kind, name }: SettingsObject): string => idOf({ kind: kindNamed(kind) ?? "model", name });
+  const present = new Map(objects.map((object) => [idOfObject(object), object]));
   const wanted = OBJECT_KINDS.flatMap((kind) =>
     Object.entries(blockOf(blocks[BLOCK_NAMES[kind]])).map(([name, block]) => ({ kind, name, block: blockOf(block) })),
   );
@@ -105,10 +107,10 @@ async function planOf(connection: Connection, blocks: Block, { label, prune }: A
     return { change: fields.length === 0 ? "keep" : "update", kind, name, fields, block, etag: before.etag };
   });
   const kept = new Set(wanted.map(idOf));
-  const gone = prune === true ? objects.filter((one) => one.managedBy === label && !kept.has(nameIn(one))) : [];
+  const gone = prune === true ? objects.filter((one) => one.managedBy === label && !kept.has(idOfObject(one))) : [];
   const deleted = gone.map(({ kind, name, etag }): Step => ({
     change: "delete",
-    kind: kind === "upstream" ? kind : "model",
+    kind: kindNamed(kind) ?? "model",
     name,
     fields: [],
     block: undefined,
@@ -117,31 +119,31 @@ async function planOf(connection: Connection, blocks: Block, { label, prune }: A
   return [...steps, ...deleted];
 }
 
-function nameIn({ kind, name }: SettingsObject): string {
-  return `${kind}/${name}`;
-}
-
 /** What is kept is sent too: whether its secret differs only the gateway knows. */
 async function changesOf(steps: readonly Step[], label: string): Promise<ObjectChange[]> {
-  const { specOfBlock } = await import("../settings/spec.js");
+  const { KIND_VALUES, specOfBlock } = await import("../settings/spec.js");
   return steps
     .filter(({ change, block }) => change !== "keep" || block?.["api_key"] !== undefined)
     .map(({ kind, name, block, etag }): ObjectChange => {
-      const object = { ...SettingsObject.decode(EMPTY), kind, name, managedBy: label };
+      const object = { ...SettingsObject.decode(EMPTY), kind: KIND_VALUES[kind], name, managedBy: label };
       if (block === undefined) return { change: { $case: "delete", value: object }, etag };
       return { change: { $case: "set", value: { ...object, spec: specOfBlock(kind, block) } }, etag };
     });
 }
 
 async function check(connection: Connection, changes: ObjectChange[]): Promise<void> {
+  const { kindNamed } = await import("../settings/spec.js");
   const method = SettingsServiceService.checkObjects;
   const answer = await connection.call(method, { changes });
-  connection.show(method, answer, formatCheck);
+  connection.show(method, answer, (shown) => formatCheck(shown, kindNamed));
   if (answer.problems.length > 0) throw new CommandFailure("the changes would be refused", "settings");
 }
 
-function formatCheck({ problems, effects }: CheckObjectsResponse): string {
-  const wrong = problems.map(({ kind, name, field, problem }) => `${kind} ${name}: ${field} ${problem}`);
+function formatCheck(
+  { problems, effects }: CheckObjectsResponse,
+  kindNamed: (kind: ObjectKindValue) => string | undefined,
+): string {
+  const wrong = problems.map(({ kind, name, field, problem }) => `${kindNamed(kind)} ${name}: ${field} ${problem}`);
   const changed = effects.map(({ id, before, after, source }) => {
     if (after === undefined) return `${id} is no longer served`;
     return before === undefined ? `${id} is new, ${source}` : `${id} has another price, ${source}`;

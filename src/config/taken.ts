@@ -147,7 +147,7 @@ function machineIdentities(root: RawValue, allowed: Allowed): readonly Taking[] 
   });
 }
 
-/** True of a family that takes a credential from the machine where it is given none. One that needs a key is refused. */
+/** True of a family that takes a credential from the machine where it is given none. */
 export function takesFromMachine({ needsKey, keyVariable, authorize }: KnownFamily): boolean {
   return !needsKey && (keyVariable !== undefined || authorize !== undefined);
 }

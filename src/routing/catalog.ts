@@ -61,6 +61,11 @@ const HEALTHS: Readonly<Record<HealthState, UpstreamHealth>> = {
   drained: UpstreamHealth.UPSTREAM_HEALTH_DRAINED,
 };
 
+/** What a model is for, as services show it. */
+export function shownKind(kind: ServedModel["kind"]): ModelKind {
+  return kind === undefined ? ModelKind.MODEL_KIND_UNSPECIFIED : KINDS[kind];
+}
+
 /** How an upstream stands, as services show it. */
 export function shownHealth(state: HealthState): UpstreamHealth {
   return HEALTHS[state];

@@ -14,7 +14,7 @@ export class ExchangeFailure extends Error {
   }
 }
 
-export interface Question {
+export interface ExchangeRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export interface Exchanged {
 /** The whole answer, whatever its status. Rejects with an ExchangeFailure. */
 export function exchange(
   { upstream }: Pick<ServedUpstream, "upstream">,
-  { what, bytesMax, timeoutMs, ...request }: Question,
+  { what, bytesMax, timeoutMs, ...request }: ExchangeRequest,
 ): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -9,6 +9,8 @@ import {
   type ListRevisionsResponse,
   type ModelEffect,
   type ObjectChange,
+  type ObjectDifference,
+  ObjectKind as KindValue,
   Price,
   type SettingsObject,
   SettingsSource,
@@ -24,12 +26,10 @@ import type { Settings } from "../config/settings.js";
 import { families } from "../families/index.js";
 import type { ObjectBoard } from "../rpc/call/core.js";
 import type { RouteTable } from "../routing/routing.js";
-import { fieldDifferences } from "../settings/differences.js";
+import { fieldDifferences, type ObjectTransition } from "../settings/differences.js";
 import {
   type Block,
   idOf,
-  isObjectKind,
-  OBJECT_KINDS,
   type ObjectKind,
   type ObjectName,
   type ObjectSet,
@@ -38,7 +38,7 @@ import {
 } from "../settings/object.js";
 import type { ObjectEdit, Surroundings } from "../settings/object-set.js";
 import { type MakeEdits, refusalOf, type SettingsObjects } from "../settings/settings-objects.js";
-import { blockOfSpec, specDescriptor, specOfBlock } from "../settings/spec.js";
+import { blockOfSpec, KIND_VALUES, kindNamed, specDescriptor, specOfBlock } from "../settings/spec.js";
 import { REVISIONS_MAX } from "../store/settings-scripts.js";
 import type { RouteKeeper } from "./routes.js";
 import type { SoldModel } from "./sold-models.js";
@@ -80,30 +80,33 @@ export class DatabaseObjects implements ObjectBoard {
   constructor(private readonly options: DatabaseObjectsOptions) {}
 
   list({ kind, source }: ListObjectsRequest): ListObjectsResponse {
-    const kinds = kind === "" ? OBJECT_KINDS : [kindOf(kind)];
     const { set } = this.options.objects;
     const own = [...set.entries.values()].map((entry) => this.#shown(entry));
     const all = [...own, ...this.#others(set)].filter(
-      (one) => kinds.some((each) => each === one.kind) && (source === 0 || source === one.source),
+      (one) => (kind === 0 || kind === one.kind) && (source === 0 || source === one.source),
     );
     return { objects: all, revision: BigInt(set.revision) };
   }
 
-  get(kind: string, name: string): SettingsObject {
-    const entry = this.options.objects.set.entries.get(idOf(nameOf(kind, name)));
-    if (entry === undefined) throw unknown(required("kind", kind), name);
+  get(kind: KindValue, name: string): SettingsObject {
+    return this.#found(nameOf(kind, name));
+  }
+
+  #found(named: ObjectName): SettingsObject {
+    const entry = this.options.objects.set.entries.get(idOf(named));
+    if (entry === undefined) throw unknown(named.kind, named.name);
     return this.#shown(entry);
   }
 
   async create(object: SettingsObject | undefined, act: Act): Promise<SettingsObject> {
     const edit = this.#editOf(object, "new");
     await this.#commit(() => [edit], act);
-    return this.get(edit.kind, edit.name);
+    return this.#found(edit);
   }
 
   async update({ kind, name, object, updateMask = [], etag }: UpdateObjectRequest, act: Act): Promise<SettingsObject> {
     const named = nameOf(kind, name);
-    if (object?.spec === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "object" });
+    if (object?.spec === undefined) throw missing("object");
     if (object.spec.$case !== named.kind) throw invalid("object", `must have the spec of a ${named.kind}`);
     const wanted = blockOfSpec(object.spec);
     const mask = maskOf(named.kind, updateMask, wanted);
@@ -117,10 +120,10 @@ export class DatabaseObjects implements ObjectBoard {
       const label = managedBy === "" ? undefined : managedBy;
       return [{ ...named, block: Object.fromEntries([...kept, ...given]), removed, managedBy: label, etag }];
     }, act);
-    return this.get(kind, name);
+    return this.#found(named);
   }
 
-  async delete(kind: string, name: string, etag: string, act: Act): Promise<void> {
+  async delete(kind: KindValue, name: string, etag: string, act: Act): Promise<void> {
     const named = nameOf(kind, name);
     await this.#commit(() => [{ ...named, block: undefined, etag: etag === "" ? "*" : etag }], act);
   }
@@ -130,7 +133,8 @@ export class DatabaseObjects implements ObjectBoard {
     const edits = this.#editsOf(changes);
     checkEtags(objects.set, edits, this.#nameInFile);
     const { set, problems } = objects.judge(edits, around());
-    return { problems: [...problems], effects: problems.length > 0 ? [] : await this.#effects(set) };
+    const told = problems.map(({ kind, ...one }) => ({ kind: KIND_VALUES[kind], ...one }));
+    return { problems: told, effects: problems.length > 0 ? [] : await this.#effects(set) };
   }
 
   async test({ object, callModel }: TestObjectRequest): Promise<TestObjectResponse> {
@@ -174,14 +178,14 @@ export class DatabaseObjects implements ObjectBoard {
       revision: BigInt(revision),
       createTime: new Date(createTimeMs),
       actor,
-      differences: changed.flatMap(fieldDifferences),
+      differences: changed.flatMap(shownDifferences),
     }));
     const last = rows.length > size ? shown.at(-1) : undefined;
     return { revisions: shown, nextPageToken: last === undefined ? "" : String(last.revision) };
   }
 
   async restore(revision: number, act: Act): Promise<number> {
-    if (revision === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "revision" });
+    if (revision === 0) throw missing("revision");
     const makeEdits = await this.options.objects.restoring(revision, REVISIONS_MAX);
     return this.#commit((set) => makeEdits(set).map((edit) => Object.assign(edit, { etag: "" })), act);
   }
@@ -201,13 +205,14 @@ export class DatabaseObjects implements ObjectBoard {
   }
 
   #editsOf(changes: readonly ObjectChange[]): readonly Wanted[] {
-    if (changes.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "changes" });
+    if (changes.length === 0) throw missing("changes");
     if (changes.length > CHANGES_MAX) throw invalid("changes", `must be at most ${CHANGES_MAX}`);
     const edits = changes.map(({ change, etag }): Wanted => {
       if (change?.$case === "set") return this.#editOf(change.value, etag);
       if (change?.$case !== "delete") throw invalid("changes", "must each have set or delete");
       const { kind, name, spec } = change.value;
-      return { ...nameOf(kind || (spec?.$case ?? ""), name), block: undefined, etag: etag === "" ? "*" : etag };
+      const kindOfSpec = spec === undefined ? kind : KIND_VALUES[spec.$case];
+      return { ...nameOf(kindOfSpec, name), block: undefined, etag: etag === "" ? "*" : etag };
     });
     const twice = edits.find((edit, index) => edits.slice(0, index).some((other) => idOf(other) === idOf(edit)));
     if (twice !== undefined) throw invalid("changes", `name the ${twice.kind} ${twice.name} twice`);
@@ -215,11 +220,13 @@ export class DatabaseObjects implements ObjectBoard {
   }
 
   #editOf(object: SettingsObject | undefined, etag: string): Wanted {
-    if (object?.spec === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "object.spec" });
+    if (object === undefined) throw missing("object");
     const { spec, kind, name, managedBy } = object;
-    if (kind !== "" && kind !== spec.$case) throw invalid("kind", `must be ${spec.$case}, as the spec says`);
+    if (spec === undefined) throw missing("object.spec");
+    if (kind !== 0 && kind !== KIND_VALUES[spec.$case])
+      throw invalid("kind", `must be ${spec.$case}, as the spec says`);
     const label = managedBy === "" ? undefined : managedBy;
-    return { ...nameOf(spec.$case, name), block: blockOfSpec(spec), managedBy: label, etag };
+    return { ...nameOf(KIND_VALUES[spec.$case], name), block: blockOfSpec(spec), managedBy: label, etag };
   }
 
   /** Where this node's file has an object of this name; undefined where it has none. */
@@ -236,7 +243,7 @@ export class DatabaseObjects implements ObjectBoard {
     );
     return {
       spec: specOfBlock(kind, block),
-      kind,
+      kind: KIND_VALUES[kind],
       name,
       source: SETTINGS_SOURCE_DATABASE,
       etag: String(revision),
@@ -257,13 +264,17 @@ export class DatabaseObjects implements ObjectBoard {
     const shown = (kind: ObjectKind, name: string, source: SettingsSource): SettingsObject => {
       const isBehind = set.entries.has(idOf({ kind, name }));
       const problem = isBehind ? "the database has an object of this name, which is in force instead" : "";
-      return { ...EMPTY, kind, name, source, problem };
+      return { ...EMPTY, kind: KIND_VALUES[kind], name, source, problem };
     };
     const ofFile = [
       ...upstreams.map(({ id }) => shown("upstream", id, SETTINGS_SOURCE_FILE)),
       ...models.map(({ id }) => shown("model", id, SETTINGS_SOURCE_FILE)),
     ];
-    const known = new Set([...set.entries.keys(), ...ofFile.map((one) => `${one.kind}/${one.name}`)]);
+    const known = new Set([
+      ...set.entries.keys(),
+      ...upstreams.map(({ id }) => idOf({ kind: "upstream", name: id })),
+      ...models.map(({ id }) => idOf({ kind: "model", name: id })),
+    ]);
     const rest = (kind: ObjectKind, names: Iterable<string>, source: SettingsSource): readonly SettingsObject[] =>
       [...names].filter((name) => !known.has(idOf({ kind, name }))).map((name) => shown(kind, name, source));
     return [
@@ -291,7 +302,7 @@ export class DatabaseObjects implements ObjectBoard {
 
 const EMPTY: SettingsObject = {
   spec: undefined,
-  kind: "",
+  kind: KindValue.OBJECT_KIND_UNSPECIFIED,
   name: "",
   source: SETTINGS_SOURCE_FILE,
   etag: "",
@@ -303,6 +314,16 @@ const EMPTY: SettingsObject = {
   revision: 0n,
 };
 
+function shownDifferences(changed: ObjectTransition): ObjectDifference[] {
+  return fieldDifferences(changed).map(({ kind, name, field, before, after }) => ({
+    kind: KIND_VALUES[kind],
+    name,
+    field,
+    before,
+    after,
+  }));
+}
+
 function effectOf(id: string, before: Price | undefined, sold: SoldModel | undefined): ModelEffect {
   return { id, before, after: sold?.price, source: sold?.source ?? "", losses: sold?.losses ?? [] };
 }
@@ -312,13 +333,14 @@ function isSamePrice(one: Price | undefined, other: Price | undefined): boolean 
   return Buffer.compare(Price.encode(one).finish(), Price.encode(other).finish()) === 0;
 }
 
-function kindOf(kind: string): ObjectKind {
-  if (isObjectKind(required("kind", kind))) return kind as ObjectKind;
-  throw invalid("kind", `must be one of ${OBJECT_KINDS.join(", ")}`);
+function missing(param: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param });
 }
 
-function nameOf(kind: string, name: string): ObjectName {
-  return { kind: kindOf(kind), name: required("name", name) };
+function nameOf(value: KindValue, name: string): ObjectName {
+  const kind = kindNamed(value);
+  if (kind === undefined) throw missing("kind");
+  return { kind, name: required("name", name) };
 }
 
 /** The fields of a spec that a mask names. One that is empty, or that names the spec, is the fields that are given. */

@@ -15,6 +15,7 @@ import {
 import type { ServedUpstream } from "../routing/model.js";
 import { Retirement } from "../routing/retirement.js";
 import type { Routing } from "../routing/routing.js";
+import { shownKind } from "../routing/catalog.js";
 import { testUpstream } from "../routing/upstream-test.js";
 import type { WireRequest } from "../wire/wire.js";
 import { type SoldModel, soldModels } from "./sold-models.js";
@@ -92,8 +93,14 @@ export class RouteKeeper {
       const found = pricedAs === undefined ? new Map<string, KnownModel>() : await known(pricedAs, ids);
       const models = shown.map(({ id, kind }): OfferedModel => {
         const { price, contextTokens = 0, outputTokensMax = 0 } = found.get(id) ?? {};
-        const own = kind ?? served.family.modelKinds?.find(({ startsWith }) => id.startsWith(startsWith))?.kind ?? "";
-        return { id, price, contextTokens: BigInt(contextTokens), outputTokensMax: BigInt(outputTokensMax), kind: own };
+        const own = kind ?? served.family.modelKinds?.find(({ startsWith }) => id.startsWith(startsWith))?.kind;
+        return {
+          id,
+          price,
+          contextTokens: BigInt(contextTokens),
+          outputTokensMax: BigInt(outputTokensMax),
+          kind: shownKind(own),
+        };
       });
       const { result, problem, httpStatus, durationMs } = answer;
       return { result, problem, httpStatus, durationMs, models };

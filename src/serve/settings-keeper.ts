@@ -1,6 +1,6 @@
 /**
- * The settings in force: those of the file and the objects of the database. The file is read, checked and applied whole,
- * at the start and whenever it changes; an object that cannot be used here is set aside.
+ * The settings in force: those of the file and the objects of the database. The file is read, checked and applied
+ * whole, at the start and whenever it changes; an object that cannot be used here is set aside.
  */
 import { basename } from "node:path";
 import type { NamedSetting } from "../api/index.js";

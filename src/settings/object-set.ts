@@ -140,7 +140,8 @@ function stillNamed(
     const isGone = edit.block === undefined && edit.kind === "upstream" && set.entries.has(idOf(edit));
     const models = isGone ? modelsOn(entries, edit.name) : [];
     if (models.length === 0) return [];
-    const problem = `is named by ${models.length === 1 ? "the model" : "the models"} ${models.join(", ")}: change or delete ${models.length === 1 ? "it" : "them"} first`;
+    const [are, them] = models.length === 1 ? ["the model", "it"] : ["the models", "them"];
+    const problem = `is named by ${are} ${models.join(", ")}: change or delete ${them} first`;
     return [{ kind: edit.kind, name: edit.name, field: "", problem }];
   });
 }

@@ -1,4 +1,4 @@
-/** The objects of the database as this node has them: read when they change, judged as one set, committed as revisions. */
+/** The objects of the database as this node has them: read when they change, judged as one set, kept as revisions. */
 import { z } from "zod";
 import type { SecretSeal } from "../alerts/seal.js";
 import { invalid, stale, unknown } from "../api/check.js";
@@ -55,7 +55,7 @@ export type MakeEdits = (set: ObjectSet) => readonly ObjectEdit[];
 /** Others commit at the same time: so often a commit is judged anew against what they made of the set. */
 const TRIES_MAX = 8;
 /** A gateway of so many upstreams and models is larger than any that is known. */
-export const OBJECTS_MAX = 10_000;
+const OBJECTS_MAX = 10_000;
 const PROBLEMS_TOLD_MAX = 20;
 const UNOPENED = "its secret was stored under another TOLLGATE_SECRET: write the secret again";
 

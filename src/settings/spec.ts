@@ -10,9 +10,9 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { messageIn } from "../api/descriptors.js";
-import { ModelSpec, type SettingsObject, UpstreamSpec } from "../api/index.js";
+import { ModelSpec, ObjectKind as KindValue, type SettingsObject, UpstreamSpec } from "../api/index.js";
 import { blockOf, type RawValue } from "../config/yaml-document.js";
-import { type Block, type ObjectKind, secretsOf } from "./object.js";
+import { type Block, OBJECT_KINDS, type ObjectKind, secretsOf } from "./object.js";
 import { sorted } from "./object-set.js";
 
 const FILE = "tollgate/v1/settings_object.proto";
@@ -26,6 +26,17 @@ const WORDS: Readonly<Record<string, (word: string) => Record<string, RawValue>>
   "tollgate.v1.RateSpec": (word) => ({ usd: word }),
 };
 const FREE = "free";
+
+/** How the protocol calls a kind, and back. */
+export const KIND_VALUES: Readonly<Record<ObjectKind, KindValue>> = {
+  upstream: KindValue.OBJECT_KIND_UPSTREAM,
+  model: KindValue.OBJECT_KIND_MODEL,
+};
+
+/** Undefined where none is named. */
+export function kindNamed(value: KindValue): ObjectKind | undefined {
+  return OBJECT_KINDS.find((kind) => KIND_VALUES[kind] === value);
+}
 
 export type Spec = NonNullable<SettingsObject["spec"]>;
 

@@ -1,4 +1,5 @@
 /** The management routes are made of the protocol: JSON in, the method's message over the channel, JSON out. */
+import { ScalarType } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { methods } from "../../src/api/descriptors.js";
 import {
@@ -71,11 +72,16 @@ async function call(method: string, path: string, body?: unknown, headers: Recor
 }
 
 test("every method with an HTTP rule has its route", async () => {
-  const ruled = methods().flatMap(({ path, http }) => (http === undefined ? [] : [{ path, http }]));
+  const ruled = methods().flatMap(({ path, http, desc }) => (http === undefined ? [] : [{ path, http, desc }]));
   expect(ruled.length).toBeGreaterThan(15);
-  for (const { http, path } of ruled) {
+  for (const { http, path, desc } of ruled) {
+    const valueOf = (name: string): string => {
+      const field = desc.input.fields.find((one) => one.name === name);
+      if (field?.enum !== undefined) return field.enum.values[1]?.name ?? "";
+      return field?.scalar === ScalarType.STRING ? "some-id" : "1";
+    };
     it.channel.calls.length = 0;
-    const at = http.pattern.replaceAll(/\{\w+(=\*\*)?\}/g, "some-id");
+    const at = http.pattern.replaceAll(/\{(\w+)(?:=\*\*)?\}/g, (_, name: string) => valueOf(name));
     // As a page of ours asks, which people sign in on.
     const headers = { ...KEY, origin: it.url, "x-tollgate-console": "1" };
     const { status } = await call(http.verb, at, http.body === "*" ? {} : undefined, headers);

@@ -29,6 +29,7 @@ import { TEST_ACT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
 import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
+import { objectsOver } from "../support/objects-over.js";
 import { openTestStore } from "../support/open-test-store.js";
 
 export const FRONT_TOKEN = "front-token-of-this-test";
@@ -79,6 +80,7 @@ export async function openCore(more: Partial<CoreParts> = {}, nowMs = (): number
       test: async (id) => ({ ...TESTED, missingModels: resetUpstream(id).models }),
     },
     nodes: { list: () => Promise.resolve([]) },
+    objects: objectsOver(store, nowMs),
     requestIds: () => randomUUID().replaceAll("-", ""),
     nowMs,
     frontTokens: [FRONT_TOKEN],

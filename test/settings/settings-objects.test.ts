@@ -85,7 +85,7 @@ onEachStore((driver) => {
     );
   });
 
-  test("a node that cannot open a secret sets its object aside, names why, and loses nothing by other commits", async () => {
+  test("a node that cannot open a secret sets its object aside, and loses nothing by other commits", async () => {
     const store = await openStore(driver);
     const [one, stranger] = [nodeOn(store), nodeOn(store, randomBytes(32))];
     await commit(one, [upstream("vendor"), model("fast", "vendor"), upstream("other")]);

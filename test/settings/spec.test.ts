@@ -1,6 +1,5 @@
 /** What the protocol, a settings file and the database say of an object is the same, field by field. */
 import type { DescMessage } from "@bufbuild/protobuf";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { checkBlocks } from "../../src/config/blocks.js";
@@ -10,6 +9,7 @@ import { families } from "../../src/families/index.js";
 import { type Block, BLOCK_NAMES, OBJECT_KINDS } from "../../src/settings/object.js";
 import { sorted } from "../../src/settings/object-set.js";
 import { blockOfSpec, specDescriptor, specOfBlock } from "../../src/settings/spec.js";
+import { fc } from "../support/seeds.js";
 
 const RUNS = Number(process.env["TOLLGATE_SWEEP"] === "long" ? 10_000 : 500);
 

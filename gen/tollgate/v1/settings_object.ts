@@ -7,6 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { ModelKind } from "./model_service.js";
 
 /** SettingsSource is what decides an item that is in force. */
 export enum SettingsSource {
@@ -20,6 +21,17 @@ export enum SettingsSource {
   SETTINGS_SOURCE_DATABASE = 3,
   /** SETTINGS_SOURCE_UPSTREAM - An upstream offers the model in its own list. */
   SETTINGS_SOURCE_UPSTREAM = 4,
+  UNRECOGNIZED = -1,
+}
+
+/** ObjectKind is a kind of settings objects. */
+export enum ObjectKind {
+  /** OBJECT_KIND_UNSPECIFIED - Not set: in a list, objects of all kinds. */
+  OBJECT_KIND_UNSPECIFIED = 0,
+  /** OBJECT_KIND_UPSTREAM - A service or a server that runs models. */
+  OBJECT_KIND_UPSTREAM = 1,
+  /** OBJECT_KIND_MODEL - A model that clients may request. */
+  OBJECT_KIND_MODEL = 2,
   UNRECOGNIZED = -1,
 }
 
@@ -37,8 +49,8 @@ export interface SettingsObject {
     /** A model. */
     { $case: "model"; value: ModelSpec }
     | undefined;
-  /** `upstream` or `model`. A request may leave it empty, because `spec` says it. */
-  kind: string;
+  /** The kind. A request may leave it out, because `spec` says it. */
+  kind: ObjectKind;
   /** The name: the identity of the object within its kind. */
   name: string;
   /** Where it comes from. */
@@ -88,8 +100,8 @@ export interface UpstreamSpec {
 export interface ModelSpec {
   /** The upstreams that serve the model. */
   targets: TargetSpec[];
-  /** The type of the model, such as `chat`. Empty: what the family knows about it. */
-  kind: string;
+  /** What the model is for. Not set: what the family knows about it. */
+  kind: ModelKind;
   /** The context size in tokens. 0: the published size. */
   contextTokens: bigint;
   /** The maximum number of output tokens. 0: the published number. */
@@ -302,7 +314,7 @@ export interface FactsSpec_BudgetsEntry {
 function createBaseSettingsObject(): SettingsObject {
   return {
     spec: undefined,
-    kind: "",
+    kind: 0,
     name: "",
     source: 0,
     etag: "",
@@ -325,8 +337,8 @@ export const SettingsObject: MessageFns<SettingsObject> = {
         ModelSpec.encode(message.spec.value, writer.uint32(18).fork()).join();
         break;
     }
-    if (message.kind !== "") {
-      writer.uint32(26).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(24).int32(message.kind);
     }
     if (message.name !== "") {
       writer.uint32(34).string(message.name);
@@ -391,11 +403,11 @@ export const SettingsObject: MessageFns<SettingsObject> = {
             continue;
           }
           case 3: {
-            if (tag !== 26) {
+            if (tag !== 24) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 4: {
@@ -606,7 +618,7 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
 function createBaseModelSpec(): ModelSpec {
   return {
     targets: [],
-    kind: "",
+    kind: 0,
     contextTokens: 0n,
     outputTokensMax: 0n,
     streamHeadMs: 0n,
@@ -622,8 +634,8 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     for (const v of message.targets) {
       TargetSpec.encode(v!, writer.uint32(10).fork()).join();
     }
-    if (message.kind !== "") {
-      writer.uint32(18).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(16).int32(message.kind);
     }
     if (message.contextTokens !== 0n) {
       if (BigInt.asUintN(64, message.contextTokens) !== message.contextTokens) {
@@ -680,11 +692,11 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             continue;
           }
           case 2: {
-            if (tag !== 18) {
+            if (tag !== 16) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 3: {

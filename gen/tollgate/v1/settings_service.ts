@@ -19,7 +19,8 @@ import type {
 } from "@grpc/grpc-js";
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
-import { SettingsObject, SettingsSource } from "./settings_object.js";
+import { ModelKind } from "./model_service.js";
+import { ObjectKind, SettingsObject, SettingsSource } from "./settings_object.js";
 import { UpstreamTestResult } from "./upstream_service.js";
 import { Price } from "./usage.js";
 
@@ -137,8 +138,8 @@ export interface ExportSettingsResponse {
 
 /** ListObjectsRequest is the request of ListObjects. */
 export interface ListObjectsRequest {
-  /** `upstream` or `model`. Empty: both. */
-  kind: string;
+  /** Only objects of this kind. Not set: of all kinds. */
+  kind: ObjectKind;
   /** Only objects from this source. Not set: from all. */
   source: SettingsSource;
 }
@@ -153,8 +154,8 @@ export interface ListObjectsResponse {
 
 /** GetObjectRequest is the request of GetObject. */
 export interface GetObjectRequest {
-  /** `upstream` or `model`. */
-  kind: string;
+  /** The kind of the object. */
+  kind: ObjectKind;
   /** The name of the object. */
   name: string;
 }
@@ -179,8 +180,8 @@ export interface CreateObjectResponse {
 
 /** UpdateObjectRequest is the request of UpdateObject. */
 export interface UpdateObjectRequest {
-  /** `upstream` or `model`. */
-  kind: string;
+  /** The kind of the object. */
+  kind: ObjectKind;
   /** The name of the object. */
   name: string;
   /** The new values of the fields that the mask names; other fields are ignored. */
@@ -206,8 +207,8 @@ export interface UpdateObjectResponse {
 
 /** DeleteObjectRequest is the request of DeleteObject. */
 export interface DeleteObjectRequest {
-  /** `upstream` or `model`. */
-  kind: string;
+  /** The kind of the object. */
+  kind: ObjectKind;
   /** The name of the object. */
   name: string;
   /** The etag that the caller read. If the object changed since, the call is refused with ETAG_STALE. Empty: no check. */
@@ -242,7 +243,7 @@ export interface CheckObjectsRequest {
 /** ObjectProblem is an error in an object. */
 export interface ObjectProblem {
   /** The kind of the object. */
-  kind: string;
+  kind: ObjectKind;
   /** The name of the object. */
   name: string;
   /** The path of the field within the spec, such as `price.input` or `targets[0].upstream`. Empty: the whole object. */
@@ -294,7 +295,7 @@ export interface ApplyObjectsResponse {
 /** ObjectDifference is a field that a revision changed. */
 export interface ObjectDifference {
   /** The kind of the object. */
-  kind: string;
+  kind: ObjectKind;
   /** The name of the object. */
   name: string;
   /** The path of the field, such as `price.input`. A secret is named, and its values are not shown. */
@@ -369,8 +370,8 @@ export interface OfferedModel {
   contextTokens: bigint;
   /** The published maximum number of output tokens. 0: it is not known. */
   outputTokensMax: bigint;
-  /** The type of the model, such as `chat`. Empty: it is not known. */
-  kind: string;
+  /** What the model is for. Not set: it is not known. */
+  kind: ModelKind;
 }
 
 /** TestObjectResponse is the result of the test. */
@@ -1131,13 +1132,13 @@ export const ExportSettingsResponse: MessageFns<ExportSettingsResponse> = {
 };
 
 function createBaseListObjectsRequest(): ListObjectsRequest {
-  return { kind: "", source: 0 };
+  return { kind: 0, source: 0 };
 }
 
 export const ListObjectsRequest: MessageFns<ListObjectsRequest> = {
   encode(message: ListObjectsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.kind !== "") {
-      writer.uint32(10).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(8).int32(message.kind);
     }
     if (message.source !== 0) {
       writer.uint32(16).int32(message.source);
@@ -1159,11 +1160,11 @@ export const ListObjectsRequest: MessageFns<ListObjectsRequest> = {
         const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
-            if (tag !== 10) {
+            if (tag !== 8) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 2: {
@@ -1248,13 +1249,13 @@ export const ListObjectsResponse: MessageFns<ListObjectsResponse> = {
 };
 
 function createBaseGetObjectRequest(): GetObjectRequest {
-  return { kind: "", name: "" };
+  return { kind: 0, name: "" };
 }
 
 export const GetObjectRequest: MessageFns<GetObjectRequest> = {
   encode(message: GetObjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.kind !== "") {
-      writer.uint32(10).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(8).int32(message.kind);
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
@@ -1276,11 +1277,11 @@ export const GetObjectRequest: MessageFns<GetObjectRequest> = {
         const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
-            if (tag !== 10) {
+            if (tag !== 8) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 2: {
@@ -1443,13 +1444,13 @@ export const CreateObjectResponse: MessageFns<CreateObjectResponse> = {
 };
 
 function createBaseUpdateObjectRequest(): UpdateObjectRequest {
-  return { kind: "", name: "", object: undefined, updateMask: undefined, etag: "" };
+  return { kind: 0, name: "", object: undefined, updateMask: undefined, etag: "" };
 }
 
 export const UpdateObjectRequest: MessageFns<UpdateObjectRequest> = {
   encode(message: UpdateObjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.kind !== "") {
-      writer.uint32(10).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(8).int32(message.kind);
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
@@ -1480,11 +1481,11 @@ export const UpdateObjectRequest: MessageFns<UpdateObjectRequest> = {
         const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
-            if (tag !== 10) {
+            if (tag !== 8) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 2: {
@@ -1579,13 +1580,13 @@ export const UpdateObjectResponse: MessageFns<UpdateObjectResponse> = {
 };
 
 function createBaseDeleteObjectRequest(): DeleteObjectRequest {
-  return { kind: "", name: "", etag: "" };
+  return { kind: 0, name: "", etag: "" };
 }
 
 export const DeleteObjectRequest: MessageFns<DeleteObjectRequest> = {
   encode(message: DeleteObjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.kind !== "") {
-      writer.uint32(10).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(8).int32(message.kind);
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
@@ -1610,11 +1611,11 @@ export const DeleteObjectRequest: MessageFns<DeleteObjectRequest> = {
         const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
-            if (tag !== 10) {
+            if (tag !== 8) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 2: {
@@ -1798,13 +1799,13 @@ export const CheckObjectsRequest: MessageFns<CheckObjectsRequest> = {
 };
 
 function createBaseObjectProblem(): ObjectProblem {
-  return { kind: "", name: "", field: "", problem: "" };
+  return { kind: 0, name: "", field: "", problem: "" };
 }
 
 export const ObjectProblem: MessageFns<ObjectProblem> = {
   encode(message: ObjectProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.kind !== "") {
-      writer.uint32(10).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(8).int32(message.kind);
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
@@ -1832,11 +1833,11 @@ export const ObjectProblem: MessageFns<ObjectProblem> = {
         const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
-            if (tag !== 10) {
+            if (tag !== 8) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 2: {
@@ -2133,13 +2134,13 @@ export const ApplyObjectsResponse: MessageFns<ApplyObjectsResponse> = {
 };
 
 function createBaseObjectDifference(): ObjectDifference {
-  return { kind: "", name: "", field: "", before: "", after: "" };
+  return { kind: 0, name: "", field: "", before: "", after: "" };
 }
 
 export const ObjectDifference: MessageFns<ObjectDifference> = {
   encode(message: ObjectDifference, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.kind !== "") {
-      writer.uint32(10).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(8).int32(message.kind);
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
@@ -2170,11 +2171,11 @@ export const ObjectDifference: MessageFns<ObjectDifference> = {
         const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
-            if (tag !== 10) {
+            if (tag !== 8) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 2: {
@@ -2574,7 +2575,7 @@ export const TestObjectRequest: MessageFns<TestObjectRequest> = {
 };
 
 function createBaseOfferedModel(): OfferedModel {
-  return { id: "", price: undefined, contextTokens: 0n, outputTokensMax: 0n, kind: "" };
+  return { id: "", price: undefined, contextTokens: 0n, outputTokensMax: 0n, kind: 0 };
 }
 
 export const OfferedModel: MessageFns<OfferedModel> = {
@@ -2597,8 +2598,8 @@ export const OfferedModel: MessageFns<OfferedModel> = {
       }
       writer.uint32(32).uint64(message.outputTokensMax);
     }
-    if (message.kind !== "") {
-      writer.uint32(42).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(40).int32(message.kind);
     }
     return writer;
   },
@@ -2649,11 +2650,11 @@ export const OfferedModel: MessageFns<OfferedModel> = {
             continue;
           }
           case 5: {
-            if (tag !== 42) {
+            if (tag !== 40) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
         }

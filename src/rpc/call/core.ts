@@ -11,6 +11,7 @@ import type {
   ListRevisionsResponse,
   Node,
   ObjectChange,
+  ObjectKind,
   SettingsFile,
   SettingsObject,
   TestObjectRequest,
@@ -54,10 +55,10 @@ export interface SettingsBoard {
 export interface ObjectBoard {
   list(request: ListObjectsRequest): ListObjectsResponse;
   /** Throws RESOURCE_UNKNOWN. */
-  get(kind: string, name: string): SettingsObject;
+  get(kind: ObjectKind, name: string): SettingsObject;
   create(object: SettingsObject | undefined, act: Act): Promise<SettingsObject>;
   update(request: UpdateObjectRequest, act: Act): Promise<SettingsObject>;
-  delete(kind: string, name: string, etag: string, act: Act): Promise<void>;
+  delete(kind: ObjectKind, name: string, etag: string, act: Act): Promise<void>;
   check(changes: readonly ObjectChange[]): Promise<CheckObjectsResponse>;
   /** Asks an upstream that need not be saved. */
   test(request: TestObjectRequest): Promise<TestObjectResponse>;

@@ -1,5 +1,6 @@
 /** Text in changes: names, ids and addresses are one line, since they go into logs, mails, headers and tables. */
 import { invalid } from "../../api/check.js";
+import { snakeCase } from "../../api/field-name.js";
 
 const BREAKING = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 /** What has lines of its own, is compared and never shown, or was named before, by others or by the caller. */
@@ -24,6 +25,12 @@ function membersOf(message: unknown): [string, unknown][] {
   if (typeof message !== "object" || message === null || message instanceof Uint8Array || message instanceof Date)
     return [];
   return Object.entries(message)
+    .map(([name, value]) => (isChoice(value) ? [value.$case, value.value] : [name, value]) as [string, unknown])
     .filter(([name]) => !FREE.has(name))
-    .map(([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]);
+    .map(([name, value]) => [snakeCase(name), value]);
+}
+
+/** One of several fields, by the name of the one that is set. */
+function isChoice(value: unknown): value is { readonly $case: string; readonly value: unknown } {
+  return typeof value === "object" && value !== null && "$case" in value && "value" in value;
 }

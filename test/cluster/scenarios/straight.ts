@@ -11,8 +11,8 @@ const CALLS_PER_STOP = 500;
 const PROBLEMS_TOLD = 10;
 /**
  * The system resets what a closing port has not handed over yet. Between a process's last look and its close lie some
- * microseconds, and more where another process has the core meanwhile (decision 0447). Workers have a process that keeps
- * the port.
+ * microseconds, and more where another process has the core meanwhile (decision 0447). Workers have a process that
+ * keeps the port.
  */
 const CALLS_PER_RESET_ALONE = 1_000;
 

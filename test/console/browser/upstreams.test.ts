@@ -1,4 +1,4 @@
-/** An operator adds an upstream and its models by a form, tests it, sells a model at another price, and takes both away. */
+/** An operator adds an upstream and a model by forms, tests it, changes the price, and takes both away. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FakeVendor, startFakeVendor } from "../../support/fake-vendor.js";

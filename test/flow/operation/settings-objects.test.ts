@@ -1,4 +1,4 @@
-/** Upstreams and models as objects of the database: made, changed, tested and taken back over the API, without a file. */
+/** Upstreams and models as objects of the database: made, changed, tested and restored over the API. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

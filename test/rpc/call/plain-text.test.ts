@@ -41,11 +41,17 @@ interface TextField {
 function textsOf(desc: DescMessage, depth = 3): TextField[] {
   return desc.fields.flatMap((field): TextField[] => {
     const place = { param: field.name, free: FREE.has(field.name) };
-    const fill = (value: unknown): Message => create(desc, { [field.localName]: value });
+    const fill = (value: unknown): Message =>
+      create(
+        desc,
+        field.oneof === undefined
+          ? { [field.localName]: value }
+          : { [field.oneof.localName]: { case: field.localName, value } },
+      );
     if (isText(field)) return [{ ...place, fill }];
     if (isTexts(field)) return [{ ...place, fill: (text) => fill([text]) }];
-    if (field.fieldKind === "map" && field.mapKind === "scalar")
-      return [{ ...place, free: FREE.has(`${field.name}.x`), fill: (text) => fill({ x: text }) }];
+    if (field.fieldKind === "map" && field.mapKind === "scalar" && field.scalar === 9)
+      return [{ param: `${field.name}.x`, free: FREE.has(`${field.name}.x`), fill: (text) => fill({ x: text }) }];
     if (field.fieldKind !== "message" || depth === 0 || field.message.typeName.startsWith("google.")) return [];
     return textsOf(field.message, depth - 1).map((inner) => ({
       param: `${field.name}.${inner.param}`,
