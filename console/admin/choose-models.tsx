@@ -4,16 +4,26 @@ import type { OfferedModel } from "../../gen/console/settings_service.js";
 import { objectWords as say } from "../copy/en-objects.ts";
 import { tokenPrice } from "../models/price.ts";
 import { Check, Field } from "../parts/field.tsx";
+import { PriceFields, type TypedPrice } from "./price-fields.tsx";
 
 const SHOWN_MAX = 200;
+const OWN_KINDS = ["free", "own"] as const;
 
 export interface ChooseModelsParts {
   readonly models: readonly OfferedModel[];
   readonly chosen: ReadonlySet<string>;
   readonly onChoose: (chosen: ReadonlySet<string>) => void;
+  /** Of the chosen models whose price is not published. */
+  readonly price: TypedPrice;
+  readonly onPrice: (price: TypedPrice) => void;
 }
 
-export function ChooseModels({ models, chosen, onChoose }: ChooseModelsParts): ReactNode {
+/** True where a chosen model cannot be served without a price of its own. */
+export function hasUnpriced(models: readonly OfferedModel[], chosen: ReadonlySet<string>): boolean {
+  return models.some(({ id, price }) => price === undefined && chosen.has(id));
+}
+
+export function ChooseModels({ models, chosen, onChoose, price, onPrice }: ChooseModelsParts): ReactNode {
   const [find, setFind] = useState("");
   if (models.length === 0) return <p className="soft">{say.chooseNone}</p>;
   const found = models.filter(({ id }) => id.toLowerCase().includes(find.trim().toLowerCase())).slice(0, SHOWN_MAX);
@@ -33,22 +43,27 @@ export function ChooseModels({ models, chosen, onChoose }: ChooseModelsParts): R
         onChange={({ currentTarget }) => setFind(currentTarget.value)}
       />
       <div className="short" role="group" aria-label={say.choose}>
-        {found.map(({ id, price }) => (
+        {found.map(({ id, price: published }) => (
           <Check
             key={id}
             label={id}
             hint={
-              price === undefined
+              published === undefined
                 ? say.unpriced
-                : say.perMillion(tokenPrice(price, "inputPicos"), tokenPrice(price, "outputPicos"))
+                : say.perMillion(tokenPrice(published, "inputPicos"), tokenPrice(published, "outputPicos"))
             }
             checked={chosen.has(id)}
-            disabled={price === undefined}
             onChange={() => toggle(id)}
           />
         ))}
       </div>
       <small role="status">{say.chosen(chosen.size)}</small>
+      {hasUnpriced(models, chosen) && (
+        <fieldset className="stack">
+          <legend>{say.unpricedTitle}</legend>
+          <PriceFields typed={price} kinds={OWN_KINDS} onType={(change) => onPrice({ ...price, ...change })} />
+        </fieldset>
+      )}
     </fieldset>
   );
 }

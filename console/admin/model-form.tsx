@@ -1,13 +1,12 @@
 /** Adds a model to what an upstream serves, or changes its price and its size; says before what that would change. */
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { listModels } from "../../gen/console/model_service.js";
-import { applyObjects, checkObjects, listObjects, type ModelEffect } from "../../gen/console/settings_service.js";
+import { applyObjects, checkObjects, type ModelEffect } from "../../gen/console/settings_service.js";
 import type { ModelSpec, SettingsObject } from "../../gen/console/settings_object.js";
 import { listUpstreams } from "../../gen/console/upstream_service.js";
 import type { Price } from "../../gen/console/usage.js";
-import { call } from "../api/client.ts";
-import { ask, forget } from "../api/queries.ts";
+import { call, type RequestFields } from "../api/client.ts";
+import { ask } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
 import { objectWords as say } from "../copy/en-objects.ts";
 import { tokenPrice } from "../models/price.ts";
@@ -15,10 +14,11 @@ import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Choice, Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { forgetObjects } from "./forget-objects.ts";
+import { isRightPrice, PriceFields, pricedSpec, type TypedPrice, typedPrice } from "./price-fields.tsx";
 
 const NAME = "[a-z0-9][a-z0-9._:\\/@\\-]{0,127}";
-const DECIMAL = /^\d+(\.\d{1,6})?$/;
-const WHOLE = /^\d{0,10}$/;
+const PRICE_KINDS = ["published", "own", "free"] as const;
 
 export interface ModelFormParts {
   /** The one to change. Undefined: a new one. */
@@ -26,17 +26,10 @@ export interface ModelFormParts {
   readonly onClose: () => void;
 }
 
-type PriceKind = keyof typeof say.prices;
-
-interface Typed {
+interface Typed extends TypedPrice {
   readonly name: string;
   readonly upstream: string;
   readonly model: string;
-  readonly price: PriceKind;
-  readonly input: string;
-  readonly output: string;
-  readonly contextTokens: string;
-  readonly outputTokensMax: string;
 }
 
 export function ModelForm({ object, onClose }: ModelFormParts): ReactNode {
@@ -55,17 +48,18 @@ export function ModelForm({ object, onClose }: ModelFormParts): ReactNode {
       const { problems } = await call(checkObjects, { changes });
       if (problems.length > 0) return check.run();
       await call(applyObjects, { changes });
-      void forget(listModels, listObjects, listUpstreams);
+      forgetObjects();
       return onClose();
     },
     () => undefined,
   );
-  const take = ({ currentTarget: { name, value } }: FormEvent<HTMLInputElement | HTMLSelectElement>): void => {
-    setTyped({ ...typed, [name]: value });
+  const type = (change: Partial<Typed>): void => {
+    setTyped({ ...typed, ...change });
     check.reset();
   };
-  const isRight =
-    isWhole(typed) && (typed.price !== "own" || (DECIMAL.test(typed.input) && DECIMAL.test(typed.output)));
+  const take = ({ currentTarget: { name, value } }: FormEvent<HTMLInputElement | HTMLSelectElement>): void =>
+    type({ [name]: value });
+  const isRight = isRightPrice(typed);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (isRight) save.run();
@@ -74,8 +68,7 @@ export function ModelForm({ object, onClose }: ModelFormParts): ReactNode {
     <Dialog title={object === undefined ? say.addModel : say.changeModel(object.name)} onClose={onClose} isFirm>
       <form className="stack" onSubmit={submit}>
         {object === undefined && <TargetFields typed={{ ...typed, upstream }} upstreams={ids} onType={take} />}
-        <PriceFields typed={typed} onType={take} />
-        <Sizes typed={typed} onType={take} />
+        <PriceFields typed={typed} kinds={PRICE_KINDS} onType={type} />
         {object !== undefined && hasMore(object.model) && <p className="soft">{say.otherTargets}</p>}
         {check.data !== undefined && <Checked problems={check.data.problems} effects={check.data.effects} />}
         {check.error !== null && <Problem error={check.error} what={say.saveFailed} />}
@@ -134,57 +127,6 @@ function TargetFields({ typed, upstreams, onType }: TypedParts & { readonly upst
   );
 }
 
-function PriceFields({ typed, onType }: TypedParts): ReactNode {
-  const money = (name: "input" | "output"): ReactNode => (
-    <Field
-      label={say[name]}
-      wrong={typed[name] === "" || DECIMAL.test(typed[name]) ? undefined : say.wrongPrice}
-      name={name}
-      inputMode="decimal"
-      value={typed[name]}
-      onChange={onType}
-      required
-    />
-  );
-  return (
-    <>
-      <Choice label={say.priceIs} name="price" value={typed.price} onChange={onType}>
-        {Object.entries(say.prices).map(([kind, name]) => (
-          <option key={kind} value={kind}>
-            {name}
-          </option>
-        ))}
-      </Choice>
-      {typed.price === "own" && (
-        <div className="pairs">
-          {money("input")}
-          {money("output")}
-        </div>
-      )}
-    </>
-  );
-}
-
-function Sizes({ typed, onType }: TypedParts): ReactNode {
-  const size = (name: "contextTokens" | "outputTokensMax"): ReactNode => (
-    <Field
-      label={say[name]}
-      hint={say.sizeRule}
-      wrong={WHOLE.test(typed[name]) ? undefined : say.wrongNumber}
-      name={name}
-      inputMode="numeric"
-      value={typed[name]}
-      onChange={onType}
-    />
-  );
-  return (
-    <div className="pairs">
-      {size("contextTokens")}
-      {size("outputTokensMax")}
-    </div>
-  );
-}
-
 interface CheckedParts {
   readonly problems: readonly { readonly field: string; readonly problem: string }[];
   readonly effects: readonly ModelEffect[];
@@ -230,36 +172,14 @@ function inShort(price: Price): string {
 }
 
 function typedOf(object: SettingsObject | undefined): Typed {
-  const { price, contextTokens = 0n, outputTokensMax = 0n, targets = [] } = object?.model ?? {};
-  const kind: PriceKind = price === undefined ? "published" : price.free ? "free" : "own";
-  return {
-    name: object?.name ?? "",
-    upstream: targets[0]?.upstream ?? "",
-    model: targets[0]?.model ?? "",
-    price: kind,
-    input: price?.input ?? "",
-    output: price?.output ?? "",
-    contextTokens: contextTokens === 0n ? "" : String(contextTokens),
-    outputTokensMax: outputTokensMax === 0n ? "" : String(outputTokensMax),
-  };
-}
-
-function isWhole({ contextTokens, outputTokensMax }: Typed): boolean {
-  return WHOLE.test(contextTokens) && WHOLE.test(outputTokensMax);
+  const { upstream = "", model = "" } = object?.model?.targets[0] ?? {};
+  return { name: object?.name ?? "", upstream, model, ...typedPrice(object?.model) };
 }
 
 /** What the form does not show stays as it is. */
-function specOf(typed: Typed, before: ModelSpec | undefined) {
+function specOf(typed: Typed, before: ModelSpec | undefined): RequestFields<ModelSpec> {
   const { upstream, model } = typed;
-  const own = { ...before?.price, free: false, input: typed.input, output: typed.output };
-  const price = { published: undefined, own, free: { free: true } }[typed.price];
-  return {
-    ...before,
-    targets: before?.targets ?? [{ upstream, model }],
-    price,
-    contextTokens: BigInt(typed.contextTokens || 0),
-    outputTokensMax: BigInt(typed.outputTokensMax || 0),
-  };
+  return { ...before, targets: before?.targets ?? [{ upstream, model }], ...pricedSpec(typed, before) };
 }
 
 /** True where a model says more than the form shows. */

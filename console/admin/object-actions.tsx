@@ -1,15 +1,13 @@
 /** What an operator can do with an object of the database, and by what another one is set. */
 import type { ReactNode } from "react";
-import { listModels } from "../../gen/console/model_service.js";
-import { deleteObject, listObjects } from "../../gen/console/settings_service.js";
+import { deleteObject } from "../../gen/console/settings_service.js";
 import type { SettingsObject } from "../../gen/console/settings_object.js";
-import { listUpstreams } from "../../gen/console/upstream_service.js";
 import { call } from "../api/client.ts";
-import { forget } from "../api/queries.ts";
 import { objectWords as say } from "../copy/en-objects.ts";
 import { settingsWords } from "../copy/en-settings.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import type { RowAction } from "../parts/row-actions.tsx";
+import { forgetObjects } from "./forget-objects.ts";
 
 /** Where an object comes from, and why this node does not use it. */
 export function Origin({ object }: { readonly object: SettingsObject | undefined }): ReactNode {
@@ -42,7 +40,7 @@ interface DeleteParts {
 function Delete({ object: { kind, name, etag }, onClose }: DeleteParts): ReactNode {
   const act = async (): Promise<void> => {
     await call(deleteObject, { kind, name, etag });
-    void forget(listModels, listObjects, listUpstreams);
+    forgetObjects();
   };
   return (
     <Confirm title={say.deleteTitle(name)} go={say.delete} failed={say.deleteFailed} act={act} onClose={onClose}>

@@ -1,20 +1,19 @@
 /** Adds an upstream with the models of its list, or changes one. It is tried before it is saved. */
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { listModels } from "../../gen/console/model_service.js";
 import {
   applyObjects,
   listFamilies,
-  listObjects,
+  type ObjectChange,
+  type OfferedModel,
   testObject,
   type TestObjectResponse,
   updateObject,
   type UpstreamFamily,
 } from "../../gen/console/settings_service.js";
-import { listUpstreams } from "../../gen/console/upstream_service.js";
 import type { SettingsObject, UpstreamSpec } from "../../gen/console/settings_object.js";
 import { call, type RequestFields } from "../api/client.ts";
-import { ask, forget } from "../api/queries.ts";
+import { ask } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
 import { objectWords as say } from "../copy/en-objects.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -22,10 +21,13 @@ import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Choice, Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { ChooseModels } from "./choose-models.tsx";
+import { forgetObjects } from "./forget-objects.ts";
+import { ChooseModels, hasUnpriced } from "./choose-models.tsx";
+import { isRightPrice, pricedSpec, type TypedPrice } from "./price-fields.tsx";
 
 const NAME = "[a-z0-9][a-z0-9._\\-]{0,63}";
 const USUAL_FAMILY = "openai";
+const FRESH_PRICE: TypedPrice = { price: "free", input: "", output: "", contextTokens: "", outputTokensMax: "" };
 
 export interface UpstreamFormParts {
   /** The one to change. Undefined: a new one. */
@@ -58,6 +60,7 @@ function Form({
 }: UpstreamFormParts & { readonly families: readonly UpstreamFamily[] }): ReactNode {
   const [typed, setTyped] = useState<Typed>(() => typedOf(object));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [price, setPrice] = useState(FRESH_PRICE);
   const name = typed.name === "" ? typed.family : typed.name;
   const upstream = {
     ...object?.upstream,
@@ -66,19 +69,16 @@ function Form({
     baseUrl: typed.baseUrl.trim(),
   };
   const saved = (): void => {
-    void forget(listUpstreams, listObjects, listModels);
+    forgetObjects();
     onClose();
   };
-  const test = useAct(
-    (callModel: string) => call(testObject, { object: { name, upstream }, callModel }),
-    () => undefined,
-  );
-  const prove = useAct(
-    (callModel: string) => call(testObject, { object: { name, upstream }, callModel }),
-    () => undefined,
-  );
+  // What a call proves is told beside the list, which stays.
+  const [test, prove] = [useTest(name, upstream), useTest(name, upstream)];
   const save = useAct(async () => {
-    if (object === undefined) return call(applyObjects, { changes: changesOf(name, upstream, chosen, test.data) });
+    if (object === undefined)
+      return call(applyObjects, {
+        changes: changesOf(name, upstream, { chosen, price, offered: test.data?.models ?? [] }),
+      });
     return call(updateObject, {
       kind: "upstream",
       name,
@@ -94,6 +94,7 @@ function Form({
     setChosen(new Set());
   };
   const isTested = test.data !== undefined;
+  const isWrong = hasUnpriced(test.data?.models ?? [], chosen) && !isRightPrice(price);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (isTested) save.run();
@@ -107,11 +108,11 @@ function Form({
       {test.data !== undefined && <TestResult answer={prove.data ?? test.data} />}
       {prove.error !== null && <Problem error={prove.error} what={say.testFailed} />}
       {test.data !== undefined && object === undefined && (
-        <ChooseModels models={test.data.models} chosen={chosen} onChoose={setChosen} />
+        <ChooseModels models={test.data.models} {...{ chosen, price }} onChoose={setChosen} onPrice={setPrice} />
       )}
       {first !== undefined && <ProveButton isBusy={prove.isPending} onProve={() => prove.run(first)} />}
       {save.error !== null && <Problem error={save.error} what={say.saveFailed} />}
-      <DialogFoot onCancel={onClose} disabled={test.isPending || save.isPending}>
+      <DialogFoot onCancel={onClose} disabled={test.isPending || save.isPending || isWrong}>
         {test.isPending ? say.connecting : isTested ? say.save : say.connect}
       </DialogFoot>
     </form>
@@ -126,6 +127,14 @@ function ProveButton({ isBusy, onProve }: { readonly isBusy: boolean; readonly o
       </button>{" "}
       <small className="soft">{say.callAbout}</small>
     </span>
+  );
+}
+
+// oxlint-disable-next-line typescript/explicit-function-return-type
+function useTest(name: string, upstream: RequestFields<UpstreamSpec>) {
+  return useAct(
+    (callModel: string) => call(testObject, { object: { name, upstream }, callModel }),
+    () => undefined,
   );
 }
 
@@ -203,19 +212,26 @@ function TestResult({ answer: { result, problem, models } }: { readonly answer: 
   );
 }
 
-/** The upstream, and an object for each chosen model: its price and its size are those that are published. */
+interface Choices {
+  readonly chosen: ReadonlySet<string>;
+  /** Of the chosen models whose price is not published. */
+  readonly price: TypedPrice;
+  readonly offered: readonly OfferedModel[];
+}
+
+/** The upstream, and an object for each chosen model, by its published price where there is one. */
 function changesOf(
   name: string,
   upstream: RequestFields<UpstreamSpec>,
-  chosen: ReadonlySet<string>,
-  tested: TestObjectResponse | undefined,
-) {
-  const models = (tested?.models ?? []).filter(({ id }) => chosen.has(id));
+  { chosen, price, offered }: Choices,
+): readonly RequestFields<ObjectChange>[] {
+  const models = offered.filter(({ id }) => chosen.has(id));
   return [
     { set: { name, upstream }, etag: "new" },
-    ...models.map(({ id, kind }) => ({
-      set: { name: id.toLowerCase(), model: { targets: [{ upstream: name, model: id }], kind } },
-      etag: "new",
-    })),
+    ...models.map((one): RequestFields<ObjectChange> => {
+      const own = one.price === undefined ? pricedSpec(price) : {};
+      const model = { targets: [{ upstream: name, model: one.id }], ...own };
+      return { set: { name: one.id.toLowerCase(), model }, etag: "new" };
+    }),
   ];
 }

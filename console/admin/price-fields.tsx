@@ -1,0 +1,98 @@
+/** The fields for what a model costs and how much it takes, and what was typed into them as the spec of a model. */
+import type { FormEvent, ReactNode } from "react";
+import type { ModelSpec } from "../../gen/console/settings_object.js";
+import type { RequestFields } from "../api/client.ts";
+import { objectWords as say } from "../copy/en-objects.ts";
+import { Choice, Field } from "../parts/field.tsx";
+
+const DECIMAL = /^\d+(\.\d{1,6})?$/;
+const WHOLE = /^\d{0,10}$/;
+
+export type PriceKind = keyof typeof say.prices;
+
+export interface TypedPrice {
+  readonly price: PriceKind;
+  readonly input: string;
+  readonly output: string;
+  readonly contextTokens: string;
+  readonly outputTokensMax: string;
+}
+
+export interface PriceFieldsParts {
+  readonly typed: TypedPrice;
+  readonly kinds: readonly PriceKind[];
+  readonly onType: (change: Partial<TypedPrice>) => void;
+}
+
+export function PriceFields({ typed, kinds, onType }: PriceFieldsParts): ReactNode {
+  const take = ({ currentTarget: { name, value } }: FormEvent<HTMLInputElement | HTMLSelectElement>): void =>
+    onType({ [name]: value });
+  const money = (name: "input" | "output"): ReactNode => (
+    <Field
+      label={say[name]}
+      wrong={typed[name] === "" || DECIMAL.test(typed[name]) ? undefined : say.wrongPrice}
+      name={name}
+      inputMode="decimal"
+      value={typed[name]}
+      onChange={take}
+      required
+    />
+  );
+  const size = (name: "contextTokens" | "outputTokensMax"): ReactNode => (
+    <Field
+      label={say[name]}
+      hint={say.sizeRule}
+      wrong={WHOLE.test(typed[name]) ? undefined : say.wrongNumber}
+      name={name}
+      inputMode="numeric"
+      value={typed[name]}
+      onChange={take}
+    />
+  );
+  return (
+    <>
+      <Choice label={say.priceIs} name="price" value={typed.price} onChange={take}>
+        {kinds.map((kind) => (
+          <option key={kind} value={kind}>
+            {say.prices[kind]}
+          </option>
+        ))}
+      </Choice>
+      <div className="pairs">
+        {typed.price === "own" && money("input")}
+        {typed.price === "own" && money("output")}
+        {size("contextTokens")}
+        {size("outputTokensMax")}
+      </div>
+    </>
+  );
+}
+
+export function isRightPrice({ price, input, output, contextTokens, outputTokensMax }: TypedPrice): boolean {
+  const isPriced = price !== "own" || (DECIMAL.test(input) && DECIMAL.test(output));
+  return isPriced && WHOLE.test(contextTokens) && WHOLE.test(outputTokensMax);
+}
+
+export function typedPrice(model: ModelSpec | undefined): TypedPrice {
+  const { price, contextTokens = 0n, outputTokensMax = 0n } = model ?? {};
+  return {
+    price: price === undefined ? "published" : price.free ? "free" : "own",
+    input: price?.input ?? "",
+    output: price?.output ?? "",
+    contextTokens: contextTokens === 0n ? "" : String(contextTokens),
+    outputTokensMax: outputTokensMax === 0n ? "" : String(outputTokensMax),
+  };
+}
+
+/** What the fields say of a model. Parts of a price that they do not show stay as they are. */
+export function pricedSpec(
+  { price, input, output, contextTokens, outputTokensMax }: TypedPrice,
+  before?: ModelSpec,
+): RequestFields<ModelSpec> {
+  const own = { ...before?.price, free: false, input, output };
+  return {
+    price: { published: undefined, own, free: { free: true } }[price],
+    contextTokens: BigInt(contextTokens || 0),
+    outputTokensMax: BigInt(outputTokensMax || 0),
+  };
+}
