@@ -214,6 +214,15 @@ const members = createRoute({
   validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
 });
 
+const me = createRoute({
+  getParentRoute: () => root,
+  path: "/me",
+  component: lazyRouteComponent(
+    late(() => import("./me/me.tsx")),
+    "Me",
+  ),
+});
+
 const invitation = createRoute({
   getParentRoute: () => root,
   path: "/invitation",
@@ -357,6 +366,7 @@ const tree = root.addChildren([
   ledger,
   nodes,
   members,
+  me,
   invitation,
   password,
   cameBack,

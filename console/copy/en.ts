@@ -34,6 +34,7 @@ export const words = {
     settings: "Settings",
     codes: "Top-up codes",
     cardPayments: "Card payments",
+    me: "Your account",
   },
   shell: {
     skip: "Skip to content",
@@ -44,7 +45,8 @@ export const words = {
     accounts: "Accounts",
     noAccount: "No account",
     account: "Account:",
-    person: "Theme and sign-out",
+    person: "Your account, theme and sign-out",
+    personMenu: "Your account",
     theme: "Theme",
     themes: { system: "System", light: "Light", dark: "Dark" },
     signOut: "Sign out",
@@ -87,6 +89,11 @@ export const words = {
     openAtIssuer: "Confirm your identity",
     titleAtIssuer: "Sign in again",
     at: (title: string) => `Sign in again with ${title}`,
+  },
+  factor: {
+    title: "Set up a second factor",
+    about: "This account or gateway requires a second factor, and you have none yet. Set one up to continue.",
+    go: "Go to your account",
   },
   welcome: {
     title: "Welcome to Tollgate",

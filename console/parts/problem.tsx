@@ -1,4 +1,5 @@
 /** What went wrong, what to do, and the id by which an operator finds the request. */
+import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense } from "react";
 import { Refusal, Unreached } from "../api/client.ts";
 import { words } from "../copy/en.ts";
@@ -23,6 +24,13 @@ export function Problem({ error, what, onAgain }: ProblemParts): ReactNode {
         <Suspense>
           <Prove />
         </Suspense>
+      )}
+      {reason === "SECOND_FACTOR_REQUIRED" && (
+        <span>
+          <Link to="/me" className="button small">
+            {words.factor.go}
+          </Link>
+        </span>
       )}
       {requestId !== "" && (
         <small className="soft">

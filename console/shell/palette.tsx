@@ -95,6 +95,12 @@ function useCommands(typed: string): readonly Command[] {
   for (const { to, name } of [...own, ...all])
     found.push({ id: `page ${to}`, name, kind: words.palette.page, go: () => void navigate({ to }) });
   found.push({
+    id: "page /me",
+    name: words.pages.me,
+    kind: words.palette.page,
+    go: () => void navigate({ to: "/me" }),
+  });
+  found.push({
     id: "make key",
     name: keyWords.make,
     kind: words.palette.action,

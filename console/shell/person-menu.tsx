@@ -1,5 +1,6 @@
-/** The theme, and the way out. */
+/** The person's own page, the theme, and the way out. */
 import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { Header, Menu, MenuItem, MenuSection, Popover } from "react-aria-components";
 import { signOut } from "../../gen/console/identity_service.js";
@@ -12,9 +13,11 @@ import { chooseTheme, chosenTheme, THEMES } from "./theme.ts";
 
 export function PersonMenu({ button, onClose }: OpenMenuParts): ReactNode {
   const { session } = useSignedIn();
+  const navigate = useNavigate();
   const [theme, setTheme] = useState(chosenTheme);
   const leave = useMutation({ mutationFn: () => call(signOut, {}), onSettled: () => cache.resetQueries() });
   const act = (id: string | number): void => {
+    if (id === "me") return void navigate({ to: "/me" });
     const chosen = THEMES.find((one) => one === id);
     if (chosen === undefined) return leave.mutate();
     chooseTheme(chosen);
@@ -22,7 +25,13 @@ export function PersonMenu({ button, onClose }: OpenMenuParts): ReactNode {
   };
   return (
     <Popover className="popover" triggerRef={button} isOpen onOpenChange={onClose} placement="top start">
-      <Menu className="menu" aria-label={words.shell.theme} autoFocus="first" onAction={act} onClose={onClose}>
+      <Menu className="menu" aria-label={words.shell.personMenu} autoFocus="first" onAction={act} onClose={onClose}>
+        <MenuSection>
+          <Header className="menu-head">{session.user?.email ?? ""}</Header>
+          <MenuItem id="me" className="menu-item">
+            {words.pages.me}
+          </MenuItem>
+        </MenuSection>
         <MenuSection selectionMode="single" selectedKeys={[theme]}>
           <Header className="menu-head">{words.shell.theme}</Header>
           {THEMES.map((one) => (
@@ -31,8 +40,7 @@ export function PersonMenu({ button, onClose }: OpenMenuParts): ReactNode {
             </MenuItem>
           ))}
         </MenuSection>
-        <MenuSection>
-          <Header className="menu-head">{session.user?.email ?? ""}</Header>
+        <MenuSection aria-label={words.shell.signOut}>
           <MenuItem id="leave" className="menu-item">
             {words.shell.signOut}
           </MenuItem>

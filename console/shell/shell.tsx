@@ -1,15 +1,16 @@
 /** The frame of every page: navigation beside it, and where the page itself is drawn. */
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useMatchRoute } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { words } from "../copy/en.ts";
 import { FirstAccount } from "../overview/first-account.tsx";
+import { late } from "../parts/late.ts";
 import { AccountSwitcher } from "./account-switcher.tsx";
 import { Brand } from "./brand.tsx";
+import { FactorNeeded } from "./factor-needed.tsx";
 import { Icon } from "./icons.tsx";
 import { type PageLink, pagesFor } from "./pages.ts";
 import { PersonButton } from "./person-button.tsx";
 import { useSignedIn } from "./session.ts";
-import { late } from "../parts/late.ts";
 
 const Palette = lazy(late(async () => ({ default: (await import("./palette.tsx")).Palette })));
 
@@ -18,7 +19,6 @@ export function Shell(): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  const { account } = useSignedIn();
   useShortcut(() => setFinding(true));
   useEffect(() => setOpen(false), [pathname]);
   return (
@@ -40,7 +40,7 @@ export function Shell(): ReactNode {
         <Side isOpen={isOpen} onFind={() => setFinding(true)} />
       </header>
       <main className="page" id="page" tabIndex={-1} ref={main}>
-        {account === "" ? <FirstAccount /> : <Outlet />}
+        <Content />
       </main>
       {isFinding && (
         <Suspense>
@@ -49,6 +49,15 @@ export function Shell(): ReactNode {
       )}
     </div>
   );
+}
+
+/** The page, or what the person needs first to use it. The own page of a person needs nothing. */
+function Content(): ReactNode {
+  const { account, session } = useSignedIn();
+  const isOwn = useMatchRoute()({ to: "/me" }) !== false;
+  if (isOwn) return <Outlet />;
+  if (session.lacksSecondFactor) return <FactorNeeded />;
+  return account === "" ? <FirstAccount /> : <Outlet />;
 }
 
 function Side({ isOpen, onFind }: { readonly isOpen: boolean; readonly onFind: () => void }): ReactNode {

@@ -22,6 +22,7 @@ export const PAGES: readonly {
   { name: "billing", path: () => "/billing", shows: "Opening balance" },
   { name: "requests-filtered", path: () => "/requests?model=sim-1&leastCost=0.000001", shows: "Filters: 2" },
   { name: "members", path: () => "/members", shows: "bob@example.com" },
+  { name: "me", path: () => "/me", shows: "this session" },
   { name: "alerts", path: () => "/alerts", shows: "money ends" },
   { name: "webhooks", path: () => "/alerts?show=webhooks", shows: "the books" },
   { name: "deliveries", path: () => "/alerts?show=deliveries", shows: "Details" },
