@@ -1,11 +1,13 @@
 /** The order of a call through the core: a list of links, each of which refuses, waits, or lets the call go on. */
 import type { CallMetadata, CallSink, Sink } from "../../api/channel.js";
+import type { MethodPermission } from "../../api/descriptors.js";
 import { InferenceServiceService } from "../../api/index.js";
 import type { Caller } from "../../keys/caller.js";
 import type { RequestRecord } from "../../records/request-record.js";
 import { clientAddress, FRONT_HEADER, isFront } from "./client-address.js";
 import { Admitted } from "./admitted.js";
 import type { Authentication } from "./authentication.js";
+import { checkedFor } from "./begins-request.js";
 import { auditedCall, type CallAudit, NO_ACT } from "./call-audit.js";
 import type { CoreParts } from "./core.js";
 import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
@@ -16,7 +18,7 @@ import { requirePlainText } from "./plain-text.js";
 import { replayed } from "./replayed.js";
 import { RateLimiter } from "./rate-limiter.js";
 import { ConcurrencyLimiter } from "./concurrency-limiter.js";
-import { isOfFront, type OpenRoute } from "./route.js";
+import { isOfFront, type OpenRoute, type PermissionOf } from "./route.js";
 import type { ServerCall } from "./server-call.js";
 
 /** Who answers a call, and where to: a method has one answer, or pushes them. */
@@ -45,6 +47,7 @@ export interface ChainParts {
   readonly core: CoreParts;
   readonly authentication: Authentication;
   readonly audit: CallAudit;
+  readonly permissionOf: PermissionOf;
 }
 
 /**
@@ -93,6 +96,13 @@ export class CallChain {
     }
   }
 
+  /** A front end's look at a caller needs a person where the method behind it does: who lacks a factor may call that. */
+  #needed({ path, permission }: OpenRoute, request: unknown): MethodPermission {
+    const behind = checkedFor(path, request);
+    if (behind === undefined) return permission;
+    return { ...permission, user: this.parts.permissionOf(behind)?.user === true };
+  }
+
   #permitted({ route, request, call, head, record, lifetime }: ArrivedCall, caller: Caller): ServiceCall {
     const { core, audit } = this.parts;
     const { signal, endMs: callerEndMs } = lifetime;
@@ -105,7 +115,7 @@ export class CallChain {
     record?.askedBy(caller, address);
     // A request's key is used when it ends; a key that only manages is used as well.
     if (!route.beginsRequest && caller.user === undefined) core.keyUses?.used(caller.keyId, core.nowMs());
-    requirePermission(route.permission, caller, address);
+    requirePermission(this.#needed(route, request), caller, address);
     // What changed since the caller was known ended the call through its lifetime.
     signal.throwIfAborted();
     if (route.isChange) {

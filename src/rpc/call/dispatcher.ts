@@ -41,7 +41,12 @@ export class Dispatcher {
     this.#log = new CallLog(core.log, () => performance.now());
     this.audit = new CallAudit(core.store.audit, core.nowMs, core.log);
     this.#authentication = new Authentication(core, new Endings(core, this.#running.lifetimes));
-    this.#chain = new CallChain({ core, authentication: this.#authentication, audit: this.audit });
+    this.#chain = new CallChain({
+      core,
+      authentication: this.#authentication,
+      audit: this.audit,
+      permissionOf: (path) => this.permissionOf(path),
+    });
     for (const route of routes) this.#routes.set(route.path, openRoute(route, permissionOf));
   }
 

@@ -91,7 +91,8 @@ class EncodingChannel implements Channel {
 
 function admit(dispatcher: Dispatcher, entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
   // Whether the method changes something is judged when it runs.
-  const permission = { operator: false, scope: entry.scope, reads: true };
+  const user = entry.method !== undefined && dispatcher.permissionOf(entry.method)?.user === true;
+  const permission = { operator: false, scope: entry.scope, user, reads: true };
   return dispatcher.admit(permission, { metadata, peer: "", local: true }, entry.method, entry.isLong);
 }
 

@@ -1,6 +1,7 @@
 /** People over real HTTP: the first operator's link, sessions and their cookie, with the core here or elsewhere. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { SESSION_HEADER } from "../../../src/api/session-headers.js";
+import { authenticator } from "../../support/authenticator.js";
 import { Browser, FIRST, firstOperator, welcomeToken } from "../../support/browser.js";
 import { OPERATOR_KEY, startGateway } from "../../support/gateway-process.js";
 import { SWEPT_TOPOLOGIES } from "../../support/topologies.js";
@@ -135,6 +136,25 @@ describe.each(SWEPT_TOPOLOGIES)("people, %s", (topology) => {
     // The conversation of a request is named by a header too, and is no session of a person's.
     const named = { authorization: `Bearer ${world.secret}`, "x-tollgate-session": "conversation-1" };
     expect((await new Browser(world.front).call("GET", "/v1/models", undefined, named)).status).toBe(200);
+  });
+
+  test("who must have a second factor first may do what is about the person alone, and so sets one up", async () => {
+    const security = { requires_second_factor: true };
+    expect((await operator.call("PATCH", "/accounts/acme/security", security)).status).toBe(200);
+    const { body } = await operator.call("POST", "/accounts/acme/invitations", { role: "admin" });
+    const person = new Browser(world.front);
+    const wish = { token: body["token"], email: "lacks@example.com", password: "a password of this test" };
+    expect((await person.call("POST", "/invitations:accept", wish)).status).toBe(200);
+    expect((await person.call("GET", "/session")).body).toMatchObject({ lacks_second_factor: true });
+    const invite = (): ReturnType<Browser["call"]> =>
+      person.call("POST", "/accounts/acme/invitations", { role: "member" });
+    expect(await invite()).toMatchObject({ status: 403, reason: "SECOND_FACTOR_REQUIRED" });
+    expect((await person.call("POST", "/session:prove", { password: wish.password })).status).toBe(200);
+    const factor = await person.call("POST", "/session/second-factor", {});
+    expect(factor.status).toBe(200);
+    const code = authenticator(String(factor.body["secret"]))();
+    expect((await person.call("POST", "/session/second-factor:confirm", { code })).status).toBe(200);
+    expect((await invite()).status).toBe(200);
   });
 });
 
