@@ -26,7 +26,12 @@ export function Sessions(): ReactNode {
       <p className="soft">{said.about}</p>
       <Loaded of={sessions} what={said.title} height={160}>
         {(answer) => (
-          <Table label={said.title} columns={COLUMNS} rows={newestFirst(answer.sessions)} keyOf={({ id }) => id} />
+          <Table
+            label={said.title}
+            columns={hasOthers ? [...COLUMNS, ACTIONS] : COLUMNS}
+            rows={newestFirst(answer.sessions)}
+            keyOf={({ id }) => id}
+          />
         )}
       </Loaded>
     </section>
@@ -52,8 +57,11 @@ const COLUMNS: readonly Column<Session>[] = [
   { name: said.used, cell: ({ useTime }) => timeOf(useTime), isNumber: true },
   { name: said.since, cell: ({ createTime }) => timeOf(createTime), isNumber: true, isExtra: true },
   { name: said.expires, cell: ({ expireTime }) => timeOf(expireTime), isNumber: true, isExtra: true },
-  actionsColumn(said.actions, (session) => (session.current ? null : <EndOne session={session} />)),
 ];
+
+const ACTIONS = actionsColumn<Session>(said.actions, (session) =>
+  session.current ? null : <EndOne session={session} />,
+);
 
 function timeOf(time: Date | undefined): string {
   return time === undefined ? "" : clockTime(time);

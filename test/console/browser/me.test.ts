@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authenticator } from "../../support/authenticator.js";
+import { violationsOf } from "./axe.js";
 import { joinWorld, type World } from "./world.js";
 
 const PASSWORD = "a toll of her very own";
@@ -62,6 +63,7 @@ async function shownIn(page: Page, what: string): Promise<string> {
 async function codesIn(page: Page): Promise<readonly string[]> {
   const codes = (await shownIn(page, "the recovery codes")).split("\n");
   expect(codes).toHaveLength(10);
+  expect(await violationsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "I have saved them" }).click();
   await page.getByRole("alertdialog").waitFor({ state: "detached" });
   return codes;
@@ -74,6 +76,7 @@ async function setUp(page: Page): Promise<{ show: () => string; codes: readonly 
   expect(secret).toMatch(/^[A-Z2-7]{32}$/);
   const uri = await page.getByRole("link", { name: "Open in an authenticator app" }).getAttribute("href");
   expect(uri).toMatch(new RegExp(`^otpauth://totp/Tollgate:.*[?]secret=${secret}&`));
+  expect(await violationsOf(page)).toEqual([]);
   const show = authenticator(secret);
   await page.getByLabel("Code that the app shows").fill(show());
   await page.getByRole("button", { name: "Turn on the second factor" }).click();
