@@ -81,7 +81,8 @@ export class DatabaseObjects implements ObjectBoard {
 
   list({ kind, source }: ListObjectsRequest): ListObjectsResponse {
     const { set } = this.options.objects;
-    const own = [...set.entries.values()].map((entry) => this.#shown(entry));
+    const byId = [...set.entries].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const own = byId.map(([, entry]) => this.#shown(entry));
     const all = [...own, ...this.#others(set)].filter(
       (one) => (kind === 0 || kind === one.kind) && (source === 0 || source === one.source),
     );

@@ -7,6 +7,7 @@ import { latency } from "./latency.js";
 import { limit } from "./limit.js";
 import { outages } from "./outages.js";
 import { rolling } from "./rolling.js";
+import { settings } from "./settings.js";
 import { slowRedis } from "./slow-redis.js";
 import { straight } from "./straight.js";
 import { upgrade } from "./upgrade.js";
@@ -18,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   limit,
   revoke,
   freeze,
+  settings,
   ...faults,
   upgrade,
   upgradeAll,
