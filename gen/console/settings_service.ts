@@ -462,6 +462,37 @@ export const listFamilies: Method<ListFamiliesRequest, ListFamiliesResponse> = {
   output: ListFamiliesResponse,
 };
 
+export interface GetFirstStepsRequest {
+}
+export const GetFirstStepsRequest: Shape = {
+};
+
+export interface GetFirstStepsResponse {
+  readonly upstream: boolean;
+  readonly tested: boolean;
+  readonly models: boolean;
+  readonly account: boolean;
+  readonly member: boolean;
+  readonly key: boolean;
+}
+export const GetFirstStepsResponse: Shape = {
+  upstream: "b",
+  tested: "b",
+  models: "b",
+  account: "b",
+  member: "b",
+  key: "b",
+};
+
+export const getFirstSteps: Method<GetFirstStepsRequest, GetFirstStepsResponse> = {
+  name: "GetFirstSteps",
+  verb: "GET",
+  path: "/api/v1/settings/first-steps",
+  streams: false,
+  input: GetFirstStepsRequest,
+  output: GetFirstStepsResponse,
+};
+
 export interface ListRevisionsRequest {
   readonly pageSize: number;
   readonly pageToken: string;

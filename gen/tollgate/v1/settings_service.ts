@@ -414,6 +414,26 @@ export interface ListFamiliesResponse {
   families: UpstreamFamily[];
 }
 
+/** GetFirstStepsRequest is the request of GetFirstSteps. */
+export interface GetFirstStepsRequest {
+}
+
+/** GetFirstStepsResponse is the steps, each true once it is done. */
+export interface GetFirstStepsResponse {
+  /** There is an upstream beside the built-in one. */
+  upstream: boolean;
+  /** A call or a test of such an upstream has succeeded at the node that answers. */
+  tested: boolean;
+  /** Such an upstream serves a model. */
+  models: boolean;
+  /** One of the first accounts has credit. */
+  account: boolean;
+  /** One of the first accounts has a member. */
+  member: boolean;
+  /** One of the first accounts has a key. */
+  key: boolean;
+}
+
 function createBaseSettingsFile(): SettingsFile {
   return { name: "", content: "", etag: "", writable: false, problem: "", inForce: false };
 }
@@ -2945,6 +2965,142 @@ export const ListFamiliesResponse: MessageFns<ListFamiliesResponse> = {
   },
 };
 
+function createBaseGetFirstStepsRequest(): GetFirstStepsRequest {
+  return {};
+}
+
+export const GetFirstStepsRequest: MessageFns<GetFirstStepsRequest> = {
+  encode(_: GetFirstStepsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetFirstStepsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetFirstStepsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetFirstStepsResponse(): GetFirstStepsResponse {
+  return { upstream: false, tested: false, models: false, account: false, member: false, key: false };
+}
+
+export const GetFirstStepsResponse: MessageFns<GetFirstStepsResponse> = {
+  encode(message: GetFirstStepsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upstream !== false) {
+      writer.uint32(8).bool(message.upstream);
+    }
+    if (message.tested !== false) {
+      writer.uint32(16).bool(message.tested);
+    }
+    if (message.models !== false) {
+      writer.uint32(24).bool(message.models);
+    }
+    if (message.account !== false) {
+      writer.uint32(32).bool(message.account);
+    }
+    if (message.member !== false) {
+      writer.uint32(40).bool(message.member);
+    }
+    if (message.key !== false) {
+      writer.uint32(48).bool(message.key);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetFirstStepsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetFirstStepsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.upstream = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.tested = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.models = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.account = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.member = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.key = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /**
  * SettingsService shows and changes what the gateway serves. The objects of the database are the same on all nodes; each
  * change of them is a revision. Beside them, each node uses its own settings file, which it shows and changes too.
@@ -3150,6 +3306,17 @@ export const SettingsServiceService = {
       Buffer.from(ListFamiliesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListFamiliesResponse => ListFamiliesResponse.decode(value),
   },
+  /** GetFirstSteps says what a new gateway still needs before a team can use it. */
+  getFirstSteps: {
+    path: "/tollgate.v1.SettingsService/GetFirstSteps" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetFirstStepsRequest): Buffer => Buffer.from(GetFirstStepsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetFirstStepsRequest => GetFirstStepsRequest.decode(value),
+    responseSerialize: (value: GetFirstStepsResponse): Buffer =>
+      Buffer.from(GetFirstStepsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetFirstStepsResponse => GetFirstStepsResponse.decode(value),
+  },
   /**
    * ListRevisions lists the revisions of the objects, the newest first, with what each changed.
    *
@@ -3266,6 +3433,8 @@ export interface SettingsServiceServer extends UntypedServiceImplementation {
   testObject: handleUnaryCall<TestObjectRequest, TestObjectResponse>;
   /** ListFamilies lists the types that an upstream can have. */
   listFamilies: handleUnaryCall<ListFamiliesRequest, ListFamiliesResponse>;
+  /** GetFirstSteps says what a new gateway still needs before a team can use it. */
+  getFirstSteps: handleUnaryCall<GetFirstStepsRequest, GetFirstStepsResponse>;
   /**
    * ListRevisions lists the revisions of the objects, the newest first, with what each changed.
    *
@@ -3544,6 +3713,22 @@ export interface SettingsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListFamiliesResponse) => void,
+  ): ClientUnaryCall;
+  /** GetFirstSteps says what a new gateway still needs before a team can use it. */
+  getFirstSteps(
+    request: GetFirstStepsRequest,
+    callback: (error: ServiceError | null, response: GetFirstStepsResponse) => void,
+  ): ClientUnaryCall;
+  getFirstSteps(
+    request: GetFirstStepsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetFirstStepsResponse) => void,
+  ): ClientUnaryCall;
+  getFirstSteps(
+    request: GetFirstStepsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetFirstStepsResponse) => void,
   ): ClientUnaryCall;
   /**
    * ListRevisions lists the revisions of the objects, the newest first, with what each changed.

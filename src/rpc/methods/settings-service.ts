@@ -6,14 +6,13 @@ import { type Exported, exportSettings } from "../../config/export.js";
 import type { Page, PageRequest } from "../../store/store.js";
 import type { CoreParts, ObjectBoard, SettingsBoard } from "../call/core.js";
 import type { Handlers } from "../call/handler.js";
+import { firstSteps, OPERATORS_OWN } from "./first-steps.js";
 
-type Parts = Pick<CoreParts, "settings" | "objects" | "ledger" | "keys" | "alerts">;
+type Parts = Pick<CoreParts, "settings" | "objects" | "upstreams" | "identity" | "ledger" | "keys" | "alerts">;
 
 /** Less than what a call over HTTP may hold, with what JSON adds. */
 const CONTENT_BYTES_MAX = 200_000;
 const PAGE_SIZE = 1_000;
-/** The account of the operators' own keys, which every gateway makes for itself. */
-const OPERATORS_OWN = "operator";
 
 export function settingsService(parts: Parts): Handlers<typeof SettingsServiceService> {
   const { settings } = parts;
@@ -40,6 +39,7 @@ export function settingsService(parts: Parts): Handlers<typeof SettingsServiceSe
     applyObjects: async (request, { act }) => ({ revision: BigInt(await objectsOf(parts).apply(request, act)) }),
     testObject: async (request) => objectsOf(parts).test(request),
     listFamilies: async () => ({ families: [...objectsOf(parts).families()] }),
+    getFirstSteps: () => firstSteps(parts),
     listRevisions: async (request) => objectsOf(parts).revisions(request),
     restoreRevision: async ({ revision }, { act }) => ({
       revision: BigInt(await objectsOf(parts).restore(Number(revision), act)),

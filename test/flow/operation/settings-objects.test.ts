@@ -66,6 +66,13 @@ async function chat(model: string): Promise<number> {
   return answer.status;
 }
 
+const steps = async () => (await management.call("GET", "/settings/first-steps")).body;
+
+test("a new gateway says what it still needs", async () => {
+  const none = { upstream: false, tested: false, models: false, account: false, member: false, key: false };
+  expect(await steps()).toEqual(none);
+});
+
 test("an upstream is tried before it is saved: its list, and a call that proves its key", async () => {
   const tried = await management.call("POST", "/settings/objects:test", { object: vendorOf() });
   expect(tried, JSON.stringify(tried.body)).toMatchObject({ status: 200, body: { result: "untested" } });
@@ -96,6 +103,7 @@ test("an upstream and its models come in one revision, and the next request is s
   await management.call("POST", "/accounts/acme:credit", { amount: "5.00", credit_id: "one" });
   expect(await chat("acme/fast")).toBe(200);
   expect(vendor.seen.at(-1)).toBe(SECRET);
+  expect(await steps()).toMatchObject({ upstream: true, tested: true, models: true, account: true, key: true });
   const shown = await find("vendor");
   expect(shown).toMatchObject({ source: "database", problem: "", secrets_set: ["api_key"], etag: "1" });
   expect(shown?.upstream).toMatchObject({ family: "openai-compatible", api_key: "", base_url: vendor.url });

@@ -86,6 +86,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "SettingsService/ApplyObjects": "operator",
   "SettingsService/TestObject": "operator",
   "SettingsService/ListFamilies": "operator",
+  "SettingsService/GetFirstSteps": "operator",
   "SettingsService/ListRevisions": "operator",
   "SettingsService/RestoreRevision": "operator",
   "PaymentService/CreateTopUpCodes": "operator",
