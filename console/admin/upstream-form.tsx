@@ -4,6 +4,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import {
   applyObjects,
   listFamilies,
+  listObjects,
   type ObjectChange,
   type OfferedModel,
   testObject,
@@ -61,7 +62,8 @@ function Form({
   const [typed, setTyped] = useState<Typed>(() => typedOf(object));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [price, setPrice] = useState(FRESH_PRICE);
-  const name = typed.name === "" ? typed.family : typed.name;
+  const taken = useQuery(ask(listObjects, { kind: "upstream" })).data?.objects ?? [];
+  const name = typed.name === "" ? freeName(typed.family, taken) : typed.name;
   const upstream = {
     ...object?.upstream,
     family: typed.family,
@@ -103,7 +105,7 @@ function Form({
   const [first] = chosen;
   return (
     <form className="stack" onSubmit={submit}>
-      <Address typed={typed} families={families} isNew={object === undefined} onType={type} />
+      <Address typed={typed} name={name} families={families} isNew={object === undefined} onType={type} />
       {test.error !== null && <Problem error={test.error} what={say.testFailed} />}
       {test.data !== undefined && <TestResult answer={prove.data ?? test.data} />}
       {prove.error !== null && <Problem error={prove.error} what={say.testFailed} />}
@@ -143,6 +145,12 @@ function typedOf(object: SettingsObject | undefined): Typed {
   return { family, name: object?.name ?? "", apiKey: "", baseUrl };
 }
 
+/** The name of the family, or with a number where something has that name: it would be displaced. */
+function freeName(family: string, taken: readonly SettingsObject[]): string {
+  const names = new Set(taken.map(({ name }) => name));
+  for (let number = 2, name = family; ; number += 1, name = `${family}-${number}`) if (!names.has(name)) return name;
+}
+
 /** A key that is not typed stays as it is. */
 function mask({ apiKey }: Typed): string {
   return apiKey.trim() === "" ? "family,baseUrl" : "family,baseUrl,apiKey";
@@ -150,12 +158,14 @@ function mask({ apiKey }: Typed): string {
 
 interface AddressParts {
   readonly typed: Typed;
+  /** The one that it gets where none is typed. */
+  readonly name: string;
   readonly families: readonly UpstreamFamily[];
   readonly isNew: boolean;
   readonly onType: (change: Partial<Typed>) => void;
 }
 
-function Address({ typed, families, isNew, onType }: AddressParts): ReactNode {
+function Address({ typed, name: proposed, families, isNew, onType }: AddressParts): ReactNode {
   const family = families.find((one) => one.name === typed.family);
   const take = ({ currentTarget: { name, value } }: FormEvent<HTMLInputElement | HTMLSelectElement>): void =>
     onType({ [name]: value });
@@ -174,7 +184,7 @@ function Address({ typed, families, isNew, onType }: AddressParts): ReactNode {
           hint={say.nameRule}
           name="name"
           pattern={NAME}
-          placeholder={typed.family}
+          placeholder={proposed}
           value={typed.name}
           onChange={take}
         />

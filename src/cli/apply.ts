@@ -1,5 +1,5 @@
 /** `tollgate apply`: makes the database's upstreams and models agree with a file. */
-import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import {
   type CheckObjectsResponse,
@@ -8,6 +8,7 @@ import {
   SettingsObject,
   SettingsServiceService,
   SettingsSource,
+  UpstreamServiceService,
 } from "../api/index.js";
 import { blockOf } from "../config/yaml-document.js";
 import { type Block, BLOCK_NAMES, idOf, OBJECT_KINDS, type ObjectKind } from "../settings/object.js";
@@ -53,8 +54,8 @@ export function addApplyCommand(program: Command): void {
 }
 
 async function apply(options: ApplyOptions): Promise<void> {
-  const blocks = await blocksIn(options.file);
   await connected(options, async (connection) => {
+    const blocks = await blocksIn(options.file, connection);
     const steps = await planOf(connection, blocks, options);
     const changes = await changesOf(steps, options.label);
     if (!options.json) {
@@ -69,22 +70,22 @@ async function apply(options: ApplyOptions): Promise<void> {
   });
 }
 
-/** The blocks of the file as plain values. */
-async function blocksIn(file: string): Promise<Block> {
+/** The blocks of the file as plain values. Its models may also name upstreams that the gateway has from elsewhere. */
+async function blocksIn(file: string, connection: Connection): Promise<Block> {
   // Loaded only here, so that other commands start at once.
+  const { refusal, textOfFile } = await import("../config/file.js");
   const { readDocument } = await import("../config/yaml-document.js");
   const { fromEnvironment } = await import("../config/variable-references.js");
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : ""}`, "usage");
-  }
-  const { root, problems } = readDocument(text, fromEnvironment(process.env));
-  const [first] = problems;
-  if (first !== undefined)
-    throw new CommandFailure(`${file}:${first.line}:${first.column} ${first.path.join(".")} ${first.rule}`, "usage");
-  return blockOf(root);
+  const { checkBlocks } = await import("../config/blocks.js");
+  const document = readDocument(textOfFile(resolve(file), file), fromEnvironment(process.env));
+  const { upstreams } = await connection.call(UpstreamServiceService.listUpstreams, { pageSize: 0, pageToken: "" });
+  const { problems } = checkBlocks(document.root, undefined, new Map(upstreams.map(({ id, family }) => [id, family])));
+  const wrong = [...document.problems, ...problems.map(({ path, rule, part }) => document.problemAt(path, rule, part))];
+  if (wrong.length > 0) throw refusal(wrong, file);
+  const blocks = blockOf(document.root);
+  if (OBJECT_KINDS.every((kind) => Object.keys(blockOf(blocks[BLOCK_NAMES[kind]])).length === 0))
+    throw new CommandFailure(`${file} has no upstreams and no models`, "settings");
+  return blocks;
 }
 
 async function planOf(connection: Connection, blocks: Block, { label, prune }: ApplyOptions): Promise<readonly Step[]> {

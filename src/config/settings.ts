@@ -141,6 +141,8 @@ export interface Settings {
   readonly exports: ExportSettings;
   readonly payments: PaymentSettings;
   readonly identity: IdentitySettings;
+  /** Names of objects that are not used here, such as `model/fast`: nothing else is served by them. Absent: none. */
+  readonly unusedNames?: ReadonlySet<string>;
 }
 
 /** Of a gateway without a file. */

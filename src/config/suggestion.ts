@@ -2,12 +2,16 @@
 
 /** Longer names are not compared: nobody mistypes them by a letter or two. */
 const LENGTH_MAX = 64;
+/** Of more names none is looked for: each is compared letter by letter. */
+const NAMES_MAX = 500;
 
 /** `; did you mean "x"?` for the nearest of the names, or nothing where none is near. */
 export function suggest(typed: string, names: Iterable<string>): string {
   let nearest: string | undefined;
+  const few = [...names].slice(0, NAMES_MAX + 1);
+  if (few.length > NAMES_MAX) return "";
   let least = Math.max(1, Math.floor(typed.length / 3)) + 1;
-  for (const name of names) {
+  for (const name of few) {
     const distance = editDistance(typed.toLowerCase(), name.toLowerCase());
     if (distance < least) [least, nearest] = [distance, name];
   }

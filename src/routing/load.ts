@@ -58,7 +58,7 @@ export function connectUpstreams(
 ): ConnectedUpstreams {
   const upstreams = new Map<string, ServedUpstream>();
   const failed: { id: string; rule: string }[] = [];
-  for (const wanted of withKeyVariables(settings.upstreams, options)) {
+  for (const wanted of withKeyVariables(settings, options)) {
     try {
       upstreams.set(wanted.id, connectUpstream(wanted, previous.get(wanted.id), options));
     } catch (error) {
@@ -116,7 +116,7 @@ export async function loadTable(
   const sources = new Map<string, ListedModel>();
   for (const [upstreamId, models] of listed) {
     for (const model of models) {
-      if (wanted.has(model.id)) continue;
+      if (wanted.has(model.id) || settings.unusedNames?.has(`model/${model.id}`) === true) continue;
       wanted.set(model.id, modelOf(model.id, upstreamId));
       sources.set(model.id, model);
     }
@@ -151,7 +151,7 @@ export async function loadTable(
 
 /** Families whose usual key variable is set are served too; with nothing at all, those that need no network. */
 export function withKeyVariables(
-  named: readonly UpstreamSettings[],
+  { upstreams: named, unusedNames }: Pick<Settings, "upstreams" | "unusedNames">,
   options: Pick<LoadOptions, "families" | "environment">,
 ): readonly UpstreamSettings[] {
   const all = [...named];
@@ -160,7 +160,8 @@ export function withKeyVariables(
     const isNamed = named.some(
       ({ id, family: own, isOfDatabase }) => id === family.name || (own === family.name && isOfDatabase !== true),
     );
-    if (isNamed || keyOf(family, options) === undefined) continue;
+    if (isNamed || unusedNames?.has(`upstream/${family.name}`) === true) continue;
+    if (keyOf(family, options) === undefined) continue;
     all.push(unsaid(family));
   }
   if (all.length > 0) return all;

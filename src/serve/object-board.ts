@@ -37,11 +37,10 @@ import {
   type SettingsEntry,
 } from "../settings/object.js";
 import type { ObjectEdit, Surroundings } from "../settings/object-set.js";
-import { type MakeEdits, refusalOf, type SettingsObjects } from "../settings/settings-objects.js";
+import { type MakeEdits, refusalOf, type SettingsObjects, withoutSecretFields } from "../settings/settings-objects.js";
 import { blockOfSpec, KIND_VALUES, kindNamed, specDescriptor, specOfBlock } from "../settings/spec.js";
 import { REVISIONS_MAX } from "../store/settings-scripts.js";
 import type { RouteKeeper } from "./routes.js";
-import type { SoldModel } from "./sold-models.js";
 import type { WireRequest } from "../wire/wire.js";
 
 export interface DatabaseObjectsOptions {
@@ -93,16 +92,15 @@ export class DatabaseObjects implements ObjectBoard {
     return this.#found(nameOf(kind, name));
   }
 
-  #found(named: ObjectName): SettingsObject {
-    const entry = this.options.objects.set.entries.get(idOf(named));
+  #found(named: ObjectName, { entries } = this.options.objects.set): SettingsObject {
+    const entry = entries.get(idOf(named));
     if (entry === undefined) throw unknown(named.kind, named.name);
     return this.#shown(entry);
   }
 
   async create(object: SettingsObject | undefined, act: Act): Promise<SettingsObject> {
     const edit = this.#editOf(object, "new");
-    await this.#commit(() => [edit], act);
-    return this.#found(edit);
+    return this.#found(edit, await this.#commit(() => [edit], act));
   }
 
   async update({ kind, name, object, updateMask = [], etag }: UpdateObjectRequest, act: Act): Promise<SettingsObject> {
@@ -111,17 +109,18 @@ export class DatabaseObjects implements ObjectBoard {
     if (object.spec.$case !== named.kind) throw invalid("object", `must have the spec of a ${named.kind}`);
     const wanted = blockOfSpec(object.spec);
     const mask = maskOf(named.kind, updateMask, wanted);
-    await this.#commit((set) => {
+    const after = await this.#commit((set) => {
       const before = set.entries.get(idOf(named));
       if (before === undefined) throw unknown(named.kind, named.name);
-      const kept = Object.entries(before.block).filter(([field]) => !mask.includes(field));
+      const unsaid = withoutSecretFields(named.kind, before.block);
+      const kept = Object.entries(unsaid).filter(([field]) => !mask.includes(field));
       const given = Object.entries(wanted).filter(([field]) => mask.includes(field));
       const removed = secretsOf(named.kind).filter((field) => mask.includes(field) && wanted[field] === undefined);
       const { managedBy } = object;
       const label = managedBy === "" ? undefined : managedBy;
       return [{ ...named, block: Object.fromEntries([...kept, ...given]), removed, managedBy: label, etag }];
     }, act);
-    return this.#found(named);
+    return this.#found(named, after);
   }
 
   async delete(kind: KindValue, name: string, etag: string, act: Act): Promise<void> {
@@ -135,7 +134,8 @@ export class DatabaseObjects implements ObjectBoard {
     checkEtags(objects.set, edits, this.#nameInFile);
     const { set, problems } = objects.judge(edits, around());
     const told = problems.map(({ kind, ...one }) => ({ kind: KIND_VALUES[kind], ...one }));
-    return { problems: told, effects: problems.length > 0 ? [] : await this.#effects(set) };
+    const effects = problems.length > 0 ? [] : await this.#effects(await objects.withSecrets(set));
+    return { problems: told, effects };
   }
 
   async test({ object, callModel }: TestObjectRequest): Promise<TestObjectResponse> {
@@ -164,9 +164,9 @@ export class DatabaseObjects implements ObjectBoard {
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  apply({ changes, revision }: ApplyObjectsRequest, act: Act): Promise<number> {
+  async apply({ changes, revision }: ApplyObjectsRequest, act: Act): Promise<number> {
     const edits = this.#editsOf(changes);
-    return this.#commit(() => edits, act, revision === 0n ? undefined : Number(revision));
+    return (await this.#commit(() => edits, act, revision === 0n ? undefined : Number(revision))).revision;
   }
 
   async revisions({ pageSize, pageToken }: ListRevisionsRequest): Promise<ListRevisionsResponse> {
@@ -187,12 +187,14 @@ export class DatabaseObjects implements ObjectBoard {
 
   async restore(revision: number, act: Act): Promise<number> {
     if (revision === 0) throw missing("revision");
-    const makeEdits = await this.options.objects.restoring(revision, REVISIONS_MAX);
-    return this.#commit((set) => makeEdits(set).map((edit) => Object.assign(edit, { etag: "" })), act);
+    const { makeEdits, newest } = await this.options.objects.restoring(revision, REVISIONS_MAX);
+    const wanted = (set: ObjectSet): readonly Wanted[] =>
+      makeEdits(set).map((edit) => Object.assign(edit, { etag: "" }));
+    return (await this.#commit(wanted, act, newest)).revision;
   }
 
   /** Commits, and puts it in force here before the answer: the next request of the same client finds it. */
-  async #commit(makeEdits: (set: ObjectSet) => readonly Wanted[], act: Act, revision?: number): Promise<number> {
+  async #commit(makeEdits: (set: ObjectSet) => readonly Wanted[], act: Act, revision?: number): Promise<ObjectSet> {
     const { objects, around, use } = this.options;
     const make: MakeEdits = (set) => {
       const edits = makeEdits(set);
@@ -202,7 +204,7 @@ export class DatabaseObjects implements ObjectBoard {
     const before = objects.set;
     const set = await objects.commit(make, around, { act, revision });
     if (set !== before) await use();
-    return set.revision;
+    return set;
   }
 
   #editsOf(changes: readonly ObjectChange[]): readonly Wanted[] {
@@ -287,15 +289,18 @@ export class DatabaseObjects implements ObjectBoard {
 
   /** What becomes of models where a set comes into force: their prices, and which come or go. */
   async #effects(set: ObjectSet): Promise<ModelEffect[]> {
-    const { routes, merged, served, objects } = this.options;
+    const { routes, merged, served } = this.options;
     const prepared = await routes.prepare(merged(set));
     prepared.discard();
-    const after = new Map(prepared.sold.map((sold) => [sold.id, sold]));
+    const sold = new Map(prepared.sold.map((model) => [model.id, model]));
     const before = served().models;
-    const named = [...objects.set.entries.values(), ...set.entries.values()].filter(({ kind }) => kind === "model");
-    const ids = [...new Set(named.map(({ name }) => name))].sort();
+    const ids = [...new Set([...before.keys(), ...prepared.prices.keys()])].sort();
     return ids
-      .map((id) => effectOf(id, before.get(id)?.price, after.get(id)))
+      .map((id): ModelEffect => {
+        const { source = "published", losses = [] } = sold.get(id) ?? {};
+        const after = prepared.prices.get(id);
+        return { id, before: before.get(id)?.price, after, source: after === undefined ? "" : source, losses };
+      })
       .filter((effect) => !isSamePrice(effect.before, effect.after))
       .slice(0, EFFECTS_MAX);
   }
@@ -325,10 +330,6 @@ function shownDifferences(changed: ObjectTransition): ObjectDifference[] {
   }));
 }
 
-function effectOf(id: string, before: Price | undefined, sold: SoldModel | undefined): ModelEffect {
-  return { id, before, after: sold?.price, source: sold?.source ?? "", losses: sold?.losses ?? [] };
-}
-
 function isSamePrice(one: Price | undefined, other: Price | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return Buffer.compare(Price.encode(one).finish(), Price.encode(other).finish()) === 0;
@@ -341,6 +342,8 @@ function missing(param: string): GatewayError {
 function nameOf(value: KindValue, name: string): ObjectName {
   const kind = kindNamed(value);
   if (kind === undefined) throw missing("kind");
+  // No object of JavaScript holds it as a name like others.
+  if (name === "__proto__") throw invalid("name", "is reserved");
   return { kind, name: required("name", name) };
 }
 
@@ -348,7 +351,7 @@ function nameOf(value: KindValue, name: string): ObjectName {
 function maskOf(kind: ObjectKind, paths: readonly string[], given: Block): readonly string[] {
   const known = specDescriptor(kind).fields.map(({ name }) => name);
   const named = paths.map(snakeCase).filter((path) => !BESIDE_SPEC.has(path));
-  if (named.every((path) => path === kind)) return Object.keys(given);
+  if (paths.length === 0 || (named.length > 0 && named.every((path) => path === kind))) return Object.keys(given);
   const wrong = named.find((path) => !known.includes(path));
   if (wrong === undefined) return named;
   throw invalid("update_mask", `must name fields of the ${kind}: ${known.join(", ")}; "${wrong}" is none`);

@@ -1,5 +1,6 @@
 /** Keeps the table of routes in step with the settings and with the upstreams' own lists of models. */
-import type { OfferedModel, TestObjectResponse } from "../api/index.js";
+import { invalid } from "../api/check.js";
+import type { OfferedModel, Price, TestObjectResponse } from "../api/index.js";
 import { NO_SETTINGS, type Settings, type UpstreamSettings } from "../config/settings.js";
 import type { ListedModel } from "../families/family.js";
 import type { Log } from "../observe/log.js";
@@ -28,6 +29,8 @@ export interface PreparedRoutes {
   readonly unconnected: readonly UnservedModel[];
   /** What the others that the settings name are sold at. */
   readonly sold: readonly SoldModel[];
+  /** The price of each model that would be served. */
+  readonly prices: ReadonlyMap<string, Price>;
   commit(): void;
   discard(): void;
 }
@@ -59,17 +62,19 @@ export class RouteKeeper {
   async prepare(settings: Settings): Promise<PreparedRoutes> {
     const before = this.#upstreams;
     const { upstreams, failed } = connectUpstreams(settings, before, this.options);
-    const { table, unserved } = await loadTable(settings, upstreams, this.#listed, this.options);
+    const listed = this.#listsFor(settings, upstreams);
+    const { table, unserved } = await loadTable(settings, upstreams, listed, this.options);
     const named = new Set(settings.models.map((model) => model.id));
     return {
       // Of listed models most have no public price, and nobody asked for them.
       unserved: unserved.filter((model) => named.has(model.id)),
       unconnected: failed,
       sold: soldModels(settings, table),
+      prices: new Map([...table.models].map(([id, { price }]) => [id, price])),
       commit: () => {
         this.#settings = settings;
         this.#upstreams = upstreams;
-        for (const id of this.#listed.keys()) if (!upstreams.has(id)) this.#listed.delete(id);
+        for (const id of this.#listed.keys()) if (!listed.has(id)) this.#listed.delete(id);
         this.routing.replace(table);
         for (const served of othersThan(upstreams, before)) this.#retirement.add(served);
         this.#listSoon(0);
@@ -80,10 +85,10 @@ export class RouteKeeper {
     };
   }
 
-  /** Asks an upstream that is not in force, and closes it again. */
+  /** Asks an upstream that is not in force, and closes it again. Rejects with PARAMETER_INVALID. */
   async tryUpstream(settings: UpstreamSettings, callModel: string, request: WireRequest): Promise<TestObjectResponse> {
     const { nowMs, known, facts } = this.options;
-    const served = connectUpstream(settings, undefined, this.options);
+    const served = connectedOrRefused(settings, this.options);
     try {
       const call = callModel === "" ? undefined : { model: callModel, facts: await facts(callModel), request };
       const { answer, listed } = await testUpstream(served, new Set(), call, nowMs);
@@ -114,6 +119,17 @@ export class RouteKeeper {
     clearTimeout(this.#timer);
     await this.#retirement.close();
     await Promise.all([...this.#upstreams.values()].map((served) => served.upstream.close()));
+  }
+
+  /** The lists of those upstreams that stay as they are and serve their list. */
+  #listsFor(
+    settings: Settings,
+    upstreams: ReadonlyMap<string, ServedUpstream>,
+  ): ReadonlyMap<string, readonly ListedModel[]> {
+    const targeted = targetedUpstreams(settings);
+    return new Map(
+      [...this.#listed].filter(([id]) => !targeted.has(id) && upstreams.get(id) === this.#upstreams.get(id)),
+    );
   }
 
   /** Makes the table anew, with the lists as they are now. */
@@ -151,6 +167,14 @@ export class RouteKeeper {
     if (this.#closed) return;
     if (asked.length > 0) await this.#load();
     this.#listSoon(failed ? LIST_RETRY_MS : LIST_AGAIN_MS);
+  }
+}
+
+function connectedOrRefused(settings: UpstreamSettings, options: LoadOptions): ServedUpstream {
+  try {
+    return connectUpstream(settings, undefined, options);
+  } catch (error) {
+    throw invalid("object", error instanceof Error ? error.message : String(error));
   }
 }
 

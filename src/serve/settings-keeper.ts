@@ -16,7 +16,7 @@ import { withoutSecrets } from "../base/redaction.js";
 import type { ObjectBoard, SettingsBoard } from "../rpc/call/core.js";
 import { withKeyVariables } from "../routing/load.js";
 import type { RouteTable } from "../routing/routing.js";
-import { idOf, type ObjectSet } from "../settings/object.js";
+import { idOf } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
@@ -78,6 +78,9 @@ export class SettingsKeeper {
   /** Of the file alone. */
   #inForce: Settings = NO_SETTINGS;
   #aside = NOTHING_ASIDE;
+  /** The objects in force, as `objects.stamp` names them. */
+  #stamp = "";
+  #isLooking = false;
   #timer: NodeJS.Timeout | undefined;
   /** What puts settings in force waits for what does so already. */
   #applying: Promise<unknown> = Promise.resolve();
@@ -196,48 +199,69 @@ export class SettingsKeeper {
       aside: () => this.#aside,
       around: () => this.#around(this.#inForce),
       merged: (set) => this.#merged(this.#inForce, set).settings,
-      use: () => this.useObjects(),
+      use: () => this.#tryObjects(),
     });
   }
 
   /** Puts the objects of the database in force as they were read last, beside the file in force. */
   useObjects(): Promise<void> {
     return this.#alone(async () => {
+      const { stamp } = this.options.objects;
       const { settings, usable } = this.#merged(this.#inForce);
+      protectSettings(settings);
       const prepared = await this.options.routes.prepare(settings);
       prepared.commit();
       this.#setAside(usable, prepared);
+      this.#stamp = stamp;
     });
   }
 
+  /** One look at a time: each waits for the one before. */
   async #look(): Promise<void> {
+    const { objects, log } = this.options;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     try {
-      if (!(await this.options.objects.refresh())) return;
-      await this.useObjects();
-      this.options.log.info({ revision: this.options.objects.set.revision }, "settings objects reloaded");
+      await objects.refresh();
     } catch (err) {
       // A database that is away is told of elsewhere; what is in force stays so.
-      this.options.log.debug({ err }, "the settings objects could not be read");
+      log.debug({ err }, "the settings objects could not be read");
+    }
+    if (objects.stamp !== this.#stamp) await this.#tryObjects();
+    this.#isLooking = false;
+  }
+
+  /** What fails is tried again at the next look. */
+  async #tryObjects(): Promise<void> {
+    const { objects, log } = this.options;
+    try {
+      await this.useObjects();
+      log.info({ revision: objects.set.revision }, "settings objects reloaded");
+    } catch (err) {
+      log.warn({ err }, "the settings objects could not be put in force; those from before stay so");
     }
   }
 
-  /** The settings of a file with the objects. An object takes the place of what the file has under its name. */
-  #merged(file: Settings, set?: ObjectSet): { readonly settings: Settings; readonly usable: UsableObjects } {
+  /** The settings of a file with the objects. The name of an object stands for nothing else. */
+  #merged(
+    file: Settings,
+    set = this.options.objects.set,
+  ): { readonly settings: Settings; readonly usable: UsableObjects } {
     const usable = this.options.objects.usable(this.#around(file), set);
-    const named = new Set([
+    const used = new Set([
       ...usable.upstreams.map(({ id }) => `upstream/${id}`),
       ...usable.models.map(({ id }) => `model/${id}`),
     ]);
-    const upstreams = file.upstreams.filter(({ id }) => !named.has(`upstream/${id}`));
-    const models = file.models.filter(({ id }) => !named.has(`model/${id}`));
-    const settings = { ...file, upstreams: [...upstreams, ...usable.upstreams], models: [...models, ...usable.models] };
-    protectSettings(settings);
-    return { settings, usable };
+    const upstreams = file.upstreams.filter(({ id }) => !set.entries.has(`upstream/${id}`));
+    const models = file.models.filter(({ id }) => !set.entries.has(`model/${id}`));
+    const unusedNames = new Set([...set.entries.keys()].filter((id) => !used.has(id)));
+    const all = { upstreams: [...upstreams, ...usable.upstreams], models: [...models, ...usable.models] };
+    return { settings: { ...file, ...all, unusedNames }, usable };
   }
 
   #around({ upstreams }: Settings): Surroundings {
     const { env: environment, secretSources: sources } = this.options;
-    const outside = withKeyVariables(upstreams, { families, environment });
+    const outside = withKeyVariables({ upstreams }, { families, environment });
     return { families, outside: new Map(outside.map(({ id, family }) => [id, family])), sources };
   }
 
@@ -279,7 +303,9 @@ export class SettingsKeeper {
   async #apply(file: SettingsFile): Promise<void> {
     const { routes, seeds, log } = this.options;
     const { settings } = file;
+    const { stamp } = this.options.objects;
     const { settings: merged, usable } = this.#merged(settings);
+    protectSettings(merged);
     const ofObjects = new Set(usable.models.map(({ id }) => id));
     const prepared = await routes.prepare(merged);
     let applied: Applied;
@@ -304,6 +330,7 @@ export class SettingsKeeper {
     }
     prepared.commit();
     this.#setAside(usable, prepared);
+    this.#stamp = stamp;
     this.#tellPrices(prepared.sold);
     this.#inForce = settings;
     this.#keyIds = applied.keyIds;

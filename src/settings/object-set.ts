@@ -26,6 +26,8 @@ export interface ObjectEdit extends ObjectName {
   /** Secret fields that have no value any more. Others that the block lacks keep theirs. */
   readonly removed?: readonly string[];
   readonly managedBy?: string | undefined;
+  /** Secret fields without which it is refused: it had a secret there before. */
+  readonly needed?: readonly string[];
 }
 
 /** What is wrong with an object. */
@@ -53,6 +55,9 @@ export interface EditedSet {
 
 const KEPT_RULE =
   "must be given again: the secret belongs to another address or another kind of upstream, and is not sent to this one";
+const GONE_RULE = "is gone: revisions have no secrets. Create the object anew, with its secret";
+const BLOCK_CHARACTERS_MAX = 65_536;
+const TOO_LARGE = `must be at most ${BLOCK_CHARACTERS_MAX} characters as JSON`;
 /** Stands for a secret that is there and cannot be read here. */
 const UNOPENED = "sealed";
 const MACHINE_RULE =
@@ -81,7 +86,7 @@ export function edited(set: ObjectSet, edits: readonly ObjectEdit[], nowMs: numb
 type Written = Omit<SettingsEntry, "createTimeMs" | "updateTimeMs" | "revision">;
 
 function entryOf(
-  { kind, name, removed = [], managedBy }: ObjectEdit,
+  { kind, name, removed = [], needed = [], managedBy }: ObjectEdit,
   wanted: Block,
   before: SettingsEntry | undefined,
   refuse: (field: string, problem: string) => void,
@@ -94,13 +99,15 @@ function entryOf(
     if (typeof value === "string" && parseReference(value) !== undefined) continue;
     delete block[field];
     if (typeof value === "string") secrets[field] = value;
-    if (value !== undefined || before === undefined || removed.includes(field)) continue;
-    const kept = before.secrets[field] ?? before.block[field];
-    unopened = before.unopened;
-    if (kept === undefined) continue;
+    if (value !== undefined) continue;
+    const kept = removed.includes(field) ? undefined : (before?.secrets[field] ?? before?.block[field]);
+    if (kept === undefined && before?.unopened === undefined && needed.includes(field)) refuse(field, GONE_RULE);
+    if (before === undefined || removed.includes(field) || (kept === undefined && before.unopened === undefined))
+      continue;
     if (destination(kind, name, before.block, field) !== destination(kind, name, wanted, field)) {
       refuse(field, KEPT_RULE);
-    } else if (before.secrets[field] === undefined) block[field] = kept;
+    } else if (kept === undefined) unopened = before.unopened;
+    else if (before.secrets[field] === undefined) block[field] = kept;
     else secrets[field] = before.secrets[field];
   }
   return { kind, name, block, secrets, unopened, managedBy: managedBy ?? before?.managedBy ?? "" };
@@ -177,6 +184,8 @@ export function checkSet(
   const root: Record<string, Record<string, RawValue>> = {};
   const problems: ObjectProblem[] = [];
   for (const { kind, name, block, secrets, unopened } of entries) {
+    if (JSON.stringify(block).length > BLOCK_CHARACTERS_MAX)
+      problems.push({ kind, name, field: "", problem: TOO_LARGE });
     const whole: Record<string, RawValue> = { ...block, ...secrets };
     for (const field of secretsOf(kind)) {
       if (unopened !== undefined) whole[field] ??= UNOPENED;

@@ -36,11 +36,10 @@ export class ReferencedSecrets {
   async #read(path: string): Promise<boolean> {
     const known = this.#files.get(path);
     try {
-      const { ino, size, mtimeMs } = await stat(path);
-      const stamp = `${ino} ${size} ${mtimeMs}`;
-      if (known?.stamp === stamp || size > FILE_BYTES_MAX) return false;
-      // Editors and `echo` end a file with a line break, which no credential has.
-      const value = (await readFile(path, "utf8")).trim();
+      const found = await stat(path);
+      const stamp = `${found.ino} ${found.size} ${found.mtimeMs}`;
+      if (known?.stamp === stamp || found.size > FILE_BYTES_MAX || !found.isFile()) return false;
+      const value = oneLine((await readFile(path, "utf8")).trim());
       // A file that is just being written is empty for a moment.
       if (value === "") return false;
       this.#files.set(path, { stamp, value });
@@ -48,5 +47,15 @@ export class ReferencedSecrets {
     } catch {
       return false;
     }
+  }
+}
+
+/** Editors and `echo` end a file with a line break, and Google writes its keys in lines: a credential has none. */
+function oneLine(text: string): string {
+  if (!text.startsWith("{")) return text;
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
   }
 }

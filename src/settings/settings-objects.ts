@@ -15,6 +15,7 @@ import {
   idOf,
   isObjectKind,
   NO_OBJECTS,
+  type ObjectKind,
   type ObjectName,
   type ObjectSet,
   secretsOf,
@@ -49,6 +50,12 @@ export interface CommitOptions {
   readonly revision?: number | undefined;
 }
 
+/** What makes the objects what they were before, if no other revision comes meanwhile. */
+export interface Restoring {
+  readonly makeEdits: MakeEdits;
+  readonly newest: number;
+}
+
 /** Makes the edits of the set that is the newest now. */
 export type MakeEdits = (set: ObjectSet) => readonly ObjectEdit[];
 
@@ -72,6 +79,8 @@ const TRANSITIONS = z.array(
 
 export class SettingsObjects {
   #set: ObjectSet = NO_OBJECTS;
+  /** Counts the changes of secrets that objects refer to. */
+  #secretChanges = 0;
   readonly #secrets: ReferencedSecrets;
 
   constructor(private readonly options: SettingsObjectsOptions) {
@@ -82,23 +91,34 @@ export class SettingsObjects {
     return this.#set;
   }
 
-  /** Reads the newest set, and files that secrets refer to. True where this node must use something else now. */
-  async refresh(): Promise<boolean> {
-    const { store } = this.options;
-    const revision = await store.settingsRevision();
-    const isNew = revision !== this.#set.revision;
-    if (isNew) await this.#read();
-    const changed = await this.#secrets.refresh(referencesIn(this.#set));
-    return isNew || changed;
+  /** Names what a node that uses the objects goes by: another one means that something changed. */
+  get stamp(): string {
+    return `${this.#set.revision} ${this.#secretChanges}`;
+  }
+
+  /** Reads the newest set, and files that secrets refer to. */
+  async refresh(): Promise<void> {
+    const revision = await this.options.store.settingsRevision();
+    if (revision !== this.#set.revision) await this.#read();
+    await this.#readSecrets(this.#set);
+  }
+
+  async #readSecrets(...sets: readonly ObjectSet[]): Promise<void> {
+    if (await this.#secrets.refresh(sets.flatMap(referencesIn))) this.#secretChanges += 1;
   }
 
   async #read(): Promise<void> {
     const { revision, objects } = await this.options.store.settingsSet();
     const entries = objects.flatMap((row) => this.#entryOf(row));
+    // A commit of this node may have come while it was read.
+    if (revision < this.#set.revision) return;
     this.#set = { revision, entries: new Map(entries.map((entry) => [idOf(entry), entry])) };
   }
 
-  /** What this node can use, judged object by object: an object that it cannot use takes no other one with it. */
+  /**
+   * What this node can use, judged object by object: an object that it cannot use takes no other one with it. A model
+   * keeps the targets that it has elsewhere. The name of an object stands for nothing else, used or not.
+   */
   usable(around: Surroundings, { entries } = this.#set): UsableObjects {
     const aside = new Map<string, string>();
     const left = new Map(entries);
@@ -111,8 +131,15 @@ export class SettingsObjects {
       const missing = referencesOf(entry).find((reference) => this.#secrets.valueOf(reference) === undefined);
       if (missing !== undefined) put(id, `its secret ${missing} is not there on this node`);
     }
+    const outside = new Map([...around.outside].filter(([name]) => !entries.has(idOf({ kind: "upstream", name }))));
     for (;;) {
-      const checked = checkSet(left.values(), around, (reference) => this.#secrets.valueOf(reference) ?? "");
+      for (const { kind, name, block } of entries.values())
+        if (kind === "upstream" && !left.has(idOf({ kind, name }))) outside.set(name, String(block["family"]));
+      const checked = checkSet(
+        left.values(),
+        { ...around, outside },
+        (reference) => this.#secrets.valueOf(reference) ?? "",
+      );
       if (checked.settings !== undefined) {
         const { upstreams, models } = checked.settings;
         return {
@@ -130,7 +157,7 @@ export class SettingsObjects {
 
   /** The set, once what its secrets refer to was read. */
   async withSecrets(set: ObjectSet): Promise<ObjectSet> {
-    await this.#secrets.refresh([...referencesIn(this.#set), ...referencesIn(set)]);
+    await this.#readSecrets(this.#set, set);
     return set;
   }
 
@@ -167,7 +194,7 @@ export class SettingsObjects {
       if (newest !== undefined) continue;
       markWritten(act);
       this.#set = set;
-      await this.#secrets.refresh(referencesIn(set));
+      await this.#readSecrets(set);
       return set;
     }
     throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the settings change all the time; try again" });
@@ -183,7 +210,7 @@ export class SettingsObjects {
   }
 
   /** The edits that make the objects what they were after a revision. Rejects with RESOURCE_UNKNOWN. */
-  async restoring(revision: number, size: number): Promise<MakeEdits> {
+  async restoring(revision: number, size: number): Promise<Restoring> {
     const newest = await this.options.store.settingsRevision();
     const later = newest - revision;
     if (revision < 0 || later < 0) throw unknown("revision", String(revision));
@@ -192,11 +219,15 @@ export class SettingsObjects {
     const target = new Map<string, ObjectTransition>();
     // From the newest back: the oldest of them says what stood before all.
     for (const { changed } of rows) for (const one of changed) target.set(idOf(one), one);
-    return (set) =>
+    const makeEdits: MakeEdits = (set) =>
       [...target.values()].flatMap(({ kind, name, before }): ObjectEdit[] => {
-        if (before === null) return set.entries.has(idOf({ kind, name })) ? [{ kind, name, block: undefined }] : [];
-        return [{ kind, name, block: before.block, managedBy: before.managedBy }];
+        const present = set.entries.get(idOf({ kind, name }));
+        if (before === null) return present === undefined ? [] : [{ kind, name, block: undefined }];
+        // A secret stays as it is now, and a reference comes back with an object that is gone.
+        const block = present === undefined ? before.block : withoutSecretFields(kind, before.block);
+        return [{ kind, name, block, managedBy: before.managedBy, needed: before.secrets }];
       });
+    return { makeEdits, newest };
   }
 
   /** Seals anew what only the root secret from before opens. Answers how many objects that were. */
@@ -275,8 +306,14 @@ function referencesOf({ kind, block }: SettingsEntry): readonly string[] {
   });
 }
 
+/** A block in which its secrets are not said, so that they stay as they are. */
+export function withoutSecretFields(kind: ObjectKind, block: Block): Block {
+  return Object.fromEntries(Object.entries(block).filter(([field]) => !secretsOf(kind).includes(field)));
+}
+
+/** Without the name that is proposed, which depends on what else there is. */
 function wordsOf({ kind, name, field, problem }: ObjectProblem): string {
-  return JSON.stringify([kind, name, field, problem]);
+  return JSON.stringify([kind, name, field, problem.replace(/; did you mean "[^"]*"\?$/, "")]);
 }
 
 function sentenceOf({ field, problem }: ObjectProblem): string {

@@ -98,6 +98,6 @@ export function differingFields(kind: ObjectKind, spec: Spec | undefined, block:
   const before = spec === undefined ? {} : blockOfSpec(spec);
   const after = blockOfSpec(specOfBlock(kind, block));
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  for (const name of secretsOf(kind)) if (before[name] === undefined) names.delete(name);
+  for (const name of secretsOf(kind)) if (before[name] === undefined || after[name] === undefined) names.delete(name);
   return [...names].filter((name) => JSON.stringify(sorted(before[name])) !== JSON.stringify(sorted(after[name])));
 }

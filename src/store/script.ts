@@ -52,7 +52,7 @@ export function* lock(name: string): Script<void> {
   yield { sql: LOCK, values: [name] };
 }
 
-/** Adds the record of what the script changes. */
-export function* audit(event: AuditEvent): Script<void> {
-  yield { sql: AUDIT, values: [event] };
+/** Adds the records of what the script changes, all at once. */
+export function* audit(...events: readonly AuditEvent[]): Script<void> {
+  yield { sql: AUDIT, values: events };
 }

@@ -96,7 +96,7 @@ export const SETTINGS_SCRIPTS = {
     const sql = "INSERT INTO settings_revision (revision, create_time_ms, actor, changes) VALUES (?, ?, ?, ?)";
     yield* rows(sql, revision.revision, createTimeMs, actor, changes);
     yield* rows("DELETE FROM settings_revision WHERE revision <= ?", revision.revision - REVISIONS_MAX);
-    for (const event of events) yield* audit(event);
+    yield* audit(...events);
     return undefined;
   },
 

@@ -1,4 +1,4 @@
-/** `tollgate apply` makes the database's objects agree with a file: a plan, one revision, and only what has its label. */
+/** `tollgate apply` makes the database's objects agree with a file: a plan, and one revision of what has its label. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -73,7 +73,7 @@ test("what another label has, or none, is left alone; what is wrong is refused a
   const wrong = FILE.replace("upstream: vendor, model: gpt-4o-mini }], price: free", "upstream: vendr }], price: free");
   expect(await apply(wrong, "--dry-run")).toMatchObject({
     code: 3,
-    stdout: expect.stringContaining('did you mean "vendor"?'),
+    stderr: expect.stringContaining('did you mean "vendor"?'),
   });
   expect((await apply(wrong)).code).not.toBe(0);
   expect(await names()).toEqual(["model fast", "upstream vendor"]);

@@ -26,16 +26,15 @@ onEachStore((driver) => {
   test("what one node commits, another one reads: block, secret, revision", async () => {
     const store = await openStore(driver);
     const [one, other] = [nodeOn(store), nodeOn(store)];
-    expect(await other.refresh()).toBe(false);
+    await other.refresh();
     await commit(one, [upstream("vendor"), model("fast", "vendor")]);
-    expect(await other.refresh()).toBe(true);
+    await other.refresh();
     expect(other.set.revision).toBe(1);
     expect(entryIn(other.set, "upstream", "vendor")).toMatchObject({
       block: { family: "openai" },
       secrets: { api_key: "sk-of-a-test" },
     });
     expect(other.usable(AROUND).models.map(({ id }) => id)).toEqual(["fast"]);
-    expect(await other.refresh()).toBe(false);
   });
 
   test("of two who are each right alone and wrong together, one is refused", async () => {
@@ -92,10 +91,14 @@ onEachStore((driver) => {
     await stranger.refresh();
     const usable = stranger.usable(AROUND);
     expect(usable.aside.get("upstream/vendor")).toContain("another TOLLGATE_SECRET");
-    expect(usable.aside.get("model/fast")).toContain("must name one of the upstreams");
+    // A model keeps the targets that it has elsewhere.
+    expect(usable.models.map(({ id }) => id)).toEqual(["fast"]);
     await commit(stranger, [edit("upstream", "vendor", { family: "openai", unknown_members: "refuse" })]);
     await one.refresh();
     expect(entryIn(one.set, "upstream", "vendor")?.secrets).toEqual({ api_key: "sk-of-a-test" });
+    // What it cannot read it sends to nobody else either.
+    const elsewhere = edit("upstream", "vendor", { family: "openai", base_url: "http://elsewhere/v1" });
+    await expect(commit(stranger, [elsewhere])).rejects.toMatchObject({ metadata: { param: "api_key" } });
   });
 
   test("an older revision is restored, secrets as they are now", async () => {
@@ -104,10 +107,37 @@ onEachStore((driver) => {
     await commit(node, [upstream("vendor"), model("fast", "vendor")]);
     await commit(node, [upstream("vendor", { api_key: "sk-newer-of-a-test" })]);
     await commit(node, [edit("model", "fast", undefined), model("slow", "vendor")]);
-    await node.commit(await node.restoring(1, 100), () => AROUND, { act: TEST_ACT });
+    const { makeEdits, newest } = await node.restoring(1, 100);
+    await node.commit(makeEdits, () => AROUND, { act: TEST_ACT, revision: newest });
     expect([...node.set.entries.keys()].sort()).toEqual(["model/fast", "upstream/vendor"]);
     expect(entryIn(node.set, "upstream", "vendor")?.secrets).toEqual({ api_key: "sk-newer-of-a-test" });
     await expect(node.restoring(99, 100)).rejects.toMatchObject({ reason: "ERROR_REASON_RESOURCE_UNKNOWN" });
+  });
+
+  test("an object that is gone is not restored without the secret that it had", async () => {
+    const store = await openStore(driver);
+    const node = nodeOn(store);
+    await commit(node, [upstream("local", { family: "vllm", base_url: "http://a/v1" })]);
+    await commit(node, [edit("upstream", "local", undefined)]);
+    const { makeEdits, newest } = await node.restoring(1, 100);
+    const restored = node.commit(makeEdits, () => AROUND, { act: TEST_ACT, revision: newest });
+    await expect(restored).rejects.toMatchObject({ metadata: { param: "api_key" } });
+  });
+
+  test("what a node has read, and not put in force, is still told apart from what is in force", async () => {
+    const store = await openStore(driver);
+    const [one, other] = [nodeOn(store), nodeOn(store)];
+    const before = other.stamp;
+    await commit(one, [upstream("vendor")]);
+    await expect(
+      other.commit(
+        () => [],
+        () => AROUND,
+        { act: TEST_ACT, revision: 0 },
+      ),
+    ).rejects.toThrow();
+    await other.refresh();
+    expect(other.stamp).not.toBe(before);
   });
 
   test("no revision and no record of the audit log has a secret", async () => {

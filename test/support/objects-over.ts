@@ -11,7 +11,14 @@ import { DatabaseObjects } from "../../src/serve/object-board.js";
 import { SettingsObjects } from "../../src/settings/settings-objects.js";
 import type { Store } from "../../src/store/store.js";
 
-const NOTHING = { unserved: [], unconnected: [], sold: [], commit: () => undefined, discard: () => undefined };
+const NOTHING = {
+  unserved: [],
+  unconnected: [],
+  sold: [],
+  prices: new Map(),
+  commit: () => undefined,
+  discard: () => undefined,
+};
 const UNTESTED = {
   result: UpstreamTestResult.UPSTREAM_TEST_RESULT_UNTESTED,
   problem: "",

@@ -96,7 +96,7 @@ export class CallChain {
     }
   }
 
-  /** A front end's look at a caller needs a person where the method behind it does: who lacks a factor may call that. */
+  /** A front end's look at a caller needs a person where the method behind it does. */
   #needed({ path, permission }: OpenRoute, request: unknown): MethodPermission {
     const behind = checkedFor(path, request);
     if (behind === undefined) return permission;
