@@ -7,7 +7,7 @@ export const meWords = {
   password: {
     title: "Password",
     about: "A new password ends all your sessions, this one included. Then you sign in with the new password.",
-    none: "You sign in with an identity provider and have no password here. An operator can give you a link to set one.",
+    none: "You sign in with an identity provider and have no password here. An operator can send a link to set one.",
     change: "Change password",
     changeTitle: "Change your password",
     current: "Current password",
@@ -24,7 +24,7 @@ export const meWords = {
     codesLeft: (count: number): string =>
       count === 0
         ? "You have no unused recovery codes. Create new ones: without them and without the app you cannot sign in."
-        : `You have ${many(count, "unused recovery code", "unused recovery codes")}. Each works once, instead of a code.`,
+        : `You have ${many(count, "unused recovery code", "unused recovery codes")}. Each replaces one code.`,
     setUp: "Set up a second factor",
     setUpFailed: "The set-up of the second factor did not start.",
     secretTitle: "Set up a second factor",
