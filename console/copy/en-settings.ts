@@ -61,7 +61,7 @@ export const settingsWords = {
     file: "Only the file sets it.",
     environment: "An environment variable of its provider is set, and the file does not define it.",
     upstream: "An upstream lists it, and the file does not define it.",
-    database: "The file created it once. Change it here: changes in the file have no effect.",
+    database: "The database sets it. Change it here: changes in the file have no effect.",
   },
   exportTitle: "Export accounts, keys and alerts",
   exportAbout:
