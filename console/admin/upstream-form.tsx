@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import {
   applyObjects,
-  listFamilies,
+  getFamilies,
   listObjects,
   type ObjectChange,
   type OfferedModel,
@@ -37,7 +37,7 @@ export interface UpstreamFormParts {
 }
 
 export function UpstreamForm(parts: UpstreamFormParts): ReactNode {
-  const families = useQuery(ask(listFamilies, {}));
+  const families = useQuery(ask(getFamilies, {}));
   const { object, onClose } = parts;
   const title = object === undefined ? say.addUpstream : say.changeUpstream(object.name);
   return (

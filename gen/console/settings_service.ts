@@ -159,19 +159,25 @@ export const exportSettings: Method<ExportSettingsRequest, ExportSettingsRespons
 export interface ListObjectsRequest {
   readonly kind: ObjectKind;
   readonly source: SettingsSource;
+  readonly pageSize: number;
+  readonly pageToken: string;
 }
 export const ListObjectsRequest: Shape = {
   kind: "s",
   source: "s",
+  page_size: "i",
+  page_token: "s",
 };
 
 export interface ListObjectsResponse {
   readonly objects: readonly (SettingsObject)[];
   readonly revision: bigint;
+  readonly nextPageToken: string;
 }
 export const ListObjectsResponse: Shape = {
   objects: ["[]", () => SettingsObject],
   revision: "n",
+  next_page_token: "s",
 };
 
 export const listObjects: Method<ListObjectsRequest, ListObjectsResponse> = {
@@ -424,15 +430,15 @@ export const testObject: Method<TestObjectRequest, TestObjectResponse> = {
   output: TestObjectResponse,
 };
 
-export interface ListFamiliesRequest {
+export interface GetFamiliesRequest {
 }
-export const ListFamiliesRequest: Shape = {
+export const GetFamiliesRequest: Shape = {
 };
 
-export interface ListFamiliesResponse {
+export interface GetFamiliesResponse {
   readonly families: readonly (UpstreamFamily)[];
 }
-export const ListFamiliesResponse: Shape = {
+export const GetFamiliesResponse: Shape = {
   families: ["[]", () => UpstreamFamily],
 };
 
@@ -453,13 +459,13 @@ export const UpstreamFamily: Shape = {
   self_hosted: "b",
 };
 
-export const listFamilies: Method<ListFamiliesRequest, ListFamiliesResponse> = {
-  name: "ListFamilies",
+export const getFamilies: Method<GetFamiliesRequest, GetFamiliesResponse> = {
+  name: "GetFamilies",
   verb: "GET",
   path: "/api/v1/settings/families",
   streams: false,
-  input: ListFamiliesRequest,
-  output: ListFamiliesResponse,
+  input: GetFamiliesRequest,
+  output: GetFamiliesResponse,
 };
 
 export interface GetFirstStepsRequest {

@@ -90,7 +90,8 @@ async function blocksIn(file: string, connection: Connection): Promise<Block> {
 
 async function planOf(connection: Connection, blocks: Block, { label, prune }: ApplyOptions): Promise<readonly Step[]> {
   const { differingFields, kindNamed } = await import("../settings/spec.js");
-  const request = { kind: ObjectKindValue.OBJECT_KIND_UNSPECIFIED, source: SettingsSource.SETTINGS_SOURCE_DATABASE };
+  const all = { kind: ObjectKindValue.OBJECT_KIND_UNSPECIFIED, pageSize: 0, pageToken: "" };
+  const request = { ...all, source: SettingsSource.SETTINGS_SOURCE_DATABASE };
   const { objects } = await connection.call(SettingsServiceService.listObjects, request);
   const idOfObject = ({ kind, name }: SettingsObject): string => idOf({ kind: kindNamed(kind) ?? "model", name });
   const present = new Map(objects.map((object) => [idOfObject(object), object]));

@@ -25,6 +25,7 @@ import { GatewayError } from "../base/errors.js";
 import type { Settings } from "../config/settings.js";
 import { families } from "../families/index.js";
 import type { ObjectBoard } from "../rpc/call/core.js";
+import { pageById } from "../rpc/methods/page.js";
 import type { RouteTable } from "../routing/routing.js";
 import { fieldDifferences, type ObjectTransition } from "../settings/differences.js";
 import {
@@ -68,7 +69,7 @@ const EFFECTS_MAX = 1_000;
 /** Fields of an object that its spec does not have. A mask that was made of what a body has may name them. */
 const BESIDE_SPEC = new Set(["kind", "name", "managed_by"]);
 const PAGE_DEFAULT = 20;
-const PAGE_MAX = 100;
+const PAGE_MAX = 1_000;
 const { SETTINGS_SOURCE_DATABASE, SETTINGS_SOURCE_FILE, SETTINGS_SOURCE_ENVIRONMENT, SETTINGS_SOURCE_UPSTREAM } =
   SettingsSource;
 
@@ -78,14 +79,15 @@ type Wanted = ObjectEdit & { readonly etag: string };
 export class DatabaseObjects implements ObjectBoard {
   constructor(private readonly options: DatabaseObjectsOptions) {}
 
-  list({ kind, source }: ListObjectsRequest): ListObjectsResponse {
+  list({ kind, source, ...page }: ListObjectsRequest): ListObjectsResponse {
     const { set } = this.options.objects;
-    const byId = [...set.entries].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    const own = byId.map(([, entry]) => this.#shown(entry));
-    const all = [...own, ...this.#others(set)].filter(
-      (one) => (kind === 0 || kind === one.kind) && (source === 0 || source === one.source),
-    );
-    return { objects: all, revision: BigInt(set.revision) };
+    const own = [...set.entries.values()].map((entry) => this.#shown(entry));
+    const all = [...own, ...this.#others(set)]
+      .filter((one) => (kind === 0 || kind === one.kind) && (source === 0 || source === one.source))
+      .map((object) => ({ id: `${kindNamed(object.kind)}/${object.name} ${object.source}`, object }))
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    const { rows, nextPageToken } = pageById(all, page, "o");
+    return { objects: rows.map(({ object }) => object), revision: BigInt(set.revision), nextPageToken };
   }
 
   get(kind: KindValue, name: string): SettingsObject {

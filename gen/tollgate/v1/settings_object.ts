@@ -43,10 +43,10 @@ export interface SettingsObject {
    */
   spec?:
     | //
-    /** An upstream. */
+    /** An upstream that runs models. */
     { $case: "upstream"; value: UpstreamSpec }
     | //
-    /** A model. */
+    /** A model that clients may request. */
     { $case: "model"; value: ModelSpec }
     | undefined;
   /** The kind. A request may leave it out, because `spec` says it. */
@@ -256,19 +256,19 @@ export interface RateSpec {
 
 /** FactsSpec is what a model can do. An absent field is what the gateway knows about the model by its name. */
 export interface FactsSpec {
-  /** The model accepts images. */
+  /** The model accepts images. Absent: as the name of the model says. */
   images?:
     | boolean
     | undefined;
-  /** The model can call tools. */
+  /** The model can call tools. Absent: as the name of the model says. */
   tools?:
     | boolean
     | undefined;
-  /** A request may force a tool call. */
+  /** A request may force a tool call. Absent: as the name of the model says. */
   forcedTools?:
     | boolean
     | undefined;
-  /** The model supports a JSON Schema for its answer (structured output). */
+  /** The model supports a JSON Schema for its answer (structured output). Absent: as the name of the model says. */
   schemas?:
     | boolean
     | undefined;
@@ -282,27 +282,27 @@ export interface FactsSpec {
   efforts: string[];
   /** The reasoning tokens for each effort. */
   budgets: { [key: string]: bigint };
-  /** The model continues an assistant message that the request begins (prefill). */
+  /** The model continues an assistant message that the request begins (prefill). Absent: as the name of the model says. */
   prefill?:
     | boolean
     | undefined;
-  /** System messages may stand anywhere in the conversation. */
+  /** System messages may stand anywhere in the conversation. Absent: as the name of the model says. */
   systemTurns?:
     | boolean
     | undefined;
-  /** Tool calls carry signatures that the client must send back. */
+  /** Tool calls carry signatures that the client must send back. Absent: as the name of the model says. */
   signedCalls?:
     | boolean
     | undefined;
-  /** Tool results may contain images. */
+  /** Tool results may contain images. Absent: as the name of the model says. */
   resultImages?:
     | boolean
     | undefined;
-  /** The model accepts cache marks (`cache_control`). */
+  /** The model accepts cache marks (`cache_control`). Absent: as the name of the model says. */
   cacheMarks?:
     | boolean
     | undefined;
-  /** The upstream only streams; the gateway assembles whole answers from a stream. */
+  /** The upstream only streams; the gateway assembles whole answers from a stream. Absent: as the name of the model says. */
   streamOnly?: boolean | undefined;
 }
 

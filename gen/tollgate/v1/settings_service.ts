@@ -142,14 +142,20 @@ export interface ListObjectsRequest {
   kind: ObjectKind;
   /** Only objects from this source. Not set: from all. */
   source: SettingsSource;
+  /** Maximum objects per page, up to 1,000; 0 means all. Larger values count as 1,000. */
+  pageSize: number;
+  /** The next_page_token of the previous response. Empty: the first page. */
+  pageToken: string;
 }
 
 /** ListObjectsResponse is the objects. */
 export interface ListObjectsResponse {
-  /** The objects, by source, kind and name. */
+  /** The objects, by kind and name. */
   objects: SettingsObject[];
   /** The revision of the database's objects. 0: there never were any. */
   revision: bigint;
+  /** The page_token of the next page. Empty: this is the last one. */
+  nextPageToken: string;
 }
 
 /** GetObjectRequest is the request of GetObject. */
@@ -254,7 +260,7 @@ export interface ObjectProblem {
 
 /** ModelEffect is what changes would do to a model. */
 export interface ModelEffect {
-  /** The model. */
+  /** The identifier of the model. */
   id: string;
   /** What clients pay now. Absent: the model is not served now. */
   before?:
@@ -322,9 +328,9 @@ export interface Revision {
 
 /** ListRevisionsRequest is the request of ListRevisions. */
 export interface ListRevisionsRequest {
-  /** The maximum number of revisions in a response, up to 100. 0: 20. */
+  /** Maximum revisions per page, up to 1,000; 0 means 20. Larger values count as 1,000. */
   pageSize: number;
-  /** The next_page_token of the response before. Empty: the newest revisions. */
+  /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
@@ -332,7 +338,7 @@ export interface ListRevisionsRequest {
 export interface ListRevisionsResponse {
   /** The revisions, the newest first. */
   revisions: Revision[];
-  /** The token of the next page. Empty: there is none. */
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
@@ -382,14 +388,14 @@ export interface TestObjectResponse {
   problem: string;
   /** The HTTP status of the last answer. 0: there was none. */
   httpStatus: number;
-  /** How long the test took. */
+  /** How long the test took, in milliseconds. */
   durationMs: bigint;
   /** The models of the upstream's list, by name; at most 1,000. */
   models: OfferedModel[];
 }
 
-/** ListFamiliesRequest is the request of ListFamilies. */
-export interface ListFamiliesRequest {
+/** GetFamiliesRequest is the request of GetFamilies. */
+export interface GetFamiliesRequest {
 }
 
 /** UpstreamFamily is a type of upstream. */
@@ -408,8 +414,8 @@ export interface UpstreamFamily {
   selfHosted: boolean;
 }
 
-/** ListFamiliesResponse is the types. */
-export interface ListFamiliesResponse {
+/** GetFamiliesResponse is the types. */
+export interface GetFamiliesResponse {
   /** The types, by name. */
   families: UpstreamFamily[];
 }
@@ -1152,7 +1158,7 @@ export const ExportSettingsResponse: MessageFns<ExportSettingsResponse> = {
 };
 
 function createBaseListObjectsRequest(): ListObjectsRequest {
-  return { kind: 0, source: 0 };
+  return { kind: 0, source: 0, pageSize: 0, pageToken: "" };
 }
 
 export const ListObjectsRequest: MessageFns<ListObjectsRequest> = {
@@ -1162,6 +1168,12 @@ export const ListObjectsRequest: MessageFns<ListObjectsRequest> = {
     }
     if (message.source !== 0) {
       writer.uint32(16).int32(message.source);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(24).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(34).string(message.pageToken);
     }
     return writer;
   },
@@ -1195,6 +1207,22 @@ export const ListObjectsRequest: MessageFns<ListObjectsRequest> = {
             message.source = reader.int32() as any;
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1209,7 +1237,7 @@ export const ListObjectsRequest: MessageFns<ListObjectsRequest> = {
 };
 
 function createBaseListObjectsResponse(): ListObjectsResponse {
-  return { objects: [], revision: 0n };
+  return { objects: [], revision: 0n, nextPageToken: "" };
 }
 
 export const ListObjectsResponse: MessageFns<ListObjectsResponse> = {
@@ -1222,6 +1250,9 @@ export const ListObjectsResponse: MessageFns<ListObjectsResponse> = {
         throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
       }
       writer.uint32(16).uint64(message.revision);
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(26).string(message.nextPageToken);
     }
     return writer;
   },
@@ -1253,6 +1284,14 @@ export const ListObjectsResponse: MessageFns<ListObjectsResponse> = {
             }
 
             message.revision = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
             continue;
           }
         }
@@ -2783,16 +2822,16 @@ export const TestObjectResponse: MessageFns<TestObjectResponse> = {
   },
 };
 
-function createBaseListFamiliesRequest(): ListFamiliesRequest {
+function createBaseGetFamiliesRequest(): GetFamiliesRequest {
   return {};
 }
 
-export const ListFamiliesRequest: MessageFns<ListFamiliesRequest> = {
-  encode(_: ListFamiliesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const GetFamiliesRequest: MessageFns<GetFamiliesRequest> = {
+  encode(_: GetFamiliesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ListFamiliesRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): GetFamiliesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2801,7 +2840,7 @@ export const ListFamiliesRequest: MessageFns<ListFamiliesRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListFamiliesRequest();
+      const message = createBaseGetFamiliesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2919,19 +2958,19 @@ export const UpstreamFamily: MessageFns<UpstreamFamily> = {
   },
 };
 
-function createBaseListFamiliesResponse(): ListFamiliesResponse {
+function createBaseGetFamiliesResponse(): GetFamiliesResponse {
   return { families: [] };
 }
 
-export const ListFamiliesResponse: MessageFns<ListFamiliesResponse> = {
-  encode(message: ListFamiliesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const GetFamiliesResponse: MessageFns<GetFamiliesResponse> = {
+  encode(message: GetFamiliesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.families) {
       UpstreamFamily.encode(v!, writer.uint32(10).fork()).join();
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): ListFamiliesResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): GetFamiliesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2940,7 +2979,7 @@ export const ListFamiliesResponse: MessageFns<ListFamiliesResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseListFamiliesResponse();
+      const message = createBaseGetFamiliesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -3174,8 +3213,8 @@ export const SettingsServiceService = {
     responseDeserialize: (value: Buffer): ExportSettingsResponse => ExportSettingsResponse.decode(value),
   },
   /**
-   * ListObjects lists the upstreams and models, wherever they come from: first those of the database, then those of the
-   * file, the environment and the lists of upstreams. An object that the node does not use has its `problem`.
+   * ListObjects lists the upstreams and models, in pages, wherever they come from: the database, the file, the
+   * environment and the lists of upstreams. An object that the node does not use has its `problem`.
    *
    * Refuses with PARAMETER_INVALID.
    */
@@ -3295,16 +3334,15 @@ export const SettingsServiceService = {
     responseSerialize: (value: TestObjectResponse): Buffer => Buffer.from(TestObjectResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TestObjectResponse => TestObjectResponse.decode(value),
   },
-  /** ListFamilies lists the types that an upstream can have. */
-  listFamilies: {
-    path: "/tollgate.v1.SettingsService/ListFamilies" as const,
+  /** GetFamilies returns the types that an upstream can have. */
+  getFamilies: {
+    path: "/tollgate.v1.SettingsService/GetFamilies" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: ListFamiliesRequest): Buffer => Buffer.from(ListFamiliesRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ListFamiliesRequest => ListFamiliesRequest.decode(value),
-    responseSerialize: (value: ListFamiliesResponse): Buffer =>
-      Buffer.from(ListFamiliesResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ListFamiliesResponse => ListFamiliesResponse.decode(value),
+    requestSerialize: (value: GetFamiliesRequest): Buffer => Buffer.from(GetFamiliesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetFamiliesRequest => GetFamiliesRequest.decode(value),
+    responseSerialize: (value: GetFamiliesResponse): Buffer => Buffer.from(GetFamiliesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetFamiliesResponse => GetFamiliesResponse.decode(value),
   },
   /** GetFirstSteps says what a new gateway still needs before a team can use it. */
   getFirstSteps: {
@@ -3379,8 +3417,8 @@ export interface SettingsServiceServer extends UntypedServiceImplementation {
    */
   exportSettings: handleUnaryCall<ExportSettingsRequest, ExportSettingsResponse>;
   /**
-   * ListObjects lists the upstreams and models, wherever they come from: first those of the database, then those of the
-   * file, the environment and the lists of upstreams. An object that the node does not use has its `problem`.
+   * ListObjects lists the upstreams and models, in pages, wherever they come from: the database, the file, the
+   * environment and the lists of upstreams. An object that the node does not use has its `problem`.
    *
    * Refuses with PARAMETER_INVALID.
    */
@@ -3431,8 +3469,8 @@ export interface SettingsServiceServer extends UntypedServiceImplementation {
    * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the path of the field), and with PROOF_NEEDED.
    */
   testObject: handleUnaryCall<TestObjectRequest, TestObjectResponse>;
-  /** ListFamilies lists the types that an upstream can have. */
-  listFamilies: handleUnaryCall<ListFamiliesRequest, ListFamiliesResponse>;
+  /** GetFamilies returns the types that an upstream can have. */
+  getFamilies: handleUnaryCall<GetFamiliesRequest, GetFamiliesResponse>;
   /** GetFirstSteps says what a new gateway still needs before a team can use it. */
   getFirstSteps: handleUnaryCall<GetFirstStepsRequest, GetFirstStepsResponse>;
   /**
@@ -3534,8 +3572,8 @@ export interface SettingsServiceClient extends Client {
     callback: (error: ServiceError | null, response: ExportSettingsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListObjects lists the upstreams and models, wherever they come from: first those of the database, then those of the
-   * file, the environment and the lists of upstreams. An object that the node does not use has its `problem`.
+   * ListObjects lists the upstreams and models, in pages, wherever they come from: the database, the file, the
+   * environment and the lists of upstreams. An object that the node does not use has its `problem`.
    *
    * Refuses with PARAMETER_INVALID.
    */
@@ -3698,21 +3736,21 @@ export interface SettingsServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TestObjectResponse) => void,
   ): ClientUnaryCall;
-  /** ListFamilies lists the types that an upstream can have. */
-  listFamilies(
-    request: ListFamiliesRequest,
-    callback: (error: ServiceError | null, response: ListFamiliesResponse) => void,
+  /** GetFamilies returns the types that an upstream can have. */
+  getFamilies(
+    request: GetFamiliesRequest,
+    callback: (error: ServiceError | null, response: GetFamiliesResponse) => void,
   ): ClientUnaryCall;
-  listFamilies(
-    request: ListFamiliesRequest,
+  getFamilies(
+    request: GetFamiliesRequest,
     metadata: Metadata,
-    callback: (error: ServiceError | null, response: ListFamiliesResponse) => void,
+    callback: (error: ServiceError | null, response: GetFamiliesResponse) => void,
   ): ClientUnaryCall;
-  listFamilies(
-    request: ListFamiliesRequest,
+  getFamilies(
+    request: GetFamiliesRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ListFamiliesResponse) => void,
+    callback: (error: ServiceError | null, response: GetFamiliesResponse) => void,
   ): ClientUnaryCall;
   /** GetFirstSteps says what a new gateway still needs before a team can use it. */
   getFirstSteps(

@@ -1024,7 +1024,7 @@ export const UpstreamServiceService = {
   /**
    * TestUpstream reads the model list of an upstream once and sends a small request to one of its chat models, with the
    * gateway's credential, and reports any failure. The answer costs the operator a few tokens. A call that succeeds
-   * proves an upstream whose health is UPSTREAM_HEALTH_UNTESTED.
+   * proves an upstream that was not tested before.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1069,7 +1069,7 @@ export interface UpstreamServiceServer extends UntypedServiceImplementation {
   /**
    * TestUpstream reads the model list of an upstream once and sends a small request to one of its chat models, with the
    * gateway's credential, and reports any failure. The answer costs the operator a few tokens. A call that succeeds
-   * proves an upstream whose health is UPSTREAM_HEALTH_UNTESTED.
+   * proves an upstream that was not tested before.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1161,7 +1161,7 @@ export interface UpstreamServiceClient extends Client {
   /**
    * TestUpstream reads the model list of an upstream once and sends a small request to one of its chat models, with the
    * gateway's credential, and reports any failure. The answer costs the operator a few tokens. A call that succeeds
-   * proves an upstream whose health is UPSTREAM_HEALTH_UNTESTED.
+   * proves an upstream that was not tested before.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */

@@ -1,6 +1,6 @@
 /** What the log keeps of calls beside generations: who was refused and why, and who changed what. */
 import type { MethodDescription } from "../../api/descriptors.js";
-import { AccountServiceService, UpstreamServiceService } from "../../api/index.js";
+import { AccountServiceService, SettingsServiceService, UpstreamServiceService } from "../../api/index.js";
 import type { GatewayError } from "../../base/errors.js";
 import { snakeCase } from "../../api/field-name.js";
 import type { Log } from "../../observe/log.js";
@@ -32,6 +32,8 @@ const TEXT_MAX = 200;
 const LOOKS: ReadonlySet<string> = new Set([
   AccountServiceService.verifyLedger.path,
   UpstreamServiceService.testUpstream.path,
+  SettingsServiceService.testObject.path,
+  SettingsServiceService.checkObjects.path,
 ]);
 
 /** Anybody can be refused, so strangers could fill a disk: of one reason at most so many lines a second. */

@@ -1,5 +1,8 @@
 /** SettingsService: the settings file of this node, and what was made over the API in the form of one. */
 import { invalid, required, unknown } from "../../api/check.js";
+import { enumWord } from "../../api/descriptors.js";
+import { eventOf } from "../../audit/act.js";
+import { changeOf } from "../../audit/snapshot.js";
 import { HIDDEN_IDS } from "../../keys/key-id.js";
 import type { SettingsServiceService } from "../../api/index.js";
 import { type Exported, exportSettings } from "../../config/export.js";
@@ -8,7 +11,10 @@ import type { CoreParts, ObjectBoard, SettingsBoard } from "../call/core.js";
 import type { Handlers } from "../call/handler.js";
 import { firstSteps, OPERATORS_OWN } from "./first-steps.js";
 
-type Parts = Pick<CoreParts, "settings" | "objects" | "upstreams" | "identity" | "ledger" | "keys" | "alerts">;
+type Parts = Pick<
+  CoreParts,
+  "settings" | "objects" | "upstreams" | "identity" | "ledger" | "keys" | "alerts" | "store"
+>;
 
 /** Less than what a call over HTTP may hold, with what JSON adds. */
 const CONTENT_BYTES_MAX = 200_000;
@@ -37,8 +43,15 @@ export function settingsService(parts: Parts): Handlers<typeof SettingsServiceSe
     },
     checkObjects: async ({ changes }) => objectsOf(parts).check(changes),
     applyObjects: async (request, { act }) => ({ revision: BigInt(await objectsOf(parts).apply(request, act)) }),
-    testObject: async (request) => objectsOf(parts).test(request),
-    listFamilies: async () => ({ families: [...objectsOf(parts).families()] }),
+    testObject: async (request, { act }) => {
+      const answer = await objectsOf(parts).test(request);
+      const result = enumWord("tollgate.v1.UpstreamTestResult", answer.result);
+      const after = { result, httpStatus: answer.httpStatus, calledModel: request.callModel };
+      const resource = `settings/upstream/${request.object?.name ?? ""}`;
+      await parts.store.audit.append(eventOf(act, { resource, accountId: "", ...changeOf({ after }) }));
+      return answer;
+    },
+    getFamilies: async () => ({ families: [...objectsOf(parts).families()] }),
     getFirstSteps: () => firstSteps(parts),
     listRevisions: async (request) => objectsOf(parts).revisions(request),
     restoreRevision: async ({ revision }, { act }) => ({

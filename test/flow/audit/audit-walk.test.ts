@@ -16,6 +16,7 @@ import { Management } from "../../support/management.js";
 
 const PASSWORD = "another long enough password";
 const NEW_PASSWORD = "one more long enough password";
+const AWAY = { family: "vllm", base_url: "http://127.0.0.1:9/v1" };
 const HOOK = { name: "", url: "https://hooks.example/in", paused: false };
 
 let issuer: TestIssuer;
@@ -179,6 +180,24 @@ const STEPS: readonly (readonly [string, () => Promise<BrowserAnswer>])[] = [
       return ask("POST", "/settings:update", { content, etag: made["file"] });
     },
   ],
+  [
+    "SettingsService.TestObject",
+    () => ask("POST", "/settings/objects:test", { object: { name: "away", upstream: AWAY } }),
+  ],
+  [
+    "SettingsService.CreateObject",
+    () => ask("POST", "/settings/objects", { object: { name: "away", upstream: AWAY } }),
+  ],
+  [
+    "SettingsService.UpdateObject",
+    () => ask("PATCH", "/settings/objects/upstream/away", { object: { upstream: { unknown_members: "refuse" } } }),
+  ],
+  [
+    "SettingsService.ApplyObjects",
+    () => ask("POST", "/settings/objects:apply", { changes: [{ set: { name: "more", upstream: AWAY } }] }),
+  ],
+  ["SettingsService.DeleteObject", () => ask("DELETE", "/settings/objects/upstream/more")],
+  ["SettingsService.RestoreRevision", () => ask("POST", "/settings/revisions/1:restore")],
   ["PaymentService.VoidTopUpCodes", () => ask("POST", "/top-up-codes:void", { batch_id: made["batch"] })],
   [
     "PaymentService.RedeemTopUpCode",
@@ -234,6 +253,6 @@ test("every change of these services is among them", async () => {
     .map(({ path }) => path.replace("/tollgate.v1.", "").replace("/", "."));
   // A check changes nothing, nor does a sign-in before its end, whose record test/flow/people/oidc.test.ts finds.
   const elsewhere =
-    /^(?:Account|Key|Usage|Upstream)Service\.|^SettingsService\.CheckSettings$|^IdentityService\.BeginOidcSignIn$/;
+    /^(?:Account|Key|Usage|Upstream)Service\.|^SettingsService\.Check(?:Settings|Objects)$|^IdentityService\.BeginOidcSignIn$/;
   expect(changes.filter((name) => !elsewhere.test(name) && !walked.has(name))).toEqual([]);
 });

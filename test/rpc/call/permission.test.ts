@@ -85,7 +85,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "SettingsService/CheckObjects": "operator",
   "SettingsService/ApplyObjects": "operator",
   "SettingsService/TestObject": "operator",
-  "SettingsService/ListFamilies": "operator",
+  "SettingsService/GetFamilies": "operator",
   "SettingsService/GetFirstSteps": "operator",
   "SettingsService/ListRevisions": "operator",
   "SettingsService/RestoreRevision": "operator",
