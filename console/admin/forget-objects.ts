@@ -1,4 +1,4 @@
-/** After a change of settings objects: what is shown of them is asked anew. */
+/** After a change of settings objects: the pages ask for them again. */
 import { listModels } from "../../gen/console/model_service.js";
 import { listObjects } from "../../gen/console/settings_service.js";
 import { listUpstreams } from "../../gen/console/upstream_service.js";

@@ -1,4 +1,4 @@
-/** The first steps of an operator, which nobody else loads. */
+/** The first steps of a gateway, which only operators load. */
 import { lazy, type ReactNode, Suspense } from "react";
 import { late } from "../parts/late.ts";
 import { useSignedIn } from "../shell/session.ts";

@@ -12,8 +12,7 @@ import {
 } from "../api/index.js";
 import { blockOf } from "../config/yaml-document.js";
 import { type Block, BLOCK_NAMES, idOf, OBJECT_KINDS, type ObjectKind } from "../settings/object.js";
-import type { Connection } from "./connection.js";
-import { connected, type ConnectionOptions, withConnection } from "./connection.js";
+import { connected, type Connection, type ConnectionOptions, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";
 import { formatTable, print, printable, remark } from "./print.js";
 
@@ -73,15 +72,10 @@ async function apply(options: ApplyOptions): Promise<void> {
 /** The blocks of the file as plain values. Its models may also name upstreams that the gateway has from elsewhere. */
 async function blocksIn(file: string, connection: Connection): Promise<Block> {
   // Loaded only here, so that other commands start at once.
-  const { refusal, textOfFile } = await import("../config/file.js");
-  const { readDocument } = await import("../config/yaml-document.js");
-  const { fromEnvironment } = await import("../config/variable-references.js");
-  const { checkBlocks } = await import("../config/blocks.js");
-  const document = readDocument(textOfFile(resolve(file), file), fromEnvironment(process.env));
+  const { readBlocks, textOfFile } = await import("../config/file.js");
   const { upstreams } = await connection.call(UpstreamServiceService.listUpstreams, { pageSize: 0, pageToken: "" });
-  const { problems } = checkBlocks(document.root, undefined, new Map(upstreams.map(({ id, family }) => [id, family])));
-  const wrong = [...document.problems, ...problems.map(({ path, rule, part }) => document.problemAt(path, rule, part))];
-  if (wrong.length > 0) throw refusal(wrong, file);
+  const outside = new Map(upstreams.map(({ id, family }) => [id, family]));
+  const { document } = readBlocks(textOfFile(resolve(file), file), process.env, undefined, file, outside);
   const blocks = blockOf(document.root);
   if (OBJECT_KINDS.every((kind) => Object.keys(blockOf(blocks[BLOCK_NAMES[kind]])).length === 0))
     throw new CommandFailure(`${file} has no upstreams and no models`, "settings");

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { ConfigError } from "./config-error.js";
-import { type Path, type Problem, type RawValue, readDocument } from "./yaml-document.js";
+import { type Path, type Problem, type RawValue, readDocument, type SettingsDocument } from "./yaml-document.js";
 import { checkBlocks } from "./blocks.js";
-import type { KnownFamily } from "./references.js";
+import type { KnownFamily, OutsideUpstreams } from "./references.js";
 import type { Settings } from "./settings.js";
 import { fromEnvironment } from "./variable-references.js";
 
@@ -63,19 +63,7 @@ export function readSettingsText(
   families: readonly KnownFamily[] | undefined,
   fileName: string,
 ): SettingsFile {
-  if (Buffer.byteLength(text) > FILE_BYTES_MAX) throw tooLarge(fileName);
-  // A file that is just being written is empty for a moment, and must not take every model away.
-  if (text.trim() === "") throw new ConfigError([`${fileName}:1:1 is empty; remove it to run without settings`]);
-
-  const document = readDocument(text, fromEnvironment(env));
-  if (document.root === undefined && document.problems.length > 0) throw refusal(document.problems, fileName);
-  const checked = checkBlocks(withoutExtensions(document.root ?? {}), families);
-  const problems = [
-    ...document.problems,
-    ...checked.problems.map(({ path, rule, part }) => document.problemAt(path, rule, part)),
-  ];
-  const { settings } = checked;
-  if (settings === undefined || problems.length > 0) throw refusal(problems, fileName);
+  const { document, settings } = readBlocks(text, env, families, fileName);
   return {
     settings,
     version: versionOf(text),
@@ -85,6 +73,30 @@ export function readSettingsText(
         fileName,
       ),
   };
+}
+
+/** The same, with the blocks as they are written. Targets may also name upstreams from `outside`. */
+export function readBlocks(
+  text: string,
+  env: NodeJS.ProcessEnv,
+  families: readonly KnownFamily[] | undefined,
+  fileName: string,
+  outside?: OutsideUpstreams,
+): { readonly document: SettingsDocument; readonly settings: Settings } {
+  if (Buffer.byteLength(text) > FILE_BYTES_MAX) throw tooLarge(fileName);
+  // A file that is just being written is empty for a moment, and must not take every model away.
+  if (text.trim() === "") throw new ConfigError([`${fileName}:1:1 is empty; remove it to run without settings`]);
+
+  const document = readDocument(text, fromEnvironment(env));
+  if (document.root === undefined && document.problems.length > 0) throw refusal(document.problems, fileName);
+  const checked = checkBlocks(withoutExtensions(document.root ?? {}), families, outside);
+  const problems = [
+    ...document.problems,
+    ...checked.problems.map(({ path, rule, part }) => document.problemAt(path, rule, part)),
+  ];
+  const { settings } = checked;
+  if (settings === undefined || problems.length > 0) throw refusal(problems, fileName);
+  return { document, settings };
 }
 
 /** What names a text. */

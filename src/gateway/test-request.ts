@@ -1,4 +1,4 @@
-/** What a model is asked where an upstream is tested: a word for a word. */
+/** The request that tests an upstream: it asks a model for one word. */
 import { Generation, Message, Part, Prompt, Role, Text } from "../api/index.js";
 import type { ClientWire, WireRequest } from "../wire/wire.js";
 import { typedRequest } from "./typed-request.js";

@@ -40,7 +40,7 @@ export async function testUpstream(
 ): Promise<UpstreamTest> {
   const startMs = nowMs();
   let listed: readonly ListedModel[] = [];
-  const told = (result: keyof typeof RESULTS, problem: string, httpStatus: number): UpstreamTest => {
+  const outcome = (result: keyof typeof RESULTS, problem: string, httpStatus: number): UpstreamTest => {
     const known = new Set(listed.map(({ id }) => id));
     const missingModels = listed.length === 0 ? [] : [...asked].filter((model) => !known.has(model)).sort();
     const durationMs = BigInt(Math.ceil(nowMs() - startMs));
@@ -52,16 +52,16 @@ export async function testUpstream(
     if (hasList) listed = await listModels(served);
     if (call !== undefined) {
       const { status, problem } = await callModel(served, call);
-      if (status !== 200) return told(resultOf(status), problem, status);
+      if (status !== 200) return outcome(resultOf(status), problem, status);
       served.health.hasServed = true;
-      return told("well", "", status);
+      return outcome("well", "", status);
     }
-    if (served.health.hasServed) return told("well", "", hasList ? 200 : 0);
-    if (!hasList) return told("untested", NO_LIST, 0);
-    return (await isPublic(served)) ? told("untested", PUBLIC_LIST, 200) : told("well", "", 200);
+    if (served.health.hasServed) return outcome("well", "", hasList ? 200 : 0);
+    if (!hasList) return outcome("untested", NO_LIST, 0);
+    return (await isPublic(served)) ? outcome("untested", PUBLIC_LIST, 200) : outcome("well", "", 200);
   } catch (error) {
     const status = error instanceof ExchangeFailure ? error.status : undefined;
-    return told(resultOf(status), error instanceof Error ? error.message : String(error), status ?? 0);
+    return outcome(resultOf(status), error instanceof Error ? error.message : String(error), status ?? 0);
   }
 }
 

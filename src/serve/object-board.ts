@@ -42,13 +42,10 @@ import { type MakeEdits, refusalOf, type SettingsObjects, withoutSecretFields } 
 import { blockOfSpec, KIND_VALUES, kindNamed, specDescriptor, specOfBlock } from "../settings/spec.js";
 import { REVISIONS_MAX } from "../store/settings-scripts.js";
 import type { RouteKeeper } from "./routes.js";
-import type { WireRequest } from "../wire/wire.js";
 
 export interface DatabaseObjectsOptions {
   readonly objects: SettingsObjects;
   readonly routes: Pick<RouteKeeper, "prepare" | "tryUpstream">;
-  /** What a model is asked in a test. */
-  readonly testRequest: WireRequest;
   /** What is served now. */
   readonly served: () => RouteTable;
   /** The name of this node's file; empty where it has none. */
@@ -141,7 +138,7 @@ export class DatabaseObjects implements ObjectBoard {
   }
 
   async test({ object, callModel }: TestObjectRequest): Promise<TestObjectResponse> {
-    const { objects, around, routes, testRequest } = this.options;
+    const { objects, around, routes } = this.options;
     const edit = this.#editOf(object, "");
     if (edit.kind !== "upstream") throw invalid("object", "must be an upstream");
     const { set, problems } = objects.judge([edit], around());
@@ -149,7 +146,7 @@ export class DatabaseObjects implements ObjectBoard {
     const usable = objects.usable(around(), await objects.withSecrets(set));
     const settings = usable.upstreams.find(({ id }) => id === edit.name);
     if (settings === undefined) throw invalid("object", usable.aside.get(idOf(edit)) ?? "cannot be used on this node");
-    return routes.tryUpstream(settings, callModel, testRequest);
+    return routes.tryUpstream(settings, callModel);
   }
 
   families(): readonly UpstreamFamily[] {

@@ -16,9 +16,10 @@ import {
 import type { ServedUpstream } from "../routing/model.js";
 import { Retirement } from "../routing/retirement.js";
 import type { Routing } from "../routing/routing.js";
+import { testRequest } from "../gateway/test-request.js";
+import { requestWires } from "../reading/readers.js";
 import { shownKind } from "../routing/catalog.js";
 import { testUpstream } from "../routing/upstream-test.js";
-import type { WireRequest } from "../wire/wire.js";
 import { type SoldModel, soldModels } from "./sold-models.js";
 
 /** Routes that are ready to come into force, at once and without fail. Either is called once. */
@@ -86,11 +87,14 @@ export class RouteKeeper {
   }
 
   /** Asks an upstream that is not in force, and closes it again. Rejects with PARAMETER_INVALID. */
-  async tryUpstream(settings: UpstreamSettings, callModel: string, request: WireRequest): Promise<TestObjectResponse> {
+  async tryUpstream(settings: UpstreamSettings, callModel: string): Promise<TestObjectResponse> {
     const { nowMs, known, facts } = this.options;
     const served = connectedOrRefused(settings, this.options);
     try {
-      const call = callModel === "" ? undefined : { model: callModel, facts: await facts(callModel), request };
+      const call =
+        callModel === ""
+          ? undefined
+          : { model: callModel, facts: await facts(callModel), request: testRequest(requestWires.wires) };
       const { answer, listed } = await testUpstream(served, new Set(), call, nowMs);
       const { pricedAs } = served.family;
       const shown = listed.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, OFFERED_MAX);

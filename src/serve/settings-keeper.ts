@@ -20,7 +20,6 @@ import { idOf } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
-import type { WireRequest } from "../wire/wire.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
 import { DatabaseObjects } from "./object-board.js";
 import type { PreparedRoutes, RouteKeeper } from "./routes.js";
@@ -47,8 +46,6 @@ export interface SettingsKeeperOptions {
   readonly secretSources: readonly string[];
   readonly routes: RouteKeeper;
   readonly objects: SettingsObjects;
-  /** What a model is asked in a test of an upstream. */
-  readonly testRequest: WireRequest;
   readonly seeds: SeedParts;
   readonly audit: Pick<AuditStore, "append">;
   readonly log: Log;
@@ -99,7 +96,7 @@ export class SettingsKeeper {
     await objects.refresh();
     this.#timer = setInterval(() => void this.#look(), OBJECTS_EVERY_MS).unref();
     if (path === undefined) {
-      await this.useObjects();
+      await this.#useObjects();
       return;
     }
     await this.#use(readFile(path, env));
@@ -157,7 +154,7 @@ export class SettingsKeeper {
     return { settings: this.#fileBoard, objects: this.#objectBoard };
   }
 
-  /** Seals secrets anew that only the root secret from before opens. Answers of how many objects. */
+  /** Seals secrets anew that only the root secret from before opens. Answers how many objects that were. */
   sealAnew(): Promise<number> {
     return this.options.objects.sealAnew();
   }
@@ -188,11 +185,10 @@ export class SettingsKeeper {
   }
 
   get #objectBoard(): ObjectBoard {
-    const { objects, routes, served, path, testRequest } = this.options;
+    const { objects, routes, served, path } = this.options;
     return new DatabaseObjects({
       objects,
       routes,
-      testRequest,
       served,
       fileName: path === undefined ? "" : basename(path),
       file: () => this.#inForce,
@@ -204,19 +200,25 @@ export class SettingsKeeper {
   }
 
   /** Puts the objects of the database in force as they were read last, beside the file in force. */
-  useObjects(): Promise<void> {
-    return this.#alone(async () => {
-      const { stamp } = this.options.objects;
-      const { settings, usable } = this.#merged(this.#inForce);
-      protectSettings(settings);
-      const prepared = await this.options.routes.prepare(settings);
+  #useObjects(): Promise<void> {
+    return this.#alone(async () => (await this.#prepare(this.#inForce)).commit());
+  }
+
+  /** Makes the routes of a file with the objects of now, without putting them in force. */
+  async #prepare(file: Settings) {
+    const { stamp } = this.options.objects;
+    const { settings, usable } = this.#merged(file);
+    protectSettings(settings);
+    const prepared = await this.options.routes.prepare(settings);
+    const commit = (): void => {
       prepared.commit();
       this.#setAside(usable, prepared);
       this.#stamp = stamp;
-    });
+    };
+    return { prepared, usable, commit };
   }
 
-  /** One look at a time: each waits for the one before. */
+  /** A look that begins before the last one has ended is left out. */
   async #look(): Promise<void> {
     const { objects, log } = this.options;
     if (this.#isLooking) return;
@@ -235,7 +237,7 @@ export class SettingsKeeper {
   async #tryObjects(): Promise<void> {
     const { objects, log } = this.options;
     try {
-      await this.useObjects();
+      await this.#useObjects();
       log.info({ revision: objects.set.revision }, "settings objects reloaded");
     } catch (err) {
       log.warn({ err }, "the settings objects could not be put in force; those from before stay so");
@@ -249,11 +251,11 @@ export class SettingsKeeper {
   ): { readonly settings: Settings; readonly usable: UsableObjects } {
     const usable = this.options.objects.usable(this.#around(file), set);
     const used = new Set([
-      ...usable.upstreams.map(({ id }) => `upstream/${id}`),
-      ...usable.models.map(({ id }) => `model/${id}`),
+      ...usable.upstreams.map(({ id }) => idOf({ kind: "upstream", name: id })),
+      ...usable.models.map(({ id }) => idOf({ kind: "model", name: id })),
     ]);
-    const upstreams = file.upstreams.filter(({ id }) => !set.entries.has(`upstream/${id}`));
-    const models = file.models.filter(({ id }) => !set.entries.has(`model/${id}`));
+    const upstreams = file.upstreams.filter(({ id }) => !set.entries.has(idOf({ kind: "upstream", name: id })));
+    const models = file.models.filter(({ id }) => !set.entries.has(idOf({ kind: "model", name: id })));
     const unusedNames = new Set([...set.entries.keys()].filter((id) => !used.has(id)));
     const all = { upstreams: [...upstreams, ...usable.upstreams], models: [...models, ...usable.models] };
     return { settings: { ...file, ...all, unusedNames }, usable };
@@ -301,13 +303,10 @@ export class SettingsKeeper {
   }
 
   async #apply(file: SettingsFile): Promise<void> {
-    const { routes, seeds, log } = this.options;
+    const { seeds, log } = this.options;
     const { settings } = file;
-    const { stamp } = this.options.objects;
-    const { settings: merged, usable } = this.#merged(settings);
-    protectSettings(merged);
+    const { prepared, usable, commit } = await this.#prepare(settings);
     const ofObjects = new Set(usable.models.map(({ id }) => id));
-    const prepared = await routes.prepare(merged);
     let applied: Applied;
     try {
       const unserved = prepared.unserved.filter(({ id }) => !ofObjects.has(id));
@@ -328,9 +327,7 @@ export class SettingsKeeper {
       prepared.discard();
       throw error;
     }
-    prepared.commit();
-    this.#setAside(usable, prepared);
-    this.#stamp = stamp;
+    commit();
     this.#tellPrices(prepared.sold);
     this.#inForce = settings;
     this.#keyIds = applied.keyIds;

@@ -1,7 +1,5 @@
-/** Makes what keeps the settings in force, and tells of them. */
+/** Makes what keeps the settings in force, and what reports them. */
 import { SecretSeal } from "../alerts/seal.js";
-import { testRequest } from "../gateway/test-request.js";
-import { requestWires } from "../reading/readers.js";
 import type { Routing } from "../routing/routing.js";
 import { SettingsObjects } from "../settings/settings-objects.js";
 import type { Store } from "../store/store.js";
@@ -41,6 +39,6 @@ export function createSettings(
   const told = { onAccepted, onRefused, served: () => routing.table, nodes: async () => (await node.list()).length };
   const seal = new SecretSeal(derived.seals.settings);
   const objects = new SettingsObjects({ store: store.people, seal, env, nowMs });
-  const parts = { routes, objects, seeds, audit: store.audit, testRequest: testRequest(requestWires.wires) };
+  const parts = { routes, objects, seeds, audit: store.audit };
   return new SettingsKeeper({ path, env, secretSources, ...parts, log, ...told });
 }

@@ -8,7 +8,8 @@ import { commandsOfOneProcess } from "../support/commands.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 
-const FILE = `upstreams:
+const FILE = `x-own: { anything: here }
+upstreams:
   vendor: { family: openai, api_key: "\${VENDOR_KEY}" }
 models:
   fast: { targets: [{ upstream: vendor, model: gpt-4o-mini }], price: { input: 1, output: 2 } }

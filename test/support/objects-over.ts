@@ -4,8 +4,6 @@ import { SecretSeal } from "../../src/alerts/seal.js";
 import { UpstreamTestResult } from "../../src/api/index.js";
 import { NO_SETTINGS } from "../../src/config/settings.js";
 import { families } from "../../src/families/index.js";
-import { testRequest } from "../../src/gateway/test-request.js";
-import { clientWires } from "../../src/reading/readers.js";
 import type { ObjectBoard } from "../../src/rpc/call/core.js";
 import { DatabaseObjects } from "../../src/serve/object-board.js";
 import { SettingsObjects } from "../../src/settings/settings-objects.js";
@@ -32,7 +30,6 @@ export function objectsOver(store: Pick<Store, "people">, nowMs: () => number): 
   return new DatabaseObjects({
     objects: new SettingsObjects({ store: store.people, seal, env: {}, nowMs }),
     routes: { prepare: () => Promise.resolve(NOTHING), tryUpstream: () => Promise.resolve(UNTESTED) },
-    testRequest: testRequest(clientWires),
     served: () => ({ models: new Map(), upstreams: new Map() }),
     fileName: "",
     file: () => NO_SETTINGS,

@@ -1,21 +1,20 @@
 /** What a new gateway still needs before a team can use it. */
+import { OPERATOR_ACCOUNT_ID } from "../../alerts/money-readings.js";
 import { type GetFirstStepsResponse, UpstreamHealth } from "../../api/index.js";
 import { HIDDEN_IDS } from "../../keys/key-id.js";
 import type { CoreParts } from "../call/core.js";
 
 type Parts = Pick<CoreParts, "upstreams" | "ledger" | "keys" | "identity">;
 
-/** The account of the operators' own keys, which every gateway makes for itself. */
-export const OPERATORS_OWN = "operator";
 /** What runs inside the process serves until there is an upstream. */
 const BUILT_IN = "sim";
-/** Of more accounts the first stand for all: whoever has as many has begun long ago. */
+/** Of more accounts the first stand for all: a gateway with as many has begun long ago. */
 const ACCOUNTS_MAX = 5;
 
 export async function firstSteps({ upstreams, ledger, keys, identity }: Parts): Promise<GetFirstStepsResponse> {
   const real = upstreams.list().filter(({ family }) => family !== BUILT_IN);
   const { rows } = await ledger.accounts({ size: ACCOUNTS_MAX + 1, token: "" });
-  const accounts = rows.filter(({ id }) => id !== OPERATORS_OWN).slice(0, ACCOUNTS_MAX);
+  const accounts = rows.filter(({ id }) => id !== OPERATOR_ACCOUNT_ID).slice(0, ACCOUNTS_MAX);
   const some = async (has: (id: string) => Promise<boolean>): Promise<boolean> =>
     (await Promise.all(accounts.map(({ id }) => has(id)))).includes(true);
   const hasKey = async (accountId: string): Promise<boolean> =>

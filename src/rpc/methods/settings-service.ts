@@ -1,5 +1,6 @@
 /** SettingsService: the settings file of this node, and what was made over the API in the form of one. */
 import { invalid, required, unknown } from "../../api/check.js";
+import { OPERATOR_ACCOUNT_ID } from "../../alerts/money-readings.js";
 import { enumWord } from "../../api/descriptors.js";
 import { eventOf } from "../../audit/act.js";
 import { changeOf } from "../../audit/snapshot.js";
@@ -9,7 +10,7 @@ import { type Exported, exportSettings } from "../../config/export.js";
 import type { Page, PageRequest } from "../../store/store.js";
 import type { CoreParts, ObjectBoard, SettingsBoard } from "../call/core.js";
 import type { Handlers } from "../call/handler.js";
-import { firstSteps, OPERATORS_OWN } from "./first-steps.js";
+import { firstSteps } from "./first-steps.js";
 
 type Parts = Pick<
   CoreParts,
@@ -85,8 +86,8 @@ async function made({ ledger, keys, alerts }: Parts): Promise<Exported> {
   });
   const rules = await all((page) => alerts.rules.list(undefined, page));
   return {
-    accounts: accounts.filter(({ id }) => id !== OPERATORS_OWN),
-    keys: found.filter(({ accountId }) => accountId !== OPERATORS_OWN),
+    accounts: accounts.filter(({ id }) => id !== OPERATOR_ACCOUNT_ID),
+    keys: found.filter(({ accountId }) => accountId !== OPERATOR_ACCOUNT_ID),
     alerts: rules.filter(({ createTimeMs }) => createTimeMs !== undefined),
   };
 }
