@@ -20,6 +20,7 @@ export interface SettingsObject {
   readonly createTime?: Date | undefined;
   readonly updateTime?: Date | undefined;
   readonly revision: bigint;
+  readonly place: string;
 }
 export const SettingsObject: Shape = {
   upstream: ["?", () => UpstreamSpec],
@@ -34,6 +35,7 @@ export const SettingsObject: Shape = {
   create_time: ["?", "t"],
   update_time: ["?", "t"],
   revision: "n",
+  place: "s",
 };
 
 export interface UpstreamSpec {

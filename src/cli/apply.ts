@@ -72,10 +72,13 @@ async function apply(options: ApplyOptions): Promise<void> {
 /** The blocks of the file as plain values. Its models may also name upstreams that the gateway has from elsewhere. */
 async function blocksIn(file: string, connection: Connection): Promise<Block> {
   // Loaded only here, so that other commands start at once.
-  const { readBlocks, textOfFile } = await import("../config/file.js");
+  const [{ readBlocks }, { textsOfFile }] = await Promise.all([
+    import("../config/file.js"),
+    import("../config/included.js"),
+  ]);
   const { upstreams } = await connection.call(UpstreamServiceService.listUpstreams, { pageSize: 0, pageToken: "" });
   const outside = new Map(upstreams.map(({ id, family }) => [id, family]));
-  const { document } = readBlocks(textOfFile(resolve(file), file), process.env, undefined, file, outside);
+  const { document } = readBlocks(textsOfFile(resolve(file), file), process.env, undefined, outside);
   const blocks = blockOf(document.root);
   if (OBJECT_KINDS.every((kind) => Object.keys(blockOf(blocks[BLOCK_NAMES[kind]])).length === 0))
     throw new CommandFailure(`${file} has no upstreams and no models`, "settings");

@@ -190,6 +190,12 @@ const exports = block({
     ),
 });
 
+const INCLUDE_RULE = "must be a list of files such as [conf.d/*.yaml]";
+const INCLUDE_IS =
+  "More files with the same blocks, by their paths from the directory of this file; `*` in a name stands for any " +
+  "characters. No name may be in two files";
+const includedFile = text(1024).describe("The path of a file, such as conf.d/*.yaml");
+
 /** The whole file. */
 export const settingsSchema = block({
   upstreams: named(UPSTREAM_ID, "must be named by 1 to 64 of a-z, 0-9, ., _ and -", upstream)
@@ -238,6 +244,10 @@ export const settingsSchema = block({
     .describe(EXPORTS_ARE),
   payments: payments.describe(PAYMENTS_ARE),
   identity: identity.describe(IDENTITY_IS),
+  include: z
+    .array(includedFile, { error: () => INCLUDE_RULE })
+    .optional()
+    .describe(INCLUDE_IS),
 });
 
 function asLimits(said: z.output<z.ZodObject<typeof limits>>): Omit<AccountSeed["limits"], "modelLimits"> {

@@ -59,7 +59,7 @@ export function takenRefusal(
     rule === undefined || known.has(identity) ? [] : [document.problemAt(path, rule)],
   );
   if (lost) problems.push(document.problemAt([], LOST_RULE));
-  return problems.length === 0 ? undefined : refusal(problems, fileName);
+  return problems.length === 0 ? undefined : refusal(problems, [{ name: fileName }]);
 }
 
 /** One thing that a text takes. */

@@ -1,7 +1,8 @@
 /** Hot reload: a changed settings file comes into force whole, or not at all. */
-import { type FSWatcher, statSync, watch } from "node:fs";
+import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigError } from "./config-error.js";
+import { FileStamp } from "./included.js";
 
 export interface WatchOptions<Loaded> {
   /** The settings file. */
@@ -26,7 +27,7 @@ export interface SettingsWatch {
   close(): Promise<void>;
 }
 
-/** Watches the file from now on; the caller has loaded it once already. Never throws and never stops on a bad file. */
+/** Watches the file, and those that it includes, from now on; the caller has loaded it once already. Never throws and never stops on a bad file. */
 export function watchSettings<Loaded>(options: WatchOptions<Loaded>): SettingsWatch {
   const watching = new Watching(options);
   watching.start();
@@ -41,9 +42,11 @@ class Watching<Loaded> implements SettingsWatch {
   private polling: NodeJS.Timeout | undefined;
   private watcher: FSWatcher | undefined;
   private closed = false;
+  private readonly stamp: FileStamp;
 
   constructor(private readonly options: WatchOptions<Loaded>) {
-    this.seen = this.inForce = stampOf(options.path);
+    this.stamp = new FileStamp(options.path);
+    this.seen = this.inForce = this.stamp.read();
   }
 
   start(): void {
@@ -68,7 +71,7 @@ class Watching<Loaded> implements SettingsWatch {
 
   /** A changed file is read once it stayed the same for a while, since it may be half written now. */
   private look(): void {
-    const stamp = stampOf(this.options.path);
+    const stamp = this.stamp.read();
     if (this.closed || stamp === this.inForce || (stamp === this.seen && this.settling !== undefined)) return;
     this.seen = stamp;
     clearTimeout(this.settling);
@@ -77,7 +80,7 @@ class Watching<Loaded> implements SettingsWatch {
 
   private settle(): void {
     this.settling = undefined;
-    const stamp = stampOf(this.options.path);
+    const stamp = this.stamp.read();
     if (stamp !== this.seen) {
       this.look();
       return;
@@ -87,7 +90,7 @@ class Watching<Loaded> implements SettingsWatch {
   }
 
   reload(): Promise<void> {
-    this.inForce = this.seen = stampOf(this.options.path);
+    this.inForce = this.seen = this.stamp.read();
     this.running = this.running.then(() => this.read());
     return this.running;
   }
@@ -100,15 +103,5 @@ class Watching<Loaded> implements SettingsWatch {
       const problem = error instanceof Error ? error.message : String(error);
       this.options.onRefused(error instanceof ConfigError ? error.problems : [problem]);
     }
-  }
-}
-
-/** What changes with the file; `absent` where it cannot be reached. */
-function stampOf(path: string): string {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-  } catch {
-    return "absent";
   }
 }

@@ -11,6 +11,8 @@ export type Path = readonly PropertyKey[];
 
 /** What is wrong at one place of the file. */
 export interface Problem {
+  /** Undefined where there is one file alone. */
+  readonly fileName?: string | undefined;
   readonly line: number;
   readonly column: number;
   /** Empty for the file itself. */

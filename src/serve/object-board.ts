@@ -23,6 +23,7 @@ import { snakeCase } from "../api/field-name.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../base/errors.js";
 import type { Settings } from "../config/settings.js";
+import type { FileObject, FileObjects } from "../settings/file-objects.js";
 import { families } from "../families/index.js";
 import type { ObjectBoard } from "../rpc/call/core.js";
 import { pageById } from "../rpc/methods/page.js";
@@ -48,10 +49,8 @@ export interface DatabaseObjectsOptions {
   readonly routes: Pick<RouteKeeper, "prepare" | "tryUpstream">;
   /** What is served now. */
   readonly served: () => RouteTable;
-  /** The name of this node's file; empty where it has none. */
-  readonly fileName: string;
-  /** The file in force. */
-  readonly file: () => Settings;
+  /** The objects of the file in force. */
+  readonly file: () => FileObjects;
   /** Why this node does not use an object. */
   readonly aside: () => ReadonlyMap<string, string>;
   readonly around: () => Surroundings;
@@ -88,7 +87,12 @@ export class DatabaseObjects implements ObjectBoard {
   }
 
   get(kind: KindValue, name: string): SettingsObject {
-    return this.#found(nameOf(kind, name));
+    const { set } = this.options.objects;
+    const named = nameOf(kind, name);
+    if (set.entries.has(idOf(named))) return this.#found(named);
+    const other = this.#others(set).find((one) => one.kind === kind && one.name === name);
+    if (other === undefined) throw unknown(named.kind, name);
+    return other;
   }
 
   #found(named: ObjectName, { entries } = this.options.objects.set): SettingsObject {
@@ -130,7 +134,7 @@ export class DatabaseObjects implements ObjectBoard {
   async check(changes: readonly ObjectChange[]): Promise<CheckObjectsResponse> {
     const { objects, around } = this.options;
     const edits = this.#editsOf(changes);
-    checkEtags(objects.set, edits, this.#nameInFile);
+    checkEtags(objects.set, edits, this.#placeInFile);
     const { set, problems } = objects.judge(edits, around());
     const told = problems.map(({ kind, ...one }) => ({ kind: KIND_VALUES[kind], ...one }));
     const effects = problems.length > 0 ? [] : await this.#effects(await objects.withSecrets(set));
@@ -197,7 +201,7 @@ export class DatabaseObjects implements ObjectBoard {
     const { objects, around, use } = this.options;
     const make: MakeEdits = (set) => {
       const edits = makeEdits(set);
-      checkEtags(set, edits, this.#nameInFile);
+      checkEtags(set, edits, this.#placeInFile);
       return edits;
     };
     const before = objects.set;
@@ -232,11 +236,7 @@ export class DatabaseObjects implements ObjectBoard {
   }
 
   /** Where this node's file has an object of this name; undefined where it has none. */
-  readonly #nameInFile = ({ kind, name }: ObjectName): string | undefined => {
-    const { upstreams, models } = this.options.file();
-    const isThere = (kind === "upstream" ? upstreams : models).some(({ id }) => id === name);
-    return isThere ? this.options.fileName : undefined;
-  };
+  readonly #placeInFile = (named: ObjectName): string | undefined => this.options.file().get(idOf(named))?.place;
 
   #shown(entry: SettingsEntry): SettingsObject {
     const { kind, name, block, secrets, unopened, managedBy, createTimeMs, updateTimeMs, revision } = entry;
@@ -244,6 +244,7 @@ export class DatabaseObjects implements ObjectBoard {
       (field) => secrets[field] !== undefined || block[field] !== undefined || unopened !== undefined,
     );
     return {
+      ...EMPTY,
       spec: specOfBlock(kind, block),
       kind: KIND_VALUES[kind],
       name,
@@ -258,31 +259,18 @@ export class DatabaseObjects implements ObjectBoard {
     };
   }
 
-  /** What this node has from elsewhere, by name. */
+  /** What this node has from elsewhere: objects of a file whole, all others by name. */
   #others(set: ObjectSet): readonly SettingsObject[] {
-    const { file, served } = this.options;
-    const { upstreams, models } = file();
-    const { upstreams: servedUpstreams, models: servedModels } = served();
-    const shown = (kind: ObjectKind, name: string, source: SettingsSource): SettingsObject => {
-      const isBehind = set.entries.has(idOf({ kind, name }));
-      const problem = isBehind ? "the database has an object of this name, which is in force instead" : "";
-      return { ...EMPTY, kind: KIND_VALUES[kind], name, source, problem };
-    };
-    const ofFile = [
-      ...upstreams.map(({ id }) => shown("upstream", id, SETTINGS_SOURCE_FILE)),
-      ...models.map(({ id }) => shown("model", id, SETTINGS_SOURCE_FILE)),
-    ];
-    const known = new Set([
-      ...set.entries.keys(),
-      ...upstreams.map(({ id }) => idOf({ kind: "upstream", name: id })),
-      ...models.map(({ id }) => idOf({ kind: "model", name: id })),
-    ]);
+    const file = this.options.file();
+    const { upstreams, models } = this.options.served();
     const rest = (kind: ObjectKind, names: Iterable<string>, source: SettingsSource): readonly SettingsObject[] =>
-      [...names].filter((name) => !known.has(idOf({ kind, name }))).map((name) => shown(kind, name, source));
+      [...names]
+        .filter((name) => !set.entries.has(idOf({ kind, name })) && !file.has(idOf({ kind, name })))
+        .map((name) => Object.assign({}, EMPTY, { kind: KIND_VALUES[kind], name, source }));
     return [
-      ...ofFile,
-      ...rest("upstream", servedUpstreams.keys(), SETTINGS_SOURCE_ENVIRONMENT),
-      ...rest("model", servedModels.keys(), SETTINGS_SOURCE_UPSTREAM),
+      ...[...file].map(([id, object]) => shownOfFile(object, set.entries.has(id))),
+      ...rest("upstream", upstreams.keys(), SETTINGS_SOURCE_ENVIRONMENT),
+      ...rest("model", models.keys(), SETTINGS_SOURCE_UPSTREAM),
     ];
   }
 
@@ -317,7 +305,14 @@ const EMPTY: SettingsObject = {
   createTime: undefined,
   updateTime: undefined,
   revision: 0n,
+  place: "",
 };
+
+function shownOfFile({ kind, name, block, secrets, place }: FileObject, isBehind: boolean): SettingsObject {
+  const problem = isBehind ? "the database has an object of this name, which is in force instead" : "";
+  const shown = { kind: KIND_VALUES[kind], name, secretsSet: [...secrets], problem, place };
+  return { ...EMPTY, ...shown, spec: specOfBlock(kind, block) };
+}
 
 function shownDifferences(changed: ObjectTransition): ObjectDifference[] {
   return fieldDifferences(changed).map(({ kind, name, field, before, after }) => ({

@@ -12,7 +12,9 @@ import type {
 } from "../api/index.js";
 import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
+import { ConfigError } from "../config/config-error.js";
 import { versionOf } from "../config/file.js";
+import { type SettingsText, textsWith } from "../config/included.js";
 import { GatewayError } from "../base/errors.js";
 import { withoutSecrets } from "../base/redaction.js";
 import type { SettingsBoard } from "../rpc/call/core.js";
@@ -81,7 +83,7 @@ export class FileBoard implements SettingsBoard {
     await this.#record(act, before, text);
     await this.#write(text);
     await this.options.reload();
-    if (this.options.version() !== versionOf(text)) {
+    if (!this.#isInForce(text)) {
       const late = this.options.problems();
       // What is refused after all must not stand there at the next start.
       await this.#write(before);
@@ -93,15 +95,14 @@ export class FileBoard implements SettingsBoard {
 
   async #shown(): Promise<SettingsFile> {
     const text = await this.#read();
-    const version = versionOf(text);
     const problem = await this.#whyNot(text);
     return {
       name: this.#fileName,
       content: withoutSecrets(await this.#hidden(text)),
-      etag: version,
+      etag: etagOf(text),
       writable: problem === "",
       problem,
-      inForce: version === this.options.version(),
+      inForce: this.#isInForce(text),
     };
   }
 
@@ -114,7 +115,7 @@ export class FileBoard implements SettingsBoard {
   }
 
   #requireCurrent(text: string, etag: string): void {
-    if (etag !== versionOf(text)) throw stale("file", this.#fileName);
+    if (etag !== etagOf(text)) throw stale("file", this.#fileName);
   }
 
   /** Empty where the file may be written here. */
@@ -141,21 +142,44 @@ export class FileBoard implements SettingsBoard {
   /** What is wrong with a text, and what its models would be sold at. */
   async #checked(text: string, before: string): Promise<CheckedEdit> {
     const { thread, env, sources } = this.options;
-    const checked = await thread.check({ text, before, env: { ...env }, sources, fileName: this.#fileName });
+    const [main = this.#text(text), ...included] = this.#textsWith(text);
+    const checked = await thread.check({ text: main, included, before, env: { ...env }, sources });
     const problems = checked.problems.map((one) => ({ ...one, problem: withoutSecrets(one.problem) }));
     return { ...checked, problems };
   }
 
   /** The text without its secrets; of the same file it is made once. */
   async #hidden(text: string): Promise<string> {
-    const version = versionOf(text);
+    const version = etagOf(text);
     if (this.#shownLast?.version !== version) this.#shownLast = { version, text: await this.options.thread.hide(text) };
     return this.#shownLast.text;
   }
 
+  #isInForce(text: string): boolean {
+    try {
+      return versionOf(this.#textsWith(text)) === this.options.version();
+    } catch {
+      return false;
+    }
+  }
+
+  /** The text, and those of the files that it includes. Throws PARAMETER_INVALID where one cannot be read. */
+  #textsWith(text: string): readonly SettingsText[] {
+    try {
+      return textsWith(this.#text(text), this.options.path);
+    } catch (error) {
+      if (error instanceof ConfigError) throw invalid("content", `is refused: ${error.problems.join("; ")}`);
+      throw error;
+    }
+  }
+
+  #text(text: string): SettingsText {
+    return { name: this.#fileName, text };
+  }
+
   /** Before the file is changed: what cannot be recorded is not done. */
   async #record(act: Act, before: string, text: string): Promise<void> {
-    const change = changeOf({ before: { version: versionOf(before) }, after: { version: versionOf(text) } });
+    const change = changeOf({ before: { version: etagOf(before) }, after: { version: etagOf(text) } });
     await this.options.audit.append(eventOf(act, { resource: "settings/file", accountId: "", ...change }));
     markWritten(act);
   }
@@ -192,6 +216,11 @@ export class NoFile implements SettingsBoard {
   update(): Promise<never> {
     return Promise.reject(unknown("file", "settings"));
   }
+}
+
+/** Names the text of the file alone. */
+function etagOf(text: string): string {
+  return versionOf([{ name: "", text }]);
 }
 
 async function* parts(text: string): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
 /** Whether a settings file would come into force, found out without a database and without asking anybody. */
-import { readSettingsFile, readSettingsText, type SettingsFile } from "../config/file.js";
+import { readSettingsFile, readSettingsTexts, type SettingsFile } from "../config/file.js";
+import type { SettingsText } from "../config/included.js";
 import type { Settings } from "../config/settings.js";
 import { connectUpstreams, loadTable, type UnservedModel } from "../routing/load.js";
 import { families } from "../families/index.js";
@@ -26,13 +27,12 @@ export async function checkSettingsFile(
   return checkedSettings(readSettingsFile(path, env, families, fileName), env);
 }
 
-/** The same of a text that stands in no file yet. */
-export async function checkSettingsText(
-  text: string,
+/** The same of texts, of which the first may stand in no file yet. */
+export async function checkSettingsTexts(
+  texts: readonly SettingsText[],
   env: NodeJS.ProcessEnv,
-  fileName: string,
 ): Promise<CheckedSettings> {
-  return checkedSettings(readSettingsText(text, env, families, fileName), env);
+  return checkedSettings(readSettingsTexts(texts, env, families), env);
 }
 
 async function checkedSettings(file: SettingsFile, env: NodeJS.ProcessEnv): Promise<CheckedSettings> {

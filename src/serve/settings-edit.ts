@@ -1,23 +1,24 @@
 /** What is done with the text of a settings file beside the event loop: no text of a client may hold it. */
 import type { SettingsProblem, SoldModel } from "../api/index.js";
 import { ConfigError } from "../config/config-error.js";
-import { type LateProblem, readSettingsText } from "../config/file.js";
+import { type LateProblem, readSettingsTexts, type SettingsFile } from "../config/file.js";
+import type { SettingsText } from "../config/included.js";
 import { hideSecrets, showSecrets } from "../config/kept-secrets.js";
-import type { Settings } from "../config/settings.js";
 import { takenRefusal } from "../config/taken.js";
 import { families } from "../families/index.js";
-import { checkSettingsText } from "./settings-check.js";
+import { checkSettingsTexts } from "./settings-check.js";
 
-/** A text, and what it is read with. */
+/** The texts of a file and of those that it includes, and what they are read with. */
 interface Source {
-  readonly text: string;
+  readonly texts: readonly SettingsText[];
   readonly env: NodeJS.ProcessEnv;
-  /** What the lines of problems name. */
-  readonly fileName: string;
 }
 
 /** A text that a person made of the file as it is shown. */
-export interface Edit extends Source {
+export interface Edit {
+  readonly text: SettingsText;
+  readonly included: readonly SettingsText[];
+  readonly env: NodeJS.ProcessEnv;
   readonly before: string;
   /** Beginnings of references that it may newly take. */
   readonly sources: readonly string[];
@@ -41,7 +42,7 @@ export interface CheckedEdit {
 export type SettingsAnswer =
   | { readonly kind: "hidden"; readonly text: string }
   | { readonly kind: "checked"; readonly edit: CheckedEdit }
-  | { readonly kind: "read"; readonly settings: Settings }
+  | { readonly kind: "read"; readonly file: Pick<SettingsFile, "settings" | "blocks"> }
   | { readonly kind: "refused"; readonly problems: readonly string[] };
 
 /** Never rejects for what is wrong with a text. */
@@ -53,10 +54,10 @@ export async function answerSettings(question: SettingsQuestion): Promise<Settin
       case "check":
         return { kind: "checked", edit: await checkEdit(question.edit) };
       case "read": {
-        const { text, env, fileName } = question.source;
-        const file = readSettingsText(text, env, families, fileName);
+        const { texts, env } = question.source;
+        const file = readSettingsTexts(texts, env, families);
         if (question.late.length > 0) throw await file.refusal(question.late);
-        return { kind: "read", settings: file.settings };
+        return { kind: "read", file: { settings: file.settings, blocks: file.blocks } };
       }
     }
   } catch (error) {
@@ -65,9 +66,10 @@ export async function answerSettings(question: SettingsQuestion): Promise<Settin
   }
 }
 
-const LINE = /^.*?:(\d+):(\d+) ([^]*)$/;
+const LINE = /^(.*?):(\d+):(\d+) ([^]*)$/;
 
-async function checkEdit({ text: content, before, env, sources, fileName }: Edit): Promise<CheckedEdit> {
+async function checkEdit({ text: main, included, before, env, sources }: Edit): Promise<CheckedEdit> {
+  const { name: fileName, text: content } = main;
   const { secrets } = hideSecrets(before);
   const { text: whole, kept, unknown, hiddenOffset } = showSecrets(content, secrets);
   const wrong = (problems: readonly SettingsProblem[]): CheckedEdit => ({ problems, models: [], whole });
@@ -81,14 +83,15 @@ async function checkEdit({ text: content, before, env, sources, fileName }: Edit
   try {
     const refused = takenRefusal({ text: whole, kept }, wholeBefore, { families, sources }, fileName);
     if (refused !== undefined) throw refused;
-    const { sold } = await checkSettingsText(whole, env, fileName);
+    const { sold } = await checkSettingsTexts([{ name: fileName, text: whole }, ...included], env);
     return { problems: [], models: sold, whole };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return wrong(
       error.problems.map((told) => {
-        const [, line = "0", column = "0", problem = told] = LINE.exec(told) ?? [];
-        if (line === "0") return { line: 0, column: 0, problem };
+        const [, name, line = "0", column = "0", problem = told] = LINE.exec(told) ?? [];
+        // A place in another file is none of this text.
+        if (name !== fileName) return { line: 0, column: 0, problem: told };
         return problemAt(content, hiddenOffset(offsetOf(whole, Number(line), Number(column))), problem);
       }),
     );

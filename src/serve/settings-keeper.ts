@@ -16,6 +16,7 @@ import { withoutSecrets } from "../base/redaction.js";
 import type { ObjectBoard, SettingsBoard } from "../rpc/call/core.js";
 import { withKeyVariables } from "../routing/load.js";
 import type { RouteTable } from "../routing/routing.js";
+import { type FileObjects, fileObjects, NO_FILE_OBJECTS } from "../settings/file-objects.js";
 import { idOf } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
@@ -74,6 +75,7 @@ export class SettingsKeeper {
   readonly #thread = new SettingsThread();
   /** Of the file alone. */
   #inForce: Settings = NO_SETTINGS;
+  #fileObjects: FileObjects = NO_FILE_OBJECTS;
   #aside = NOTHING_ASIDE;
   /** The objects in force, as `objects.stamp` names them. */
   #stamp = "";
@@ -185,13 +187,12 @@ export class SettingsKeeper {
   }
 
   get #objectBoard(): ObjectBoard {
-    const { objects, routes, served, path } = this.options;
+    const { objects, routes, served } = this.options;
     return new DatabaseObjects({
       objects,
       routes,
       served,
-      fileName: path === undefined ? "" : basename(path),
-      file: () => this.#inForce,
+      file: () => this.#fileObjects,
       aside: () => this.#aside,
       around: () => this.#around(this.#inForce),
       merged: (set) => this.#merged(this.#inForce, set).settings,
@@ -330,6 +331,7 @@ export class SettingsKeeper {
     commit();
     this.#tellPrices(prepared.sold);
     this.#inForce = settings;
+    this.#fileObjects = fileObjects(file.blocks);
     this.#keyIds = applied.keyIds;
     this.#alerts = alertsOf(settings);
     this.#told = factsOf(file);

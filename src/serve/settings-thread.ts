@@ -1,7 +1,8 @@
 /** Reads texts of settings beside the event loop, each in a thread that has bounds of time and memory. */
 import { Worker } from "node:worker_threads";
 import { ConfigError } from "../config/config-error.js";
-import { type LateProblem, type SettingsFile, textOfFile, versionOf } from "../config/file.js";
+import { type LateProblem, type SettingsFile, versionOf } from "../config/file.js";
+import { textsOfFile } from "../config/included.js";
 import { GatewayError } from "../base/errors.js";
 import { threadEntry } from "../base/package-root.js";
 import type { CheckedEdit, Edit, SettingsAnswer, SettingsQuestion } from "./settings-edit.js";
@@ -52,19 +53,19 @@ export class SettingsThread {
 
   /** Reads the file at a path as `readSettingsFile` does. Rejects with a ConfigError. */
   async read(path: string, env: NodeJS.ProcessEnv, fileName: string): Promise<SettingsFile> {
-    const source = { text: textOfFile(path, fileName), env: { ...env }, fileName };
+    const source = { texts: textsOfFile(path, fileName), env: { ...env } };
     const ask = async (late: readonly LateProblem[]) => {
       const answer = await this.#ask({ kind: "read", source, late });
-      if (answer.kind === "read") return answer.settings;
+      if (answer.kind === "read") return answer.file;
       return new ConfigError(answer.kind === "refused" ? answer.problems : [answer.kind]);
     };
-    const settings = await ask([]);
-    if (settings instanceof ConfigError) throw settings;
+    const file = await ask([]);
+    if (file instanceof ConfigError) throw file;
     const refusal = async (late: readonly LateProblem[]): Promise<ConfigError> => {
       const refused = await ask(late);
       return refused instanceof ConfigError ? refused : new ConfigError(late.map(({ rule }) => rule));
     };
-    return { settings, version: versionOf(source.text), refusal };
+    return { ...file, version: versionOf(source.texts), refusal };
   }
 
   async #ofClient(question: SettingsQuestion): Promise<SettingsAnswer> {

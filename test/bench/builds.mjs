@@ -2,7 +2,8 @@
  * Two builds of the gateway under the same load at the same time: what a change is worth, to some parts in a hundred.
  * Run: `npm run bench:builds -- --other DIST [--only SCENARIO] [--pairs N] [--rounds N] [--seconds S]`.
  * What V8 optimises in a process, and when it collects that one's whole heap, is luck that lasts as long as the
- * process, up to a tenth of the CPU. So several pairs of processes are measured, and each build comes first in turn.
+ * process, up to a tenth of the CPU, and of two builds under load the one that started first may do a fifth better. So
+ * several pairs of processes are measured, each build comes first as often, and their geometric mean is what counts.
  * With `--traces SHARE`, such as 0.01, this build sends traces of that share of requests to a sink, and the other,
  * which may be left out and is then the same build, sends none: what traces cost. With `--records` the other one, this
  * build as well, keeps no records of requests: what records cost. With `--node-options="--one --two"` this build is
@@ -186,6 +187,11 @@ function described({ cpuUs, otherCpuUs, collections }) {
   return `${cpuUs.toFixed(1)} (${otherCpuUs.toFixed(1)})${often}`;
 }
 
+/** What favours the build that starts first is as much above the mean as below it. @param {readonly number[]} ratios */
+function geometricMean(ratios) {
+  return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+}
+
 /** @param {readonly number[]} ratios */
 function inShort(ratios) {
   if (ratios.length === 0) return "none";
@@ -196,7 +202,8 @@ async function main() {
   if (asked.other === undefined && asked.traces === undefined && !asked.records)
     throw new Error("--other: name the folder of another build, such as ../before/dist");
   const scenario = scenarioOf();
-  const pairs = wholeNumber("--pairs", asked.pairs, 1, 100);
+  const pairs = wholeNumber("--pairs", asked.pairs, 2, 100);
+  if (pairs % 2 !== 0) throw new Error("--pairs: must be even, so that each build comes first as often");
   const rounds = wholeNumber("--rounds", asked.rounds, 1, 100);
   const lengths = { rounds, seconds: number("--seconds", asked.seconds, 0.1, 60) };
   const most = asked["at-most"] === undefined ? Infinity : number("--at-most", asked["at-most"], 0.01, 100);
@@ -227,13 +234,15 @@ async function main() {
     all.ratios.push(...ratios);
     all.even.push(...even);
   }
+  const mean = geometricMean(medians);
+  say(`this to other, geometric mean of the pairs: ${mean.toFixed(3)}`);
   say(`this to other, by pairs: ${inShort(medians)}`);
   say(`this to other, by rounds: ${inShort(all.ratios)}`);
   say(`of the ${all.even.length} rounds in which both collected their whole heap as often: ${inShort(all.even)}`);
   say(`this to other, bytes of the database a request: ${inShort(bytes)}`);
   problems.push(...(await sinkProblems(sink)));
   if (median(bytes) > BYTES_MOST) problems.push(`${median(bytes).toFixed(3)} of the bytes is above ${BYTES_MOST}`);
-  if (median(medians) > most) problems.push(`${median(medians).toFixed(3)} is above ${most}`);
+  if (mean > most) problems.push(`${mean.toFixed(3)} is above ${most}`);
   say(`${problems.length} problems`);
   problems.forEach((problem) => say(`- ${problem}`));
   process.exit(problems.length > 0 ? 1 : 0);

@@ -14,7 +14,13 @@ const directory = mkdtempSync(join(tmpdir(), "settings-thread-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const BEFORE = "upstreams: { local: { family: sim } }\n";
-const edit = (text: string) => ({ text, before: BEFORE, env: {}, sources: [], fileName: "tollgate.yaml" });
+const edit = (text: string) => ({
+  text: { name: "tollgate.yaml", text },
+  included: [],
+  before: BEFORE,
+  env: {},
+  sources: [],
+});
 const running =
   (script: string): MakeThread =>
   () =>

@@ -2,7 +2,7 @@
 import { fc } from "../support/seeds.js";
 import { describe, expect, test } from "vitest";
 import { parsePricePerMillion } from "../../src/base/money.js";
-import { checkSettingsText, type CheckedSettings } from "../../src/serve/settings-check.js";
+import { checkSettingsTexts, type CheckedSettings } from "../../src/serve/settings-check.js";
 
 const KEYS = `
   openai: { family: openai, api_key: k }
@@ -29,7 +29,7 @@ function check(targets: readonly Named[], price = ""): Promise<CheckedSettings> 
   });
   const limits = "context_tokens: 100000, output_tokens_max: 4096";
   const text = `upstreams:${KEYS}\nmodels: { m: { targets: [${lines.join(", ")}], ${limits}${price} } }\n`;
-  return checkSettingsText(text, {}, "tollgate.yaml");
+  return checkSettingsTexts([{ name: "tollgate.yaml", text }], {});
 }
 
 describe("a model without a price of its own", () => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { checkBlocks } from "../../src/config/blocks.js";
 import { type JsonSchema, rawSchema } from "../../src/config/editor-schema.js";
-import { readSettingsText } from "../../src/config/file.js";
+import { readSettingsTexts } from "../../src/config/file.js";
 import { families } from "../../src/families/index.js";
 import { type Block, BLOCK_NAMES, OBJECT_KINDS } from "../../src/settings/object.js";
 import { sorted } from "../../src/settings/object-set.js";
@@ -129,7 +129,7 @@ test("a random model is the same in the protocol, in a file and in the database"
       expect(checkBlocks({ upstreams, models: { m: again } }, families).settings).toEqual(read.settings);
       expect(sorted(blockOfSpec(specOfBlock("model", again)))).toEqual(sorted(again));
       const text = stringify({ upstreams, models: { m: again } });
-      expect(readSettingsText(text, {}, families, "tollgate.yaml").settings).toEqual(read.settings);
+      expect(readSettingsTexts([{ name: "tollgate.yaml", text }], {}, families).settings).toEqual(read.settings);
     }),
     { numRuns: RUNS },
   );

@@ -1,5 +1,5 @@
 /** Settings as a text says them, for whoever asks nothing else of the file. */
-import { readSettingsText } from "../../src/config/file.js";
+import { readSettingsTexts } from "../../src/config/file.js";
 import type { KnownFamily } from "../../src/config/references.js";
 import type { Settings } from "../../src/config/settings.js";
 
@@ -14,5 +14,5 @@ export function parseSettings(
   env: NodeJS.ProcessEnv,
   { fileName = "tollgate.yaml", families }: Said = {},
 ): Settings {
-  return readSettingsText(text, env, families, fileName).settings;
+  return readSettingsTexts([{ name: fileName, text }], env, families).settings;
 }

@@ -38,7 +38,7 @@ export enum ObjectKind {
 /** SettingsObject is an upstream or a model that the gateway serves. */
 export interface SettingsObject {
   /**
-   * What it says. Absent: an object of a file, of the environment or of an upstream's list, which are listed by name.
+   * What it says. Absent: an object of the environment or of an upstream's list, which are listed by name.
    * The fields have the names and the words of the settings file; an empty field is not set.
    */
   spec?:
@@ -73,6 +73,8 @@ export interface SettingsObject {
     | undefined;
   /** The revision that last changed it. 0: it is not of the database. */
   revision: bigint;
+  /** Where the settings files of this node have it, such as `tollgate.yaml:12`. Empty: they do not have it. */
+  place: string;
 }
 
 /** UpstreamSpec is a service or a server that runs models. */
@@ -324,6 +326,7 @@ function createBaseSettingsObject(): SettingsObject {
     createTime: undefined,
     updateTime: undefined,
     revision: 0n,
+    place: "",
   };
 }
 
@@ -369,6 +372,9 @@ export const SettingsObject: MessageFns<SettingsObject> = {
         throw new globalThis.Error("value provided for field message.revision of type uint64 too large");
       }
       writer.uint32(96).uint64(message.revision);
+    }
+    if (message.place !== "") {
+      writer.uint32(114).string(message.place);
     }
     return writer;
   },
@@ -480,6 +486,14 @@ export const SettingsObject: MessageFns<SettingsObject> = {
             }
 
             message.revision = reader.uint64() as bigint;
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.place = reader.string();
             continue;
           }
         }

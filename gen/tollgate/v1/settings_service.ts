@@ -3228,7 +3228,7 @@ export const SettingsServiceService = {
     responseDeserialize: (value: Buffer): ListObjectsResponse => ListObjectsResponse.decode(value),
   },
   /**
-   * GetObject returns an object of the database.
+   * GetObject returns an object of the database or, if it has none of this name, of this node.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -3424,7 +3424,7 @@ export interface SettingsServiceServer extends UntypedServiceImplementation {
    */
   listObjects: handleUnaryCall<ListObjectsRequest, ListObjectsResponse>;
   /**
-   * GetObject returns an object of the database.
+   * GetObject returns an object of the database or, if it has none of this name, of this node.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -3593,7 +3593,7 @@ export interface SettingsServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListObjectsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * GetObject returns an object of the database.
+   * GetObject returns an object of the database or, if it has none of this name, of this node.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */

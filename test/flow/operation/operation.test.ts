@@ -65,7 +65,7 @@ describe("a settings file that changes", () => {
     gateway.writeSettings(text);
     process.kill(gateway.pid, "SIGHUP");
     // A file of before may still be on its way into force.
-    const told = `"version":"${versionOf(text)}"`;
+    const told = `"version":"${versionOf([{ name: "", text }])}"`;
     const isInForce = (): boolean =>
       gateway.log.slice(lines).some((line) => line.includes("settings reloaded") && line.includes(told));
     await vi.waitFor(() => expect(isInForce()).toBe(true), PATIENT);

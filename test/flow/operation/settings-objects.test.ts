@@ -218,3 +218,15 @@ test("a restarted gateway serves the objects that it had", async () => {
   expect(await chat("acme/fast")).toBe(200);
   expect(gateway.log.join("\n")).not.toContain(ROTATED);
 });
+
+test("an object of the file is shown whole, with its place", async () => {
+  const { body } = await management.call("GET", "/settings/objects/model/sim-1");
+  expect(body["object"]).toMatchObject({
+    name: "sim-1",
+    source: "file",
+    place: "tollgate.yaml:4",
+    etag: "",
+    model: { targets: [{ upstream: "local" }], price: { free: true }, output_tokens_max: "1000" },
+  });
+  expect(await find("local")).toMatchObject({ place: "tollgate.yaml:2", upstream: { family: "sim" } });
+});
