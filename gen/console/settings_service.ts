@@ -293,6 +293,33 @@ export const deleteObject: Method<DeleteObjectRequest, DeleteObjectResponse> = {
   output: DeleteObjectResponse,
 };
 
+export interface MoveObjectRequest {
+  readonly kind: ObjectKind;
+  readonly name: string;
+  readonly to: SettingsSource;
+}
+export const MoveObjectRequest: Shape = {
+  kind: "s",
+  name: "s",
+  to: "s",
+};
+
+export interface MoveObjectResponse {
+  readonly object?: SettingsObject | undefined;
+}
+export const MoveObjectResponse: Shape = {
+  object: ["?", () => SettingsObject],
+};
+
+export const moveObject: Method<MoveObjectRequest, MoveObjectResponse> = {
+  name: "MoveObject",
+  verb: "POST",
+  path: "/api/v1/settings/objects:move",
+  streams: false,
+  input: MoveObjectRequest,
+  output: MoveObjectResponse,
+};
+
 export interface CheckObjectsRequest {
   readonly changes: readonly (ObjectChange)[];
 }

@@ -19,6 +19,7 @@ import { addReportCommands } from "./report.js";
 import { addServeCommand } from "./serve.js";
 import { addStoreCommands } from "./store.js";
 import { addTopCommand } from "./top.js";
+import { addSettingsCommands } from "./settings.js";
 import { addUpstreamCommands } from "./upstream.js";
 import { addUsageCommand } from "./usage.js";
 import { addUserCommands } from "./user.js";
@@ -43,6 +44,7 @@ export function buildProgram(): Command {
   addImportCommands(program);
   addStoreCommands(program);
   addUpstreamCommands(program);
+  addSettingsCommands(program);
   addExportCommands(program);
   addUserCommands(program);
   addCompletionCommand(program);

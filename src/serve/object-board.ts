@@ -23,12 +23,12 @@ import { snakeCase } from "../api/field-name.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../base/errors.js";
 import type { Settings } from "../config/settings.js";
-import type { FileObject, FileObjects } from "../settings/file-objects.js";
 import { families } from "../families/index.js";
 import type { ObjectBoard } from "../rpc/call/core.js";
 import { pageById } from "../rpc/methods/page.js";
 import type { RouteTable } from "../routing/routing.js";
 import { fieldDifferences, type ObjectTransition } from "../settings/differences.js";
+import type { FileObject, FileObjects } from "../settings/file-objects.js";
 import {
   type Block,
   idOf,
@@ -40,7 +40,7 @@ import {
 } from "../settings/object.js";
 import type { ObjectEdit, Surroundings } from "../settings/object-set.js";
 import { type MakeEdits, refusalOf, type SettingsObjects, withoutSecretFields } from "../settings/settings-objects.js";
-import { blockOfSpec, KIND_VALUES, kindNamed, specDescriptor, specOfBlock } from "../settings/spec.js";
+import { blockOfSpec, differingFields, KIND_VALUES, kindNamed, specDescriptor, specOfBlock } from "../settings/spec.js";
 import { REVISIONS_MAX } from "../store/settings-scripts.js";
 import type { RouteKeeper } from "./routes.js";
 
@@ -131,6 +131,27 @@ export class DatabaseObjects implements ObjectBoard {
     await this.#commit(() => [{ ...named, block: undefined, etag: etag === "" ? "*" : etag }], act);
   }
 
+  async move(kind: KindValue, name: string, to: SettingsSource, act: Act): Promise<SettingsObject> {
+    const named = nameOf(kind, name);
+    const inFile = this.options.file().get(idOf(named));
+    if (to === SETTINGS_SOURCE_DATABASE) {
+      if (inFile === undefined) throw unknown(named.kind, name);
+      const edit = { ...named, block: { ...inFile.block, ...inFile.secrets }, etag: "new" };
+      return this.#found(named, await this.#commit(() => [edit], act, { beside: inFile }));
+    }
+    if (to !== SETTINGS_SOURCE_FILE) throw invalid("to", "must be file or database");
+    await this.#commit(({ entries }) => {
+      const entry = entries.get(idOf(named));
+      if (entry === undefined) throw unknown(named.kind, name);
+      if (inFile === undefined) throw invalid("name", "is not in the settings file of this node: add it there first");
+      const [differing] = this.#differences(inFile, entry);
+      if (differing !== undefined)
+        throw invalid(differing, `differs from that at ${inFile.place}: make both equal first`);
+      return [{ ...named, block: undefined, etag: String(entry.revision) }];
+    }, act);
+    return this.get(kind, name);
+  }
+
   async check(changes: readonly ObjectChange[]): Promise<CheckObjectsResponse> {
     const { objects, around } = this.options;
     const edits = this.#editsOf(changes);
@@ -169,7 +190,8 @@ export class DatabaseObjects implements ObjectBoard {
 
   async apply({ changes, revision }: ApplyObjectsRequest, act: Act): Promise<number> {
     const edits = this.#editsOf(changes);
-    return (await this.#commit(() => edits, act, revision === 0n ? undefined : Number(revision))).revision;
+    return (await this.#commit(() => edits, act, { revision: revision === 0n ? undefined : Number(revision) }))
+      .revision;
   }
 
   async revisions({ pageSize, pageToken }: ListRevisionsRequest): Promise<ListRevisionsResponse> {
@@ -193,15 +215,24 @@ export class DatabaseObjects implements ObjectBoard {
     const { makeEdits, newest } = await this.options.objects.restoring(revision, REVISIONS_MAX);
     const wanted = (set: ObjectSet): readonly Wanted[] =>
       makeEdits(set).map((edit) => Object.assign(edit, { etag: "" }));
-    return (await this.#commit(wanted, act, newest)).revision;
+    return (await this.#commit(wanted, act, { revision: newest })).revision;
   }
 
-  /** Commits, and puts it in force here before the answer: the next request of the same client finds it. */
-  async #commit(makeEdits: (set: ObjectSet) => readonly Wanted[], act: Act, revision?: number): Promise<ObjectSet> {
+  /**
+   * Commits, and puts it in force here before the answer: the next request of the same client finds it. `beside` is an
+   * object of the file that may have the name of a new one.
+   */
+  async #commit(
+    makeEdits: (set: ObjectSet) => readonly Wanted[],
+    act: Act,
+    { revision, beside }: { readonly revision?: number | undefined; readonly beside?: FileObject } = {},
+  ): Promise<ObjectSet> {
     const { objects, around, use } = this.options;
+    const placeOf = (named: ObjectName): string | undefined =>
+      beside !== undefined && idOf(beside) === idOf(named) ? undefined : this.#placeInFile(named);
     const make: MakeEdits = (set) => {
       const edits = makeEdits(set);
-      checkEtags(set, edits, this.#placeInFile);
+      checkEtags(set, edits, placeOf);
       return edits;
     };
     const before = objects.set;
@@ -268,10 +299,33 @@ export class DatabaseObjects implements ObjectBoard {
         .filter((name) => !set.entries.has(idOf({ kind, name })) && !file.has(idOf({ kind, name })))
         .map((name) => Object.assign({}, EMPTY, { kind: KIND_VALUES[kind], name, source }));
     return [
-      ...[...file].map(([id, object]) => shownOfFile(object, set.entries.has(id))),
+      ...[...file].map(([id, object]) => this.#shownOfFile(object, set.entries.get(id))),
       ...rest("upstream", upstreams.keys(), SETTINGS_SOURCE_ENVIRONMENT),
       ...rest("model", models.keys(), SETTINGS_SOURCE_UPSTREAM),
     ];
+  }
+
+  /** `entry` is the object of the database of the same name. */
+  #shownOfFile(object: FileObject, entry: SettingsEntry | undefined): SettingsObject {
+    const { kind, name, block, secrets, place } = object;
+    let problem = "";
+    if (entry !== undefined)
+      problem =
+        this.#differences(object, entry).length === 0
+          ? "the database has an equal object, which is in force: remove this one from the file"
+          : "the database has another object of this name, which is in force instead";
+    const shown = { kind: KIND_VALUES[kind], name, secretsSet: Object.keys(secrets), place, problem };
+    return { ...EMPTY, ...shown, spec: specOfBlock(kind, block) };
+  }
+
+  /** The fields in which an object of the database differs from that of the file. */
+  #differences({ kind, block, secrets }: FileObject, entry: SettingsEntry): readonly string[] {
+    const fields = differingFields(kind, specOfBlock(kind, entry.block), block);
+    const secretOf = (field: string): string | undefined => {
+      const written = entry.secrets[field] ?? entry.block[field];
+      return typeof written === "string" ? this.options.objects.secretOf(written) : undefined;
+    };
+    return [...fields, ...secretsOf(kind).filter((field) => secretOf(field) !== secrets[field])];
   }
 
   /** What becomes of models where a set comes into force: their prices, and which come or go. */
@@ -307,12 +361,6 @@ const EMPTY: SettingsObject = {
   revision: 0n,
   place: "",
 };
-
-function shownOfFile({ kind, name, block, secrets, place }: FileObject, isBehind: boolean): SettingsObject {
-  const problem = isBehind ? "the database has an object of this name, which is in force instead" : "";
-  const shown = { kind: KIND_VALUES[kind], name, secretsSet: [...secrets], problem, place };
-  return { ...EMPTY, ...shown, spec: specOfBlock(kind, block) };
-}
 
 function shownDifferences(changed: ObjectTransition): ObjectDifference[] {
   return fieldDifferences(changed).map(({ kind, name, field, before, after }) => ({

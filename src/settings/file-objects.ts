@@ -6,8 +6,8 @@ import { type Block, BLOCK_NAMES, idOf, OBJECT_KINDS, type ObjectName, secretsOf
 export interface FileObject extends ObjectName {
   /** Its block, without its secrets. */
   readonly block: Block;
-  /** The secret fields that have a value. */
-  readonly secrets: readonly string[];
+  /** Its secrets, by their fields. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** Where it stands, such as `tollgate.yaml:12`. */
   readonly place: string;
 }
@@ -22,9 +22,13 @@ export function fileObjects(blocks: readonly FileBlock[]): FileObjects {
     const kind = OBJECT_KINDS.find((one) => BLOCK_NAMES[one] === blockName);
     if (kind === undefined) return [];
     const whole = blockOf(value);
-    const secrets = secretsOf(kind).filter((field) => whole[field] !== undefined);
-    const shown = Object.entries(whole).filter(([field]) => !secrets.includes(field));
-    return [{ kind, name, block: Object.fromEntries(shown), secrets, place }];
+    const fields = secretsOf(kind);
+    const secrets = fields.flatMap((field) => {
+      const secret = whole[field];
+      return typeof secret === "string" ? [[field, secret] as const] : [];
+    });
+    const shown = Object.entries(whole).filter(([field]) => !fields.includes(field));
+    return [{ kind, name, block: Object.fromEntries(shown), secrets: Object.fromEntries(secrets), place }];
   });
   return new Map(objects.map((object) => [idOf(object), object]));
 }

@@ -155,6 +155,11 @@ export class SettingsObjects {
     }
   }
 
+  /** What a reference stands for on this node; a secret that is no reference stands for itself. */
+  secretOf(secret: string): string | undefined {
+    return parseReference(secret) === undefined ? secret : this.#secrets.valueOf(secret);
+  }
+
   /** The set, once what its secrets refer to was read. */
   async withSecrets(set: ObjectSet): Promise<ObjectSet> {
     await this.#readSecrets(this.#set, set);

@@ -225,6 +225,22 @@ export interface DeleteObjectRequest {
 export interface DeleteObjectResponse {
 }
 
+/** MoveObjectRequest is the request of MoveObject. */
+export interface MoveObjectRequest {
+  /** The kind of the object. */
+  kind: ObjectKind;
+  /** The name of the object. */
+  name: string;
+  /** Where it moves to: the file or the database. */
+  to: SettingsSource;
+}
+
+/** MoveObjectResponse is the object where it is then. */
+export interface MoveObjectResponse {
+  /** The object. */
+  object?: SettingsObject | undefined;
+}
+
 /** ObjectChange is one change of an object of the database. */
 export interface ObjectChange {
   /** What becomes of the object. */
@@ -1728,6 +1744,120 @@ export const DeleteObjectResponse: MessageFns<DeleteObjectResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMoveObjectRequest(): MoveObjectRequest {
+  return { kind: 0, name: "", to: 0 };
+}
+
+export const MoveObjectRequest: MessageFns<MoveObjectRequest> = {
+  encode(message: MoveObjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== 0) {
+      writer.uint32(8).int32(message.kind);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.to !== 0) {
+      writer.uint32(24).int32(message.to);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MoveObjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMoveObjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.kind = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.to = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMoveObjectResponse(): MoveObjectResponse {
+  return { object: undefined };
+}
+
+export const MoveObjectResponse: MessageFns<MoveObjectResponse> = {
+  encode(message: MoveObjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.object !== undefined) {
+      SettingsObject.encode(message.object, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MoveObjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMoveObjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.object = SettingsObject.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3289,6 +3419,23 @@ export const SettingsServiceService = {
     responseDeserialize: (value: Buffer): DeleteObjectResponse => DeleteObjectResponse.decode(value),
   },
   /**
+   * MoveObject moves an object between the settings file of the node and the database, without a moment in which it is
+   * not served. To the database: it becomes an object of the database, with its secrets, and is in force there; remove it
+   * from the file then. To the file: the file must have an equal object already; the one of the database is deleted.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the first field that differs), RESOURCE_UNKNOWN,
+   * ALREADY_EXISTS if the other place has a different object, and with PROOF_NEEDED.
+   */
+  moveObject: {
+    path: "/tollgate.v1.SettingsService/MoveObject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: MoveObjectRequest): Buffer => Buffer.from(MoveObjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): MoveObjectRequest => MoveObjectRequest.decode(value),
+    responseSerialize: (value: MoveObjectResponse): Buffer => Buffer.from(MoveObjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MoveObjectResponse => MoveObjectResponse.decode(value),
+  },
+  /**
    * CheckObjects checks changes, and lists the errors in them and what they would change. It changes nothing.
    *
    * Refuses with PARAMETER_MISSING and PARAMETER_INVALID.
@@ -3449,6 +3596,15 @@ export interface SettingsServiceServer extends UntypedServiceImplementation {
    * Refuses with PARAMETER_MISSING, PARAMETER_INVALID, RESOURCE_UNKNOWN, ETAG_STALE and PROOF_NEEDED.
    */
   deleteObject: handleUnaryCall<DeleteObjectRequest, DeleteObjectResponse>;
+  /**
+   * MoveObject moves an object between the settings file of the node and the database, without a moment in which it is
+   * not served. To the database: it becomes an object of the database, with its secrets, and is in force there; remove it
+   * from the file then. To the file: the file must have an equal object already; the one of the database is deleted.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the first field that differs), RESOURCE_UNKNOWN,
+   * ALREADY_EXISTS if the other place has a different object, and with PROOF_NEEDED.
+   */
+  moveObject: handleUnaryCall<MoveObjectRequest, MoveObjectResponse>;
   /**
    * CheckObjects checks changes, and lists the errors in them and what they would change. It changes nothing.
    *
@@ -3673,6 +3829,29 @@ export interface SettingsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DeleteObjectResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * MoveObject moves an object between the settings file of the node and the database, without a moment in which it is
+   * not served. To the database: it becomes an object of the database, with its secrets, and is in force there; remove it
+   * from the file then. To the file: the file must have an equal object already; the one of the database is deleted.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID (`param` is the first field that differs), RESOURCE_UNKNOWN,
+   * ALREADY_EXISTS if the other place has a different object, and with PROOF_NEEDED.
+   */
+  moveObject(
+    request: MoveObjectRequest,
+    callback: (error: ServiceError | null, response: MoveObjectResponse) => void,
+  ): ClientUnaryCall;
+  moveObject(
+    request: MoveObjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: MoveObjectResponse) => void,
+  ): ClientUnaryCall;
+  moveObject(
+    request: MoveObjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: MoveObjectResponse) => void,
   ): ClientUnaryCall;
   /**
    * CheckObjects checks changes, and lists the errors in them and what they would change. It changes nothing.

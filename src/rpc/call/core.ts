@@ -13,6 +13,7 @@ import type {
   ObjectChange,
   ObjectKind,
   SettingsFile,
+  SettingsSource,
   SettingsObject,
   TestObjectRequest,
   TestObjectResponse,
@@ -59,6 +60,8 @@ export interface ObjectBoard {
   create(object: SettingsObject | undefined, act: Act): Promise<SettingsObject>;
   update(request: UpdateObjectRequest, act: Act): Promise<SettingsObject>;
   delete(kind: ObjectKind, name: string, etag: string, act: Act): Promise<void>;
+  /** Answers the object where it is then. */
+  move(kind: ObjectKind, name: string, to: SettingsSource, act: Act): Promise<SettingsObject>;
   check(changes: readonly ObjectChange[]): Promise<CheckObjectsResponse>;
   /** Asks an upstream that need not be saved. */
   test(request: TestObjectRequest): Promise<TestObjectResponse>;

@@ -42,6 +42,7 @@ export function settingsService(parts: Parts): Handlers<typeof SettingsServiceSe
       await objectsOf(parts).delete(kind, name, etag, act);
       return {};
     },
+    moveObject: async ({ kind, name, to }, { act }) => ({ object: await objectsOf(parts).move(kind, name, to, act) }),
     checkObjects: async ({ changes }) => objectsOf(parts).check(changes),
     applyObjects: async (request, { act }) => ({ revision: BigInt(await objectsOf(parts).apply(request, act)) }),
     testObject: async (request, { act }) => {

@@ -173,6 +173,10 @@ const STEPS: readonly (readonly [string, () => Promise<BrowserAnswer>])[] = [
     () => keep("batch", "batch_id", ask("POST", "/top-up-codes", { count: 1, amount_nanos: "1000000000" })),
   ],
   [
+    "SettingsService.MoveObject",
+    () => ask("POST", "/settings/objects:move", { kind: "upstream", name: "local", to: "database" }),
+  ],
+  [
     "SettingsService.UpdateSettings",
     async () => {
       await keep("file", "file.etag", operator.call("GET", "/settings"));

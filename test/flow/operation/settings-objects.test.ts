@@ -230,3 +230,23 @@ test("an object of the file is shown whole, with its place", async () => {
   });
   expect(await find("local")).toMatchObject({ place: "tollgate.yaml:2", upstream: { family: "sim" } });
 });
+
+test("an object moves from the file to the database and back, and is served all the time", async () => {
+  const path = "/settings/objects/model/sim-1";
+  const move = (to: string) => management.call("POST", "/settings/objects:move", { kind: "model", name: "sim-1", to });
+  expect(errorOf(await move("file"))).toMatchObject({ code: "not_found" });
+  expect((await move("database")).body["object"]).toMatchObject({ source: "database", problem: "" });
+  expect(errorOf(await move("database"))).toMatchObject({ code: "already_exists" });
+  expect(await chat("sim-1")).toBe(200);
+  const inFile = async () => (await objects()).find(({ name, source }) => name === "sim-1" && source === "file");
+  expect((await inFile())?.problem).toContain("an equal object, which is in force: remove this one");
+
+  const change = (tokens: number) =>
+    management.call("PATCH", path, { object: { model: { output_tokens_max: tokens } } });
+  expect((await change(999)).status).toBe(200);
+  expect((await inFile())?.problem).toContain("another object of this name");
+  expect(errorOf(await move("file"))).toMatchObject({ param: "output_tokens_max" });
+  expect((await change(1000)).status).toBe(200);
+  expect((await move("file")).body["object"]).toMatchObject({ source: "file", place: "tollgate.yaml:4", problem: "" });
+  expect(await chat("sim-1")).toBe(200);
+});

@@ -82,6 +82,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "SettingsService/CreateObject": "operator",
   "SettingsService/UpdateObject": "operator",
   "SettingsService/DeleteObject": "operator",
+  "SettingsService/MoveObject": "operator",
   "SettingsService/CheckObjects": "operator",
   "SettingsService/ApplyObjects": "operator",
   "SettingsService/TestObject": "operator",
