@@ -2,10 +2,12 @@
  * Where a core keeps its state: SQLite in its data directory, by itself or by the process that owns it, or the
  * PostgreSQL that it shares with other nodes.
  */
+import { setTimeout } from "node:timers/promises";
 import type { TimeSource } from "../clock/clock.js";
 import { ConfigError } from "../config/config-error.js";
 import type { AnswerStore } from "../gateway/replay/answer-store.js";
 import type { Ledger } from "../ledger/ledger.js";
+import type { Log } from "../observe/log.js";
 import type { OwnerLink } from "../owner/owner-link.js";
 import type { AnswersOptions } from "../store/postgres/answers.js";
 import { type Journals, openJournals } from "../store/journals.js";
@@ -44,21 +46,55 @@ async function openDatabase(url: string, nodeId: string, options: WatchedOptions
   const { environment, acceptLoss, log, metrics, outage } = options;
   const derived = deriveSecrets(environment, false);
   // A gateway on its own disk starts without the driver.
-  const { openPostgresStore } = await import("../store/postgres/store.js");
-  const store = await openPostgresStore({
-    url,
-    nodeId,
-    keyChecks: derived.keyChecks,
-    witnessPath: environment.witnessPath,
-    acceptLoss,
-    onLossAccepted: (found) => log.error({ found }, "lost state was accepted (--accept-loss)"),
-    onAnchorError: (err) => log.warn({ err }, "the ledger's anchor could not be written; it is retried soon"),
-  });
+  const [{ openPostgresStore }, { isUnreachable }] = await Promise.all([
+    import("../store/postgres/store.js"),
+    import("../store/postgres/failure.js"),
+  ]);
+  const open = () =>
+    openPostgresStore({
+      url,
+      nodeId,
+      keyChecks: derived.keyChecks,
+      witnessPath: environment.witnessPath,
+      acceptLoss,
+      onLossAccepted: (found) => log.error({ found }, "lost state was accepted (--accept-loss)"),
+      onAnchorError: (err) => log.warn({ err }, "the ledger's anchor could not be written; it is retried soon"),
+    });
+  const store = await openWaiting(open, (error) => error instanceof Error && isUnreachable(error.cause), log);
   const journals = await openOwnJournals(options);
   const answers: Storage["answers"] = (given) => store.answers(given);
   const time: TimeSource = { kind: "server", name: "PostgreSQL", read: () => store.time() };
   const beside = { nodes: store.nodes, owner: undefined, time };
   return { derived, store: outage.watch(measured(store, metrics)), journals, answers, ...beside };
+}
+
+const OPEN_AGAIN_MS = 1_000;
+/** So many tries pass between two lines of the log. */
+const TRIES_BETWEEN_LINES = 15;
+
+/**
+ * Opens a database, and waits for one that cannot be reached: machines that start together come up in any order. Rejects
+ * where anything else is wrong.
+ */
+async function openWaiting<Opened>(
+  open: () => Promise<Opened>,
+  mayWait: (error: unknown) => boolean,
+  log: Log,
+): Promise<Opened> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!mayWait(error)) throw error;
+      if (tries % TRIES_BETWEEN_LINES === 0)
+        log.warn({ problem: messageOf(error) }, "the start waits for the database, and tries again every second");
+      await setTimeout(OPEN_AGAIN_MS);
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Undefined where the data directory takes no files: a node may live without, as from an image that is read-only. */

@@ -54,6 +54,12 @@ export function refusalOf(error: unknown): GatewayError {
     : new GatewayError("ERROR_REASON_INTERNAL", {}, { cause });
 }
 
+/** True where the server cannot be reached, or is not ready for connections yet. */
+export function isUnreachable(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(53|57P03)/.test(error.code ?? "");
+  return isAway(error);
+}
+
 function isAway(error: unknown): boolean {
   if (error instanceof FailpointError) return true;
   if (error instanceof pg.DatabaseError) {
