@@ -46,6 +46,7 @@ export interface UpstreamSpec {
   readonly promptCache: string;
   readonly mediaAddresses: string;
   readonly unifiedLimits: string;
+  readonly timeouts?: UpstreamTimeoutsSpec | undefined;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -55,6 +56,22 @@ export const UpstreamSpec: Shape = {
   prompt_cache: "s",
   media_addresses: "s",
   unified_limits: "s",
+  timeouts: ["?", () => UpstreamTimeoutsSpec],
+};
+
+export interface UpstreamTimeoutsSpec {
+  readonly profile: string;
+  readonly connect: string;
+  readonly firstOutput: string;
+  readonly idle: string;
+  readonly total: string;
+}
+export const UpstreamTimeoutsSpec: Shape = {
+  profile: "s",
+  connect: "s",
+  first_output: "s",
+  idle: "s",
+  total: "s",
 };
 
 export interface ModelSpec {
@@ -67,6 +84,7 @@ export interface ModelSpec {
   readonly price?: PriceSpec | undefined;
   readonly facts?: FactsSpec | undefined;
   readonly retires: string;
+  readonly timeouts?: TimeoutsSpec | undefined;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -78,6 +96,7 @@ export const ModelSpec: Shape = {
   price: ["?", () => PriceSpec],
   facts: ["?", () => FactsSpec],
   retires: "s",
+  timeouts: ["?", () => TimeoutsSpec],
 };
 
 export interface TargetSpec {
@@ -86,6 +105,7 @@ export interface TargetSpec {
   readonly weight: string;
   readonly priority: number;
   readonly cost?: PriceSpec | undefined;
+  readonly timeouts?: TimeoutsSpec | undefined;
 }
 export const TargetSpec: Shape = {
   upstream: "s",
@@ -93,6 +113,7 @@ export const TargetSpec: Shape = {
   weight: "s",
   priority: "i",
   cost: ["?", () => PriceSpec],
+  timeouts: ["?", () => TimeoutsSpec],
 };
 
 export interface PriceSpec {
@@ -197,6 +218,19 @@ export const RateSpec: Shape = {
   per: "n",
   step: "n",
   minimum: "n",
+};
+
+export interface TimeoutsSpec {
+  readonly profile: string;
+  readonly firstOutput: string;
+  readonly idle: string;
+  readonly total: string;
+}
+export const TimeoutsSpec: Shape = {
+  profile: "s",
+  first_output: "s",
+  idle: "s",
+  total: "s",
 };
 
 export interface FactsSpec {

@@ -11,6 +11,7 @@ import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed, limit } from "./key-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
+import { timeouts, upstreamTimeouts } from "./timeout-schema.js";
 import {
   block,
   decimalForm,
@@ -32,8 +33,10 @@ const MUST_PASS_OR_REFUSE = "must be pass or refuse";
 const TOKENS_MAX = 1_000_000_000;
 const STREAM_HEAD_MS_MAX = 600_000;
 
+const TIMEOUTS_ARE =
+  "How long an answer may take; a target's timeouts are over those of its model, and these over those of its upstream";
 /** What an upstream's block says beside where it is and who asks there. */
-const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits"];
+const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits", "timeouts"];
 
 const baseUrl = reading(
   "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
@@ -72,6 +75,7 @@ const upstream = block({
       "Whether clients see the rate limits of the operator's own account (`anthropic-ratelimit-unified-...`); only for " +
         "`family: anthropic`, and only for models that no other upstream serves",
     ),
+  timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
 });
 
 const weight = reading(
@@ -90,6 +94,7 @@ const target = block({
   priority: wholeNumber(1, 100)
     .prefault("1")
     .describe("The order of targets; a target with a lower number is tried first"),
+  timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
 });
 
@@ -132,6 +137,7 @@ const model = block({
       "What happens to a tool that the upstream would run itself, such as a web search, if the upstream's format has no such " +
         "tool or the tool has no price: `refuse` the request, or `drop` the tool and list it in `x-tollgate-dropped`",
     ),
+  timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   price: price.optional().describe("What clients pay: `free`, or a block of prices; default: the published price"),
   facts: facts
     .optional()
@@ -209,6 +215,7 @@ export const settingsSchema = block({
         promptCache: value.prompt_cache,
         mediaAddresses: value.media_addresses,
         passesUnifiedLimits: value.unified_limits === "pass",
+        timeouts: value.timeouts,
       })),
     )
     .describe(UPSTREAMS_ARE),
@@ -271,12 +278,14 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       weight: target.weight,
       priority: target.priority,
       cost: target.cost,
+      timeouts: target.timeouts,
     })),
     kind: value.kind,
     contextTokens: value.context_tokens,
     outputTokensMax: value.output_tokens_max,
     streamHeadMs: value.stream_head_ms,
     hostedTools: value.hosted_tools,
+    timeouts: value.timeouts,
     price: value.price,
     facts: value.facts ?? {},
     retireTime: value.retires,

@@ -4,6 +4,18 @@ import type { AccountSettings, AlertSettings, KeySettings, Price } from "../api/
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 
+/** How long an upstream may take, in milliseconds. What is absent is as the next wider settings have it. */
+export interface TimeoutSettings {
+  /** For a new connection. */
+  readonly connectMs?: number | undefined;
+  /** To the first output of a stream. */
+  readonly firstOutputMs?: number | undefined;
+  /** Between two reads of an answer that has begun. */
+  readonly idleMs?: number | undefined;
+  /** All of it. */
+  readonly totalMs?: number | undefined;
+}
+
 export interface UpstreamSettings {
   readonly id: string;
   readonly family: string;
@@ -17,6 +29,7 @@ export interface UpstreamSettings {
   readonly mediaAddresses?: "pass" | "refuse" | undefined;
   /** True where clients see the limits of the operator's account. Absent: false. */
   readonly passesUnifiedLimits?: boolean;
+  readonly timeouts?: TimeoutSettings | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
 }
@@ -31,6 +44,8 @@ export interface TargetSettings {
   readonly priority: number;
   /** What the operator pays there. Undefined: from the prices' package, or unknown. */
   readonly cost: Price | undefined;
+  /** Over those of the model, which are over those of the upstream. */
+  readonly timeouts?: TimeoutSettings | undefined;
 }
 
 export interface ModelSettings {
@@ -45,6 +60,7 @@ export interface ModelSettings {
   readonly streamHeadMs?: number | undefined;
   /** What becomes of tools that an upstream would run, and that it lacks or that have no price. Undefined: refuse. */
   readonly hostedTools?: "refuse" | "drop" | undefined;
+  readonly timeouts?: TimeoutSettings | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;
   /** Over what is known of its targets' models by their names. */

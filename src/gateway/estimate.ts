@@ -143,7 +143,7 @@ async function tryAdmission(
   try {
     requireUnfrozen(call.caller);
     plan = await reserve(plan, model, await limits.peek(call.caller, call.requestId));
-    const opened = await openHold(plan, model, call, holder, routing.deadline(performance.now(), Infinity));
+    const opened = await openHold(plan, model, call, holder, routing.deadline(model, performance.now(), Infinity));
     return { plan: opened.plan, heldNanos: opened.hold.amountNanos, refusal: undefined };
   } catch (error) {
     // What passes by itself, such as a ledger that is away, says nothing of the request.

@@ -49,7 +49,6 @@ export async function generate(
 ): Promise<void> {
   requireUnfrozen(call.caller);
   const startMs = performance.now();
-  const deadline = steps.routing.deadline(startMs, call.callerEndMs ?? Infinity);
   const admission = await (call.decision ?? steps.limits.admit(call.caller, call.requestId));
   const long = { reader: steps.longAnswers, memory: new ByteLease(steps.answerMemory, call.caller.accountId) };
   let usedTokens = 0;
@@ -61,6 +60,7 @@ export async function generate(
     const { request: came, generation, acceptWire } = await reading;
     if (call.record !== undefined) noteRequest(came, call.record, call.caller);
     const model = findModel(came.facts.model, call.caller, steps);
+    const deadline = steps.routing.deadline(model, startMs, call.callerEndMs ?? Infinity);
     const kind = kindOf(came, model);
     const request = withoutLackingAnywhere(came, model, kind);
     describeRequest(call, request, model, kind);

@@ -12,7 +12,7 @@ import { GatewayError } from "../base/errors.js";
 import type { Format, SourceBody, StreamFraming } from "../formats/format.js";
 import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
-import { askedClamp } from "./headers.js";
+import { askedClamp, askedTimeoutMs } from "./headers.js";
 import type { ByteBudget } from "../base/bytes/byte-budget.js";
 import { residentBytes } from "../base/bytes/own-copies.js";
 import type { LostAnswers } from "./lost-answers.js";
@@ -135,7 +135,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
       const preparing = this.#front.prepared(this.#source, this.#holder);
       // As a rule it is there, and the call begins in the turn in which its body came.
       this.#source = preparing instanceof Promise ? await preparing : preparing;
-      await this.ask(this.#front.callOptions(this.#request, this.#abort));
+      await this.ask(this.#front.callOptions(this.#request, this.#abort, askedTimeoutMs(this.#request.headers)));
       this.#conclude();
     } catch (error) {
       this.#fail(this.#stopReason ?? error);

@@ -1,6 +1,8 @@
 /** Headers on their way in and out. Nothing that could end a header line is ever copied. */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { CallMetadata } from "../api/channel.js";
+import { invalid } from "../api/check.js";
+import { parseTimeout } from "../base/timeout.js";
 
 /** Answer headers that the service may set: `x-...`, `retry-...`, and what says that an answer came before. */
 const ANSWER_NAME = /^(?:(?:x|retry)-[a-z0-9-]{1,60}|idempotent-replayed)$/;
@@ -8,6 +10,7 @@ const ANSWER_NAME = /^(?:(?:x|retry)-[a-z0-9-]{1,60}|idempotent-replayed)$/;
 const PRINTABLE = /^[\x20-\x7e]{0,4096}$/;
 
 const HOST = "host";
+const TIMEOUT_HEADER = "x-tollgate-timeout";
 
 export type AnswerHeaders = Record<string, string>;
 
@@ -55,6 +58,19 @@ export function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): strin
 /** A client's header as call metadata, which is printable ASCII. Such a key is wrong anyway; the service says so. */
 export function metadataValue(value: string): string {
   return PRINTABLE.test(value) ? value : value.slice(0, 4096).replaceAll(/[^\x20-\x7e]/g, "?");
+}
+
+/**
+ * How long the client gives the request, in milliseconds, by `x-tollgate-timeout`; undefined where it says nothing.
+ * Throws PARAMETER_INVALID.
+ */
+export function askedTimeoutMs(headers: IncomingHttpHeaders): number | undefined {
+  const asked = headers[TIMEOUT_HEADER];
+  if (asked === undefined) return undefined;
+  const timeoutMs = typeof asked === "string" ? parseTimeout(asked) : undefined;
+  if (timeoutMs === undefined || timeoutMs === 0)
+    throw invalid(TIMEOUT_HEADER, "must be a time such as 500ms, 30s or 5m");
+  return timeoutMs;
 }
 
 /** Whether an output limit that is too dear may be lowered: by `x-tollgate-clamp`, 1 or 0, else as the key says. */

@@ -3,11 +3,12 @@ import { type IncomingMessage, type RequestListener, Server, type ServerOptions 
 import { Server as HttpsServer } from "node:https";
 import { Server as NetServer } from "node:net";
 import type { SecureContextOptions } from "node:tls";
+import { REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 
 export { HttpsServer };
 
 /** How long nothing may pass over a connection that was handed on. */
-const SILENT_MS_MAX = 600_000;
+const SILENT_MS_MAX = REQUEST_TOTAL_MS_MAX;
 // Longer than the 60 s that load balancers keep a connection, so that they, not we, end it.
 const KEEP_ALIVE_MS = 75_000;
 

@@ -5,6 +5,7 @@ import { type EmbedResponse, InferenceServiceService } from "../api/index.js";
 import { GatewayError } from "../base/errors.js";
 import { type EmbeddingWire, type Format, outlined, type SourceBody, type SurfaceKind } from "../formats/format.js";
 import { HttpFormatRequest } from "./front.js";
+import { askedTimeoutMs } from "./headers.js";
 import type { GenerationParts } from "./generation.js";
 import { answerInBytes } from "./piecewise.js";
 
@@ -96,7 +97,7 @@ export async function answerUnary(
     gone.abort(new GatewayError("ERROR_REASON_CANCELLED"));
   });
   const source = await front.prepared(asked, request.admission?.holder ?? "");
-  const options = front.callOptions(request, gone.signal);
+  const options = front.callOptions(request, gone.signal, askedTimeoutMs(request.headers));
   const { body, head } = await route.ask(front.channel, source, options).catch((error: unknown) => {
     throw stopReason ?? error;
   });

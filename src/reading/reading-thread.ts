@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import { listeningClock, type Waiting } from "../base/event-loop/listening-clock.js";
 import { GatewayError, isReasonName } from "../base/errors.js";
 import { threadEntry } from "../base/package-root.js";
+import { REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 import { type CountJob, CountQueue } from "../pricing/count-queue.js";
 import type { Asker } from "../wire/answer/long-answer.js";
 import type { Answer, ReadingRequest } from "./protocol.js";
@@ -11,7 +12,7 @@ import type { Answer, ReadingRequest } from "./protocol.js";
 const IDLE_MS = 60_000;
 const BOUND = { jobs: 256, chars: 512 * 1024 * 1024, accountJobs: 64, accountChars: 256 * 1024 * 1024 };
 /** How long something is asked about a request that is only read: as long as any request may take in all. */
-const ASKER_MS_MAX = 600_000;
+const ASKER_MS_MAX = REQUEST_TOTAL_MS_MAX;
 /** How long one body may take the thread: an answer of 64 MiB takes seconds, and ten of them where much else runs. */
 const TASK_MS_MAX = 60_000;
 /** A body of 32 MiB takes a few times its size; a thread that wants more than this has a fault. */

@@ -1,5 +1,6 @@
 /** The columns of records: numbers, names that come again and again, and texts that do not. */
 import { USAGE_FIELDS } from "../api/usage.js";
+import { REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 
 /**
  * How a request went, in numbers. `createTimeMs` is when money was set aside for it, as the ledger says, else when it
@@ -53,11 +54,11 @@ export type ColumnName = (typeof COLUMNS)[number];
 export const FLAG = { streamed: 1, replayed: 2, answered: 4, costKnown: 8, adopted: 16 } as const;
 
 /** A request ends so long after its id was made at most, so that its record is found by either time. */
-export const REQUEST_MS_MAX = 700_000;
+export const REQUEST_MS_MAX = REQUEST_TOTAL_MS_MAX + 100_000;
 /** So far the clock of a front end elsewhere, which makes ids, may be ahead of the one that records go by. */
 export const ID_AHEAD_MS = 60_000;
 /** The same after money was set aside for it, which may come a while after its id. */
-const HELD_MS_MAX = 660_000;
+const HELD_MS_MAX = REQUEST_TOTAL_MS_MAX + 60_000;
 
 /** The end of a request as its record has it, whatever a clock did meanwhile, and however late recovery came to it. */
 export function recordedEnd(createTimeMs: number, endTimeMs: number): number {

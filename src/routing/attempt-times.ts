@@ -94,7 +94,7 @@ export class AttemptTimes {
   /** When the phase that runs is too long, and its name. Each has its own bound; the total bounds all. */
   due(state: PhaseState): readonly [number, string] {
     // The deadline is the caller's too, whose time goes on.
-    const endMs = listeningClock.at(this.deadline.endMs);
+    const endMs = Math.min(listeningClock.at(this.deadline.endMs), this.#startMs + this.timeouts.totalMs);
     if (this.#readOnEndMs !== undefined) return [this.#readOnEndMs, "read on"];
     const [phaseEndMs, phase] = this.#phaseDue(state);
     return phaseEndMs < endMs ? [phaseEndMs, phase] : [endMs, "total"];
@@ -121,8 +121,9 @@ export class AttemptTimes {
     if (isPaused) return [Infinity, "idle"];
     // Behind pings the next word may take as long as the first one may: some upstreams gather a call's arguments so.
     if (!isStream) return [this.#heardMs + idleMs, "idle"];
-    const contentEndMs = this.#lastContentMs(report) + EMPTY_TIMES * firstTokenMs;
-    return [Math.min(this.#heardMs + idleMs, this.#outputMs + firstTokenMs, contentEndMs), "idle"];
+    const nextWordMs = Math.max(firstTokenMs, idleMs);
+    const contentEndMs = this.#lastContentMs(report) + EMPTY_TIMES * nextWordMs;
+    return [Math.min(this.#heardMs + idleMs, this.#outputMs + nextWordMs, contentEndMs), "idle"];
   }
 
   #lastContentMs(report: AnswerReport | undefined): number {

@@ -1,8 +1,10 @@
 /** How long a request may take, in all and in each of its phases. Times are of the monotonic clock. */
 
+import { REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
+
 /** In milliseconds. */
 export interface RequestTimeouts {
-  /** All of it: admission, every attempt and the pauses between them. */
+  /** All of it: admission, every attempt and the pauses between them. No attempt takes longer either. */
   readonly totalMs: number;
   /** From the beginning of an attempt to the first output of a streamed answer. */
   readonly firstTokenMs: number;
@@ -26,7 +28,7 @@ export const REQUEST_TIMEOUTS: RequestTimeouts = {
   readOnMs: 60_000,
 };
 /** The longest that a request can be at work: what a client left is read on for a while. */
-export const REQUEST_MS_MAX = REQUEST_TIMEOUTS.totalMs + REQUEST_TIMEOUTS.readOnMs;
+export const REQUEST_MS_MAX = REQUEST_TOTAL_MS_MAX + REQUEST_TIMEOUTS.readOnMs;
 
 /** When one request must be over. Made once, when it is admitted: attempts, pauses and the hold's life follow it. */
 export class Deadline {
@@ -37,7 +39,7 @@ export class Deadline {
   readonly #readOnMs: number;
 
   /** `callerEndMs` is Infinity where the caller set no deadline. */
-  constructor(startMs: number, callerEndMs: number, timeouts: RequestTimeouts) {
+  constructor(startMs: number, callerEndMs: number, timeouts: Pick<RequestTimeouts, "totalMs" | "readOnMs">) {
     this.endMs = startMs + timeouts.totalMs;
     this.callerEndMs = Math.min(this.endMs, callerEndMs);
     this.#readOnMs = timeouts.readOnMs;

@@ -1,9 +1,10 @@
 /** Makes the table of routes from the settings, the environment's keys and the upstreams' own lists. */
 import type { Price } from "../api/index.js";
-import type { ModelSettings, Settings, TargetSettings, UpstreamSettings } from "../config/settings.js";
+import type { ModelSettings, Settings, TargetSettings, TimeoutSettings, UpstreamSettings } from "../config/settings.js";
 import type { Family, ListedModel, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
+import { REQUEST_TIMEOUTS, type RequestTimeouts } from "./deadline.js";
 import type { EjectionChange } from "./ejection.js";
 import { UpstreamHealth } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -20,7 +21,8 @@ export interface LoadOptions {
   readonly families: readonly Family[];
   /** Where the families' usual key variables stand. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly connect: (baseUrl: string) => Upstream;
+  /** `connectMs`: how long a new connection may take; undefined leaves the default. */
+  readonly connect: (baseUrl: string, connectMs: number | undefined) => Upstream;
   /** Facts of models by their identifiers, as far as they are known; `pricedAs` is the family's name there. */
   readonly known: (pricedAs: string, ids: readonly string[]) => Promise<ReadonlyMap<string, KnownModel>>;
   /** What a model can by its name, as far as it is known. */
@@ -86,20 +88,22 @@ export function connectUpstream(
   if (apiKey === undefined && family.needsKey) throw new Error(`the family '${family.name}' needs an api_key`);
   const headers = family.headers(apiKey);
   const credential = family.authorize === undefined ? undefined : apiKey;
+  const connectMs = wanted.timeouts?.connectMs;
   const isKept =
     kept !== undefined &&
     kept.family === family &&
     kept.baseUrl === (baseUrl ?? "") &&
     kept.credential === credential &&
+    kept.connectMs === connectMs &&
     same(kept.headers, headers);
   if (isKept) return kept;
-  const connected = family.connect?.() ?? options.connect(baseUrl ?? "");
+  const connected = family.connect?.() ?? options.connect(baseUrl ?? "", connectMs);
   // It throws where the credential has a wrong form.
   const upstream = family.authorize?.(connected, apiKey, baseUrl ?? "", options.environment) ?? connected;
   const health = new UpstreamHealth((model, change) => options.onHealth(id, model, change));
   // What runs inside the process takes no credential, and is always there.
   health.hasServed = family.connect !== undefined;
-  return { id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, health };
+  return { id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, connectMs, health };
 }
 
 /** Most refusals come before, and proxies cut what is silent for a minute. */
@@ -279,13 +283,15 @@ class ServedModels {
       // What runs inside the process costs nobody anything.
       const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
       const health = served.health.of(name);
-      const { unknownMembers, mediaAddresses, promptCache, passesUnifiedLimits } = this.settings.get(upstream) ?? {};
+      const settings = this.settings.get(upstream);
+      const { unknownMembers, mediaAddresses, promptCache, passesUnifiedLimits } = settings ?? {};
       const said = {
         knownMembersOnly: unknownMembers === "refuse",
         refusesAddresses: (mediaAddresses ?? (served.family.isSelfHosted ? "refuse" : "pass")) === "refuse",
         promptCache,
         // Of several upstreams the limits of one say nothing of the next request.
         passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
+        timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
       };
       targets.push({
         served,
@@ -309,12 +315,27 @@ class ServedModels {
       outputTokensMax: facts.outputTokensMax,
       streamHeadMs: model.streamHeadMs ?? STREAM_HEAD_MS,
       hostedTools: model.hostedTools,
+      totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
       price: facts.price,
       isListPriced: facts.isListPriced,
       retireTime: model.retireTime ?? listed?.retireTime,
       targets,
     };
   }
+}
+
+/** The timeouts of a target: each is said by the narrowest settings that say it, which come last. */
+function timeoutsOf(...said: readonly (TimeoutSettings | undefined)[]): RequestTimeouts {
+  const { firstOutputMs, idleMs, totalMs } = said.reduce<TimeoutSettings>((wider, own) => ({ ...wider, ...own }), {});
+  const all = totalMs ?? REQUEST_TIMEOUTS.totalMs;
+  return {
+    ...REQUEST_TIMEOUTS,
+    totalMs: all,
+    // A whole answer has its first byte when it is whole.
+    wholeMs: all,
+    firstTokenMs: firstOutputMs ?? REQUEST_TIMEOUTS.firstTokenMs,
+    idleMs: idleMs ?? REQUEST_TIMEOUTS.idleMs,
+  };
 }
 
 /** What the families know of their models; undefined where they do not, or differ. */

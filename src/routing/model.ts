@@ -4,6 +4,7 @@ import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
+import type { RequestTimeouts } from "./deadline.js";
 import type { TargetHealth, UpstreamHealth } from "./upstream-health.js";
 
 /** One upstream, connected, with its credential and its health. Shared by all models it serves. */
@@ -17,6 +18,8 @@ export interface ServedUpstream {
   readonly headers: Readonly<Record<string, string>>;
   /** What each request is proven with, where headers alone do not; undefined elsewhere. */
   readonly credential: string | undefined;
+  /** How long a new connection may take, in milliseconds. Absent: the default. */
+  readonly connectMs?: number | undefined;
   readonly health: UpstreamHealth;
 }
 
@@ -41,6 +44,8 @@ export interface Target {
   readonly refusesAddresses?: boolean | undefined;
   /** True where clients see the unified limits of the operator's account there. Absent: false. */
   readonly passesUnifiedLimits?: boolean;
+  /** Absent: the defaults. */
+  readonly timeouts?: RequestTimeouts | undefined;
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;
@@ -61,6 +66,8 @@ export interface ServedModel {
   readonly streamHeadMs: number;
   /** What becomes of tools that an upstream would run, and that a target lacks or has no price for. Absent: refuse. */
   readonly hostedTools?: "refuse" | "drop" | undefined;
+  /** How long a request may take in all, in milliseconds: as long as its most patient target. Absent: the default. */
+  readonly totalMs?: number | undefined;
   /** What its clients pay, whichever target answers. */
   readonly price: Price;
   /** True where that is a published price, and not the operator's own. */

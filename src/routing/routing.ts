@@ -148,8 +148,9 @@ export class Routing {
   }
 
   /** The deadline of a request that began at `startMs`; `callerEndMs` is Infinity where its caller set none. */
-  deadline(startMs: number, callerEndMs: number): Deadline {
-    return new Deadline(startMs, callerEndMs, this.options.timeouts);
+  deadline({ totalMs }: Pick<ServedModel, "totalMs">, startMs: number, callerEndMs: number): Deadline {
+    const { timeouts } = this.options;
+    return new Deadline(startMs, callerEndMs, { ...timeouts, totalMs: totalMs ?? timeouts.totalMs });
   }
 
   /**
@@ -293,7 +294,7 @@ export class Routing {
         gathers,
         isLast,
         strict: options.strict,
-        timeouts: this.options.timeouts,
+        timeouts: target.timeouts ?? this.options.timeouts,
         deadline: options.deadline,
         signal,
         onOutput: () => health.visible(token, accountId),

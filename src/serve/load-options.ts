@@ -17,7 +17,8 @@ export function createLoadOptions(
   return {
     families,
     environment,
-    connect: (baseUrl) => createHttpUpstream({ baseUrl, connections: CONNECTIONS_MAX }),
+    connect: (baseUrl, connectTimeoutMs) =>
+      createHttpUpstream({ baseUrl, connectTimeoutMs, connections: CONNECTIONS_MAX }),
     known: (pricedAs, ids) => knownModels(pricedAs, ids, nowMs()),
     facts: knownFacts,
     nowMs,

@@ -102,7 +102,7 @@ describe("the money", () => {
   }
 
   const heldBy = (hold: unknown): bigint => BigInt(String(Reflect.get(Object(hold), "amountNanos")));
-  const deadlineOf = ({ steps }: Pipeline) => steps.routing.deadline(performance.now(), Infinity);
+  const deadlineOf = ({ steps }: Pipeline) => steps.routing.deadline({}, performance.now(), Infinity);
 
   test("is held by the bytes where there is enough", async () => {
     const made = await open();
@@ -166,7 +166,7 @@ describe("the money", () => {
     const { model, steps } = made;
     const call = made.call();
     const startMs = performance.now();
-    const deadline = steps.routing.deadline(startMs, startMs + callerMs);
+    const deadline = steps.routing.deadline({}, startMs, startMs + callerMs);
     vi.advanceTimersByTime(afterMs);
     const asked: HoldRequest[] = [];
     // A ledger that tells what it was asked.

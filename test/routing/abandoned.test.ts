@@ -67,7 +67,7 @@ class Targets {
   async ask(accountId: string, leaving: Leaving): Promise<GatewayError | undefined> {
     const signal = new Cancellation();
     setTimeout(() => signal.abort(leaving.reason), leaving.leavesMs);
-    const deadline = this.#routing.deadline(performance.now(), Infinity);
+    const deadline = this.#routing.deadline({}, performance.now(), Infinity);
     const said = { kind: "chat" as const, acceptWire: chat.name, outputTokensMax: 10, stream: true };
     const options = { ...said, accountId, candidateCount: 1, strict: false, signal, deadline };
     const life: { isOver: boolean; error?: GatewayError } = { isOver: false };

@@ -62,7 +62,7 @@ async function run(upstreams: readonly ScriptedUpstream[], asked: Asked = {}): P
   const body = JSON.stringify({ model: "m", stream, messages: [{ role: "user", content: "Hi" }] });
   const request = chat.readRequest({ wire: chat.name, body: Buffer.from(body), headers: {} });
   const startMs = performance.now();
-  const deadline = routing.deadline(startMs, asked.callerMs === undefined ? Infinity : startMs + asked.callerMs);
+  const deadline = routing.deadline({}, startMs, asked.callerMs === undefined ? Infinity : startMs + asked.callerMs);
   const lifeMs = deadline.lifeMs(startMs);
   vi.advanceTimersByTime(asked.admittedMs ?? 0);
   const caller = new Cancellation();

@@ -112,7 +112,7 @@ export class Bench {
   ask(accountId: string, request = REQUEST): Promise<GatewayError | undefined> {
     const { signal } = new AbortController();
     const options = { kind: "chat", outputTokensMax: 16, stream: false, candidateCount: 1, strict: false } as const;
-    const deadline = this.#routing.deadline(performance.now(), Infinity);
+    const deadline = this.#routing.deadline({}, performance.now(), Infinity);
     return this.#routing
       .run(request, this.#model, { ...options, acceptWire: "", accountId, signal, deadline }, RECEIVER)
       .then(() => undefined, GatewayError.from);

@@ -125,7 +125,7 @@ async function ask({ stallsAt, ...script }: Asked): Promise<{ error: string; wor
     candidateCount: 1,
     strict: false,
     signal: new Cancellation(),
-    deadline: routing.deadline(performance.now(), Infinity),
+    deadline: routing.deadline({}, performance.now(), Infinity),
   };
   const error = await routing.run(request, modelOf([target]), options, receiver).then(
     () => "",

@@ -90,7 +90,7 @@ async function run(scripts: readonly (readonly Step[])[], acceptWire: string, me
   const asking = { kind: "chat" as const, outputTokensMax: 10, stream: false, candidateCount: 1, strict: false };
   const its = { acceptWire, accountId: "acme", signal: new Cancellation() };
   const long = { reader: longAnswers, memory };
-  const deadline = routing.deadline(performance.now(), Infinity);
+  const deadline = routing.deadline({}, performance.now(), Infinity);
   const error = await routing.run(request, model, { ...asking, ...its, deadline }, told, long).then(
     () => undefined,
     (thrown: unknown) => GatewayError.from(thrown),

@@ -30,6 +30,12 @@ export const ASKED: readonly DocumentedHeader[] = [
       "what happens if the balance does not cover the output limit: `1` lowers the limit, `0` refuses the request; " +
       "default: the setting of the key",
   },
+  {
+    name: "x-tollgate-timeout",
+    what:
+      "the longest that the request may take, such as `500ms`, `30s` or `5m`; it can only shorten the timeout of the " +
+      "model ([routing.md](routing.md))",
+  },
   { name: "user-agent", what: "the client program, for reports; over gRPC send `x-tollgate-client`" },
   {
     name: "traceparent",

@@ -96,6 +96,37 @@ export interface UpstreamSpec {
   mediaAddresses: string;
   /** Whether clients see the rate limits of the operator's own account: `pass` or `hide`. Empty: `hide`. */
   unifiedLimits: string;
+  /** How long an answer may take. Absent: the defaults. */
+  timeouts?: UpstreamTimeoutsSpec | undefined;
+}
+
+/** UpstreamTimeoutsSpec is how long an upstream may take. Each time is such as `30s` or `10m`, from `1s` to `1h`. */
+export interface UpstreamTimeoutsSpec {
+  /** Timeouts for a kind of work: `default`, `interactive` or `batch`. The other fields replace single ones of it. */
+  profile: string;
+  /** For a new connection. Empty: 3s. */
+  connect: string;
+  /** From the request to the first output of a stream. Empty: that of the profile. */
+  firstOutput: string;
+  /** The longest pause between two reads of an answer that has begun. Empty: that of the profile. */
+  idle: string;
+  /** All of it, to the end of the answer. Empty: that of the profile. */
+  total: string;
+}
+
+/** TimeoutsSpec is how long an answer may take. Each time is such as `30s` or `10m`, from `1s` to `1h`. */
+export interface TimeoutsSpec {
+  /** Timeouts for a kind of work: `default`, `interactive` or `batch`. The other fields replace single ones of it. */
+  profile: string;
+  /** From the request to the first output of a stream. Empty: that of the profile, or of the wider settings. */
+  firstOutput: string;
+  /**
+   * The longest pause between two reads of an answer that has begun. Empty: that of the profile, or of the wider
+   * settings.
+   */
+  idle: string;
+  /** All of it, to the end of the answer. Empty: that of the profile, or of the wider settings. */
+  total: string;
 }
 
 /** ModelSpec is a model that clients may request. */
@@ -125,6 +156,8 @@ export interface ModelSpec {
     | undefined;
   /** The last day on which the model is served, such as 2027-01-31. */
   retires: string;
+  /** How long an answer may take, over the timeouts of the upstreams. Absent: those of the upstreams. */
+  timeouts?: TimeoutsSpec | undefined;
 }
 
 /** TargetSpec is an upstream that serves a model. */
@@ -138,7 +171,11 @@ export interface TargetSpec {
   /** The order of targets; a target with a lower number is tried first. 0: 1. */
   priority: number;
   /** What the operator pays the upstream. Absent: the published price, if it is known. */
-  cost?: PriceSpec | undefined;
+  cost?:
+    | PriceSpec
+    | undefined;
+  /** How long an answer may take, over the timeouts of the model. Absent: those of the model. */
+  timeouts?: TimeoutsSpec | undefined;
 }
 
 /** PriceSpec is a price in USD per million tokens, as decimals such as "0.25". */
@@ -518,6 +555,7 @@ function createBaseUpstreamSpec(): UpstreamSpec {
     promptCache: "",
     mediaAddresses: "",
     unifiedLimits: "",
+    timeouts: undefined,
   };
 }
 
@@ -543,6 +581,9 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
     }
     if (message.unifiedLimits !== "") {
       writer.uint32(58).string(message.unifiedLimits);
+    }
+    if (message.timeouts !== undefined) {
+      UpstreamTimeoutsSpec.encode(message.timeouts, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -616,6 +657,183 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
             message.unifiedLimits = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.timeouts = UpstreamTimeoutsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpstreamTimeoutsSpec(): UpstreamTimeoutsSpec {
+  return { profile: "", connect: "", firstOutput: "", idle: "", total: "" };
+}
+
+export const UpstreamTimeoutsSpec: MessageFns<UpstreamTimeoutsSpec> = {
+  encode(message: UpstreamTimeoutsSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.profile !== "") {
+      writer.uint32(10).string(message.profile);
+    }
+    if (message.connect !== "") {
+      writer.uint32(18).string(message.connect);
+    }
+    if (message.firstOutput !== "") {
+      writer.uint32(26).string(message.firstOutput);
+    }
+    if (message.idle !== "") {
+      writer.uint32(34).string(message.idle);
+    }
+    if (message.total !== "") {
+      writer.uint32(42).string(message.total);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpstreamTimeoutsSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpstreamTimeoutsSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.profile = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.connect = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.firstOutput = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.idle = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.total = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTimeoutsSpec(): TimeoutsSpec {
+  return { profile: "", firstOutput: "", idle: "", total: "" };
+}
+
+export const TimeoutsSpec: MessageFns<TimeoutsSpec> = {
+  encode(message: TimeoutsSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.profile !== "") {
+      writer.uint32(10).string(message.profile);
+    }
+    if (message.firstOutput !== "") {
+      writer.uint32(18).string(message.firstOutput);
+    }
+    if (message.idle !== "") {
+      writer.uint32(26).string(message.idle);
+    }
+    if (message.total !== "") {
+      writer.uint32(34).string(message.total);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TimeoutsSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTimeoutsSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.profile = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.firstOutput = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.idle = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.total = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -640,6 +858,7 @@ function createBaseModelSpec(): ModelSpec {
     price: undefined,
     facts: undefined,
     retires: "",
+    timeouts: undefined,
   };
 }
 
@@ -680,6 +899,9 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     }
     if (message.retires !== "") {
       writer.uint32(74).string(message.retires);
+    }
+    if (message.timeouts !== undefined) {
+      TimeoutsSpec.encode(message.timeouts, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -769,6 +991,14 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             message.retires = reader.string();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.timeouts = TimeoutsSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -783,7 +1013,7 @@ export const ModelSpec: MessageFns<ModelSpec> = {
 };
 
 function createBaseTargetSpec(): TargetSpec {
-  return { upstream: "", model: "", weight: "", priority: 0, cost: undefined };
+  return { upstream: "", model: "", weight: "", priority: 0, cost: undefined, timeouts: undefined };
 }
 
 export const TargetSpec: MessageFns<TargetSpec> = {
@@ -802,6 +1032,9 @@ export const TargetSpec: MessageFns<TargetSpec> = {
     }
     if (message.cost !== undefined) {
       PriceSpec.encode(message.cost, writer.uint32(42).fork()).join();
+    }
+    if (message.timeouts !== undefined) {
+      TimeoutsSpec.encode(message.timeouts, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -857,6 +1090,14 @@ export const TargetSpec: MessageFns<TargetSpec> = {
             }
 
             message.cost = PriceSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.timeouts = TimeoutsSpec.decode(reader, reader.uint32());
             continue;
           }
         }
