@@ -72,6 +72,10 @@ export const words = {
     failed: "Sign-in failed.",
     code: "Second-factor code",
     codeRule: "The six digits in your authenticator app, or one of your recovery codes.",
+    passkey: "Use a passkey",
+    passkeyFailed: "The passkey was not used.",
+    passkeyCancelled: "The browser did not get a passkey, or you cancelled. Try again.",
+    passkeyThere: "This device or password manager already has a passkey of yours for this gateway.",
     firstMissing:
       "There is no operator yet. To create the first one, open the link that the gateway printed when it started.",
     at: (title: string) => `Sign in with ${title}`,

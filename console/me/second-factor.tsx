@@ -1,4 +1,4 @@
-/** Sets up a second factor, makes new recovery codes, and removes it. */
+/** Sets up an authenticator app and removes it, and makes new recovery codes. */
 import { type FormEvent, type ReactNode, useState } from "react";
 import {
   confirmSecondFactor,
@@ -20,9 +20,9 @@ import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { ShownOnce } from "../parts/shown-once.tsx";
 import { textsOf } from "../shell/link-gate.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { RecoveryCodes } from "./recovery-codes.tsx";
 
 const said = meWords.factor;
 
@@ -38,14 +38,15 @@ export function SecondFactor(): ReactNode {
       {session.lacksSecondFactor && <p className="notice warn">{said.required}</p>}
       <p className="soft">{said.about}</p>
       {isOn && <p>{said.codesLeft(session.recoveryCodesLeft)}</p>}
-      <Actions isOn={isOn} />
+      <Actions isOn={isOn} hasApp={session.hasAuthenticatorApp} />
     </section>
   );
 }
 
-function Actions({ isOn }: { readonly isOn: boolean }): ReactNode {
+function Actions({ isOn, hasApp }: { readonly isOn: boolean; readonly hasApp: boolean }): ReactNode {
   const [made, setMade] = useState<CreateSecondFactorResponse>();
-  const [codes, setCodes] = useState<readonly string[]>();
+  /** None where the person has them from another second factor. */
+  const [codes, setCodes] = useState<readonly string[]>([]);
   const [asks, setAsks] = useState<"codes" | "remove">();
   const begin = useAct(() => call(createSecondFactor, {}), setMade);
   const close = (): void => setAsks(undefined);
@@ -56,13 +57,17 @@ function Actions({ isOn }: { readonly isOn: boolean }): ReactNode {
   return (
     <>
       <div className="row">
-        {/* One button for both, so that the focus comes back to it when the second factor is on. */}
-        <ActButton className="button" disabled={begin.isPending} onAct={isOn ? () => setAsks("codes") : begin.run}>
-          {isOn ? said.newCodes : said.setUp}
+        {/* One button for both, so that the focus comes back to it when the app is set up. */}
+        <ActButton
+          className={hasApp ? "button danger" : "button"}
+          disabled={begin.isPending}
+          onAct={hasApp ? () => setAsks("remove") : begin.run}
+        >
+          {hasApp ? said.remove : said.setUp}
         </ActButton>
         {isOn && (
-          <button className="button danger" type="button" onClick={() => setAsks("remove")}>
-            {said.remove}
+          <button className="button" type="button" onClick={() => setAsks("codes")}>
+            {said.newCodes}
           </button>
         )}
       </div>
@@ -70,16 +75,7 @@ function Actions({ isOn }: { readonly isOn: boolean }): ReactNode {
       {made !== undefined && <SetUp made={made} onCodes={show} onClose={() => setMade(undefined)} />}
       {asks === "codes" && <NewCodes onCodes={show} onClose={close} />}
       {asks === "remove" && <Remove onClose={close} />}
-      {codes !== undefined && (
-        <ShownOnce
-          title={said.codesTitle}
-          about={said.codesOnce}
-          text={codes.join("\n")}
-          what={said.codes}
-          done={said.done}
-          onClose={() => setCodes(undefined)}
-        />
-      )}
+      {codes.length > 0 && <RecoveryCodes codes={codes} onClose={() => setCodes([])} />}
     </>
   );
 }

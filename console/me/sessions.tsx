@@ -10,7 +10,7 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { deviceOf } from "./device.ts";
+import { deviceName } from "./device.ts";
 
 const said = meWords.sessions;
 
@@ -53,7 +53,7 @@ const COLUMNS: readonly Column<Session>[] = [
       </>
     ),
   },
-  { name: said.address, cell: ({ address }) => <code className="id">{address}</code>, isExtra: true },
+  { name: said.address, cell: ({ address }) => <code className="id">{address}</code> },
   { name: said.used, cell: ({ useTime }) => timeOf(useTime), isNumber: true },
   { name: said.since, cell: ({ createTime }) => timeOf(createTime), isNumber: true, isExtra: true },
   { name: said.expires, cell: ({ expireTime }) => timeOf(expireTime), isNumber: true, isExtra: true },
@@ -65,11 +65,6 @@ const ACTIONS = actionsColumn<Session>(said.actions, (session) =>
 
 function timeOf(time: Date | undefined): string {
   return time === undefined ? "" : clockTime(time);
-}
-
-function deviceName(userAgent: string): string {
-  const device = deviceOf(userAgent);
-  return device === undefined ? userAgent || said.unknown : said.on(device.browser, device.system);
 }
 
 function EndOne({ session: { id, userAgent } }: { readonly session: Session }): ReactNode {

@@ -6,10 +6,11 @@ export interface ActButtonParts {
   readonly disabled: boolean;
   /** Absent: the form that this stands in does it. */
   readonly onAct?: (() => void) | undefined;
+  readonly autoFocus?: boolean;
   readonly children: ReactNode;
 }
 
-export function ActButton({ className, disabled, onAct, children }: ActButtonParts): ReactNode {
+export function ActButton({ className, disabled, onAct, autoFocus = false, children }: ActButtonParts): ReactNode {
   const act = (event: MouseEvent): void => {
     if (disabled) event.preventDefault();
     else onAct?.();
@@ -20,6 +21,7 @@ export function ActButton({ className, disabled, onAct, children }: ActButtonPar
       className={className}
       type={onAct === undefined ? "submit" : "button"}
       aria-disabled={disabled}
+      autoFocus={autoFocus}
       onClick={act}
     >
       {children}

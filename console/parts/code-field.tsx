@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { words } from "../copy/en.ts";
 import { Field } from "./field.tsx";
 
-export function CodeField(): ReactNode {
+export function CodeField({ autoFocus = true }: { readonly autoFocus?: boolean }): ReactNode {
   return (
     <Field
       label={words.signIn.code}
@@ -11,7 +11,7 @@ export function CodeField(): ReactNode {
       name="code"
       inputMode="numeric"
       autoComplete="one-time-code"
-      autoFocus
+      autoFocus={autoFocus}
       required
     />
   );

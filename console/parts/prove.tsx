@@ -1,31 +1,40 @@
 /** The password once more, for what asks for a fresh proof of who is there. */
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { proveSession } from "../../gen/console/identity_service.js";
+import { beginPasskeyProof, proveSession } from "../../gen/console/identity_service.js";
 import { call, needsCode } from "../api/client.ts";
 import { words } from "../copy/en.ts";
 import { Issuers } from "../shell/issuers.tsx";
+import { textsOf } from "../shell/link-gate.tsx";
 import { useSignedIn } from "../shell/session.ts";
-import { CodeField } from "./code-field.tsx";
 import { Dialog } from "./dialog.tsx";
 import { DialogFoot } from "./dialog-foot.tsx";
 import { PasswordField } from "./password-field.tsx";
 import { Problem } from "./problem.tsx";
+import { SecondStep } from "./second-step.tsx";
+
+interface ProofAsked {
+  readonly password: string;
+  readonly code: string;
+  readonly passkey: string;
+}
 
 /** A button, and behind it a dialog. */
 export function Prove(): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { hasPassword } = useSignedIn().session;
+  /** What was given with the right password, where a second factor is asked for. */
+  const [known, setKnown] = useState<ProofAsked>();
   const prove = useMutation({
-    mutationFn: (asked: { readonly password: string; readonly code: string }) => call(proveSession, asked),
+    mutationFn: (asked: ProofAsked) => call(proveSession, asked),
     onSuccess: () => setOpen(false),
+    onError: (error, asked) => needsCode(error) && setKnown(asked),
   });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     // The dialog may belong to a form, which must not be sent with it.
     event.stopPropagation();
-    const form = new FormData(event.currentTarget);
-    prove.mutate({ password: String(form.get("password")), code: String(form.get("code") ?? "") });
+    prove.mutate({ ...textsOf(event.currentTarget, ["password", "code"]), passkey: "" });
   };
   if (prove.isSuccess) return <span role="status">{words.proof.done}</span>;
   return (
@@ -39,7 +48,13 @@ export function Prove(): ReactNode {
             <form onSubmit={submit}>
               <p className="soft">{words.proof.about}</p>
               <PasswordField autoFocus />
-              {needsCode(prove.error) && <CodeField />}
+              {known !== undefined && (
+                <SecondStep
+                  begin={async () => (await call(beginPasskeyProof, {})).options}
+                  onAnswer={(passkey) => prove.mutate({ ...known, code: "", passkey })}
+                  isBusy={prove.isPending}
+                />
+              )}
               {prove.error !== null && <Problem error={prove.error} what={words.proof.failed} />}
               <DialogFoot onCancel={() => setOpen(false)} disabled={prove.isPending}>
                 {words.proof.go}

@@ -5,9 +5,9 @@ import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
 import { type FinishOidcSignInResponse, finishOidcSignIn } from "../../gen/console/identity_service.js";
 import { call } from "../api/client.ts";
 import { words } from "../copy/en.ts";
-import { CodeField } from "../parts/code-field.tsx";
 import { PasswordField } from "../parts/password-field.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { SecondStep } from "../parts/second-step.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { Brand } from "./brand.tsx";
 import { textsOf } from "./link-gate.tsx";
@@ -16,14 +16,22 @@ import { goToPlace, RETURNED_QUERY } from "./returned.ts";
 interface Shown {
   readonly password: string;
   readonly code: string;
+  readonly passkey: string;
 }
+
+const NOTHING: Shown = { password: "", code: "", passkey: "" };
 
 export function CameBack(): ReactNode {
   const { name } = useParams({ from: "/sign-in/$name" });
   const needed = useRef<FinishOidcSignInResponse>(undefined);
+  /** The password that was right, which goes along with the second factor. */
+  const password = useRef("");
+  const finish = (shown: Shown): Promise<FinishOidcSignInResponse> =>
+    call(finishOidcSignIn, { name, query: RETURNED_QUERY, ...shown });
   const { mutate, error, isPending } = useMutation({
-    mutationFn: (shown: Shown) => call(finishOidcSignIn, { name, query: RETURNED_QUERY, ...shown }),
-    onSuccess: (answer) => {
+    mutationFn: finish,
+    onSuccess: (answer, shown) => {
+      password.current = shown.password;
       if (answer.passwordNeeded || answer.codeNeeded) needed.current = answer;
       else goToPlace();
     },
@@ -33,18 +41,27 @@ export function CameBack(): ReactNode {
     // An answer of the issuer is good once.
     if (isBegun.current) return;
     isBegun.current = true;
-    mutate({ password: "", code: "" });
+    mutate(NOTHING);
   }, [mutate]);
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    mutate(textsOf(event.currentTarget, ["password", "code"]));
+    const typed = textsOf(event.currentTarget, ["password", "code"]);
+    mutate({ ...NOTHING, ...typed, password: typed.password || password.current });
   };
   return (
     <main className="gate">
       <div className="gate-card">
         <Brand />
         <h1>{words.signIn.title}</h1>
-        {needed.current !== undefined && <Needed answer={needed.current} isPending={isPending} onSubmit={submit} />}
+        {needed.current !== undefined && (
+          <Needed
+            answer={needed.current}
+            isPending={isPending}
+            onSubmit={submit}
+            begin={async () => (await finish({ ...NOTHING, password: password.current })).passkeyOptions}
+            onAnswer={(passkey) => mutate({ ...NOTHING, password: password.current, passkey })}
+          />
+        )}
         {error === null && needed.current === undefined && <Waiting />}
         {error !== null && <Problem error={error} what={words.signIn.failed} />}
         {error !== null && needed.current === undefined && (
@@ -61,9 +78,12 @@ interface NeededParts {
   readonly answer: FinishOidcSignInResponse;
   readonly isPending: boolean;
   readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void;
+  readonly begin: () => Promise<string>;
+  readonly onAnswer: (passkey: string) => void;
 }
 
-function Needed({ answer, isPending, onSubmit }: NeededParts): ReactNode {
+/** The password first: the passkeys of a person are told behind it. */
+function Needed({ answer, isPending, onSubmit, begin, onAnswer }: NeededParts): ReactNode {
   return (
     <form onSubmit={onSubmit}>
       {answer.passwordNeeded && (
@@ -72,7 +92,9 @@ function Needed({ answer, isPending, onSubmit }: NeededParts): ReactNode {
           <PasswordField autoFocus />
         </>
       )}
-      {answer.codeNeeded && <CodeField />}
+      {answer.codeNeeded && !answer.passwordNeeded && (
+        <SecondStep begin={begin} onAnswer={onAnswer} isBusy={isPending} />
+      )}
       <button className="button main" type="submit" disabled={isPending}>
         {isPending ? words.signIn.running : words.signIn.go}
       </button>

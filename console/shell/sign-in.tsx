@@ -1,14 +1,14 @@
-/** Sign-in with e-mail address and password. */
+/** Sign-in with e-mail address and password, and a second factor where the person has one. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { getSession, getSignIn, signIn } from "../../gen/console/identity_service.js";
+import { beginPasskeySignIn, getSession, getSignIn, signIn } from "../../gen/console/identity_service.js";
 import { call, needsCode } from "../api/client.ts";
 import { ask, forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
-import { CodeField } from "../parts/code-field.tsx";
 import { Field } from "../parts/field.tsx";
 import { PasswordField } from "../parts/password-field.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { SecondStep } from "../parts/second-step.tsx";
 import { Brand } from "./brand.tsx";
 import { Issuers } from "./issuers.tsx";
 import { textsOf } from "./link-gate.tsx";
@@ -18,19 +18,21 @@ interface SignInAsked {
   readonly password: string;
   /** Empty while it was not asked for. */
   readonly code: string;
+  readonly passkey: string;
 }
 
 export function SignIn(): ReactNode {
   const ways = useQuery(ask(getSignIn, {}));
-  const [isCodeAsked, setCodeAsked] = useState(false);
+  /** Who gave the right password, and is asked for a second factor. */
+  const [known, setKnown] = useState<SignInAsked>();
   const begin = useMutation({
     mutationFn: (asked: SignInAsked) => call(signIn, asked),
     onSuccess: () => forget(getSession),
-    onError: (error) => needsCode(error) && setCodeAsked(true),
+    onError: (error, asked) => needsCode(error) && setKnown(asked),
   });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    begin.mutate(textsOf(event.currentTarget, ["email", "password", "code"]));
+    begin.mutate({ ...textsOf(event.currentTarget, ["email", "password", "code"]), passkey: "" });
   };
   return (
     <main className="gate">
@@ -41,7 +43,14 @@ export function SignIn(): ReactNode {
         <form onSubmit={submit}>
           <Field label={words.signIn.email} name="email" type="email" autoComplete="username" required />
           <PasswordField />
-          {isCodeAsked && <CodeField />}
+          {known !== undefined && (
+            <SecondStep
+              key={known.email}
+              begin={async () => (await call(beginPasskeySignIn, known)).options}
+              onAnswer={(passkey) => begin.mutate({ ...known, code: "", passkey })}
+              isBusy={begin.isPending}
+            />
+          )}
           {begin.error !== null && <Problem error={begin.error} what={words.signIn.failed} />}
           <button className="button main" type="submit" disabled={begin.isPending}>
             {begin.isPending ? words.signIn.running : words.signIn.go}

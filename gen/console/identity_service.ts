@@ -115,12 +115,14 @@ export interface SignInRequest {
   readonly password: string;
   readonly code: string;
   readonly userAgent: string;
+  readonly passkey: string;
 }
 export const SignInRequest: Shape = {
   email: "s",
   password: "s",
   code: "s",
   user_agent: "s",
+  passkey: "s",
 };
 
 export interface SignInResponse {
@@ -139,6 +141,31 @@ export const signIn: Method<SignInRequest, SignInResponse> = {
   streams: false,
   input: SignInRequest,
   output: SignInResponse,
+};
+
+export interface BeginPasskeySignInRequest {
+  readonly email: string;
+  readonly password: string;
+}
+export const BeginPasskeySignInRequest: Shape = {
+  email: "s",
+  password: "s",
+};
+
+export interface BeginPasskeySignInResponse {
+  readonly options: string;
+}
+export const BeginPasskeySignInResponse: Shape = {
+  options: "s",
+};
+
+export const beginPasskeySignIn: Method<BeginPasskeySignInRequest, BeginPasskeySignInResponse> = {
+  name: "BeginPasskeySignIn",
+  verb: "POST",
+  path: "/api/v1/sessions:beginPasskey",
+  streams: false,
+  input: BeginPasskeySignInRequest,
+  output: BeginPasskeySignInResponse,
 };
 
 export interface BeginOidcSignInRequest {
@@ -174,6 +201,7 @@ export interface FinishOidcSignInRequest {
   readonly password: string;
   readonly code: string;
   readonly userAgent: string;
+  readonly passkey: string;
 }
 export const FinishOidcSignInRequest: Shape = {
   name: "s",
@@ -181,6 +209,7 @@ export const FinishOidcSignInRequest: Shape = {
   password: "s",
   code: "s",
   user_agent: "s",
+  passkey: "s",
 };
 
 export interface FinishOidcSignInResponse {
@@ -189,6 +218,7 @@ export interface FinishOidcSignInResponse {
   readonly passwordNeeded: boolean;
   readonly codeNeeded: boolean;
   readonly email: string;
+  readonly passkeyOptions: string;
 }
 export const FinishOidcSignInResponse: Shape = {
   user: ["?", () => User],
@@ -196,6 +226,7 @@ export const FinishOidcSignInResponse: Shape = {
   password_needed: "b",
   code_needed: "b",
   email: "s",
+  passkey_options: "s",
 };
 
 export const finishOidcSignIn: Method<FinishOidcSignInRequest, FinishOidcSignInResponse> = {
@@ -241,6 +272,8 @@ export interface GetSessionResponse {
   readonly recoveryCodesLeft: number;
   readonly proofExpireTime?: Date | undefined;
   readonly hasPassword: boolean;
+  readonly hasAuthenticatorApp: boolean;
+  readonly passkeyOrigin: string;
 }
 export const GetSessionResponse: Shape = {
   user: ["?", () => User],
@@ -252,6 +285,8 @@ export const GetSessionResponse: Shape = {
   recovery_codes_left: "i",
   proof_expire_time: ["?", "t"],
   has_password: "b",
+  has_authenticator_app: "b",
+  passkey_origin: "s",
 };
 
 export interface Membership {
@@ -368,13 +403,38 @@ export const changePassword: Method<ChangePasswordRequest, ChangePasswordRespons
   output: ChangePasswordResponse,
 };
 
+export interface ChangeNameRequest {
+  readonly name: string;
+}
+export const ChangeNameRequest: Shape = {
+  name: "s",
+};
+
+export interface ChangeNameResponse {
+  readonly user?: User | undefined;
+}
+export const ChangeNameResponse: Shape = {
+  user: ["?", () => User],
+};
+
+export const changeName: Method<ChangeNameRequest, ChangeNameResponse> = {
+  name: "ChangeName",
+  verb: "POST",
+  path: "/api/v1/session:changeName",
+  streams: false,
+  input: ChangeNameRequest,
+  output: ChangeNameResponse,
+};
+
 export interface ProveSessionRequest {
   readonly password: string;
   readonly code: string;
+  readonly passkey: string;
 }
 export const ProveSessionRequest: Shape = {
   password: "s",
   code: "s",
+  passkey: "s",
 };
 
 export interface ProveSessionResponse {
@@ -391,6 +451,163 @@ export const proveSession: Method<ProveSessionRequest, ProveSessionResponse> = {
   streams: false,
   input: ProveSessionRequest,
   output: ProveSessionResponse,
+};
+
+export interface BeginPasskeyProofRequest {
+}
+export const BeginPasskeyProofRequest: Shape = {
+};
+
+export interface BeginPasskeyProofResponse {
+  readonly options: string;
+}
+export const BeginPasskeyProofResponse: Shape = {
+  options: "s",
+};
+
+export const beginPasskeyProof: Method<BeginPasskeyProofRequest, BeginPasskeyProofResponse> = {
+  name: "BeginPasskeyProof",
+  verb: "POST",
+  path: "/api/v1/session:beginPasskeyProof",
+  streams: false,
+  input: BeginPasskeyProofRequest,
+  output: BeginPasskeyProofResponse,
+};
+
+export interface BeginPasskeyRequest {
+}
+export const BeginPasskeyRequest: Shape = {
+};
+
+export interface BeginPasskeyResponse {
+  readonly options: string;
+}
+export const BeginPasskeyResponse: Shape = {
+  options: "s",
+};
+
+export const beginPasskey: Method<BeginPasskeyRequest, BeginPasskeyResponse> = {
+  name: "BeginPasskey",
+  verb: "POST",
+  path: "/api/v1/session/passkeys:begin",
+  streams: false,
+  input: BeginPasskeyRequest,
+  output: BeginPasskeyResponse,
+};
+
+export interface CreatePasskeyRequest {
+  readonly name: string;
+  readonly credential: string;
+}
+export const CreatePasskeyRequest: Shape = {
+  name: "s",
+  credential: "s",
+};
+
+export interface CreatePasskeyResponse {
+  readonly passkey?: Passkey | undefined;
+  readonly recoveryCodes: readonly (string)[];
+}
+export const CreatePasskeyResponse: Shape = {
+  passkey: ["?", () => Passkey],
+  recovery_codes: ["[]", "s"],
+};
+
+export interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  readonly createTime?: Date | undefined;
+  readonly useTime?: Date | undefined;
+  readonly host: string;
+}
+export const Passkey: Shape = {
+  id: "s",
+  name: "s",
+  create_time: ["?", "t"],
+  use_time: ["?", "t"],
+  host: "s",
+};
+
+export const createPasskey: Method<CreatePasskeyRequest, CreatePasskeyResponse> = {
+  name: "CreatePasskey",
+  verb: "POST",
+  path: "/api/v1/session/passkeys",
+  streams: false,
+  input: CreatePasskeyRequest,
+  output: CreatePasskeyResponse,
+};
+
+export interface ListPasskeysRequest {
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+export const ListPasskeysRequest: Shape = {
+  page_size: "i",
+  page_token: "s",
+};
+
+export interface ListPasskeysResponse {
+  readonly passkeys: readonly (Passkey)[];
+  readonly nextPageToken: string;
+}
+export const ListPasskeysResponse: Shape = {
+  passkeys: ["[]", () => Passkey],
+  next_page_token: "s",
+};
+
+export const listPasskeys: Method<ListPasskeysRequest, ListPasskeysResponse> = {
+  name: "ListPasskeys",
+  verb: "GET",
+  path: "/api/v1/session/passkeys",
+  streams: false,
+  input: ListPasskeysRequest,
+  output: ListPasskeysResponse,
+};
+
+export interface UpdatePasskeyRequest {
+  readonly id: string;
+  readonly name: string;
+}
+export const UpdatePasskeyRequest: Shape = {
+  id: "s",
+  name: "s",
+};
+
+export interface UpdatePasskeyResponse {
+  readonly passkey?: Passkey | undefined;
+}
+export const UpdatePasskeyResponse: Shape = {
+  passkey: ["?", () => Passkey],
+};
+
+export const updatePasskey: Method<UpdatePasskeyRequest, UpdatePasskeyResponse> = {
+  name: "UpdatePasskey",
+  verb: "PATCH",
+  path: "/api/v1/session/passkeys/{id}",
+  streams: false,
+  input: UpdatePasskeyRequest,
+  output: UpdatePasskeyResponse,
+};
+
+export interface DeletePasskeyRequest {
+  readonly id: string;
+}
+export const DeletePasskeyRequest: Shape = {
+  id: "s",
+};
+
+export interface DeletePasskeyResponse {
+}
+export const DeletePasskeyResponse: Shape = {
+};
+
+export const deletePasskey: Method<DeletePasskeyRequest, DeletePasskeyResponse> = {
+  name: "DeletePasskey",
+  verb: "DELETE",
+  path: "/api/v1/session/passkeys/{id}",
+  streams: false,
+  input: DeletePasskeyRequest,
+  output: DeletePasskeyResponse,
 };
 
 export interface CreateSecondFactorRequest {
@@ -839,6 +1056,7 @@ export interface AcceptInvitationRequest {
   readonly password: string;
   readonly userAgent: string;
   readonly code: string;
+  readonly passkey: string;
 }
 export const AcceptInvitationRequest: Shape = {
   token: "s",
@@ -847,6 +1065,7 @@ export const AcceptInvitationRequest: Shape = {
   password: "s",
   user_agent: "s",
   code: "s",
+  passkey: "s",
 };
 
 export interface AcceptInvitationResponse {

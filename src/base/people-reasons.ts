@@ -27,16 +27,21 @@ export const PEOPLE_REASONS = {
   ERROR_REASON_SIGN_IN_REFUSED: {
     ...UNKNOWN_PERSON,
     say: () =>
-      "The e-mail address, the password or the code is wrong. Try again, or ask your operator for a new password.",
+      "The e-mail address, the password or the second factor is wrong. Try again, or ask your operator to reset them.",
   },
   ERROR_REASON_SECOND_FACTOR_MISSING: {
     ...UNKNOWN_PERSON,
-    say: () => "Enter the six digits of your second factor as well, or one of your recovery codes.",
+    say: () => "Enter the six digits of your authenticator app or a recovery code as well, or use a passkey.",
   },
   ERROR_REASON_SECOND_FACTOR_REQUIRED: {
     ...FORBIDDEN,
     say: () =>
       "This account or gateway requires a second factor, and you have none yet. Set one up in your own settings.",
+  },
+  ERROR_REASON_PASSKEYS_OFF: {
+    http: 409,
+    retry: false,
+    say: () => "Passkeys need an address with a host name and HTTPS. An operator can set it as TOLLGATE_PUBLIC_URL.",
   },
   ERROR_REASON_PROOF_NEEDED: {
     ...FORBIDDEN,

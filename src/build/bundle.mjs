@@ -46,6 +46,7 @@ const APART = [
   "@opentelemetry/exporter-trace-otlp-proto",
   "@photostructure/sqlite",
   "@pydantic/genai-prices",
+  "@simplewebauthn/server",
   "@smithy/eventstream-codec",
   "@smithy/signature-v4",
   "google-auth-library",

@@ -58,7 +58,7 @@ export function addUserCommands(program: Command): void {
       .command("reset")
       .description("end the sessions of a person and print a link to set a new password")
       .argument("<person>", WHO)
-      .option("--second-factor", "also remove the second factor, for example if the phone is lost"),
+      .option("--second-factor", "also remove all second factors, for example if the phone is lost"),
   ).action(reset);
   withConnection(
     users

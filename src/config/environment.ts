@@ -148,7 +148,7 @@ export const SCHEMA = z.object({
   TOLLGATE_PUBLIC_URL: publicUrl
     .optional()
     .describe(
-      "The public address of the gateway, such as `https://llm.example.com`; links that the gateway prints or mails begin with it. Default: the address of the HTTP listener",
+      "The public address of the gateway, such as `https://llm.example.com`; links that the gateway prints or mails begin with it, and passkeys belong to its host name ([people.md](people.md#the-second-factor)). Default: the address of the HTTP listener",
     ),
   TOLLGATE_SMTP_URL: z
     .string()

@@ -18,7 +18,8 @@ import { OidcSignIn } from "./oidc/sign-in.js";
 import { digestOf, makeId, type RandomBytes } from "./tokens.js";
 import { emailOf, nameOf } from "./user-fields.js";
 import { PROOF_MS, type SecondFactorFor, type UserCaller, userCaller } from "./user-caller.js";
-import { type Seal, SecondFactors } from "./second-factors.js";
+import type { RelyingParty } from "./passkeys/relying-party.js";
+import { type Seal, SecondFactors, type ShownFactor, SIGN_IN } from "./second-factors.js";
 
 export interface IdentityOptions {
   readonly store: PeopleStore;
@@ -33,6 +34,8 @@ export interface IdentityOptions {
   readonly seal: Seal;
   /** Of sign-ins that browsers carry. */
   readonly signInSeal: Seal;
+  /** As whom the gateway asks authenticators for passkeys; undefined where it asks none. */
+  readonly relyingParty: () => RelyingParty | undefined;
   /** The OpenID Connect issuers of the settings in force. */
   readonly issuers: () => readonly IssuerSettings[];
   /** Hears why an issuer failed, for the operator. */
@@ -44,11 +47,9 @@ export interface IdentityOptions {
 }
 
 /** What somebody signs in with. */
-export interface Credentials {
+export interface Credentials extends ShownFactor {
   readonly email: string;
   readonly password: string;
-  /** Of the second factor; empty where nobody asked for one yet. */
-  readonly code: string;
 }
 
 const LINK_MS = 3_600_000;
@@ -133,14 +134,29 @@ export class Identity {
   async signIn(shown: Credentials, device: Device, act: Act): Promise<SignedIn> {
     const { user, counted } = await this.#passwordHolder(shown.email, shown.password, device.address);
     if (user === undefined) throw this.#failed(counted);
-    const factor = await this.secondFactors.check(user, shown.code);
+    const factor = await this.secondFactors.check(user, shown, SIGN_IN, by(act, user));
     const { session, token } = this.#newSession(user, device);
-    const event = { ...sessionEvent(by(act, user), session.id), after: JSON.stringify({ second_factor: factor }) };
+    const event = { ...sessionEvent(by(act, user), session.id), after: JSON.stringify(factor) };
     if (!(await this.#options.store.startSession(session, user, event)))
       throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
     markWritten(act);
     this.#guesses.succeeded(counted);
     return { user: { ...user, signInTimeMs: session.createTimeMs }, session, token: token.text };
+  }
+
+  /**
+   * How the browser is asked for a passkey, as JSON; empty where the person has none here. Rejects with SIGN_IN_REFUSED
+   * or RATE_LIMITED as `signIn` does.
+   */
+  async beginPasskeySignIn(email: string, password: string, address: string): Promise<string> {
+    const { user, counted } = await this.#passwordHolder(email, password, address);
+    if (user === undefined) throw this.#failed(counted);
+    return this.secondFactors.passkeys.useOptions(user, SIGN_IN);
+  }
+
+  /** As `beginPasskeySignIn` returns. */
+  beginPasskeyProof({ user, session }: OpenSession): Promise<string> {
+    return this.secondFactors.passkeys.useOptions(user, { does: "prove", sessionId: session.id });
   }
 
   /** Who has the address and the password, after the same work whoever it is. Rejects with RATE_LIMITED. */
@@ -170,11 +186,12 @@ export class Identity {
    * Until when the session may do what asks for a proof. Rejects with SIGN_IN_REFUSED, SECOND_FACTOR_MISSING or
    * RATE_LIMITED.
    */
-  async prove({ user, session }: OpenSession, password: string, code: string, act: Act): Promise<number> {
+  async prove({ user, session }: OpenSession, password: string, shown: ShownFactor, act: Act): Promise<number> {
     await this.#checkPassword(user, password);
-    await this.secondFactors.check(user, code);
+    const factor = await this.secondFactors.check(user, shown, { does: "prove", sessionId: session.id }, act);
     const nowMs = this.#nowMs();
-    if (!(await this.#options.store.proveSession(session.id, nowMs, sessionEvent(act, session.id))))
+    const event = { ...sessionEvent(act, session.id), after: JSON.stringify(factor) };
+    if (!(await this.#options.store.proveSession(session.id, nowMs, event)))
       throw new GatewayError("ERROR_REASON_SESSION_ENDED");
     markWritten(act);
     return nowMs + PROOF_MS;
@@ -230,6 +247,17 @@ export class Identity {
     await this.#options.keys.publishUser(user.id);
   }
 
+  /** Without a name the person is called by the e-mail address. Rejects with PARAMETER_INVALID or SESSION_ENDED. */
+  async changeName({ user }: OpenSession, wanted: string, act: Act): Promise<UserRow> {
+    const name = nameOf(wanted, user.email);
+    // What the name is and was stays out of the record, which is for good.
+    const event = userEvent(act, user.id, { after: JSON.stringify({ name: "changed" }) });
+    if (!(await this.#options.store.nameUser(user.id, name, event)))
+      throw new GatewayError("ERROR_REASON_SESSION_ENDED");
+    markWritten(act);
+    return { ...user, name };
+  }
+
   /** Rejects with LINK_INVALID, PARAMETER_INVALID or RATE_LIMITED. */
   async setPassword(token: string, wanted: string, address: string, act: Act): Promise<void> {
     const { store } = this.#options;
@@ -264,12 +292,12 @@ export class Identity {
     this.#passwords.require(params.password, email);
     const { user: known, isKnown, counted } = await this.#passwordHolder(email, params.password, device.address);
     if (isKnown && known === undefined) throw this.#failed(counted);
-    if (known !== undefined) await this.secondFactors.check(known, params.code);
+    const factor = known && (await this.secondFactors.check(known, params, SIGN_IN, by(act, known)));
     const user = known ?? (await this.#newUser(email, name, params.password));
     const { session, token: secret } = this.#newSession(user, device);
     const accountId = link.accountId ?? "";
     const resource = accountId === "" ? `users/${user.id}` : `accounts/${accountId}/members/${user.id}`;
-    const after = JSON.stringify({ role: link.role, installation_role: link.installationRole });
+    const after = JSON.stringify({ role: link.role, installation_role: link.installationRole, ...factor });
     const event = eventOf(by(act, user), { resource, accountId, after });
     const isNew = known === undefined;
     if (!(await store.acceptInvitation({ link, user, session, isNew }, event)))

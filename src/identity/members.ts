@@ -205,15 +205,15 @@ export class Members {
   }
 
   /**
-   * A link by which a person sets a new password; the sessions end now, issuers know the person no more, and the second
-   * factor goes where it is asked for.
+   * A link by which a person sets a new password; the sessions end now, issuers know the person no more, and all second
+   * factors go where that is asked for.
    * Rejects with RESOURCE_UNKNOWN.
    */
-  async reset(id: string, secondFactor: boolean, caller: Caller, act: Act): Promise<string> {
+  async reset(id: string, secondFactors: boolean, caller: Caller, act: Act): Promise<string> {
     const user = await this.#user(id);
     const { link, token } = this.#newLink("password", RESET_S, { userId: user.id }, caller);
     const dropped = userEvent(act, id, { after: JSON.stringify({ second_factor: "removed" }) });
-    if (secondFactor) await this.options.store.dropSecondFactor(id, dropped);
+    if (secondFactors) await this.options.store.dropSecondFactors(id, dropped);
     // First what lets the person in, so that no session begins behind the end of them all.
     await this.options.store.forgetOidcIdentities(id);
     await this.options.store.endSessions(id, userEvent(act, id));

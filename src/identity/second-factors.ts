@@ -1,12 +1,13 @@
-/** Second factors: how a person gets one, what counts as a code of it, and what helps where it is lost. */
+/** Second factors: authenticator apps and passkeys, what counts as one of them, and what helps where they are lost. */
 import { unknown } from "../api/check.js";
 import { type Act, type AuditEvent, markWritten } from "../audit/act.js";
 import { GatewayError } from "../base/errors.js";
 import type { UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
 import type { Guesses } from "./guesses.js";
-import { type TellsOfUsers, userEvent } from "./members.js";
-import { digestOf, type RandomBytes } from "./tokens.js";
+import { userEvent } from "./members.js";
+import { PasskeyRefused, Passkeys, type PasskeysOptions, type UsePurpose } from "./passkeys/passkeys.js";
+import { newRecoveryCodes, recoveryDigest } from "./recovery-codes.js";
 import { base32, otpauthUri, stepOf } from "./totp.js";
 
 /** Encrypts what must be read again; each text for its owner. */
@@ -18,31 +19,49 @@ export interface Seal {
   sealAnew(ownerId: string, bytes: Uint8Array): Uint8Array | undefined;
 }
 
-export interface SecondFactorsOptions {
+export interface SecondFactorsOptions extends PasskeysOptions {
   readonly store: PeopleStore;
-  readonly nowMs: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly keys: TellsOfUsers;
   readonly seal: Seal;
 }
 
-/** How somebody showed a second factor; none where the person has none. */
-export type Shown = "none" | "code" | "recovery code";
+/** What a person shows as a second factor. Both empty: nothing yet. */
+export interface ShownFactor {
+  /** Six digits of the authenticator app, or a recovery code. */
+  readonly code: string;
+  /** The answer of a passkey, as the JSON that the browser makes of it. */
+  readonly passkey: string;
+}
+
+/** How somebody showed a second factor, as a record tells it; none where the person has none. */
+export interface FactorRecord {
+  readonly second_factor: "none" | "code" | "recovery code" | "passkey";
+  /** The id of the passkey. */
+  readonly passkey?: string;
+}
+
+/** What the session of a person says of its second factors. */
+export interface FactorState {
+  readonly hasApp: boolean;
+  readonly recoveryCodesLeft: number;
+}
+
+export const SIGN_IN: UsePurpose = { does: "sign in", sessionId: "" };
 
 const ISSUER = "Tollgate";
 /** As long as the hash, as RFC 4226 asks. */
 const SECRET_BYTES = 20;
-const RECOVERY_CODES = 10;
-/** 80 bits: nobody guesses them, whatever the rate. */
-const RECOVERY_BYTES = 10;
 const TEXT_MAX = 64;
 const SEALED_ANEW_AT_ONCE = 500;
 
 export class SecondFactors {
+  readonly passkeys: Passkeys;
+
   constructor(
     private readonly options: SecondFactorsOptions,
     private readonly guesses: Guesses,
-  ) {}
+  ) {
+    this.passkeys = new Passkeys(options);
+  }
 
   /** Rejects with ALREADY_EXISTS. */
   async enrol(user: UserRow, act: Act): Promise<{ readonly secret: string; readonly uri: string }> {
@@ -56,7 +75,10 @@ export class SecondFactors {
     return { secret, uri: otpauthUri(ISSUER, user.email, secret) };
   }
 
-  /** The recovery codes. Rejects with RESOURCE_UNKNOWN, SIGN_IN_REFUSED or RATE_LIMITED. */
+  /**
+   * The recovery codes; none where the person had a second factor before. Rejects with RESOURCE_UNKNOWN,
+   * SIGN_IN_REFUSED or RATE_LIMITED.
+   */
   async confirm(user: UserRow, sessionId: string, code: string, act: Act): Promise<readonly string[]> {
     const { store, keys } = this.options;
     await this.guesses.takeName(nameOf(user));
@@ -65,51 +87,70 @@ export class SecondFactors {
     const nowMs = this.#nowMs();
     const step = stepOf(this.#secret(user, factor.sealed), code.slice(0, TEXT_MAX), nowMs);
     if (step === undefined) throw this.#failed(user);
-    const codes = this.#newCodes();
+    const codes = newRecoveryCodes(this.options.randomBytes);
     const confirmed = { userId: user.id, step, sessionId, nowMs };
-    if (!(await store.confirmSecondFactor(confirmed, digestsOf(codes), factorEvent(act, user.id, "confirmed"))))
-      throw this.#failed(user);
+    const event = factorEvent(act, user.id, "confirmed");
+    const added = await store.confirmSecondFactor(confirmed, codes.map(recoveryDigest), event);
+    if (added === undefined) throw this.#failed(user);
     markWritten(act);
     await keys.publishUser(user.id);
-    return codes;
+    return added === "first" ? codes : [];
   }
 
-  /** Takes a code, which is good once. Rejects with SECOND_FACTOR_MISSING, SIGN_IN_REFUSED or RATE_LIMITED. */
-  async check(user: UserRow, code: string): Promise<Shown> {
-    if (!user.secondFactor) return "none";
-    if (code === "") throw new GatewayError("ERROR_REASON_SECOND_FACTOR_MISSING");
+  /**
+   * Takes a code or the answer of a passkey, each of which is good once. Rejects with SECOND_FACTOR_MISSING,
+   * SIGN_IN_REFUSED or RATE_LIMITED.
+   */
+  async check(user: UserRow, { code, passkey }: ShownFactor, purpose: UsePurpose, act: Act): Promise<FactorRecord> {
+    if (!user.secondFactor) return { second_factor: "none" };
+    if (code === "" && passkey === "") throw new GatewayError("ERROR_REASON_SECOND_FACTOR_MISSING");
     await this.guesses.takeName(nameOf(user));
-    const shown = await this.#taken(user, code.slice(0, TEXT_MAX));
-    if (shown === undefined) throw this.#failed(user);
+    const shown = await (passkey === ""
+      ? this.#takeCode(user, code.slice(0, TEXT_MAX))
+      : this.#takePasskey(user, passkey, purpose, act));
     this.guesses.succeeded(nameOf(user));
     return shown;
   }
 
-  async #taken(user: UserRow, code: string): Promise<Shown | undefined> {
+  async #takeCode(user: UserRow, code: string): Promise<FactorRecord> {
     const { store } = this.options;
     const factor = await store.secondFactor(user.id);
-    // It was taken away since the password was compared.
-    if (factor === undefined || factor.confirmTimeMs === null) return undefined;
-    const step = stepOf(this.#secret(user, factor.sealed), code, this.#nowMs());
-    if (step !== undefined) return (await store.useStep(user.id, step)) ? "code" : undefined;
-    return (await store.useRecoveryCode(user.id, digestOf(plain(code)))) ? "recovery code" : undefined;
+    const hasApp = factor !== undefined && factor.confirmTimeMs !== null;
+    const step = hasApp ? stepOf(this.#secret(user, factor.sealed), code, this.#nowMs()) : undefined;
+    if (step !== undefined && (await store.useStep(user.id, step))) return { second_factor: "code" };
+    // There are none where every second factor was taken away since the password was compared.
+    if (step === undefined && (await store.useRecoveryCode(user.id, recoveryDigest(code))))
+      return { second_factor: "recovery code" };
+    throw this.#failed(user);
   }
 
-  codesLeft(user: UserRow): Promise<number> {
-    return user.secondFactor ? this.options.store.recoveryCodesLeft(user.id) : Promise.resolve(0);
+  async #takePasskey(user: UserRow, answer: string, purpose: UsePurpose, act: Act): Promise<FactorRecord> {
+    try {
+      return { second_factor: "passkey", passkey: await this.passkeys.use(user, answer, purpose, act) };
+    } catch (error) {
+      throw error instanceof PasskeyRefused ? this.#failed(user, error) : error;
+    }
+  }
+
+  async state(user: UserRow): Promise<FactorState> {
+    if (!user.secondFactor) return { hasApp: false, recoveryCodesLeft: 0 };
+    const { store } = this.options;
+    const factor = await store.secondFactor(user.id);
+    const hasApp = factor !== undefined && factor.confirmTimeMs !== null;
+    return { hasApp, recoveryCodesLeft: await store.recoveryCodesLeft(user.id) };
   }
 
   /** Rejects with RESOURCE_UNKNOWN. */
   async newRecoveryCodes(user: UserRow, act: Act): Promise<readonly string[]> {
-    const codes = this.#newCodes();
+    const codes = newRecoveryCodes(this.options.randomBytes);
     const event = factorEvent(act, user.id, "recovery codes replaced");
-    if (!(await this.options.store.replaceRecoveryCodes(user.id, digestsOf(codes), event)))
+    if (!(await this.options.store.replaceRecoveryCodes(user.id, codes.map(recoveryDigest), event)))
       throw unknown("second factor", user.email);
     markWritten(act);
     return codes;
   }
 
-  /** Rejects with RESOURCE_UNKNOWN. */
+  /** Takes away the authenticator app. Rejects with RESOURCE_UNKNOWN. */
   async drop(user: UserRow, act: Act): Promise<void> {
     if (!(await this.options.store.dropSecondFactor(user.id, factorEvent(act, user.id, "removed"))))
       throw unknown("second factor", user.email);
@@ -133,23 +174,15 @@ export class SecondFactors {
     }
   }
 
-  #failed(user: UserRow): GatewayError {
+  #failed(user: UserRow, cause?: unknown): GatewayError {
     this.guesses.failed(nameOf(user));
-    return new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
+    return new GatewayError("ERROR_REASON_SIGN_IN_REFUSED", {}, { cause });
   }
 
   #secret(user: UserRow, sealed: Uint8Array): Uint8Array {
     const text = this.options.seal.open(ownerOf(user), sealed);
     if (text !== undefined) return Buffer.from(text, "base64");
     throw new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: new Error("no root secret opens a second factor") });
-  }
-
-  #newCodes(): readonly string[] {
-    return Array.from({ length: RECOVERY_CODES }, () =>
-      base32(this.options.randomBytes(RECOVERY_BYTES))
-        .toLowerCase()
-        .replace(/(.{4})(?=.)/g, "$1-"),
-    );
   }
 
   #nowMs(): number {
@@ -159,15 +192,6 @@ export class SecondFactors {
 
 function factorEvent(act: Act, userId: string, change: string): AuditEvent {
   return userEvent(act, userId, { after: JSON.stringify({ second_factor: change }) });
-}
-
-function digestsOf(codes: readonly string[]): readonly Uint8Array[] {
-  return codes.map((code) => digestOf(plain(code)));
-}
-
-/** However it was typed. */
-function plain(code: string): string {
-  return code.toLowerCase().replaceAll(/[\s-]/g, "");
 }
 
 function ownerOf({ id }: Pick<UserRow, "id">): string {

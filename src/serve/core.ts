@@ -142,7 +142,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
-  const people = createPeople({ store, coordination, keys, ledger, settings }, derived, options);
+  const people = createPeople({ store, coordination, keys, ledger, settings, node }, derived, options);
   const limits = new Limits({ coordination });
   const reading = startReading(environment);
   metrics.node.attach(nodeReadings({ ledger, store, routing, ...reading, settings, clock, outage }));

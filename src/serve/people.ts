@@ -1,8 +1,10 @@
 /** People, and the money that they bring, as this process has them. */
 import { randomBytes } from "node:crypto";
 import { SecretSeal } from "../alerts/seal.js";
+import type { Environment } from "../config/environment.js";
 import type { Coordination } from "../coordination/coordination.js";
 import { Identity } from "../identity/identity.js";
+import { type RelyingParty, relyingPartyAt } from "../identity/passkeys/relying-party.js";
 import type { Keys } from "../keys/keys.js";
 import type { Ledger } from "../ledger/ledger.js";
 import { CardPayments } from "../payments/card-payments.js";
@@ -11,6 +13,7 @@ import type { Store } from "../store/store.js";
 import type { Clocked } from "./core.js";
 import type { Derived } from "./root-secrets.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
+import type { ThisNode } from "./this-node.js";
 
 interface Parts {
   readonly store: Store;
@@ -18,11 +21,12 @@ interface Parts {
   readonly keys: Keys;
   readonly ledger: Ledger;
   readonly settings: Pick<SettingsKeeper, "payments" | "identity">;
+  readonly node: Pick<ThisNode, "httpAddress">;
 }
 
 /** What a node that died had taken in and not booked is booked from now on. */
 export function createPeople(
-  { store, coordination, keys, ledger, settings }: Parts,
+  { store, coordination, keys, ledger, settings, node }: Parts,
   { seals, signInKeys }: Derived,
   { environment, log, metrics, clock }: Clocked,
 ): { readonly identity: Identity; readonly topUpCodes: TopUpCodes; readonly cardPayments: CardPayments } {
@@ -36,6 +40,7 @@ export function createPeople(
     keys,
     seal,
     signInSeal: new SecretSeal(signInKeys),
+    relyingParty: () => relyingParty(environment, node.httpAddress),
     issuers: () => settings.identity.issuers,
     onIssuerFailed: ({ name }, err) => log.warn({ err, issuer: name }, "an issuer does not respond correctly"),
     accountExists,
@@ -54,4 +59,11 @@ export function createPeople(
   });
   cardPayments.start();
   return { identity, topUpCodes, cardPayments };
+}
+
+/** At the public address; a gateway without one is used on its own machine, where `localhost` stands for it. */
+function relyingParty({ publicUrl, tls }: Environment, httpAddress: string | undefined): RelyingParty | undefined {
+  if (publicUrl !== undefined) return relyingPartyAt(publicUrl);
+  const port = httpAddress?.slice(httpAddress.lastIndexOf(":"));
+  return relyingPartyAt(port && `${tls === undefined ? "http" : "https"}://localhost${port}`);
 }

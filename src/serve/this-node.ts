@@ -49,6 +49,11 @@ export class ThisNode implements NodeBoard {
     this.#addresses = addresses;
   }
 
+  /** Undefined before it listens, and where it serves no HTTP. */
+  get httpAddress(): string | undefined {
+    return this.#addresses?.http;
+  }
+
   /** Undefined where there is no settings file. */
   get settings(): SettingsInForce | undefined {
     return this.#settings;
@@ -88,7 +93,7 @@ export class ThisNode implements NodeBoard {
       settingsVersion: this.#settings?.version ?? "",
       settingsAcceptTime: this.#settings && new Date(this.#settings.acceptTimeMs),
       fileVersion: this.#fileVersion,
-      httpAddress: this.#addresses?.http ?? "",
+      httpAddress: this.httpAddress ?? "",
       grpcAddress: this.#addresses?.grpc ?? "",
       modelCount: BigInt(routing.table.models.size),
       clockSkewMs: BigInt(Math.round(clock.skewMs)),

@@ -54,6 +54,8 @@ const TABLES: readonly CopiedTable[] = [
   { table: "known_address", key: ["user_id", "address"] },
   { table: "second_factor", key: ["user_id"] },
   { table: "recovery_code", key: ["user_id", "digest"] },
+  { table: "passkey", key: ["id"] },
+  { table: "passkey_challenge", key: ["digest"] },
   { table: "oidc_identity", key: ["issuer", "subject"] },
   { table: "oidc_used", key: ["digest"] },
   { table: "account_security", key: ["account_id"] },

@@ -1,7 +1,7 @@
 /** What is asked of the tables of people about second factors and proofs, each in one transaction. */
 import type { AuditEvent } from "../audit/act.js";
-import type { SecondFactorRow } from "./people-rows.js";
-import { holdUser } from "./people-writes.js";
+import type { SecondFactorRow, UserRow } from "./people-rows.js";
+import { findUser, holdUser } from "./people-writes.js";
 import { audit, row, rows, type Script } from "./script.js";
 
 interface FactorColumns {
@@ -54,18 +54,17 @@ export const FACTOR_SCRIPTS = {
     return true;
   },
 
-  /** Ends every other session than this one. False where there is none to confirm, or the code was used before. */
+  /** Undefined where there is none to confirm, or the code was used before. */
   *confirmSecondFactor(
     { userId, step, sessionId, nowMs }: ConfirmedFactor,
     codes: readonly Uint8Array[],
     event: AuditEvent,
-  ): Script<boolean> {
-    yield* holdUser(userId);
-    if ((yield* row(CONFIRM, nowMs, step, userId, step)) === undefined) return false;
-    yield* writeCodes(userId, codes);
-    yield* rows("DELETE FROM session WHERE user_id = ? AND id <> ?", userId, sessionId);
+  ): Script<"first" | "added" | undefined> {
+    const user = yield* holdUser(userId);
+    if (user === undefined || (yield* row(CONFIRM, nowMs, step, userId, step)) === undefined) return undefined;
+    const isFirst = yield* firstFactor(user, sessionId, codes);
     yield* audit(event);
-    return true;
+    return isFirst ? "first" : "added";
   },
 
   /** In the order of their people's ids; confirmed or not. */
@@ -97,21 +96,28 @@ export const FACTOR_SCRIPTS = {
 
   /** False where the person has no second factor. */
   *replaceRecoveryCodes(userId: string, codes: readonly Uint8Array[], event: AuditEvent): Script<boolean> {
-    yield* holdUser(userId);
-    const found = yield* row<FactorColumns>(`${FACTOR} AND confirm_time_ms IS NOT NULL`, userId);
-    if (found === undefined) return false;
+    const user = yield* holdUser(userId);
+    if (user?.secondFactor !== true) return false;
     yield* writeCodes(userId, codes);
     yield* audit(event);
     return true;
   },
 
-  /** False where the person has none. */
+  /** The authenticator app alone: passkeys stay, and with them the recovery codes. False where the person has none. */
   *dropSecondFactor(userId: string, event: AuditEvent): Script<boolean> {
     yield* holdUser(userId);
     if ((yield* row(DROP, userId)) === undefined) return false;
-    yield* rows(DROP_CODES, userId);
+    yield* dropCodesWithLast(userId);
     yield* audit(event);
     return true;
+  },
+
+  /** The authenticator app, every passkey and the recovery codes. */
+  *dropSecondFactors(userId: string, event: AuditEvent): Script<void> {
+    const user = yield* holdUser(userId);
+    for (const table of ["second_factor", "passkey", "recovery_code"])
+      yield* rows(`DELETE FROM ${table} WHERE user_id = ?`, userId);
+    if (user?.secondFactor === true) yield* audit(event);
   },
 
   *proveSession(id: string, nowMs: number, event: AuditEvent): Script<boolean> {
@@ -140,6 +146,26 @@ export interface ConfirmedFactor {
   readonly step: number;
   readonly sessionId: string;
   readonly nowMs: number;
+}
+
+/**
+ * Where a person had no second factor before: writes the recovery codes, and ends every session but this one, since the
+ * others began without it. False where the person had one.
+ */
+export function* firstFactor(
+  { id, secondFactor: hadOne }: UserRow,
+  sessionId: string,
+  codes: readonly Uint8Array[],
+): Script<boolean> {
+  if (hadOne) return false;
+  yield* writeCodes(id, codes);
+  yield* rows("DELETE FROM session WHERE user_id = ? AND id <> ?", id, sessionId);
+  return true;
+}
+
+/** Recovery codes stand in for a second factor, and go with the last one. */
+export function* dropCodesWithLast(userId: string): Script<void> {
+  if ((yield* findUser(userId))?.secondFactor !== true) yield* rows(DROP_CODES, userId);
 }
 
 function* writeCodes(userId: string, codes: readonly Uint8Array[]): Script<void> {

@@ -3,6 +3,7 @@ import type { AuditEvent } from "../audit/act.js";
 import { isStillGiven, roleIn } from "./link-givers.js";
 import { changeableValues, KEY, type KeyColumns, REPLACE_KEY, toKey } from "./key-rows.js";
 import {
+  FACTORS,
   type InvitationRow,
   type MemberRow,
   type MemberRole,
@@ -31,8 +32,7 @@ import { audit, lock, row, rows, type Script } from "./script.js";
 
 const OWNERS = "SELECT user_id FROM membership WHERE account_id = ? AND role = 'owner' AND user_id <> ? LIMIT 1";
 const MEMBERS = `SELECT gateway_user.*, membership.role AS role, membership.create_time_ms AS member_time_ms,
-    (SELECT COUNT(*) FROM second_factor
-      WHERE second_factor.user_id = gateway_user.id AND confirm_time_ms IS NOT NULL) AS factors
+    ${FACTORS}
   FROM membership JOIN gateway_user ON gateway_user.id = membership.user_id
   WHERE membership.account_id = ?`;
 const MEMBERS_PAGE = `${MEMBERS} AND membership.user_id > ? ORDER BY membership.user_id LIMIT ?`;
@@ -49,9 +49,15 @@ const LIVE_LINK = "SELECT * FROM link WHERE digest = ? AND kind = ? AND expire_t
 const SESSIONS = `SELECT * FROM session WHERE user_id = ? ORDER BY id LIMIT ${SESSIONS_MAX}`;
 const END_SESSIONS = "DELETE FROM session WHERE user_id = ?";
 /** What goes with a person. */
-const OF_USER = ["membership", "link", "known_address", "second_factor", "recovery_code", "oidc_identity"].map(
-  (table) => `DELETE FROM ${table} WHERE user_id = ?`,
-);
+const OF_USER = [
+  "membership",
+  "link",
+  "known_address",
+  "second_factor",
+  "recovery_code",
+  "passkey",
+  "oidc_identity",
+].map((table) => `DELETE FROM ${table} WHERE user_id = ?`);
 const HIDDEN_KEY = "playground_key WHERE user_id = ?";
 const ACCOUNTS_OF_KEYS = `SELECT account_id FROM ${HIDDEN_KEY} ORDER BY account_id LIMIT 10000`;
 const TAKE_HIDDEN_KEY = `DELETE FROM ${HIDDEN_KEY} AND account_id = ? RETURNING key_id`;
@@ -211,6 +217,14 @@ export const MEMBER_SCRIPTS = {
   *endSessions(userId: string, event: AuditEvent): Script<void> {
     yield* rows(END_SESSIONS, userId);
     yield* audit(event);
+  },
+
+  /** False where the person is not there any more. */
+  *nameUser(id: string, name: string, event: AuditEvent): Script<boolean> {
+    if ((yield* row("UPDATE gateway_user SET name = ? WHERE id = ? RETURNING id", name, id)) === undefined)
+      return false;
+    yield* audit(event);
+    return true;
   },
 
   /** By their ids, from behind one of them. */

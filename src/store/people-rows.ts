@@ -17,7 +17,7 @@ export interface UserRow {
   readonly installationRole: InstallationRole | null;
   readonly createTimeMs: number;
   readonly signInTimeMs: number | null;
-  /** True where signing in needs a code of the confirmed second factor. */
+  /** True where signing in needs a second factor: a confirmed authenticator app, or a passkey. */
   readonly secondFactor: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface SignInFacts {
   readonly isKnownAddress: boolean;
 }
 
-/** A second factor; without a time of confirmation nobody is asked for it yet. */
+/** An authenticator app as a second factor; without a time of confirmation its person is not asked for it yet. */
 export interface SecondFactorRow {
   readonly userId: string;
   readonly sealed: Uint8Array;
@@ -115,9 +115,11 @@ export interface UserColumns {
   readonly factors: bigint;
 }
 
-/** Users with whether each has a confirmed second factor. */
-export const USERS = `SELECT gateway_user.*, (SELECT COUNT(*) FROM second_factor
-  WHERE second_factor.user_id = gateway_user.id AND confirm_time_ms IS NOT NULL) AS factors FROM gateway_user`;
+/** How many second factors a user has. */
+export const FACTORS = `(SELECT COUNT(*) FROM second_factor
+    WHERE second_factor.user_id = gateway_user.id AND confirm_time_ms IS NOT NULL)
+  + (SELECT COUNT(*) FROM passkey WHERE passkey.user_id = gateway_user.id) AS factors`;
+export const USERS = `SELECT gateway_user.*, ${FACTORS} FROM gateway_user`;
 
 export interface SessionColumns {
   readonly id: string;

@@ -18,6 +18,7 @@ import { CARD_SCRIPTS } from "./card-scripts.js";
 import { FACTOR_SCRIPTS } from "./factor-scripts.js";
 import { JOINED_MAX, MEMBER_SCRIPTS } from "./member-scripts.js";
 import { OIDC_SCRIPTS } from "./oidc-scripts.js";
+import { PASSKEY_SCRIPTS } from "./passkey-scripts.js";
 import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
 import { SETTINGS_SCRIPTS } from "./settings-scripts.js";
 import {
@@ -60,6 +61,7 @@ export type LinkUse = "used" | "invalid" | "email_taken";
 export const PEOPLE_SCRIPTS = {
   ...MEMBER_SCRIPTS,
   ...FACTOR_SCRIPTS,
+  ...PASSKEY_SCRIPTS,
   ...OIDC_SCRIPTS,
   ...PAYMENT_SCRIPTS,
   ...CARD_SCRIPTS,

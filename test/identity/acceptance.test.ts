@@ -1,7 +1,7 @@
 /** Whoever holds an invitation learns by it nothing of who else is known. */
 import { expect, test } from "vitest";
 import { onEachStore, openStore } from "../support/stores.js";
-import { act, HOME, openPeople, OPERATOR, PASSWORD, reasonOf } from "./people-world.js";
+import { act, HOME, NO_FACTOR, openPeople, OPERATOR, PASSWORD, reasonOf } from "./people-world.js";
 
 onEachStore((driver) => {
   test("a malformed password or name is refused alike for an address that is known and one that is not", async () => {
@@ -12,7 +12,7 @@ onEachStore((driver) => {
     const accepting = (name: string, called: string, password: string): Promise<string> =>
       reasonOf(() => {
         const email = `${name}@example.com`;
-        return identity.acceptInvitation(token, { email, name: called, password, code: "" }, HOME, act());
+        return identity.acceptInvitation(token, { email, name: called, password, ...NO_FACTOR }, HOME, act());
       });
     for (const name of ["known", "unknown"]) {
       expect(await accepting(name, name, "x")).toBe("PARAMETER_INVALID");

@@ -4,7 +4,7 @@ import { type Hashing, Passwords } from "../../src/identity/passwords.js";
 import { quickHashing } from "../support/quick-hashing.js";
 import { openStore, SQLITE } from "../support/stores.js";
 import { bySweep } from "../support/sweep.js";
-import { act, openPeople, PASSWORD, type PeopleWorld, reasonOf } from "./people-world.js";
+import { act, NO_FACTOR, openPeople, PASSWORD, type PeopleWorld, reasonOf } from "./people-world.js";
 
 /** Within some three hours, however many they are. */
 const GUESSING_MS = 10_000_000;
@@ -96,7 +96,7 @@ test("whoever is signed in may change the password while strangers guess", async
   for (let count = 0; count < 30; count++)
     await reasonOf(() => world.signIn("ada@example.com", "x", "", stranger(count)));
   const { open: session } = await world.caller(ada);
-  await world.identity.prove(session, PASSWORD, "", act());
+  await world.identity.prove(session, PASSWORD, NO_FACTOR, act());
 });
 
 test("a password is kept as OWASP asks: argon2id with 19 MiB and two passes", async () => {

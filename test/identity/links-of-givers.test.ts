@@ -13,6 +13,7 @@ import {
   act,
   HOME,
   keyRow,
+  NO_FACTOR,
   openPeople,
   OPERATOR,
   PASSWORD,
@@ -34,7 +35,7 @@ interface Link {
 let count = 0;
 
 function accept({ identity }: PeopleWorld, token: string): Promise<unknown> {
-  const wish = { email: `new-${++count}@example.com`, name: "", password: PASSWORD, code: "" };
+  const wish = { email: `new-${++count}@example.com`, name: "", password: PASSWORD, ...NO_FACTOR };
   return identity.acceptInvitation(token, wish, HOME, act());
 }
 

@@ -16,6 +16,8 @@ import { refusalOf, settingsOf } from "../keys/key-world.js";
 
 export const START_MS = Date.UTC(2026, 10, 21);
 export const PASSWORD = "a long enough password";
+/** Of who has no second factor, or shows none yet. */
+export const NO_FACTOR = { code: "", passkey: "" };
 export const HOME = { address: "192.0.2.1", userAgent: "a browser" };
 
 export interface PeopleWorld {
@@ -26,7 +28,7 @@ export interface PeopleWorld {
   node(options?: Partial<IdentityOptions>): Identity;
   /** A new person with a role in the account `acme`, who signs in from HOME. */
   person(name: string, role?: "owner" | "admin" | "member" | "viewer"): Promise<SignedIn>;
-  signIn(email: string, password?: string, code?: string, address?: string): Promise<SignedIn>;
+  signIn(email: string, password?: string, code?: string, address?: string, passkey?: string): Promise<SignedIn>;
   caller(signedIn: SignedIn, accountId?: string): Promise<UserCaller>;
 }
 
@@ -64,10 +66,11 @@ export async function openPeople(store: Store, options: Partial<IdentityOptions>
       const wish = { accountId: "acme", role, installationRole: null, email: "", ttlSeconds: 0 };
       const { token } = await identity.members.invite(wish, OPERATOR, act());
       const email = `${name}@example.com`;
-      return identity.acceptInvitation(token, { email, name, password: PASSWORD, code: "" }, HOME, act());
+      const shown = { email, name, password: PASSWORD, ...NO_FACTOR };
+      return identity.acceptInvitation(token, shown, HOME, act());
     },
-    signIn: (email, password = PASSWORD, code = "", address = HOME.address) =>
-      identity.signIn({ email, password, code }, { ...HOME, address }, act()),
+    signIn: (email, password = PASSWORD, code = "", address = HOME.address, passkey = "") =>
+      identity.signIn({ email, password, code, passkey }, { ...HOME, address }, act()),
     caller: ({ token }, accountId = "acme") => identity.authenticate(token, accountId),
   };
 }

@@ -5,7 +5,7 @@ import type { Identity } from "../../src/identity/identity.js";
 import type { SignedIn } from "../../src/identity/new-session.js";
 import { codeOf, stepAt } from "../../src/identity/totp.js";
 import { onEachStore, openStore, SQLITE } from "../support/stores.js";
-import { act, HOME, openPeople, PASSWORD, type PeopleWorld, reasonOf, OPERATOR } from "./people-world.js";
+import { act, HOME, NO_FACTOR, openPeople, PASSWORD, type PeopleWorld, reasonOf, OPERATOR } from "./people-world.js";
 
 const STEP_MS = 30_000;
 
@@ -58,7 +58,7 @@ onEachStore((driver) => {
     expect((await world.signIn("ada@example.com", PASSWORD, shown)).user.email).toBe("ada@example.com");
     const elsewhere: Identity = world.node();
     for (const identity of [world.identity, elsewhere]) {
-      const again = { email: "ada@example.com", password: PASSWORD, code: shown };
+      const again = { email: "ada@example.com", password: PASSWORD, code: shown, passkey: "" };
       const device = { address: "192.0.2.9", userAgent: "" };
       expect(await reasonOf(() => identity.signIn(again, device, act()))).toBe("SIGN_IN_REFUSED");
     }
@@ -76,7 +76,7 @@ onEachStore((driver) => {
     const both = nodeOf({ keys: [after, before], previous: before });
     expect(await both.secondFactors.sealAnew()).toBe(2);
     expect(await both.secondFactors.sealAnew()).toBe(0);
-    const shown = { email: "ada@example.com", password: PASSWORD, code: code() };
+    const shown = { email: "ada@example.com", password: PASSWORD, code: code(), passkey: "" };
     const { user } = await nodeOf({ keys: [after] }).signIn(shown, HOME, act());
     expect(user.email).toBe("ada@example.com");
   });
@@ -95,7 +95,7 @@ onEachStore((driver) => {
     await world.signIn("ada@example.com", PASSWORD, ` ${first.toUpperCase().replaceAll("-", " ")} `);
     expect(await reasonOf(() => world.signIn("ada@example.com", PASSWORD, first))).toBe("SIGN_IN_REFUSED");
     const { user } = await world.signIn("ada@example.com", PASSWORD, second);
-    expect(await world.identity.secondFactors.codesLeft(user)).toBe(8);
+    expect((await world.identity.secondFactors.state(user)).recoveryCodesLeft).toBe(8);
     const [fresh = ""] = await world.identity.secondFactors.newRecoveryCodes(ada.user, act());
     expect(await reasonOf(() => world.signIn("ada@example.com", PASSWORD, third))).toBe("SIGN_IN_REFUSED");
     await world.signIn("ada@example.com", PASSWORD, fresh);
@@ -136,7 +136,7 @@ onEachStore((driver) => {
     const accept = (shown: string): Promise<SignedIn> =>
       world.identity.acceptInvitation(
         token,
-        { email: "ada@example.com", name: "", password: PASSWORD, code: shown },
+        { email: "ada@example.com", name: "", password: PASSWORD, code: shown, passkey: "" },
         { address: "192.0.2.1", userAgent: "" },
         act(),
       );
@@ -173,8 +173,8 @@ describe("what is asked for", () => {
     clock.nowMs += 30 * 60_000;
     expect((await caller(ada)).user.isFresh).toBe(false);
     const { open } = await caller(ada);
-    expect(await reasonOf(() => identity.prove(open, "wrong password", "", act()))).toBe("SIGN_IN_REFUSED");
-    expect(await identity.prove(open, PASSWORD, "", act())).toBe(clock.nowMs + 30 * 60_000);
+    expect(await reasonOf(() => identity.prove(open, "wrong password", NO_FACTOR, act()))).toBe("SIGN_IN_REFUSED");
+    expect(await identity.prove(open, PASSWORD, NO_FACTOR, act())).toBe(clock.nowMs + 30 * 60_000);
     expect((await caller(ada)).user.isFresh).toBe(true);
   });
 

@@ -18,11 +18,10 @@ import { onEachStore, openStore } from "../support/stores.js";
 
 /** What tenants and their requests make, row by row. */
 const TENANTS = new Set(
-  `account alert alert_state audit_event budget delivery delivery_attempt event gateway_user hold key link known_address
-  membership oidc_identity oidc_used open_hold payment payment_booking payment_dispute payment_refund playground_key
-  recovery_code second_factor session stripe_event top_up_code transfer usage usage_day usage_day_meter webhook`.split(
-    /\s+/u,
-  ),
+  `account alert alert_state audit_event budget delivery delivery_attempt event gateway_user hold key link
+  known_address membership oidc_identity oidc_used open_hold passkey passkey_challenge payment payment_booking
+  payment_dispute payment_refund playground_key recovery_code second_factor session stripe_event top_up_code
+  transfer usage usage_day usage_day_meter webhook`.split(/\s+/u),
 );
 
 /** Statements that give more than one row without a LIMIT, and why they are few. */

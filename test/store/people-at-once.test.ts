@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LinkRow, SessionRow, UserRow } from "../../src/store/people-rows.js";
 import { type PeopleScript, peopleScript } from "../../src/store/people-store.js";
 import type { OidcEntry } from "../../src/store/oidc-scripts.js";
+import type { NewPasskey } from "../../src/store/passkey-scripts.js";
 import { Postgres } from "../../src/store/postgres/connection.js";
 import { askPeople, runPeople } from "../../src/store/postgres/people.js";
 import { sql } from "../../src/store/postgres/sql.js";
@@ -82,6 +83,22 @@ const confirmedBefore = (id: string): readonly Call[] => [
   call("confirmSecondFactor", confirmed(id), codesOf(id, "first"), TEST_EVENT),
 ];
 
+/** A passkey, with a number that tells it from others. */
+const passkeyOf = (userId: string, number = 1): NewPasskey => {
+  const id = `passkey_${number} ${userId}`;
+  const kept = { credentialId: digestOf(id), publicKey: digestOf("key"), rpId: "llm.example.com", transports: "" };
+  const passkey = { id, userId, ...kept, counter: 0, name: "Phone", createTimeMs: NOW_MS, useTimeMs: null };
+  return { passkey, challenge: challengeOf(`create ${id}`), sessionId: `${userId} first` };
+};
+const challengeOf = (text: string) => ({ digest: digestOf(text), keptUntilMs: 9_000, nowMs: NOW_MS });
+const adds = (id: string, number?: number): Call =>
+  call("addPasskey", passkeyOf(id, number), codesOf(id, "passkey"), TEST_EVENT);
+const passkeyBefore = (id: string): readonly Call[] => [adds(id)];
+const uses = (userId: string): Call => {
+  const { id } = passkeyOf(userId).passkey;
+  return call("usePasskey", { userId, id, counter: 1, challenge: challengeOf(`use ${id}`) }, TEST_EVENT);
+};
+
 /** What writes for a person who is there; those that only change rows must not bring any back. */
 const WRITERS: readonly Writer[] = [
   { of: (id) => call("startSession", sessionOf(id, "new"), userOf(id), TEST_EVENT) },
@@ -93,6 +110,11 @@ const WRITERS: readonly Writer[] = [
   { of: (id) => call("enrolSecondFactor", factorOf(id), TEST_EVENT) },
   { of: (id) => call("confirmSecondFactor", confirmed(id), codesOf(id, "first"), TEST_EVENT) },
   { of: (id) => call("replaceRecoveryCodes", id, codesOf(id, "other"), TEST_EVENT), before: confirmedBefore },
+  { of: (id) => adds(id) },
+  { of: uses, before: passkeyBefore },
+  { of: (id) => call("renamePasskey", id, passkeyOf(id).passkey.id, "Ring", TEST_EVENT), before: passkeyBefore },
+  { of: (id) => call("dropPasskey", id, passkeyOf(id).passkey.id, TEST_EVENT), before: passkeyBefore },
+  { of: (id) => call("nameUser", id, "Another name", TEST_EVENT) },
   { of: (id) => call("changeMember", memberParams(id, "admin"), TEST_EVENT) },
   { of: (id) => call("setPassword", id, "new", { password: "old" }, TEST_EVENT) },
 ];
@@ -130,7 +152,7 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
       };
       await world.everyOrder(of, removal, gone, before);
       expect(await world.alone(of, before)).toSatisfy(
-        (result) => [true, "done"].includes(result) || String(result).startsWith("key_"),
+        (result) => [true, "done", "first"].includes(result) || String(result).startsWith("key_"),
       );
     },
   );
@@ -166,6 +188,42 @@ describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
       (id) => call("confirmSecondFactor", confirmed(id), [], TEST_EVENT),
       // The one in which it was confirmed.
       async (id) => expect(await world.countOf("session", id)).toBe(1),
+    );
+  });
+
+  test.each(BEGINNINGS)("$name begins no session without a passkey that was added meanwhile", async ({ of }) => {
+    await world.everyOrder(of, adds, async (id) => expect(await world.countOf("session", id)).toBe(1));
+  });
+
+  test("of two first second factors at once one brings the recovery codes", async () => {
+    await world.everyOrder(
+      adds,
+      (id) => call("confirmSecondFactor", confirmed(id), codesOf(id, "app"), TEST_EVENT),
+      async (id, results) => {
+        expect(results.toSorted()).toEqual(["added", "first"]);
+        expect(await world.countOf("recovery_code", id)).toBe(CODES);
+      },
+    );
+  });
+
+  test("an answer of a passkey that is used twice at once counts once", async () => {
+    const isOnce = (_id: string, results: readonly unknown[]): Promise<void> =>
+      Promise.resolve(expect(results.toSorted()).toEqual(["answered", "done"]));
+    await world.everyOrder(uses, uses, isOnce, passkeyBefore);
+  });
+
+  test("a tenth and an eleventh passkey at once leave ten", async () => {
+    const nine = (id: string): readonly Call[] => Array.from({ length: 9 }, (_, at) => adds(id, at + 1));
+    const tenth = (id: string): Call => adds(id, 10);
+    const eleventh = (id: string): Call => adds(id, 11);
+    await world.everyOrder(
+      tenth,
+      eleventh,
+      async (id, results) => {
+        expect(results.toSorted()).toEqual(["added", "many"]);
+        expect(await world.countOf("passkey", id)).toBe(10);
+      },
+      nine,
     );
   });
 

@@ -14,6 +14,7 @@ export function identityOver({ people, accounts }: Pick<Store, "people" | "accou
     accountExists: async (id) => (await accounts.get(id)) !== undefined,
     seal: new SecretSeal({ keys: [randomBytes(32)] }),
     signInSeal: new SecretSeal({ keys: [randomBytes(32)] }),
+    relyingParty: () => undefined,
     issuers: () => [],
     onIssuerFailed: () => undefined,
     secondFactorFor: "nobody",

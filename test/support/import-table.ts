@@ -71,7 +71,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/payments/",
     "src/records/",
     // The forms of its rows and pages; no driver.
-    ...["store", "page", "people-rows", "card-rows", "card-scripts", "payment-scripts"].map(
+    ...["store", "page", "people-rows", "passkey-scripts", "card-rows", "card-scripts", "payment-scripts"].map(
       (name) => `src/store/${name}.ts`,
     ),
     // What was made over the API, in the form of a settings file: docs/decisions/0428-settings.md.
@@ -151,6 +151,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/people-store.ts",
     "src/store/member-scripts.ts",
     "src/store/oidc-scripts.ts",
+    "src/store/passkey-scripts.ts",
     "src/coordination/coordination.ts",
     // Issuers are as the settings name them: docs/decisions/0432-sign-in.md.
     "src/config/settings.ts",

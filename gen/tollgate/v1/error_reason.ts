@@ -153,7 +153,7 @@ export enum ErrorReason {
   ERROR_REASON_USER_MISSING = 82,
   /** ERROR_REASON_ROLE_MISSING - The person's role in the account does not allow this call. Example: {"role": "viewer", "scope": "keys"} */
   ERROR_REASON_ROLE_MISSING = 83,
-  /** ERROR_REASON_SIGN_IN_REFUSED - The e-mail address, the password or the code is wrong. The error does not say which. Example: {} */
+  /** ERROR_REASON_SIGN_IN_REFUSED - The e-mail address, the password or the second factor is wrong. The error does not say which. Example: {} */
   ERROR_REASON_SIGN_IN_REFUSED = 84,
   /** ERROR_REASON_LINK_INVALID - The link was used before, is too old, or was never valid. Example: {} */
   ERROR_REASON_LINK_INVALID = 85,
@@ -162,12 +162,14 @@ export enum ErrorReason {
    * Example: {"kind": "account", "id": "acme"}
    */
   ERROR_REASON_LAST_OWNER = 86,
-  /** ERROR_REASON_SECOND_FACTOR_MISSING - The password is right, but a code of the second factor is needed too. Example: {} */
+  /** ERROR_REASON_SECOND_FACTOR_MISSING - The password is right, but a second factor is needed too: a code or a passkey. Example: {} */
   ERROR_REASON_SECOND_FACTOR_MISSING = 87,
   /** ERROR_REASON_SECOND_FACTOR_REQUIRED - The account or the installation requires a second factor, and the person has none yet. Example: {} */
   ERROR_REASON_SECOND_FACTOR_REQUIRED = 88,
   /** ERROR_REASON_PROOF_NEEDED - The person signed in too long ago for this method, and must enter the password again. Example: {"minutes": "30"} */
   ERROR_REASON_PROOF_NEEDED = 89,
+  /** ERROR_REASON_PASSKEYS_OFF - The gateway's public address has no host name or no HTTPS, so passkeys are off. Example: {} */
+  ERROR_REASON_PASSKEYS_OFF = 98,
   /**
    * ERROR_REASON_TOP_UP_CODE_INVALID - The top-up code is wrong, was redeemed for another account, is void or is too old. The error does not say which.
    * Example: {}

@@ -65,7 +65,7 @@ export interface User {
   signInTime?:
     | Date
     | undefined;
-  /** True if each sign-in of the person needs a code of a second factor. */
+  /** True if each sign-in of the person needs a second factor. */
   secondFactor: boolean;
 }
 
@@ -157,10 +157,12 @@ export interface FinishOidcSignInRequest {
   query: string;
   /** The person's password in this gateway, if an answer asked for it. */
   password: string;
-  /** A code of the person's second factor in this gateway, or a recovery code, if an answer asked for it. */
+  /** A code of the person's authenticator app in this gateway, or a recovery code, if an answer asked for it. */
   code: string;
   /** The user agent of the browser, for the list of sessions. Over HTTP it comes from the header user-agent. */
   userAgent: string;
+  /** In place of a code: the browser's answer to `passkey_options`, as the JSON text of PublicKeyCredential.toJSON(). */
+  passkey: string;
 }
 
 /** FinishOidcSignInResponse is the signed-in person, or what is still needed. */
@@ -178,10 +180,15 @@ export interface FinishOidcSignInResponse {
    * for once.
    */
   passwordNeeded: boolean;
-  /** True if a code of the person's second factor is needed. */
+  /** True if a second factor of the person is needed. */
   codeNeeded: boolean;
   /** The e-mail address that the issuer verified. */
   email: string;
+  /**
+   * What a browser needs to use a passkey in place of a code: the JSON text of
+   * PublicKeyCredentialRequestOptionsJSON. Empty: the person has no passkey here, or the password is needed first.
+   */
+  passkeyOptions: string;
 }
 
 /** CreateFirstOperatorRequest is the request of CreateFirstOperator. */
@@ -214,10 +221,12 @@ export interface SignInRequest {
   email: string;
   /** The person's password. */
   password: string;
-  /** The six digits of the second factor, or a recovery code. Empty: not entered yet. */
+  /** The six digits of the authenticator app, or a recovery code. Empty: not entered yet. */
   code: string;
   /** The user agent of the browser, for the list of sessions. Over HTTP it comes from the header user-agent. */
   userAgent: string;
+  /** In place of a code: the browser's answer to BeginPasskeySignIn, as the JSON text of PublicKeyCredential.toJSON(). */
+  passkey: string;
 }
 
 /** SignInResponse is the new session. */
@@ -228,6 +237,24 @@ export interface SignInResponse {
     | undefined;
   /** The new session. */
   session?: Session | undefined;
+}
+
+/** BeginPasskeySignInRequest is the request of BeginPasskeySignIn. */
+export interface BeginPasskeySignInRequest {
+  /** The person's e-mail address. */
+  email: string;
+  /** The person's password. */
+  password: string;
+}
+
+/** BeginPasskeySignInResponse says what to ask the browser for. */
+export interface BeginPasskeySignInResponse {
+  /**
+   * The JSON text of PublicKeyCredentialRequestOptionsJSON, for
+   * PublicKeyCredential.parseRequestOptionsFromJSON() and navigator.credentials.get(). Empty: the person has no passkey
+   * for the gateway's host name.
+   */
+  options: string;
 }
 
 /** SignOutRequest is the request of SignOut. */
@@ -271,6 +298,10 @@ export interface GetSessionResponse {
     | undefined;
   /** True if the person has a password in this gateway. */
   hasPassword: boolean;
+  /** True if the person has an authenticator app as a second factor. */
+  hasAuthenticatorApp: boolean;
+  /** The origin whose pages can use passkeys, such as https://llm.example.com. Empty: passkeys are off. */
+  passkeyOrigin: string;
 }
 
 /** Member is a person of an account. */
@@ -351,12 +382,29 @@ export interface ChangePasswordRequest {
 export interface ChangePasswordResponse {
 }
 
+/** ChangeNameRequest is the request of ChangeName. */
+export interface ChangeNameRequest {
+  /** The new display name, at most 128 characters. Empty: the address before its @. */
+  name: string;
+}
+
+/** ChangeNameResponse is the person. */
+export interface ChangeNameResponse {
+  /** The person, as it is now. */
+  user?: User | undefined;
+}
+
 /** ProveSessionRequest is the request of ProveSession. */
 export interface ProveSessionRequest {
   /** The person's password. */
   password: string;
-  /** The six digits of the second factor, or a recovery code. Required if the person has a second factor. */
+  /**
+   * The six digits of the authenticator app, or a recovery code. This or `passkey` is required if the person has a
+   * second factor.
+   */
   code: string;
+  /** In place of a code: the browser's answer to BeginPasskeyProof, as the JSON text of PublicKeyCredential.toJSON(). */
+  passkey: string;
 }
 
 /** ProveSessionResponse says how long the proof is valid. */
@@ -365,11 +413,117 @@ export interface ProveSessionResponse {
   proofExpireTime?: Date | undefined;
 }
 
+/** BeginPasskeyProofRequest is the request of BeginPasskeyProof. */
+export interface BeginPasskeyProofRequest {
+}
+
+/** BeginPasskeyProofResponse says what to ask the browser for. */
+export interface BeginPasskeyProofResponse {
+  /**
+   * The JSON text of PublicKeyCredentialRequestOptionsJSON, for
+   * PublicKeyCredential.parseRequestOptionsFromJSON() and navigator.credentials.get(). Empty: the person has no passkey
+   * for the gateway's host name.
+   */
+  options: string;
+}
+
+/** Passkey is a passkey of a person, which counts as a second factor. */
+export interface Passkey {
+  /** The passkey's id. It is no secret. */
+  id: string;
+  /** The name that the person gave it. */
+  name: string;
+  /** When it was added. */
+  createTime?:
+    | Date
+    | undefined;
+  /** When it was used last. Absent: never. */
+  useTime?:
+    | Date
+    | undefined;
+  /** The host name for which it was made. It works only while the gateway's public address has this host name. */
+  host: string;
+}
+
+/** BeginPasskeyRequest is the request of BeginPasskey. */
+export interface BeginPasskeyRequest {
+}
+
+/** BeginPasskeyResponse says what to ask the browser for. */
+export interface BeginPasskeyResponse {
+  /**
+   * The JSON text of PublicKeyCredentialCreationOptionsJSON, for
+   * PublicKeyCredential.parseCreationOptionsFromJSON() and navigator.credentials.create().
+   */
+  options: string;
+}
+
+/** CreatePasskeyRequest is the request of CreatePasskey. */
+export interface CreatePasskeyRequest {
+  /** A name by which the person recognizes it, at most 64 characters. */
+  name: string;
+  /** The browser's answer to BeginPasskey, as the JSON text of PublicKeyCredential.toJSON(), at most 16,384 characters. */
+  credential: string;
+}
+
+/** CreatePasskeyResponse is the new passkey. */
+export interface CreatePasskeyResponse {
+  /** The passkey. */
+  passkey?:
+    | Passkey
+    | undefined;
+  /**
+   * Ten codes, each good for one sign-in. They are shown once and cannot be shown again. Empty: the person had a second
+   * factor before, and keeps the codes of that time.
+   */
+  recoveryCodes: string[];
+}
+
+/** ListPasskeysRequest is the request of ListPasskeys. */
+export interface ListPasskeysRequest {
+  /** Maximum passkeys per page, up to 1,000; 0 means all. Larger values count as 1,000. */
+  pageSize: number;
+  /** The next_page_token of the previous response. Empty: the first page. */
+  pageToken: string;
+}
+
+/** ListPasskeysResponse is a page of passkeys. */
+export interface ListPasskeysResponse {
+  /** The passkeys, by id. */
+  passkeys: Passkey[];
+  /** The page_token of the next page. Empty: this is the last one. */
+  nextPageToken: string;
+}
+
+/** UpdatePasskeyRequest is the request of UpdatePasskey. */
+export interface UpdatePasskeyRequest {
+  /** The passkey's id. */
+  id: string;
+  /** The new name, at most 64 characters. */
+  name: string;
+}
+
+/** UpdatePasskeyResponse is the passkey. */
+export interface UpdatePasskeyResponse {
+  /** The passkey, as it is now. */
+  passkey?: Passkey | undefined;
+}
+
+/** DeletePasskeyRequest is the request of DeletePasskey. */
+export interface DeletePasskeyRequest {
+  /** The passkey's id. */
+  id: string;
+}
+
+/** DeletePasskeyResponse is empty: the passkey is gone. */
+export interface DeletePasskeyResponse {
+}
+
 /** CreateSecondFactorRequest is the request of CreateSecondFactor. */
 export interface CreateSecondFactorRequest {
 }
 
-/** CreateSecondFactorResponse is the secret of the new second factor. */
+/** CreateSecondFactorResponse is the secret for the authenticator app. */
 export interface CreateSecondFactorResponse {
   /** The secret in base32, for manual entry. It is shown once and cannot be shown again. */
   secret: string;
@@ -379,13 +533,16 @@ export interface CreateSecondFactorResponse {
 
 /** ConfirmSecondFactorRequest is the request of ConfirmSecondFactor. */
 export interface ConfirmSecondFactorRequest {
-  /** The six digits of the new second factor. */
+  /** The six digits that the authenticator app shows. */
   code: string;
 }
 
 /** ConfirmSecondFactorResponse has the recovery codes. */
 export interface ConfirmSecondFactorResponse {
-  /** Ten codes, each good for one sign-in. They are shown once and cannot be shown again. */
+  /**
+   * Ten codes, each good for one sign-in. They are shown once and cannot be shown again. Empty: the person had a second
+   * factor before, and keeps the codes of that time.
+   */
   recoveryCodes: string[];
 }
 
@@ -403,7 +560,7 @@ export interface CreateRecoveryCodesResponse {
 export interface DeleteSecondFactorRequest {
 }
 
-/** DeleteSecondFactorResponse is empty: the second factor is gone. */
+/** DeleteSecondFactorResponse is empty: the authenticator app is removed. */
 export interface DeleteSecondFactorResponse {
 }
 
@@ -625,8 +782,13 @@ export interface AcceptInvitationRequest {
   password: string;
   /** The user agent of the browser, for the list of sessions. Over HTTP it comes from the header user-agent. */
   userAgent: string;
-  /** A code of the second factor, or a recovery code. Required if the person is known and has a second factor. */
+  /**
+   * A code of the authenticator app, or a recovery code. This or `passkey` is required if the person is known and has a
+   * second factor.
+   */
   code: string;
+  /** In place of a code: the browser's answer to BeginPasskeySignIn, as the JSON text of PublicKeyCredential.toJSON(). */
+  passkey: string;
 }
 
 /** AcceptInvitationResponse is the person, signed in. */
@@ -727,7 +889,7 @@ export interface UpdateUserResponse {
 export interface ResetUserRequest {
   /** The person's id. */
   id: string;
-  /** True to remove the second factor too, for example if the phone is lost. */
+  /** True to remove all second factors too, for example if the phone is lost. */
   secondFactor: boolean;
 }
 
@@ -1343,7 +1505,7 @@ export const BeginOidcSignInResponse: MessageFns<BeginOidcSignInResponse> = {
 };
 
 function createBaseFinishOidcSignInRequest(): FinishOidcSignInRequest {
-  return { name: "", query: "", password: "", code: "", userAgent: "" };
+  return { name: "", query: "", password: "", code: "", userAgent: "", passkey: "" };
 }
 
 export const FinishOidcSignInRequest: MessageFns<FinishOidcSignInRequest> = {
@@ -1362,6 +1524,9 @@ export const FinishOidcSignInRequest: MessageFns<FinishOidcSignInRequest> = {
     }
     if (message.userAgent !== "") {
       writer.uint32(42).string(message.userAgent);
+    }
+    if (message.passkey !== "") {
+      writer.uint32(50).string(message.passkey);
     }
     return writer;
   },
@@ -1419,6 +1584,14 @@ export const FinishOidcSignInRequest: MessageFns<FinishOidcSignInRequest> = {
             message.userAgent = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.passkey = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1433,7 +1606,14 @@ export const FinishOidcSignInRequest: MessageFns<FinishOidcSignInRequest> = {
 };
 
 function createBaseFinishOidcSignInResponse(): FinishOidcSignInResponse {
-  return { user: undefined, session: undefined, passwordNeeded: false, codeNeeded: false, email: "" };
+  return {
+    user: undefined,
+    session: undefined,
+    passwordNeeded: false,
+    codeNeeded: false,
+    email: "",
+    passkeyOptions: "",
+  };
 }
 
 export const FinishOidcSignInResponse: MessageFns<FinishOidcSignInResponse> = {
@@ -1452,6 +1632,9 @@ export const FinishOidcSignInResponse: MessageFns<FinishOidcSignInResponse> = {
     }
     if (message.email !== "") {
       writer.uint32(42).string(message.email);
+    }
+    if (message.passkeyOptions !== "") {
+      writer.uint32(50).string(message.passkeyOptions);
     }
     return writer;
   },
@@ -1507,6 +1690,14 @@ export const FinishOidcSignInResponse: MessageFns<FinishOidcSignInResponse> = {
             }
 
             message.email = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.passkeyOptions = reader.string();
             continue;
           }
         }
@@ -1670,7 +1861,7 @@ export const CreateFirstOperatorResponse: MessageFns<CreateFirstOperatorResponse
 };
 
 function createBaseSignInRequest(): SignInRequest {
-  return { email: "", password: "", code: "", userAgent: "" };
+  return { email: "", password: "", code: "", userAgent: "", passkey: "" };
 }
 
 export const SignInRequest: MessageFns<SignInRequest> = {
@@ -1686,6 +1877,9 @@ export const SignInRequest: MessageFns<SignInRequest> = {
     }
     if (message.userAgent !== "") {
       writer.uint32(34).string(message.userAgent);
+    }
+    if (message.passkey !== "") {
+      writer.uint32(42).string(message.passkey);
     }
     return writer;
   },
@@ -1733,6 +1927,14 @@ export const SignInRequest: MessageFns<SignInRequest> = {
             }
 
             message.userAgent = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.passkey = reader.string();
             continue;
           }
         }
@@ -1790,6 +1992,109 @@ export const SignInResponse: MessageFns<SignInResponse> = {
             }
 
             message.session = Session.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginPasskeySignInRequest(): BeginPasskeySignInRequest {
+  return { email: "", password: "" };
+}
+
+export const BeginPasskeySignInRequest: MessageFns<BeginPasskeySignInRequest> = {
+  encode(message: BeginPasskeySignInRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.email !== "") {
+      writer.uint32(10).string(message.email);
+    }
+    if (message.password !== "") {
+      writer.uint32(18).string(message.password);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginPasskeySignInRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginPasskeySignInRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.email = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.password = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginPasskeySignInResponse(): BeginPasskeySignInResponse {
+  return { options: "" };
+}
+
+export const BeginPasskeySignInResponse: MessageFns<BeginPasskeySignInResponse> = {
+  encode(message: BeginPasskeySignInResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.options !== "") {
+      writer.uint32(10).string(message.options);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginPasskeySignInResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginPasskeySignInResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.options = reader.string();
             continue;
           }
         }
@@ -1921,6 +2226,8 @@ function createBaseGetSessionResponse(): GetSessionResponse {
     recoveryCodesLeft: 0,
     proofExpireTime: undefined,
     hasPassword: false,
+    hasAuthenticatorApp: false,
+    passkeyOrigin: "",
   };
 }
 
@@ -1952,6 +2259,12 @@ export const GetSessionResponse: MessageFns<GetSessionResponse> = {
     }
     if (message.hasPassword !== false) {
       writer.uint32(72).bool(message.hasPassword);
+    }
+    if (message.hasAuthenticatorApp !== false) {
+      writer.uint32(80).bool(message.hasAuthenticatorApp);
+    }
+    if (message.passkeyOrigin !== "") {
+      writer.uint32(90).string(message.passkeyOrigin);
     }
     return writer;
   },
@@ -2039,6 +2352,22 @@ export const GetSessionResponse: MessageFns<GetSessionResponse> = {
             }
 
             message.hasPassword = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.hasAuthenticatorApp = reader.bool();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.passkeyOrigin = reader.string();
             continue;
           }
         }
@@ -2599,8 +2928,100 @@ export const ChangePasswordResponse: MessageFns<ChangePasswordResponse> = {
   },
 };
 
+function createBaseChangeNameRequest(): ChangeNameRequest {
+  return { name: "" };
+}
+
+export const ChangeNameRequest: MessageFns<ChangeNameRequest> = {
+  encode(message: ChangeNameRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChangeNameRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChangeNameRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseChangeNameResponse(): ChangeNameResponse {
+  return { user: undefined };
+}
+
+export const ChangeNameResponse: MessageFns<ChangeNameResponse> = {
+  encode(message: ChangeNameResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.user !== undefined) {
+      User.encode(message.user, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChangeNameResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChangeNameResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.user = User.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseProveSessionRequest(): ProveSessionRequest {
-  return { password: "", code: "" };
+  return { password: "", code: "", passkey: "" };
 }
 
 export const ProveSessionRequest: MessageFns<ProveSessionRequest> = {
@@ -2610,6 +3031,9 @@ export const ProveSessionRequest: MessageFns<ProveSessionRequest> = {
     }
     if (message.code !== "") {
       writer.uint32(18).string(message.code);
+    }
+    if (message.passkey !== "") {
+      writer.uint32(26).string(message.passkey);
     }
     return writer;
   },
@@ -2641,6 +3065,14 @@ export const ProveSessionRequest: MessageFns<ProveSessionRequest> = {
             }
 
             message.code = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.passkey = reader.string();
             continue;
           }
         }
@@ -2689,6 +3121,670 @@ export const ProveSessionResponse: MessageFns<ProveSessionResponse> = {
             message.proofExpireTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginPasskeyProofRequest(): BeginPasskeyProofRequest {
+  return {};
+}
+
+export const BeginPasskeyProofRequest: MessageFns<BeginPasskeyProofRequest> = {
+  encode(_: BeginPasskeyProofRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginPasskeyProofRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginPasskeyProofRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginPasskeyProofResponse(): BeginPasskeyProofResponse {
+  return { options: "" };
+}
+
+export const BeginPasskeyProofResponse: MessageFns<BeginPasskeyProofResponse> = {
+  encode(message: BeginPasskeyProofResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.options !== "") {
+      writer.uint32(10).string(message.options);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginPasskeyProofResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginPasskeyProofResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.options = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePasskey(): Passkey {
+  return { id: "", name: "", createTime: undefined, useTime: undefined, host: "" };
+}
+
+export const Passkey: MessageFns<Passkey> = {
+  encode(message: Passkey, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.createTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.createTime), writer.uint32(26).fork()).join();
+    }
+    if (message.useTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.useTime), writer.uint32(34).fork()).join();
+    }
+    if (message.host !== "") {
+      writer.uint32(42).string(message.host);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Passkey {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePasskey();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.createTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.useTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.host = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginPasskeyRequest(): BeginPasskeyRequest {
+  return {};
+}
+
+export const BeginPasskeyRequest: MessageFns<BeginPasskeyRequest> = {
+  encode(_: BeginPasskeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginPasskeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginPasskeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginPasskeyResponse(): BeginPasskeyResponse {
+  return { options: "" };
+}
+
+export const BeginPasskeyResponse: MessageFns<BeginPasskeyResponse> = {
+  encode(message: BeginPasskeyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.options !== "") {
+      writer.uint32(10).string(message.options);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginPasskeyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginPasskeyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.options = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreatePasskeyRequest(): CreatePasskeyRequest {
+  return { name: "", credential: "" };
+}
+
+export const CreatePasskeyRequest: MessageFns<CreatePasskeyRequest> = {
+  encode(message: CreatePasskeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.credential !== "") {
+      writer.uint32(18).string(message.credential);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreatePasskeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreatePasskeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.credential = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreatePasskeyResponse(): CreatePasskeyResponse {
+  return { passkey: undefined, recoveryCodes: [] };
+}
+
+export const CreatePasskeyResponse: MessageFns<CreatePasskeyResponse> = {
+  encode(message: CreatePasskeyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.passkey !== undefined) {
+      Passkey.encode(message.passkey, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.recoveryCodes) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreatePasskeyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreatePasskeyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.passkey = Passkey.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.recoveryCodes.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListPasskeysRequest(): ListPasskeysRequest {
+  return { pageSize: 0, pageToken: "" };
+}
+
+export const ListPasskeysRequest: MessageFns<ListPasskeysRequest> = {
+  encode(message: ListPasskeysRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pageSize !== 0) {
+      writer.uint32(8).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(18).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListPasskeysRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListPasskeysRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListPasskeysResponse(): ListPasskeysResponse {
+  return { passkeys: [], nextPageToken: "" };
+}
+
+export const ListPasskeysResponse: MessageFns<ListPasskeysResponse> = {
+  encode(message: ListPasskeysResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.passkeys) {
+      Passkey.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListPasskeysResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListPasskeysResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.passkeys.push(Passkey.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdatePasskeyRequest(): UpdatePasskeyRequest {
+  return { id: "", name: "" };
+}
+
+export const UpdatePasskeyRequest: MessageFns<UpdatePasskeyRequest> = {
+  encode(message: UpdatePasskeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdatePasskeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdatePasskeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdatePasskeyResponse(): UpdatePasskeyResponse {
+  return { passkey: undefined };
+}
+
+export const UpdatePasskeyResponse: MessageFns<UpdatePasskeyResponse> = {
+  encode(message: UpdatePasskeyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.passkey !== undefined) {
+      Passkey.encode(message.passkey, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdatePasskeyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdatePasskeyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.passkey = Passkey.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeletePasskeyRequest(): DeletePasskeyRequest {
+  return { id: "" };
+}
+
+export const DeletePasskeyRequest: MessageFns<DeletePasskeyRequest> = {
+  encode(message: DeletePasskeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeletePasskeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeletePasskeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeletePasskeyResponse(): DeletePasskeyResponse {
+  return {};
+}
+
+export const DeletePasskeyResponse: MessageFns<DeletePasskeyResponse> = {
+  encode(_: DeletePasskeyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeletePasskeyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeletePasskeyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4408,7 +5504,7 @@ export const RevokeInvitationResponse: MessageFns<RevokeInvitationResponse> = {
 };
 
 function createBaseAcceptInvitationRequest(): AcceptInvitationRequest {
-  return { token: "", email: "", name: "", password: "", userAgent: "", code: "" };
+  return { token: "", email: "", name: "", password: "", userAgent: "", code: "", passkey: "" };
 }
 
 export const AcceptInvitationRequest: MessageFns<AcceptInvitationRequest> = {
@@ -4430,6 +5526,9 @@ export const AcceptInvitationRequest: MessageFns<AcceptInvitationRequest> = {
     }
     if (message.code !== "") {
       writer.uint32(50).string(message.code);
+    }
+    if (message.passkey !== "") {
+      writer.uint32(58).string(message.passkey);
     }
     return writer;
   },
@@ -4493,6 +5592,14 @@ export const AcceptInvitationRequest: MessageFns<AcceptInvitationRequest> = {
             }
 
             message.code = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.passkey = reader.string();
             continue;
           }
         }
@@ -5370,9 +6477,9 @@ export const IdentityServiceService = {
   /**
    * SignIn starts a session with an e-mail address and a password. Over HTTP the answer sets the session cookie.
    *
-   * Refuses with SIGN_IN_REFUSED if the address, the password or the code is wrong, with SECOND_FACTOR_MISSING if the
-   * password is right and a code is needed too, with RATE_LIMITED after too many attempts, with SESSION_REFUSED if the
-   * call comes from a page of another origin, and with PARAMETER_MISSING.
+   * Refuses with SIGN_IN_REFUSED if the address, the password or the second factor is wrong, with SECOND_FACTOR_MISSING
+   * if the password is right and a second factor is needed too, with RATE_LIMITED after too many attempts, with
+   * SESSION_REFUSED if the call comes from a page of another origin, and with PARAMETER_MISSING.
    */
   signIn: {
     path: "/tollgate.v1.IdentityService/SignIn" as const,
@@ -5382,6 +6489,24 @@ export const IdentityServiceService = {
     requestDeserialize: (value: Buffer): SignInRequest => SignInRequest.decode(value),
     responseSerialize: (value: SignInResponse): Buffer => Buffer.from(SignInResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SignInResponse => SignInResponse.decode(value),
+  },
+  /**
+   * BeginPasskeySignIn returns what a browser needs to use a passkey of the person. Send the browser's answer with
+   * SignIn or AcceptInvitation within five minutes; each answer works once.
+   *
+   * Refuses with SIGN_IN_REFUSED if the address or the password is wrong, with RATE_LIMITED, SESSION_REFUSED and
+   * PARAMETER_MISSING.
+   */
+  beginPasskeySignIn: {
+    path: "/tollgate.v1.IdentityService/BeginPasskeySignIn" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: BeginPasskeySignInRequest): Buffer =>
+      Buffer.from(BeginPasskeySignInRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BeginPasskeySignInRequest => BeginPasskeySignInRequest.decode(value),
+    responseSerialize: (value: BeginPasskeySignInResponse): Buffer =>
+      Buffer.from(BeginPasskeySignInResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): BeginPasskeySignInResponse => BeginPasskeySignInResponse.decode(value),
   },
   /**
    * BeginOidcSignIn starts a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a
@@ -5406,11 +6531,11 @@ export const IdentityServiceService = {
   /**
    * FinishOidcSignIn completes the sign-in with the query that the issuer added to the return address, and starts a
    * session. If the person is known only by the e-mail address, or has a second factor, the answer may ask for a
-   * password or a code. Then repeat the call with it.
+   * password, a code or a passkey. Then repeat the call with it.
    *
    * Refuses with OIDC_SIGN_IN_REFUSED if the sign-in was not begun in this browser, has expired or was used, if the
-   * issuer's answer is invalid, and if the person may not sign in; with SIGN_IN_REFUSED if the password or the code is
-   * wrong; with LINK_INVALID if the invitation has expired; with ISSUER_FAILED if the issuer answers incorrectly; with
+   * issuer's answer is invalid, and if the person may not sign in; with SIGN_IN_REFUSED if the password or the second
+   * factor is wrong; with LINK_INVALID if the invitation has expired; with ISSUER_FAILED if the issuer answers incorrectly; with
    * RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
    */
   finishOidcSignIn: {
@@ -5501,6 +6626,20 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ChangePasswordResponse => ChangePasswordResponse.decode(value),
   },
   /**
+   * ChangeName changes the display name of the caller.
+   *
+   * Refuses with PARAMETER_INVALID if the name is not acceptable.
+   */
+  changeName: {
+    path: "/tollgate.v1.IdentityService/ChangeName" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ChangeNameRequest): Buffer => Buffer.from(ChangeNameRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ChangeNameRequest => ChangeNameRequest.decode(value),
+    responseSerialize: (value: ChangeNameResponse): Buffer => Buffer.from(ChangeNameResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ChangeNameResponse => ChangeNameResponse.decode(value),
+  },
+  /**
    * ProveSession checks the password again, and the second factor if there is one. For half an hour, the session may
    * then call methods that require a recent proof. A person without a password signs in again instead.
    *
@@ -5517,10 +6656,105 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ProveSessionResponse => ProveSessionResponse.decode(value),
   },
   /**
-   * CreateSecondFactor creates a second factor for the caller and returns its secret, once only. Codes are required
-   * only after ConfirmSecondFactor.
+   * BeginPasskeyProof returns what a browser needs to use a passkey of the caller. Send the browser's answer with
+   * ProveSession within five minutes; each answer works once.
+   */
+  beginPasskeyProof: {
+    path: "/tollgate.v1.IdentityService/BeginPasskeyProof" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: BeginPasskeyProofRequest): Buffer =>
+      Buffer.from(BeginPasskeyProofRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BeginPasskeyProofRequest => BeginPasskeyProofRequest.decode(value),
+    responseSerialize: (value: BeginPasskeyProofResponse): Buffer =>
+      Buffer.from(BeginPasskeyProofResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): BeginPasskeyProofResponse => BeginPasskeyProofResponse.decode(value),
+  },
+  /**
+   * BeginPasskey returns what a browser needs to make a passkey for the caller. Send the browser's answer with
+   * CreatePasskey, in the same session and within five minutes; each answer works once.
    *
-   * Refuses with ALREADY_EXISTS if the person has a second factor, and with PROOF_NEEDED.
+   * Refuses with PASSKEYS_OFF if the gateway's public address has no host name or no HTTPS, with PARAMETER_INVALID if
+   * the person has ten passkeys, and with PROOF_NEEDED.
+   */
+  beginPasskey: {
+    path: "/tollgate.v1.IdentityService/BeginPasskey" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: BeginPasskeyRequest): Buffer => Buffer.from(BeginPasskeyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BeginPasskeyRequest => BeginPasskeyRequest.decode(value),
+    responseSerialize: (value: BeginPasskeyResponse): Buffer =>
+      Buffer.from(BeginPasskeyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): BeginPasskeyResponse => BeginPasskeyResponse.decode(value),
+  },
+  /**
+   * CreatePasskey adds a passkey to the second factors of the caller. If it is the first second factor, it returns the
+   * recovery codes, once only, and ends the other sessions of the caller.
+   *
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the answer is invalid, too old or was used before, if the
+   * name is not acceptable, and if the person has ten passkeys; with ALREADY_EXISTS if the passkey was added before,
+   * and with PASSKEYS_OFF.
+   */
+  createPasskey: {
+    path: "/tollgate.v1.IdentityService/CreatePasskey" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreatePasskeyRequest): Buffer => Buffer.from(CreatePasskeyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreatePasskeyRequest => CreatePasskeyRequest.decode(value),
+    responseSerialize: (value: CreatePasskeyResponse): Buffer =>
+      Buffer.from(CreatePasskeyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreatePasskeyResponse => CreatePasskeyResponse.decode(value),
+  },
+  /**
+   * ListPasskeys lists the passkeys of the caller, by id.
+   *
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
+   */
+  listPasskeys: {
+    path: "/tollgate.v1.IdentityService/ListPasskeys" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListPasskeysRequest): Buffer => Buffer.from(ListPasskeysRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListPasskeysRequest => ListPasskeysRequest.decode(value),
+    responseSerialize: (value: ListPasskeysResponse): Buffer =>
+      Buffer.from(ListPasskeysResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListPasskeysResponse => ListPasskeysResponse.decode(value),
+  },
+  /**
+   * UpdatePasskey renames a passkey of the caller.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID and RESOURCE_UNKNOWN.
+   */
+  updatePasskey: {
+    path: "/tollgate.v1.IdentityService/UpdatePasskey" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdatePasskeyRequest): Buffer => Buffer.from(UpdatePasskeyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdatePasskeyRequest => UpdatePasskeyRequest.decode(value),
+    responseSerialize: (value: UpdatePasskeyResponse): Buffer =>
+      Buffer.from(UpdatePasskeyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdatePasskeyResponse => UpdatePasskeyResponse.decode(value),
+  },
+  /**
+   * DeletePasskey removes a passkey of the caller. If it is the last second factor, the recovery codes stop working.
+   *
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
+   */
+  deletePasskey: {
+    path: "/tollgate.v1.IdentityService/DeletePasskey" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeletePasskeyRequest): Buffer => Buffer.from(DeletePasskeyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeletePasskeyRequest => DeletePasskeyRequest.decode(value),
+    responseSerialize: (value: DeletePasskeyResponse): Buffer =>
+      Buffer.from(DeletePasskeyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeletePasskeyResponse => DeletePasskeyResponse.decode(value),
+  },
+  /**
+   * CreateSecondFactor starts to set up an authenticator app for the caller and returns its secret, once only. Codes
+   * are required only after ConfirmSecondFactor.
+   *
+   * Refuses with ALREADY_EXISTS if the person has an authenticator app, and with PROOF_NEEDED.
    */
   createSecondFactor: {
     path: "/tollgate.v1.IdentityService/CreateSecondFactor" as const,
@@ -5534,11 +6768,12 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): CreateSecondFactorResponse => CreateSecondFactorResponse.decode(value),
   },
   /**
-   * ConfirmSecondFactor activates a new second factor with its first code. From then on, each sign-in needs a code. It
-   * returns the recovery codes, once only, and ends the other sessions of the caller.
+   * ConfirmSecondFactor activates an authenticator app with its first code. From then on, each sign-in needs a second
+   * factor. If the app is the first one, it returns the recovery codes, once only, and ends the other sessions of the
+   * caller.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no second factor to confirm, with SIGN_IN_REFUSED
-   * if the code is wrong, and with RATE_LIMITED.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no authenticator app to confirm, with
+   * SIGN_IN_REFUSED if the code is wrong, and with RATE_LIMITED.
    */
   confirmSecondFactor: {
     path: "/tollgate.v1.IdentityService/ConfirmSecondFactor" as const,
@@ -5568,9 +6803,10 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): CreateRecoveryCodesResponse => CreateRecoveryCodesResponse.decode(value),
   },
   /**
-   * DeleteSecondFactor removes the second factor of the caller.
+   * DeleteSecondFactor removes the authenticator app of the caller. If it is the last second factor, the recovery codes
+   * stop working.
    *
-   * Refuses with RESOURCE_UNKNOWN if the person has no second factor, and with PROOF_NEEDED.
+   * Refuses with RESOURCE_UNKNOWN if the person has no authenticator app, and with PROOF_NEEDED.
    */
   deleteSecondFactor: {
     path: "/tollgate.v1.IdentityService/DeleteSecondFactor" as const,
@@ -5784,7 +7020,7 @@ export const IdentityServiceService = {
    * address is known must give the existing password. Otherwise the person is created with the given password.
    *
    * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED if the address is known
-   * and the password is wrong, with SECOND_FACTOR_MISSING if a code is needed, and with RATE_LIMITED.
+   * and the password is wrong, with SECOND_FACTOR_MISSING if a second factor is needed, and with RATE_LIMITED.
    */
   acceptInvitation: {
     path: "/tollgate.v1.IdentityService/AcceptInvitation" as const,
@@ -5875,7 +7111,7 @@ export const IdentityServiceService = {
   },
   /**
    * ResetUser creates a link to set a new password and returns its token, once only. All sessions of the person end,
-   * the links to OpenID Connect identities are removed, and if requested also the second factor.
+   * the links to OpenID Connect identities are removed, and if requested also all second factors.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
@@ -5919,11 +7155,19 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
   /**
    * SignIn starts a session with an e-mail address and a password. Over HTTP the answer sets the session cookie.
    *
-   * Refuses with SIGN_IN_REFUSED if the address, the password or the code is wrong, with SECOND_FACTOR_MISSING if the
-   * password is right and a code is needed too, with RATE_LIMITED after too many attempts, with SESSION_REFUSED if the
-   * call comes from a page of another origin, and with PARAMETER_MISSING.
+   * Refuses with SIGN_IN_REFUSED if the address, the password or the second factor is wrong, with SECOND_FACTOR_MISSING
+   * if the password is right and a second factor is needed too, with RATE_LIMITED after too many attempts, with
+   * SESSION_REFUSED if the call comes from a page of another origin, and with PARAMETER_MISSING.
    */
   signIn: handleUnaryCall<SignInRequest, SignInResponse>;
+  /**
+   * BeginPasskeySignIn returns what a browser needs to use a passkey of the person. Send the browser's answer with
+   * SignIn or AcceptInvitation within five minutes; each answer works once.
+   *
+   * Refuses with SIGN_IN_REFUSED if the address or the password is wrong, with RATE_LIMITED, SESSION_REFUSED and
+   * PARAMETER_MISSING.
+   */
+  beginPasskeySignIn: handleUnaryCall<BeginPasskeySignInRequest, BeginPasskeySignInResponse>;
   /**
    * BeginOidcSignIn starts a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a
    * cookie for ten minutes, by which FinishOidcSignIn recognizes the browser. Send the browser to the address in the
@@ -5937,11 +7181,11 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
   /**
    * FinishOidcSignIn completes the sign-in with the query that the issuer added to the return address, and starts a
    * session. If the person is known only by the e-mail address, or has a second factor, the answer may ask for a
-   * password or a code. Then repeat the call with it.
+   * password, a code or a passkey. Then repeat the call with it.
    *
    * Refuses with OIDC_SIGN_IN_REFUSED if the sign-in was not begun in this browser, has expired or was used, if the
-   * issuer's answer is invalid, and if the person may not sign in; with SIGN_IN_REFUSED if the password or the code is
-   * wrong; with LINK_INVALID if the invitation has expired; with ISSUER_FAILED if the issuer answers incorrectly; with
+   * issuer's answer is invalid, and if the person may not sign in; with SIGN_IN_REFUSED if the password or the second
+   * factor is wrong; with LINK_INVALID if the invitation has expired; with ISSUER_FAILED if the issuer answers incorrectly; with
    * RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
    */
   finishOidcSignIn: handleUnaryCall<FinishOidcSignInRequest, FinishOidcSignInResponse>;
@@ -5971,6 +7215,12 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    */
   changePassword: handleUnaryCall<ChangePasswordRequest, ChangePasswordResponse>;
   /**
+   * ChangeName changes the display name of the caller.
+   *
+   * Refuses with PARAMETER_INVALID if the name is not acceptable.
+   */
+  changeName: handleUnaryCall<ChangeNameRequest, ChangeNameResponse>;
+  /**
    * ProveSession checks the password again, and the second factor if there is one. For half an hour, the session may
    * then call methods that require a recent proof. A person without a password signs in again instead.
    *
@@ -5978,18 +7228,59 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    */
   proveSession: handleUnaryCall<ProveSessionRequest, ProveSessionResponse>;
   /**
-   * CreateSecondFactor creates a second factor for the caller and returns its secret, once only. Codes are required
-   * only after ConfirmSecondFactor.
+   * BeginPasskeyProof returns what a browser needs to use a passkey of the caller. Send the browser's answer with
+   * ProveSession within five minutes; each answer works once.
+   */
+  beginPasskeyProof: handleUnaryCall<BeginPasskeyProofRequest, BeginPasskeyProofResponse>;
+  /**
+   * BeginPasskey returns what a browser needs to make a passkey for the caller. Send the browser's answer with
+   * CreatePasskey, in the same session and within five minutes; each answer works once.
    *
-   * Refuses with ALREADY_EXISTS if the person has a second factor, and with PROOF_NEEDED.
+   * Refuses with PASSKEYS_OFF if the gateway's public address has no host name or no HTTPS, with PARAMETER_INVALID if
+   * the person has ten passkeys, and with PROOF_NEEDED.
+   */
+  beginPasskey: handleUnaryCall<BeginPasskeyRequest, BeginPasskeyResponse>;
+  /**
+   * CreatePasskey adds a passkey to the second factors of the caller. If it is the first second factor, it returns the
+   * recovery codes, once only, and ends the other sessions of the caller.
+   *
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the answer is invalid, too old or was used before, if the
+   * name is not acceptable, and if the person has ten passkeys; with ALREADY_EXISTS if the passkey was added before,
+   * and with PASSKEYS_OFF.
+   */
+  createPasskey: handleUnaryCall<CreatePasskeyRequest, CreatePasskeyResponse>;
+  /**
+   * ListPasskeys lists the passkeys of the caller, by id.
+   *
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
+   */
+  listPasskeys: handleUnaryCall<ListPasskeysRequest, ListPasskeysResponse>;
+  /**
+   * UpdatePasskey renames a passkey of the caller.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID and RESOURCE_UNKNOWN.
+   */
+  updatePasskey: handleUnaryCall<UpdatePasskeyRequest, UpdatePasskeyResponse>;
+  /**
+   * DeletePasskey removes a passkey of the caller. If it is the last second factor, the recovery codes stop working.
+   *
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
+   */
+  deletePasskey: handleUnaryCall<DeletePasskeyRequest, DeletePasskeyResponse>;
+  /**
+   * CreateSecondFactor starts to set up an authenticator app for the caller and returns its secret, once only. Codes
+   * are required only after ConfirmSecondFactor.
+   *
+   * Refuses with ALREADY_EXISTS if the person has an authenticator app, and with PROOF_NEEDED.
    */
   createSecondFactor: handleUnaryCall<CreateSecondFactorRequest, CreateSecondFactorResponse>;
   /**
-   * ConfirmSecondFactor activates a new second factor with its first code. From then on, each sign-in needs a code. It
-   * returns the recovery codes, once only, and ends the other sessions of the caller.
+   * ConfirmSecondFactor activates an authenticator app with its first code. From then on, each sign-in needs a second
+   * factor. If the app is the first one, it returns the recovery codes, once only, and ends the other sessions of the
+   * caller.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no second factor to confirm, with SIGN_IN_REFUSED
-   * if the code is wrong, and with RATE_LIMITED.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no authenticator app to confirm, with
+   * SIGN_IN_REFUSED if the code is wrong, and with RATE_LIMITED.
    */
   confirmSecondFactor: handleUnaryCall<ConfirmSecondFactorRequest, ConfirmSecondFactorResponse>;
   /**
@@ -5999,9 +7290,10 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    */
   createRecoveryCodes: handleUnaryCall<CreateRecoveryCodesRequest, CreateRecoveryCodesResponse>;
   /**
-   * DeleteSecondFactor removes the second factor of the caller.
+   * DeleteSecondFactor removes the authenticator app of the caller. If it is the last second factor, the recovery codes
+   * stop working.
    *
-   * Refuses with RESOURCE_UNKNOWN if the person has no second factor, and with PROOF_NEEDED.
+   * Refuses with RESOURCE_UNKNOWN if the person has no authenticator app, and with PROOF_NEEDED.
    */
   deleteSecondFactor: handleUnaryCall<DeleteSecondFactorRequest, DeleteSecondFactorResponse>;
   /**
@@ -6091,7 +7383,7 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    * address is known must give the existing password. Otherwise the person is created with the given password.
    *
    * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED if the address is known
-   * and the password is wrong, with SECOND_FACTOR_MISSING if a code is needed, and with RATE_LIMITED.
+   * and the password is wrong, with SECOND_FACTOR_MISSING if a second factor is needed, and with RATE_LIMITED.
    */
   acceptInvitation: handleUnaryCall<AcceptInvitationRequest, AcceptInvitationResponse>;
   /**
@@ -6130,7 +7422,7 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
   updateUser: handleUnaryCall<UpdateUserRequest, UpdateUserResponse>;
   /**
    * ResetUser creates a link to set a new password and returns its token, once only. All sessions of the person end,
-   * the links to OpenID Connect identities are removed, and if requested also the second factor.
+   * the links to OpenID Connect identities are removed, and if requested also all second factors.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
@@ -6186,9 +7478,9 @@ export interface IdentityServiceClient extends Client {
   /**
    * SignIn starts a session with an e-mail address and a password. Over HTTP the answer sets the session cookie.
    *
-   * Refuses with SIGN_IN_REFUSED if the address, the password or the code is wrong, with SECOND_FACTOR_MISSING if the
-   * password is right and a code is needed too, with RATE_LIMITED after too many attempts, with SESSION_REFUSED if the
-   * call comes from a page of another origin, and with PARAMETER_MISSING.
+   * Refuses with SIGN_IN_REFUSED if the address, the password or the second factor is wrong, with SECOND_FACTOR_MISSING
+   * if the password is right and a second factor is needed too, with RATE_LIMITED after too many attempts, with
+   * SESSION_REFUSED if the call comes from a page of another origin, and with PARAMETER_MISSING.
    */
   signIn(
     request: SignInRequest,
@@ -6204,6 +7496,28 @@ export interface IdentityServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SignInResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * BeginPasskeySignIn returns what a browser needs to use a passkey of the person. Send the browser's answer with
+   * SignIn or AcceptInvitation within five minutes; each answer works once.
+   *
+   * Refuses with SIGN_IN_REFUSED if the address or the password is wrong, with RATE_LIMITED, SESSION_REFUSED and
+   * PARAMETER_MISSING.
+   */
+  beginPasskeySignIn(
+    request: BeginPasskeySignInRequest,
+    callback: (error: ServiceError | null, response: BeginPasskeySignInResponse) => void,
+  ): ClientUnaryCall;
+  beginPasskeySignIn(
+    request: BeginPasskeySignInRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: BeginPasskeySignInResponse) => void,
+  ): ClientUnaryCall;
+  beginPasskeySignIn(
+    request: BeginPasskeySignInRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: BeginPasskeySignInResponse) => void,
   ): ClientUnaryCall;
   /**
    * BeginOidcSignIn starts a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a
@@ -6232,11 +7546,11 @@ export interface IdentityServiceClient extends Client {
   /**
    * FinishOidcSignIn completes the sign-in with the query that the issuer added to the return address, and starts a
    * session. If the person is known only by the e-mail address, or has a second factor, the answer may ask for a
-   * password or a code. Then repeat the call with it.
+   * password, a code or a passkey. Then repeat the call with it.
    *
    * Refuses with OIDC_SIGN_IN_REFUSED if the sign-in was not begun in this browser, has expired or was used, if the
-   * issuer's answer is invalid, and if the person may not sign in; with SIGN_IN_REFUSED if the password or the code is
-   * wrong; with LINK_INVALID if the invitation has expired; with ISSUER_FAILED if the issuer answers incorrectly; with
+   * issuer's answer is invalid, and if the person may not sign in; with SIGN_IN_REFUSED if the password or the second
+   * factor is wrong; with LINK_INVALID if the invitation has expired; with ISSUER_FAILED if the issuer answers incorrectly; with
    * RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
    */
   finishOidcSignIn(
@@ -6364,6 +7678,26 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ChangePasswordResponse) => void,
   ): ClientUnaryCall;
   /**
+   * ChangeName changes the display name of the caller.
+   *
+   * Refuses with PARAMETER_INVALID if the name is not acceptable.
+   */
+  changeName(
+    request: ChangeNameRequest,
+    callback: (error: ServiceError | null, response: ChangeNameResponse) => void,
+  ): ClientUnaryCall;
+  changeName(
+    request: ChangeNameRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ChangeNameResponse) => void,
+  ): ClientUnaryCall;
+  changeName(
+    request: ChangeNameRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ChangeNameResponse) => void,
+  ): ClientUnaryCall;
+  /**
    * ProveSession checks the password again, and the second factor if there is one. For half an hour, the session may
    * then call methods that require a recent proof. A person without a password signs in again instead.
    *
@@ -6385,10 +7719,134 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ProveSessionResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CreateSecondFactor creates a second factor for the caller and returns its secret, once only. Codes are required
-   * only after ConfirmSecondFactor.
+   * BeginPasskeyProof returns what a browser needs to use a passkey of the caller. Send the browser's answer with
+   * ProveSession within five minutes; each answer works once.
+   */
+  beginPasskeyProof(
+    request: BeginPasskeyProofRequest,
+    callback: (error: ServiceError | null, response: BeginPasskeyProofResponse) => void,
+  ): ClientUnaryCall;
+  beginPasskeyProof(
+    request: BeginPasskeyProofRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: BeginPasskeyProofResponse) => void,
+  ): ClientUnaryCall;
+  beginPasskeyProof(
+    request: BeginPasskeyProofRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: BeginPasskeyProofResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * BeginPasskey returns what a browser needs to make a passkey for the caller. Send the browser's answer with
+   * CreatePasskey, in the same session and within five minutes; each answer works once.
    *
-   * Refuses with ALREADY_EXISTS if the person has a second factor, and with PROOF_NEEDED.
+   * Refuses with PASSKEYS_OFF if the gateway's public address has no host name or no HTTPS, with PARAMETER_INVALID if
+   * the person has ten passkeys, and with PROOF_NEEDED.
+   */
+  beginPasskey(
+    request: BeginPasskeyRequest,
+    callback: (error: ServiceError | null, response: BeginPasskeyResponse) => void,
+  ): ClientUnaryCall;
+  beginPasskey(
+    request: BeginPasskeyRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: BeginPasskeyResponse) => void,
+  ): ClientUnaryCall;
+  beginPasskey(
+    request: BeginPasskeyRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: BeginPasskeyResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * CreatePasskey adds a passkey to the second factors of the caller. If it is the first second factor, it returns the
+   * recovery codes, once only, and ends the other sessions of the caller.
+   *
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the answer is invalid, too old or was used before, if the
+   * name is not acceptable, and if the person has ten passkeys; with ALREADY_EXISTS if the passkey was added before,
+   * and with PASSKEYS_OFF.
+   */
+  createPasskey(
+    request: CreatePasskeyRequest,
+    callback: (error: ServiceError | null, response: CreatePasskeyResponse) => void,
+  ): ClientUnaryCall;
+  createPasskey(
+    request: CreatePasskeyRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreatePasskeyResponse) => void,
+  ): ClientUnaryCall;
+  createPasskey(
+    request: CreatePasskeyRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreatePasskeyResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ListPasskeys lists the passkeys of the caller, by id.
+   *
+   * Refuses with PARAMETER_INVALID if the page token is invalid.
+   */
+  listPasskeys(
+    request: ListPasskeysRequest,
+    callback: (error: ServiceError | null, response: ListPasskeysResponse) => void,
+  ): ClientUnaryCall;
+  listPasskeys(
+    request: ListPasskeysRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListPasskeysResponse) => void,
+  ): ClientUnaryCall;
+  listPasskeys(
+    request: ListPasskeysRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListPasskeysResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * UpdatePasskey renames a passkey of the caller.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID and RESOURCE_UNKNOWN.
+   */
+  updatePasskey(
+    request: UpdatePasskeyRequest,
+    callback: (error: ServiceError | null, response: UpdatePasskeyResponse) => void,
+  ): ClientUnaryCall;
+  updatePasskey(
+    request: UpdatePasskeyRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdatePasskeyResponse) => void,
+  ): ClientUnaryCall;
+  updatePasskey(
+    request: UpdatePasskeyRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdatePasskeyResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * DeletePasskey removes a passkey of the caller. If it is the last second factor, the recovery codes stop working.
+   *
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
+   */
+  deletePasskey(
+    request: DeletePasskeyRequest,
+    callback: (error: ServiceError | null, response: DeletePasskeyResponse) => void,
+  ): ClientUnaryCall;
+  deletePasskey(
+    request: DeletePasskeyRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeletePasskeyResponse) => void,
+  ): ClientUnaryCall;
+  deletePasskey(
+    request: DeletePasskeyRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeletePasskeyResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * CreateSecondFactor starts to set up an authenticator app for the caller and returns its secret, once only. Codes
+   * are required only after ConfirmSecondFactor.
+   *
+   * Refuses with ALREADY_EXISTS if the person has an authenticator app, and with PROOF_NEEDED.
    */
   createSecondFactor(
     request: CreateSecondFactorRequest,
@@ -6406,11 +7864,12 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreateSecondFactorResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ConfirmSecondFactor activates a new second factor with its first code. From then on, each sign-in needs a code. It
-   * returns the recovery codes, once only, and ends the other sessions of the caller.
+   * ConfirmSecondFactor activates an authenticator app with its first code. From then on, each sign-in needs a second
+   * factor. If the app is the first one, it returns the recovery codes, once only, and ends the other sessions of the
+   * caller.
    *
-   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no second factor to confirm, with SIGN_IN_REFUSED
-   * if the code is wrong, and with RATE_LIMITED.
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no authenticator app to confirm, with
+   * SIGN_IN_REFUSED if the code is wrong, and with RATE_LIMITED.
    */
   confirmSecondFactor(
     request: ConfirmSecondFactorRequest,
@@ -6448,9 +7907,10 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreateRecoveryCodesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * DeleteSecondFactor removes the second factor of the caller.
+   * DeleteSecondFactor removes the authenticator app of the caller. If it is the last second factor, the recovery codes
+   * stop working.
    *
-   * Refuses with RESOURCE_UNKNOWN if the person has no second factor, and with PROOF_NEEDED.
+   * Refuses with RESOURCE_UNKNOWN if the person has no authenticator app, and with PROOF_NEEDED.
    */
   deleteSecondFactor(
     request: DeleteSecondFactorRequest,
@@ -6722,7 +8182,7 @@ export interface IdentityServiceClient extends Client {
    * address is known must give the existing password. Otherwise the person is created with the given password.
    *
    * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED if the address is known
-   * and the password is wrong, with SECOND_FACTOR_MISSING if a code is needed, and with RATE_LIMITED.
+   * and the password is wrong, with SECOND_FACTOR_MISSING if a second factor is needed, and with RATE_LIMITED.
    */
   acceptInvitation(
     request: AcceptInvitationRequest,
@@ -6845,7 +8305,7 @@ export interface IdentityServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * ResetUser creates a link to set a new password and returns its token, once only. All sessions of the person end,
-   * the links to OpenID Connect identities are removed, and if requested also the second factor.
+   * the links to OpenID Connect identities are removed, and if requested also all second factors.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */

@@ -7,7 +7,7 @@ import type { PeopleStore } from "../../store/people-store.js";
 import { by, sessionEvent } from "../events.js";
 import { type TellsOfUsers, userEvent } from "../members.js";
 import { type Device, newSession, type SignedIn } from "../new-session.js";
-import type { SecondFactors } from "../second-factors.js";
+import { type FactorRecord, type SecondFactors, type ShownFactor, SIGN_IN } from "../second-factors.js";
 import { digestOf, makeId, type RandomBytes } from "../tokens.js";
 import { notTaken } from "./issuer.js";
 import type { Begun, BeginParams, CameBack, Oidc } from "./code-flow.js";
@@ -27,20 +27,22 @@ export interface OidcSignInOptions {
   readonly checkPassword: (user: UserRow, password: string, address: string) => Promise<void>;
 }
 
-export interface FinishParams {
+export interface FinishParams extends ShownFactor {
   readonly name: string;
   readonly query: string;
   /** The sealed sign-in of the browser's cookie; empty where it has none. */
   readonly sealed: string;
   readonly password: string;
-  readonly code: string;
 }
 
 /** More is needed of the person before the session begins. */
 export interface Needed {
   readonly kind: "needed";
   readonly password: boolean;
+  /** A second factor. */
   readonly code: boolean;
+  /** How the browser is asked for a passkey, as JSON; empty where the person has none, or must show a password. */
+  readonly passkeyOptions: string;
   readonly email: string;
   /** For the cookie, in the place of what was there. */
   readonly sealed: string;
@@ -76,11 +78,19 @@ export class OidcSignIn {
     const { vouched } = back;
     const entrance = this.#entranceOf(back, await store.oidcFacts(vouched, vouched.email));
     const { user, needsPassword } = entrance;
-    const lacks = { password: needsPassword && params.password === "", code: user.secondFactor && params.code === "" };
-    if (lacks.password || lacks.code)
-      return { kind: "needed", ...lacks, email: vouched.email, sealed: oidc.sealKnown(back) };
+    const lacks = {
+      password: needsPassword && params.password === "",
+      code: user.secondFactor && params.code === "" && params.passkey === "",
+    };
+    const needed = { kind: "needed", ...lacks, email: vouched.email } as const;
+    if (lacks.password) return { ...needed, passkeyOptions: "", sealed: oidc.sealKnown(back) };
     if (needsPassword) await checkPassword(user, params.password, device.address);
-    const factor = await secondFactors.check(user, params.code);
+    // Which passkeys there are is said behind the password alone.
+    if (lacks.code) {
+      const passkeyOptions = await secondFactors.passkeys.useOptions(user, SIGN_IN);
+      return { ...needed, passkeyOptions, sealed: oidc.sealKnown(back) };
+    }
+    const factor = await secondFactors.check(user, params, SIGN_IN, by(act, user));
     return this.#enter(back, entrance, { device, act, factor });
   }
 
@@ -106,13 +116,13 @@ export class OidcSignIn {
   async #enter(
     back: CameBack,
     { way, user, needsPassword }: Entrance,
-    { device, act, factor }: { readonly device: Device; readonly act: Act; readonly factor: string },
+    { device, act, factor }: { readonly device: Device; readonly act: Act; readonly factor: FactorRecord },
   ): Promise<Finished> {
     const { store, keys, randomBytes } = this.options;
     const { issuer, pending, vouched } = back;
     const nowMs = this.#nowMs();
     // Whoever showed something of their own here is there; else the issuer must say when it last saw the person.
-    const isShownHere = needsPassword || factor !== "none";
+    const isShownHere = needsPassword || factor.second_factor !== "none";
     const proofTimeMs = isShownHere ? nowMs : Math.min(nowMs, vouched.authTimeMs);
     const { session, token } = newSession(user, device, { method: "oidc", proofTimeMs }, { nowMs, randomBytes });
     const entry: OidcEntry = {
@@ -125,7 +135,7 @@ export class OidcSignIn {
       invitation: pending.invitation === "" ? null : digestOf(pending.invitation),
       otherwise: await this.#otherwise(back),
     };
-    const after = JSON.stringify({ issuer: issuer.name, second_factor: factor });
+    const after = JSON.stringify({ issuer: issuer.name, ...factor });
     const own = by(act, user);
     const began = { ...sessionEvent(own, session.id), after };
     const became = userEvent(own, user.id, { after: JSON.stringify({ issuer: issuer.name, identity: way }) });

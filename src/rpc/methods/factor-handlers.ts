@@ -22,9 +22,10 @@ type FactorMethods = Pick<
 export function factorHandlers(identity: Identity): FactorMethods {
   const { secondFactors, members } = identity;
   return {
-    async proveSession({ password, code }, { caller, act }) {
+    async proveSession({ password, code, passkey }, { caller, act }) {
       required("password", password);
-      return { proofExpireTime: new Date(await identity.prove(userOf(caller).open, password, code, act)) };
+      const untilMs = await identity.prove(userOf(caller).open, password, { code, passkey }, act);
+      return { proofExpireTime: new Date(untilMs) };
     },
     async createSecondFactor(_request, { caller, act }) {
       return secondFactors.enrol(userOf(caller).open.user, act);

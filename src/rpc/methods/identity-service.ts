@@ -12,6 +12,7 @@ import { deviceOf } from "./device.js";
 import type { Handlers, ServiceCall } from "../call/handler.js";
 import { oidcHandlers, shownIssuers } from "./oidc-handlers.js";
 import { pageById } from "./page.js";
+import { passkeyHandlers } from "./passkey-handlers.js";
 import { ROLES, shownMembership, shownSession, shownUser } from "./people-messages.js";
 
 export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Handlers<typeof IdentityServiceService> {
@@ -20,6 +21,7 @@ export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Ha
     ...memberHandlers(identity.members, parts.keys),
     ...sessionHandlers(identity),
     ...factorHandlers(identity),
+    ...passkeyHandlers(identity),
     ...limitHandlers(parts),
     ...oidcHandlers(identity.oidc),
     async getSignIn() {
@@ -33,16 +35,17 @@ export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Ha
       const params = { email, name, password };
       return answered(await identity.makeFirstOperator(token, params, deviceOf(call, userAgent), call.act), call);
     },
-    async signIn({ email, password, code, userAgent }, call) {
+    async signIn({ email, password, code, passkey, userAgent }, call) {
       required("email", email);
       required("password", password);
-      return answered(await identity.signIn({ email, password, code }, deviceOf(call, userAgent), call.act), call);
+      const shown = { email, password, code, passkey };
+      return answered(await identity.signIn(shown, deviceOf(call, userAgent), call.act), call);
     },
-    async acceptInvitation({ token, email, name, password, code, userAgent }, call) {
+    async acceptInvitation({ token, email, name, password, code, passkey, userAgent }, call) {
       required("token", token);
       required("email", email);
       required("password", password);
-      const params = { email, name, password, code };
+      const params = { email, name, password, code, passkey };
       return answered(await identity.acceptInvitation(token, params, deviceOf(call, userAgent), call.act), call);
     },
     async setPassword({ token, password }, { address, act }) {
@@ -63,8 +66,19 @@ export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Ha
       head(ENDED);
       return {};
     },
+  };
+}
+
+function sessionHandlers(
+  identity: CoreParts["identity"],
+): Pick<
+  Handlers<typeof IdentityServiceService>,
+  "getSession" | "changeName" | "endSession" | "endSessions" | "listSessions"
+> {
+  return {
     async getSession(_request, { caller }) {
       const { open, accountId, user } = userOf(caller);
+      const { hasApp, recoveryCodesLeft } = await identity.secondFactors.state(open.user);
       return {
         user: shownUser(open.user),
         session: shownSession(open.session, user.sessionId),
@@ -72,18 +86,16 @@ export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Ha
         accountId,
         role: ROLES[user.role],
         lacksSecondFactor: user.lacksSecondFactor,
-        recoveryCodesLeft: await identity.secondFactors.codesLeft(open.user),
+        recoveryCodesLeft,
         proofExpireTime: new Date(open.session.proofTimeMs + PROOF_MS),
         hasPassword: open.user.password !== null,
+        hasAuthenticatorApp: hasApp,
+        passkeyOrigin: identity.secondFactors.passkeys.origin,
       };
     },
-  };
-}
-
-function sessionHandlers(
-  identity: CoreParts["identity"],
-): Pick<Handlers<typeof IdentityServiceService>, "endSession" | "endSessions" | "listSessions"> {
-  return {
+    async changeName({ name }, { caller, act }) {
+      return { user: shownUser(await identity.changeName(userOf(caller).open, name, act)) };
+    },
     async endSession({ id }, { caller, act, head }) {
       const { user } = userOf(caller);
       await identity.endSession(user.id, required("id", id), act);

@@ -17,19 +17,21 @@ export function oidcHandlers(oidc: OidcSignIn): OidcMethods {
       head({ [PENDING_HEADER]: begun.sealed });
       return { authorizationUri: begun.authorizationUri };
     },
-    async finishOidcSignIn({ name, query, password, code, userAgent }, call) {
+    async finishOidcSignIn({ name, query, password, code, passkey, userAgent }, call) {
       const sealed = call.metadata[PENDING_HEADER] ?? "";
-      const params = { name: required("name", name), query: required("query", query), sealed, password, code };
+      const asked = { name: required("name", name), query: required("query", query) };
+      const params = { ...asked, sealed, password, code, passkey };
       const done = await oidc.finish(params, deviceOf(call, userAgent), call.act);
       const { email } = done;
       if (done.kind === "needed") {
         call.head({ [PENDING_HEADER]: done.sealed });
-        return { user: undefined, session: undefined, passwordNeeded: done.password, codeNeeded: done.code, email };
+        const needed = { passwordNeeded: done.password, codeNeeded: done.code };
+        return { user: undefined, session: undefined, ...needed, email, passkeyOptions: done.passkeyOptions };
       }
       call.head({ [SET_SESSION_HEADER]: done.token, [PENDING_HEADER]: "" });
       const { user, session } = done;
       const shown = { user: shownUser(user), session: shownSession(session, session.id) };
-      return { ...shown, passwordNeeded: false, codeNeeded: false, email };
+      return { ...shown, passwordNeeded: false, codeNeeded: false, email, passkeyOptions: "" };
     },
   };
 }

@@ -5,6 +5,7 @@ import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
 import { TOKEN_COLUMNS_TABLE } from "../token-columns.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
+import { PASSKEYS } from "../passkey-schema.js";
 import { SETTINGS_OBJECTS } from "../settings-schema.js";
 
 export interface Migration {
@@ -286,4 +287,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, sql: METERS },
   { version: 4, sql: METERS_BY_ACCOUNT },
   { version: 5, sql: SETTINGS_OBJECTS },
+  { version: 6, sql: PASSKEYS },
 ];

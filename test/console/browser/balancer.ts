@@ -7,6 +7,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
+/** `gateways` may be filled after it started. */
 export async function startBalancer(gateways: readonly string[]): Promise<Balancer> {
   let turn = 0;
   const server = createServer((request, response) => {

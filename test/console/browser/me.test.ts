@@ -1,28 +1,16 @@
-/** A person's own page: the second factor, the recovery codes, the sessions and the password. */
+/** A person's own page: the name, the authenticator app, the recovery codes, the sessions and the password. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authenticator } from "../../support/authenticator.js";
 import { violationsOf } from "./axe.js";
+import { CLICKS_MAX, codesIn, countClicks, fillSignIn, join, openMe, PASSWORD, shownIn } from "./own-page.js";
 import { joinWorld, type World } from "./world.js";
 
-const PASSWORD = "a toll of her very own";
-const CLICKS_MAX = 6;
 let world: World;
 beforeAll(async () => {
   world = await joinWorld("me", 0);
 });
 afterAll(() => world.close());
-
-/** A page of somebody new, who has just joined the account. */
-async function join(email: string): Promise<Page> {
-  const { token } = await world.api<{ token: string }>("/api/v1/accounts/me/invitations", { role: "member" });
-  const page = await world.openFresh(`/invitation#${token}`);
-  await page.getByLabel("E-mail").fill(email);
-  await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Join" }).click();
-  await page.getByRole("heading", { name: "Overview" }).waitFor();
-  return page;
-}
 
 /** A page in another browser, which has not sent the form of the sign-in yet. */
 async function signInForm(email: string, password: string): Promise<Page> {
@@ -31,47 +19,9 @@ async function signInForm(email: string, password: string): Promise<Page> {
   return page;
 }
 
-async function fillSignIn(page: Page, email: string, password: string): Promise<void> {
-  await page.getByLabel("E-mail").fill(email);
-  await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
-}
-
-/** Counts what is pressed on the page from now on. */
-async function countClicks(page: Page): Promise<() => Promise<number>> {
-  await page.evaluate(() => {
-    const { dataset } = document.documentElement;
-    dataset["clicks"] = "0";
-    const count = (): void => void (dataset["clicks"] = String(Number(dataset["clicks"]) + 1));
-    window.addEventListener("pointerdown", count, { capture: true });
-  });
-  return () => page.evaluate(() => Number(document.documentElement.dataset["clicks"]));
-}
-
-async function openMe(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Your account, theme and sign-out" }).click();
-  await page.getByRole("menuitem", { name: "Your account" }).click();
-  await page.getByRole("heading", { name: "Your account" }).waitFor();
-}
-
-/** What a dialog shows this once. */
-async function shownIn(page: Page, what: string): Promise<string> {
-  const region = page.getByRole("alertdialog").getByRole("region", { name: what });
-  return (await region.textContent()) ?? "";
-}
-
-async function codesIn(page: Page): Promise<readonly string[]> {
-  const codes = (await shownIn(page, "the recovery codes")).split("\n");
-  expect(codes).toHaveLength(10);
-  expect(await violationsOf(page)).toEqual([]);
-  await page.getByRole("button", { name: "I have saved them" }).click();
-  await page.getByRole("alertdialog").waitFor({ state: "detached" });
-  return codes;
-}
-
-/** Sets up a second factor on the page. */
+/** Sets up an authenticator app on the page. */
 async function setUp(page: Page): Promise<{ show: () => string; codes: readonly string[] }> {
-  await page.getByRole("button", { name: "Set up a second factor" }).click();
+  await page.getByRole("button", { name: "Set up an authenticator app" }).click();
   const secret = await shownIn(page, "the secret");
   expect(secret).toMatch(/^[A-Z2-7]{32}$/);
   const uri = await page.getByRole("link", { name: "Open in an authenticator app" }).getAttribute("href");
@@ -79,13 +29,13 @@ async function setUp(page: Page): Promise<{ show: () => string; codes: readonly 
   expect(await violationsOf(page)).toEqual([]);
   const show = authenticator(secret);
   await page.getByLabel("Code that the app shows").fill(show());
-  await page.getByRole("button", { name: "Turn on the second factor" }).click();
+  await page.getByRole("button", { name: "Turn on the app" }).click();
   return { show, codes: await codesIn(page) };
 }
 
 test("a second factor in six clicks, a sign-in with it, new recovery codes, and its removal", async () => {
   const email = "hedy@example.com";
-  const page = await join(email);
+  const page = await join(world, email);
   const clicks = await countClicks(page);
   await openMe(page);
   const { show, codes } = await setUp(page);
@@ -122,9 +72,9 @@ test("a second factor in six clicks, a sign-in with it, new recovery codes, and 
   const anew = await codesIn(page);
   expect(anew.filter((code) => codes.includes(code))).toEqual([]);
 
-  await page.getByRole("button", { name: "Remove the second factor" }).click();
+  await page.getByRole("button", { name: "Remove the authenticator app" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
-  await page.getByRole("button", { name: "Set up a second factor" }).waitFor();
+  await page.getByRole("button", { name: "Set up an authenticator app" }).waitFor();
   await page.getByText("unused recovery codes").waitFor({ state: "detached" });
   const third = await signInForm(email, PASSWORD);
   await third.getByRole("heading", { name: "Your account" }).waitFor();
@@ -133,7 +83,7 @@ test("a second factor in six clicks, a sign-in with it, new recovery codes, and 
 
 test("the list of sessions ends one of them, and all others", async () => {
   const email = "radia@example.com";
-  const page = await join(email);
+  const page = await join(world, email);
   const others = [await signInForm(email, PASSWORD)];
   await others[0]?.getByRole("heading", { name: "Your account" }).waitFor();
   await openMe(page);
@@ -162,9 +112,37 @@ test("the list of sessions ends one of them, and all others", async () => {
   await page.context().close();
 });
 
+test("a person is called by another name at once, and the record of it does not tell the name", async () => {
+  const page = await join(world, "grace.hopper@example.com");
+  await openMe(page);
+  await page.getByRole("button", { name: "Change name" }).click();
+  await page.getByLabel("Your name", { exact: true }).fill("Rear Admiral Hopper");
+  await page.getByRole("button", { name: "Change the name" }).click();
+  await page.getByText("You are signed in as Rear Admiral Hopper, grace.hopper@example.com.").waitFor();
+  const told = await world.api<{ audit_events: unknown[] }>("/api/v1/audit_events?method=IdentityService.ChangeName");
+  expect(told.audit_events).toHaveLength(1);
+  expect(JSON.stringify(told.audit_events[0])).toContain("changed");
+  await page.context().close();
+});
+
+test("on a phone the sessions show from where each one was signed in", async () => {
+  const page = await join(world, "phone@example.com");
+  await page.setViewportSize({ width: 360, height: 800 });
+  await world.go(page, "/me");
+  const row = page.getByRole("region", { name: "Sessions" }).locator("tbody tr").first();
+  await row.getByText("Chrome on Linux").waitFor();
+  expect(await row.getByText("127.0.0.1").isVisible()).toBe(true);
+  const { scroll, width } = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return { scroll: scrollWidth, width: clientWidth };
+  });
+  expect(scroll).toBeLessThanOrEqual(width);
+  await page.context().close();
+});
+
 test("a new password ends every session, and signs in", async () => {
   const email = "annie@example.com";
-  const page = await join(email);
+  const page = await join(world, email);
   await openMe(page);
   await page.getByRole("button", { name: "Change password" }).click();
   await page.getByLabel("Current password").fill("not the password");
@@ -180,7 +158,7 @@ test("a new password ends every session, and signs in", async () => {
 });
 
 test("where an account requires a second factor its pages lead to the own page", async () => {
-  const page = await join("mary@example.com");
+  const page = await join(world, "mary@example.com");
   await world.api("/api/v1/accounts/me/security", { requires_second_factor: true }, "PATCH");
   // The console learns of it from the refusal of a page.
   await page.getByRole("link", { name: "Requests", exact: true }).click();

@@ -110,11 +110,15 @@ function copyOf(seed: string): string {
 /** Two gateways over one PostgreSQL and one Redis: each request goes to the other one than the request before. */
 async function startTwoNodes(settings: string): Promise<Served> {
   const [database, redis] = await Promise.all([createDatabase(), startRedis()]);
-  const env = { ...ENV, TOLLGATE_DATABASE_URL: database.url, TOLLGATE_REDIS_URL: redis.url };
+  const urls: string[] = [];
+  const balancer = await startBalancer(urls);
+  const publicUrl = balancer.url.replace("127.0.0.1", "localhost");
+  const stores = { TOLLGATE_DATABASE_URL: database.url, TOLLGATE_REDIS_URL: redis.url };
+  const env = { ...ENV, ...stores, TOLLGATE_PUBLIC_URL: publicUrl };
   const first = await startGateway({ settings, env });
   const cookie = await operatorOf(first);
   const second = await startGateway({ settings, env });
-  const balancer = await startBalancer([first.url, second.url]);
+  urls.push(first.url, second.url);
   const close = async (): Promise<void> => {
     await balancer.close();
     await Promise.all([first.stop(), second.stop()]);

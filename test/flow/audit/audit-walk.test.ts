@@ -13,10 +13,12 @@ import { type GatewayProcess, startGateway } from "../../support/gateway-process
 import { CLIENT, startIssuer, type TestIssuer } from "../../support/issuer.js";
 import { signInAt } from "../../support/issuer-gateway.js";
 import { Management } from "../../support/management.js";
+import { SoftAuthenticator } from "../../support/soft-authenticator.js";
 
 const PASSWORD = "another long enough password";
 const NEW_PASSWORD = "one more long enough password";
 const AWAY = { family: "vllm", base_url: "http://127.0.0.1:9/v1" };
+const PUBLIC_URL = "https://llm.example.com";
 const HOOK = { name: "", url: "https://hooks.example/in", paused: false };
 
 let issuer: TestIssuer;
@@ -33,7 +35,7 @@ beforeAll(async () => {
   const corp = `issuer: "${issuer.url}", client_id: ${CLIENT.id}, client_secret: "${CLIENT.secret}"`;
   const own = `upstreams: { local: { family: sim } }\nidentity: { oidc: { corp: { ${corp} } } }`;
   const settings = `${own}\n${stripe.settings()}`;
-  gateway = await startGateway({ settings });
+  gateway = await startGateway({ settings, env: { TOLLGATE_PUBLIC_URL: PUBLIC_URL } });
   issuer.serve([gateway.url]);
   await new Management(gateway).account("acme", 1n);
   operator = await firstOperator(gateway);
@@ -123,6 +125,20 @@ const STEPS: readonly (readonly [string, () => Promise<BrowserAnswer>])[] = [
   ],
   ["IdentityService.CreateRecoveryCodes", () => member.call("POST", "/session/second-factor/recovery-codes", {})],
   ["IdentityService.DeleteSecondFactor", () => member.call("DELETE", "/session/second-factor")],
+  [
+    "IdentityService.CreatePasskey",
+    async () => {
+      await keep("options", "options", member.call("POST", "/session/passkeys:begin", {}));
+      const credential = new SoftAuthenticator(PUBLIC_URL).create(made["options"] ?? "");
+      return keep("passkey", "passkey.id", member.call("POST", "/session/passkeys", { name: "Phone", credential }));
+    },
+  ],
+  [
+    "IdentityService.UpdatePasskey",
+    () => member.call("PATCH", `/session/passkeys/${made["passkey"]}`, { name: "Old phone" }),
+  ],
+  ["IdentityService.DeletePasskey", () => member.call("DELETE", `/session/passkeys/${made["passkey"]}`)],
+  ["IdentityService.ChangeName", () => member.call("POST", "/session:changeName", { name: "Mia" })],
   [
     "IdentityService.UpdateAccountSecurity",
     () => ask("PATCH", "/accounts/acme/security", { requires_second_factor: false }),
@@ -259,7 +275,7 @@ test("every change of these services is among them", async () => {
   const elsewhere = [
     /^(?:Account|Key|Usage|Upstream)Service\./,
     /^SettingsService\.Check(?:Settings|Objects)$/,
-    /^IdentityService\.BeginOidcSignIn$/,
+    /^IdentityService\.Begin(?:OidcSignIn|Passkey(?:SignIn|Proof)?)$/,
   ];
   expect(changes.filter((name) => !elsewhere.some((form) => form.test(name)) && !walked.has(name))).toEqual([]);
 });

@@ -11,6 +11,7 @@ import {
   signInAt,
   startIssuerGateway,
 } from "../../support/issuer-gateway.js";
+import { SoftAuthenticator } from "../../support/soft-authenticator.js";
 
 const PASSWORD = "another long enough password";
 let world: IssuerGateway;
@@ -195,6 +196,25 @@ describe("what is asked beside", () => {
     });
     const last = await signInAt(world.corp, world.browser(), "factor", { finish: { code: second } });
     expect(last.status).toBe(200);
+  });
+
+  test("which passkeys there are is said behind the password, and one of them signs in", async () => {
+    const browser = await withPassword(person("keyed"));
+    const session = await who(browser);
+    const phone = new SoftAuthenticator(String(session["passkey_origin"]));
+    const begun = await browser.call("POST", "/session/passkeys:begin", {});
+    const credential = phone.create(String(begun.body["options"]));
+    expect((await browser.call("POST", "/session/passkeys", { name: "Phone", credential })).status).toBe(200);
+    const fresh = world.browser();
+    const asked = await signInAt(world.corp, fresh, "keyed");
+    expect(asked.body).toMatchObject({ password_needed: true, code_needed: true, passkey_options: "" });
+    const again = (more: object): Promise<BrowserAnswer> =>
+      fresh.call("POST", "/oidc/corp:finish", { query: "x", password: PASSWORD, ...more });
+    const needed = await again({});
+    expect(needed.body).toMatchObject({ password_needed: false, code_needed: true });
+    const passkey = phone.use(String(needed.body["passkey_options"]));
+    expect((await again({ passkey })).status).toBe(200);
+    expect(await who(fresh)).toMatchObject({ user: { email: "keyed@example.com" } });
   });
 
   test("what needs a fresh proof asks the issuer anew", async () => {

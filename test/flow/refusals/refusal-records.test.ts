@@ -24,6 +24,7 @@ import { PROVOCATIONS, type Stage } from "./refusal-provocations.js";
 /** Reasons that nothing here provokes, and why. */
 const NOT_PROVOKED: Readonly<Record<string, string>> = {
   PROOF_NEEDED: "A session must be half an hour old; its refusal leaves a record as each other one of a person does.",
+  PASSKEYS_OFF: "The gateway must have no host name; test/identity/passkeys.test.ts has one that has none.",
   CARD_PAYMENTS_UNAVAILABLE: "Stripe must be away; test/payments/card-payments.test.ts has one that is.",
   STRIPE_EVENT_REFUSED: "Payments by card must be set up; test/flow/money/card-payments.test.ts looks for its record.",
   CONNECTION_TOO_OLD: "A WebSocket must be an hour old; test/http/websocket.test.ts shows what it tells the record of.",
