@@ -37,8 +37,9 @@ const FIRST_CLIENT = [
   "  tollgate account create acme",
   "  tollgate account credit acme 10.00 --id first",
   "  tollgate key create acme --name first",
-  "Without upstreams of your own, the built-in model sim-1 answers it, free. For real models set OPENAI_API_KEY,",
-  "ANTHROPIC_API_KEY or GEMINI_API_KEY, or write tollgate.yaml, and start again. Only to try: tollgate serve --demo",
+  "Without upstreams of your own, the built-in model sim-1 answers it, free. For real models add an upstream in the",
+  "console, write tollgate.yaml, or set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY and start again. Only to",
+  "try: tollgate serve --demo",
 ];
 
 function curlLine(base: string, key: string): string {
