@@ -17,7 +17,8 @@ export const admin = {
     upstreamAsideDo: "Check the cause. A model with another healthy upstream is still served.",
     upstreamRefused: (id: string) => `Upstream ${id} refuses the gateway’s credential`,
     upstreamRefusedDo:
-      "Set the correct API key in tollgate.yaml or the environment. The gateway reloads the file at once.",
+      "Change its API key on the Upstreams page. If tollgate.yaml or the environment sets it, change it there: the " +
+      "gateway reloads the file at once.",
     nodeSilent: (id: string) => `Node ${id} sends no heartbeat`,
     nodeSilentDo:
       "Its last heartbeat is more than 15 seconds old. Check that its process runs. Other nodes settle its requests.",
@@ -141,11 +142,11 @@ export const admin = {
     about: "What clients pay for each model, in USD per million tokens, and the source of each price.",
     model: "Model",
     source: "Price source",
-    sources: { unspecified: "unknown", settings: "set in tollgate.yaml", published: "published" },
+    sources: { unspecified: "unknown", settings: "own price", published: "published" },
     free: "free",
     sourceRule:
-      "A model without a price in tollgate.yaml has the published price of its first target, by priority. To change " +
-      "it, set a price in the file.",
+      "A model without a price of its own has the published price of its first target, by priority. A model that " +
+      "tollgate.yaml sets is changed in the file, every other one here.",
     input: "Input",
     cached: "Cached",
     output: "Output",
@@ -156,7 +157,7 @@ export const admin = {
     inForce: "In force",
     version: "tollgate.yaml",
     accepted: "Accepted",
-    noFile: "No file: the environment is used.",
+    noFile: "No file",
     file: "File on disk",
     sameFile: "same",
     otherFile: (version: string) => `different: ${version}`,
@@ -171,7 +172,16 @@ export const admin = {
     stands: "Decided by",
     why: "How it works",
     rows: [
-      ["Upstreams, models, prices", "tollgate.yaml", "Only the file sets them. A change applies to new requests."],
+      [
+        "Upstreams, models and prices in the file",
+        "tollgate.yaml",
+        "Change them in the file. A change applies to new requests.",
+      ],
+      [
+        "Other upstreams, models and prices",
+        "the database",
+        "Create and change them on the pages Upstreams and Prices, or over the API. They apply on every node.",
+      ],
       [
         "Accounts and keys in the file",
         "the database, once they exist",
