@@ -142,11 +142,11 @@ export const admin = {
     about: "What clients pay for each model, in USD per million tokens, and the source of each price.",
     model: "Model",
     source: "Price source",
-    sources: { unspecified: "unknown", settings: "own price", published: "published" },
+    sources: { unspecified: "unknown", settings: "set in tollgate.yaml", published: "published" },
     free: "free",
     sourceRule:
-      "A model without a price of its own has the published price of its first target, by priority. A model that " +
-      "tollgate.yaml sets is changed in the file, every other one here.",
+      "A model without a price in tollgate.yaml has the published price of its first target, by priority. To change " +
+      "it, set a price in the file.",
     input: "Input",
     cached: "Cached",
     output: "Output",

@@ -33,7 +33,8 @@ export function printWelcome(base: string | undefined, shown: Core["shown"]): vo
 
 /** What makes the first client, where none was made for a demonstration. */
 const FIRST_CLIENT = [
-  "A client needs an account, credit and a key; with the operator key in TOLLGATE_OPERATOR_KEY:",
+  "A client needs an account, credit and a key: the console's first steps make them, or with the operator key in",
+  "TOLLGATE_OPERATOR_KEY:",
   "  tollgate account create acme",
   "  tollgate account credit acme 10.00 --id first",
   "  tollgate key create acme --name first",

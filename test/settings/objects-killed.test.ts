@@ -19,7 +19,7 @@ import { shownSet, type ToldCommit } from "./killed.js";
 
 const KILLS = Number(process.env["TOLLGATE_KILLS"] ?? 4);
 const SEED = Number(process.env["TOLLGATE_SEED"] ?? 20_261_130);
-/** A child acknowledges at most so many commits before it is killed, and at least one: that tells how long one takes. */
+/** A child makes at most so many commits before it is killed, and at least one: that tells how long one takes. */
 const COMMITS_MAX = 6;
 /** The kill comes within so many times as long after the next one begins: before its commit, in it, or behind it. */
 const SPREAD = 1.5;

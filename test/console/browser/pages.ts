@@ -40,7 +40,7 @@ export const PAGES: readonly {
   { name: "people", path: () => "/admin/people", shows: "Ada Lovelace" },
   { name: "operator-alerts", path: () => "/admin/alerts", shows: "money ends" },
   { name: "operator-audit", path: () => "/admin/audit?method=CreateAccount", shows: "AccountService.CreateAccount" },
-  { name: "prices", path: () => "/admin/models", shows: "own price" },
+  { name: "prices", path: () => "/admin/models", shows: "set in tollgate.yaml" },
   { name: "settings", path: () => "/admin/settings", shows: "The last accepted change of the file" },
   { name: "ledger", path: () => "/admin/ledger", shows: "Verification reads every entry" },
   { name: "nodes", path: () => "/admin/nodes", shows: "this node" },

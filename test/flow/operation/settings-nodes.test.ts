@@ -4,20 +4,25 @@ import { Browser, firstOperator } from "../../support/browser.js";
 import { type FakeVendor, startFakeVendor } from "../../support/fake-vendor.js";
 import { type GatewayProcess, startGateway } from "../../support/gateway-process.js";
 import { createDatabase, postgresMissing } from "../../support/postgres.js";
+import { REDIS_MISSING, startRedis } from "../../support/redis-server.js";
 
 const KEY = "fake-credential-of-two-nodes";
 const ROUNDS = 5;
 
-describe.skipIf(postgresMissing !== undefined)("without Redis", () => {
+describe.skipIf((postgresMissing ?? REDIS_MISSING) !== undefined)("over PostgreSQL and Redis", () => {
   let nodes: readonly GatewayProcess[] = [];
   let browsers: readonly [Browser, Browser];
   let vendor: FakeVendor;
   let drop: () => Promise<void>;
   beforeAll(async () => {
     vendor = await startFakeVendor(KEY);
-    const database = await createDatabase();
-    drop = database.drop;
-    const env = { TOLLGATE_DATABASE_URL: database.url, TOLLGATE_SECRET: "a root secret of two nodes, long enough" };
+    const [database, redis] = await Promise.all([createDatabase(), startRedis()]);
+    drop = async () => void (await Promise.all([database.drop(), redis.close()]));
+    const env = {
+      TOLLGATE_DATABASE_URL: database.url,
+      TOLLGATE_REDIS_URL: redis.url,
+      TOLLGATE_SECRET: "a root secret of two nodes, long enough",
+    };
     const one = await startGateway({ env });
     const other = await startGateway({ env });
     nodes = [one, other];
