@@ -22,8 +22,8 @@ const root = createRootRoute({
   search: { middlewares: [retainSearchParams(["account"])] },
 });
 
-/** The forms that a page of the operator opens. */
-const FORMS = ["account", "model", "upstream"] as const;
+/** The forms that a link may open on their page. */
+const FORMS = ["account", "member", "model", "upstream"] as const;
 
 const overview = createRoute({
   getParentRoute: () => root,
@@ -211,7 +211,7 @@ const members = createRoute({
     late(() => import("./members/members.tsx")),
     "Members",
   ),
-  validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
+  validateSearch: (given: Given) => present({ page: textIn(given, "page"), form: wordIn(given, "form", FORMS) }),
 });
 
 const me = createRoute({

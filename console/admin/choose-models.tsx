@@ -36,9 +36,11 @@ export function ChooseModels({ models, chosen, onChoose, price, onPrice }: Choos
     <fieldset className="stack">
       <legend>{say.choose}</legend>
       <p className="soft">{say.chooseAbout}</p>
+      {/* The list pushes the button that asked for it out of sight: the keyboard goes on here. */}
       <Field
         label={say.find}
         type="search"
+        autoFocus
         value={find}
         onChange={({ currentTarget }) => setFind(currentTarget.value)}
       />

@@ -34,7 +34,9 @@ export function MakeAccount({ onClose }: { readonly onClose: () => void }): Reac
       await forget(listAccounts);
       return id;
     },
-    (id) => void navigate({ to: "/admin/accounts/$id", params: { id } }),
+    // What comes next is for this account: its members and its keys.
+    (id) =>
+      void navigate({ to: "/admin/accounts/$id", params: { id }, search: (before) => ({ ...before, account: id }) }),
   );
   const isWrong = nanos === undefined || !areRight(typed) || large.isOpen;
   const submit = (event: FormEvent): void => {

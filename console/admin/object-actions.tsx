@@ -4,7 +4,6 @@ import { deleteObject } from "../../gen/console/settings_service.js";
 import type { SettingsObject } from "../../gen/console/settings_object.js";
 import { call } from "../api/client.ts";
 import { objectWords as say } from "../copy/en-objects.ts";
-import { settingsWords } from "../copy/en-settings.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import type { RowAction } from "../parts/row-actions.tsx";
 import { forgetObjects } from "./forget-objects.ts";
@@ -14,7 +13,7 @@ export function Origin({ object }: { readonly object: SettingsObject | undefined
   if (object === undefined) return "";
   return (
     <span className="stack">
-      <span className="tag">{settingsWords.sources[object.source]}</span>
+      <span className="tag">{say.origins[object.source]}</span>
       {object.problem !== "" && <small className="wrong">{say.aside(object.problem)}</small>}
     </span>
   );

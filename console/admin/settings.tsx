@@ -119,7 +119,9 @@ const NODES: readonly Column<Node>[] = [
   {
     name: admin.settings.file,
     cell: ({ settingsVersion, fileVersion }) =>
-      settingsVersion === fileVersion ? (
+      fileVersion === "" && settingsVersion === "" ? (
+        ""
+      ) : settingsVersion === fileVersion ? (
         <span className="tag good">{admin.settings.sameFile}</span>
       ) : (
         <span className="tag warn">{admin.settings.otherFile(fileVersion)}</span>

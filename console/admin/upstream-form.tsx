@@ -28,6 +28,8 @@ import { isRightPrice, pricedSpec, type TypedPrice } from "./price-fields.tsx";
 
 const NAME = "[a-z0-9][a-z0-9._\\-]{0,63}";
 const USUAL_FAMILY = "openai";
+/** What a test says of an upstream that can be reached, and did not refuse the key. */
+const ANSWERED: ReadonlySet<string> = new Set(["well", "untested"]);
 const FRESH_PRICE: TypedPrice = { price: "free", input: "", output: "", contextTokens: "", outputTokensMax: "" };
 
 export interface UpstreamFormParts {
@@ -95,7 +97,7 @@ function Form({
     prove.reset();
     setChosen(new Set());
   };
-  const isTested = test.data !== undefined;
+  const isTested = test.data !== undefined && ANSWERED.has(test.data.result);
   const isWrong = hasUnpriced(test.data?.models ?? [], chosen) && !isRightPrice(price);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -109,7 +111,8 @@ function Form({
       {test.error !== null && <Problem error={test.error} what={say.testFailed} />}
       {test.data !== undefined && <TestResult answer={prove.data ?? test.data} />}
       {prove.error !== null && <Problem error={prove.error} what={say.testFailed} />}
-      {test.data !== undefined && object === undefined && (
+      {test.data !== undefined && !isTested && <SaveAnyway isBusy={save.isPending} onSave={() => save.run()} />}
+      {isTested && object === undefined && (
         <ChooseModels models={test.data.models} {...{ chosen, price }} onChoose={setChosen} onPrice={setPrice} />
       )}
       {first !== undefined && <ProveButton isBusy={prove.isPending} onProve={() => prove.run(first)} />}
@@ -118,6 +121,22 @@ function Form({
         {test.isPending ? say.connecting : isTested ? say.save : say.connect}
       </DialogFoot>
     </form>
+  );
+}
+
+interface SaveAnywayParts {
+  readonly isBusy: boolean;
+  readonly onSave: () => void;
+}
+
+/** The way on where an upstream does not answer now, and will later. */
+function SaveAnyway({ isBusy, onSave }: SaveAnywayParts): ReactNode {
+  return (
+    <span>
+      <button className="button small" type="button" disabled={isBusy} onClick={onSave}>
+        {say.saveAnyway}
+      </button>
+    </span>
   );
 }
 
@@ -216,10 +235,14 @@ function TestResult({ answer: { result, problem, models } }: { readonly answer: 
   const isWell = result === "well";
   return (
     <p className={isWell ? "notice good" : "notice warn"} role="status">
-      {say.results[result]} {problem !== "" && <span>{problem}. </span>}
+      {say.results[result]} {problem !== "" && <span>{sentence(problem)}. </span>}
       {models.length > 0 && say.listed(models.length)}
     </p>
   );
+}
+
+function sentence(problem: string): string {
+  return problem.slice(0, 1).toUpperCase() + problem.slice(1);
 }
 
 interface Choices {

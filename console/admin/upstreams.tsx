@@ -30,6 +30,7 @@ import { objectActions, Origin } from "./object-actions.tsx";
 import { UpstreamForm } from "./upstream-form.tsx";
 
 const AGAIN_MS = 3_000;
+const BUILT_IN = "sim";
 const LOOKS = {
   unspecified: "tag",
   untested: "tag",
@@ -93,8 +94,12 @@ const columns = (
   { name: admin.upstreams.family, cell: ({ family }) => family, isExtra: true },
   { name: admin.upstreams.address, cell: ({ baseUrl }) => <code className="id">{baseUrl}</code>, isExtra: true },
   { name: admin.upstreams.models, cell: ({ models }) => models.join(", "), isExtra: true },
-  { name: objectWords.origin, cell: ({ id }) => <Origin object={named.get(id)} />, isExtra: true },
-  { name: admin.upstreams.running, cell: ({ running }) => count(running), isNumber: true },
+  {
+    name: objectWords.origin,
+    cell: ({ id, family }) => <UpstreamOrigin family={family} object={named.get(id)} />,
+    isExtra: true,
+  },
+  { name: admin.upstreams.running, cell: ({ running }) => count(running), isNumber: true, isExtra: true },
   { name: admin.upstreams.why, cell: (upstream) => <Why upstream={upstream} isOneOfMany={isOneOfMany} /> },
   ...(isReader
     ? []
@@ -104,6 +109,18 @@ const columns = (
         )),
       ]),
 ];
+
+interface UpstreamOriginParts {
+  readonly family: string;
+  readonly object: SettingsObject | undefined;
+}
+
+/** What runs inside the gateway serves without being set where nothing else is there. */
+function UpstreamOrigin({ family, object }: UpstreamOriginParts): ReactNode {
+  if (family === BUILT_IN && object?.source === "environment")
+    return <span className="tag">{objectWords.builtIn}</span>;
+  return <Origin object={object} />;
+}
 
 interface ActionsParts {
   readonly upstream: Upstream;

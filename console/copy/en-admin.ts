@@ -17,7 +17,8 @@ export const admin = {
     upstreamAsideDo: "Check the cause. A model with another healthy upstream is still served.",
     upstreamRefused: (id: string) => `Upstream ${id} refuses the gateway’s credential`,
     upstreamRefusedDo:
-      "Set the correct API key in tollgate.yaml or the environment. The gateway reloads the file at once.",
+      "Change its API key on the Upstreams page. If tollgate.yaml or the environment sets it, change it there: the " +
+      "gateway reloads the file at once.",
     nodeSilent: (id: string) => `Node ${id} sends no heartbeat`,
     nodeSilentDo:
       "Its last heartbeat is more than 15 seconds old. Check that its process runs. Other nodes settle its requests.",
@@ -156,7 +157,7 @@ export const admin = {
     inForce: "In force",
     version: "tollgate.yaml",
     accepted: "Accepted",
-    noFile: "No file: the environment is used.",
+    noFile: "No file",
     file: "File on disk",
     sameFile: "same",
     otherFile: (version: string) => `different: ${version}`,
@@ -171,7 +172,16 @@ export const admin = {
     stands: "Decided by",
     why: "How it works",
     rows: [
-      ["Upstreams, models, prices", "tollgate.yaml", "Only the file sets them. A change applies to new requests."],
+      [
+        "Upstreams, models and prices in the file",
+        "tollgate.yaml",
+        "Change them in the file. A change applies to new requests.",
+      ],
+      [
+        "Other upstreams, models and prices",
+        "the database",
+        "Create and change them on the pages Upstreams and Prices, or over the API. They apply on every node.",
+      ],
       [
         "Accounts and keys in the file",
         "the database, once they exist",

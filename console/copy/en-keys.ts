@@ -41,6 +41,7 @@ export const keyWords = {
   secret: "the secret",
   snippet: "Sample code",
   done: "I have copied it",
+  doneTry: "I have copied it: open the playground",
   rotate: "Rotate",
   rotateTitle: "Rotate this key?",
   rotateWill: "The key gets a new secret, which is shown once. Its limits and its history stay.",

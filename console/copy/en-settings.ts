@@ -12,7 +12,9 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 export const settingsWords = {
-  noFile: "There is no settings file: the gateway uses environment variables. Create a tollgate.yaml to change more.",
+  noFile:
+    "There is no settings file. Upstreams and models come from the pages Upstreams and Prices, and from environment " +
+    "variables.",
   inForce: "in force",
   notInForce: "not in force",
   fileAbout:
@@ -61,7 +63,7 @@ export const settingsWords = {
     file: "Only the file sets it.",
     environment: "An environment variable of its provider is set, and the file does not define it.",
     upstream: "An upstream lists it, and the file does not define it.",
-    database: "The database sets it. Change it here: changes in the file have no effect.",
+    database: "The database sets it. Change it on its own page: changes in the file have no effect.",
   },
   exportTitle: "Export accounts, keys and alerts",
   exportAbout:

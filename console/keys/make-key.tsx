@@ -25,7 +25,7 @@ export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNod
     void forget(listKeys);
     return secret;
   }, onClose);
-  if (make.data !== undefined) return <Secret secret={make.data} onClose={onClose} />;
+  if (make.data !== undefined) return <Secret secret={make.data} isNew onClose={onClose} />;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (areRight(typed) && !large.isOpen) make.run();

@@ -1,5 +1,6 @@
 /** A new secret, shown once, in code for the client of the reader's choice. */
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { listModels } from "../../gen/console/model_service.js";
 import { ask } from "../api/queries.ts";
@@ -7,9 +8,17 @@ import { keyWords } from "../copy/en-keys.ts";
 import { ClientCode } from "../parts/client-code.tsx";
 import { Code } from "../parts/code.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 
-export function Secret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }): ReactNode {
+export interface SecretParts {
+  readonly secret: string;
+  /** True of a new key, which was never used. */
+  readonly isNew?: boolean;
+  readonly onClose: () => void;
+}
+
+export function Secret({ secret, isNew = false, onClose }: SecretParts): ReactNode {
   const { account } = useSignedIn();
   const models = useQuery(ask(listModels, {}, account));
   const model = models.data?.models.find(({ kind }) => kind === undefined || kind === "chat")?.id ?? "MODEL";
@@ -17,8 +26,17 @@ export function Secret({ secret, onClose }: { readonly secret: string; readonly 
     <Dialog title={keyWords.secretTitle} onClose={onClose} isFirm>
       <p>{keyWords.secretOnce}</p>
       <Code text={secret} what={keyWords.secret} />
-      <ClientCode what={keyWords.snippet} label={keyWords.snippet} secret={secret} model={model} />
+      {models.isPending ? (
+        <Waiting height={200} />
+      ) : (
+        <ClientCode what={keyWords.snippet} label={keyWords.snippet} secret={secret} model={model} />
+      )}
       <div className="foot">
+        {isNew && (
+          <Link to="/playground" className="button">
+            {keyWords.doneTry}
+          </Link>
+        )}
         <button className="button main" type="button" onClick={onClose}>
           {keyWords.done}
         </button>

@@ -1,7 +1,7 @@
 /** The people of the account, and those who are invited. */
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import {
   type Invitation,
   listInvitations,
@@ -35,8 +35,10 @@ const INVITATIONS_MAX = 1_000;
 
 export function Members(): ReactNode {
   const { account, isManager } = useSignedIn();
-  const [isInviting, setInviting] = useState(false);
-  const { page } = useSearch({ from: "/members" });
+  const { page, form } = useSearch({ from: "/members" });
+  const navigate = useNavigate({ from: "/members" });
+  const open = (isOpen: boolean): void =>
+    void navigate({ search: (before) => ({ ...before, form: isOpen ? "member" : undefined }), replace: !isOpen });
   const members = useQuery({
     ...ask(listMembers, { accountId: account, pageSize: PAGE_SIZE, pageToken: page ?? "" }, account),
     placeholderData: keepPreviousData,
@@ -47,7 +49,7 @@ export function Members(): ReactNode {
     enabled: isManager,
   });
   const button = (
-    <button className="button main" type="button" onClick={() => setInviting(true)}>
+    <button className="button main" type="button" onClick={() => open(true)}>
       {memberWords.invite}
     </button>
   );
@@ -71,7 +73,7 @@ export function Members(): ReactNode {
           </>
         )}
       </Loaded>
-      {isInviting && <Invite account={account} onClose={() => setInviting(false)} />}
+      {isManager && form === "member" && <Invite account={account} onClose={() => open(false)} />}
     </Page>
   );
 }

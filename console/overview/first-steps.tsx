@@ -3,11 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { getFirstSteps, type GetFirstStepsResponse } from "../../gen/console/settings_service.js";
-import { ask } from "../api/queries.ts";
+import { ask, cache, forget } from "../api/queries.ts";
 import { stepWords as say } from "../copy/en-first-steps.ts";
+import { areOver, end, follow } from "./following.ts";
 
-/** Kept in the browser once all steps were done, or the person wants to see them no more. */
-const OVER = "tollgate-first-steps-over";
+/** An answer of the playground is no change that this tab hears of, and what an upstream lists comes after its save. */
+const AGAIN_MS = 3_000;
 
 interface Step {
   readonly name: keyof typeof say.steps;
@@ -15,39 +16,59 @@ interface Step {
   readonly link: Pick<LinkProps, "to" | "search">;
 }
 
+/** The list, on the overview. */
 export function FirstSteps(): ReactNode {
-  const [isOver, setOver] = useState(() => localStorage.getItem(OVER) !== null);
-  if (isOver) return null;
-  const end = (): void => {
-    localStorage.setItem(OVER, "1");
+  const [isOver, setOver] = useState(areOver);
+  const hide = (): void => {
+    end();
     setOver(true);
   };
-  return <Steps onEnd={end} />;
+  return isOver ? null : <List onHide={hide} />;
 }
 
-function Steps({ onEnd }: { readonly onEnd: () => void }): ReactNode {
+/** On every other page, for somebody who follows the list: the step that comes next. */
+export function NextStep(): ReactNode {
+  const [isOver, setOver] = useState(areOver);
+  const hide = (): void => {
+    end();
+    setOver(true);
+  };
+  return isOver ? null : <Next onHide={hide} />;
+}
+
+interface StepsParts {
+  readonly onHide: () => void;
+}
+
+function List({ onHide }: StepsParts): ReactNode {
   const { data } = useQuery(ask(getFirstSteps, {}));
   const steps = data === undefined ? [] : stepsOf(data);
   const isDone = steps.length > 0 && steps.every((step) => step.isDone);
   useEffect(() => {
-    if (isDone) onEnd();
-  }, [isDone, onEnd]);
+    if (isDone) onHide();
+  }, [isDone, onHide]);
   if (steps.length === 0 || isDone) return null;
   return (
     <section className="card stack" aria-label={say.title}>
       <div className="card-head">
         <h2>{say.title}</h2>
-        <button className="button small" type="button" onClick={onEnd}>
-          {say.end}
-        </button>
+        <HideButton onHide={onHide} />
       </div>
       <p className="soft">{say.about}</p>
-      <ol className="stack">
+      <ol className="stack steps">
         {steps.map(({ name, isDone, link }) => (
           <li key={name}>
-            <span className={isDone ? "tag good" : "tag"}>{isDone ? say.done : say.open}</span>{" "}
-            {isDone ? say.steps[name].name : <Link {...link}>{say.steps[name].name}</Link>}{" "}
-            {!isDone && <small className="soft">{say.steps[name].about}</small>}
+            <span className={isDone ? "tag good" : "tag"}>{isDone ? say.done : say.open}</span>
+            <span>
+              {isDone ? (
+                say.steps[name].name
+              ) : (
+                <Link {...link} onClick={follow}>
+                  {say.steps[name].name}
+                </Link>
+              )}
+              {!isDone && <small className="soft"> {say.steps[name].about}</small>}
+            </span>
           </li>
         ))}
       </ol>
@@ -55,16 +76,55 @@ function Steps({ onEnd }: { readonly onEnd: () => void }): ReactNode {
   );
 }
 
+function Next({ onHide }: StepsParts): ReactNode {
+  const { data } = useQuery({ ...ask(getFirstSteps, {}), refetchInterval: AGAIN_MS });
+  useEffect(
+    () =>
+      cache.getMutationCache().subscribe(({ type, mutation }) => {
+        if (type === "updated" && mutation.state.status === "success") void forget(getFirstSteps);
+      }),
+    [],
+  );
+  const steps = data === undefined ? [] : stepsOf(data);
+  const next = steps.find(({ isDone }) => !isDone);
+  const isDone = steps.length > 0 && next === undefined;
+  useEffect(() => {
+    if (isDone) end();
+  }, [isDone]);
+  if (steps.length === 0) return null;
+  return (
+    <section className="notice row spread" aria-label={say.title}>
+      {next === undefined ? (
+        <span role="status">{say.allDone}</span>
+      ) : (
+        <span>
+          {say.progress(steps.length - steps.filter((step) => !step.isDone).length, steps.length)}{" "}
+          <Link {...next.link}>{say.steps[next.name].name}</Link>
+        </span>
+      )}
+      <HideButton onHide={onHide} />
+    </section>
+  );
+}
+
+function HideButton({ onHide }: StepsParts): ReactNode {
+  return (
+    <button className="button small" type="button" onClick={onHide}>
+      {say.end}
+    </button>
+  );
+}
+
 function stepsOf(done: GetFirstStepsResponse): readonly Step[] {
   const form =
-    (name: "account" | "upstream"): ((before: object) => object) =>
+    (name: "account" | "member" | "model" | "upstream"): ((before: object) => object) =>
     (before) => ({ ...before, form: name });
   return [
     { name: "upstream", isDone: done.upstream, link: { to: "/admin/upstreams", search: form("upstream") } },
-    { name: "tested", isDone: done.tested, link: { to: "/admin/upstreams" } },
-    { name: "models", isDone: done.models, link: { to: "/admin/models" } },
+    { name: "models", isDone: done.models, link: { to: "/admin/models", search: form("model") } },
     { name: "account", isDone: done.account, link: { to: "/admin/accounts", search: form("account") } },
-    { name: "member", isDone: done.member, link: { to: "/members" } },
+    { name: "member", isDone: done.member, link: { to: "/members", search: form("member") } },
     { name: "key", isDone: done.key, link: { to: "/keys", search: (before) => ({ ...before, make: "key" }) } },
+    { name: "tested", isDone: done.tested, link: { to: "/playground" } },
   ];
 }

@@ -25,7 +25,8 @@ export function Estimate({ models, text, settings, exchanges }: EstimateParts): 
       const body = bodyOf(askedOf(model, turnsOf(exchanges, column, settings.system, typed), settings));
       return {
         queryKey: [estimateCost.name, account, body],
-        queryFn: ({ signal }: { readonly signal: AbortSignal }) => callWith(estimateCost, body, { account, signal }),
+        // Not aborted where the text changes: a call that its client leaves is listed as a request that failed.
+        queryFn: () => callWith(estimateCost, body, { account }),
         enabled: typed.trim() !== "",
         placeholderData: keepPreviousData,
       };

@@ -3,6 +3,7 @@ import { Link, Outlet, useLocation, useMatchRoute } from "@tanstack/react-router
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { words } from "../copy/en.ts";
 import { FirstAccount } from "../overview/first-account.tsx";
+import { LateNextStep } from "../overview/late-first-steps.tsx";
 import { late } from "../parts/late.ts";
 import { AccountSwitcher } from "./account-switcher.tsx";
 import { Brand } from "./brand.tsx";
@@ -51,13 +52,24 @@ export function Shell(): ReactNode {
   );
 }
 
-/** The page, or what the person needs first to use it. The own page of a person needs nothing. */
+/**
+ * The page, or what the person needs first to use it. The own page of a person needs nothing, and the pages about the
+ * whole gateway need no account: a new gateway has none.
+ */
 function Content(): ReactNode {
-  const { account, session } = useSignedIn();
-  const isOwn = useMatchRoute()({ to: "/me" }) !== false;
-  if (isOwn) return <Outlet />;
+  const { account, session, isOverAll } = useSignedIn();
+  const matches = useMatchRoute();
+  if (matches({ to: "/me" }) !== false) return <Outlet />;
   if (session.lacksSecondFactor) return <FactorNeeded />;
-  return account === "" ? <FirstAccount /> : <Outlet />;
+  const isOfAll = isOverAll && matches({ to: "/admin", fuzzy: true }) !== false;
+  if (account === "" && !isOfAll) return <FirstAccount />;
+  if (matches({ to: "/" }) !== false) return <Outlet />;
+  return (
+    <>
+      <LateNextStep />
+      <Outlet />
+    </>
+  );
 }
 
 function Side({ isOpen, onFind }: { readonly isOpen: boolean; readonly onFind: () => void }): ReactNode {

@@ -17,7 +17,7 @@ const SCHEMA = z.object({
 
 const ORDER = z.object({
   upstream: z.string().max(256),
-  order: z.enum(["drain", "undrain", "reset", "suspect"]),
+  order: z.enum(["drain", "undrain", "reset", "suspect", "answered"]),
   model: z.string().max(256).optional(),
 });
 

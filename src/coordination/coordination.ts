@@ -119,11 +119,11 @@ export interface CoolDown {
 
 /**
  * What an operator wants of an upstream at every node; or `suspect`: one node ejected it, or the model there, because
- * requests fail, so that one failure is enough at the others.
+ * requests fail, so that one failure is enough at the others; or `answered`: a test at one node succeeded.
  */
 export interface UpstreamOrder {
   readonly upstream: string;
-  readonly order: "drain" | "undrain" | "reset" | "suspect";
+  readonly order: "drain" | "undrain" | "reset" | "suspect" | "answered";
   /** Of `suspect`, as the upstream names it. Absent or empty: the whole upstream. */
   readonly model?: string | undefined;
 }

@@ -87,8 +87,19 @@ async function callModel(
   const bounds = { what: `the call of ${model}`, bytesMax: ANSWER_BYTES_MAX, timeoutMs: CALL_TIMEOUT_MS };
   const path = family.generatePath(model, stream);
   const answer = await exchange(served, { method: "POST", path, headers, body, ...bounds });
-  const text = withoutSecrets(answer.body.toString("utf8").replaceAll(/\s+/g, " ")).slice(0, PROBLEM_CHARACTERS_MAX);
+  const said = messageIn(answer.body.toString("utf8")).replaceAll(/\s+/g, " ");
+  const text = withoutSecrets(said).slice(0, PROBLEM_CHARACTERS_MAX);
   return { status: answer.status, problem: `the call of ${model} answered with status ${answer.status}: ${text}` };
+}
+
+/** What the envelope of an error says; a body that is none says itself. */
+function messageIn(body: string): string {
+  try {
+    const { error } = JSON.parse(body) as { readonly error?: { readonly message?: unknown } | null };
+    return typeof error?.message === "string" && error.message !== "" ? error.message : body;
+  } catch {
+    return body;
+  }
 }
 
 /** True where the list is told to whoever asks. What runs inside the process takes no credential at all. */

@@ -58,6 +58,8 @@ export interface DatabaseObjectsOptions {
   readonly merged: (set: ObjectSet) => Settings;
   /** Puts the objects in force. */
   readonly use: () => Promise<void>;
+  /** Puts in force what other nodes committed. Never rejects. */
+  readonly catchUp: () => Promise<void>;
 }
 
 const CHANGES_MAX = 1_000;
@@ -74,6 +76,10 @@ type Wanted = ObjectEdit & { readonly etag: string };
 
 export class DatabaseObjects implements ObjectBoard {
   constructor(private readonly options: DatabaseObjectsOptions) {}
+
+  catchUp(): Promise<void> {
+    return this.options.catchUp();
+  }
 
   list({ kind, source, ...page }: ListObjectsRequest): ListObjectsResponse {
     const { set } = this.options.objects;

@@ -1,6 +1,7 @@
 /** Keeps the table of routes in step with the settings and with the upstreams' own lists of models. */
+import { createHash } from "node:crypto";
 import { invalid } from "../api/check.js";
-import type { OfferedModel, Price, TestObjectResponse } from "../api/index.js";
+import { type OfferedModel, type Price, type TestObjectResponse, UpstreamTestResult } from "../api/index.js";
 import { NO_SETTINGS, type Settings, type UpstreamSettings } from "../config/settings.js";
 import type { ListedModel } from "../families/family.js";
 import type { Log } from "../observe/log.js";
@@ -38,6 +39,8 @@ export interface PreparedRoutes {
 
 const LIST_AGAIN_MS = 600_000;
 const LIST_RETRY_MS = 15_000;
+/** So many upstreams are tried before any of them is saved. */
+const PROVED_MAX = 100;
 /** Of a longer list the first are shown. */
 const OFFERED_MAX = 1_000;
 
@@ -45,6 +48,8 @@ export class RouteKeeper {
   #settings: Settings = NO_SETTINGS;
   #upstreams: ReadonlyMap<string, ServedUpstream> = new Map();
   readonly #listed = new Map<string, readonly ListedModel[]>();
+  /** Digests of the settings with which a call succeeded before they were saved, the newest last. */
+  readonly #proved = new Set<string>();
   readonly #retirement: Retirement;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -63,6 +68,10 @@ export class RouteKeeper {
   async prepare(settings: Settings): Promise<PreparedRoutes> {
     const before = this.#upstreams;
     const { upstreams, failed } = connectUpstreams(settings, before, this.options);
+    for (const wanted of settings.upstreams) {
+      const served = upstreams.get(wanted.id);
+      if (served !== undefined && this.#proved.has(digestOf(wanted))) served.health.hasServed = true;
+    }
     const listed = this.#listsFor(settings, upstreams);
     const { table, unserved } = await loadTable(settings, upstreams, listed, this.options);
     const named = new Set(settings.models.map((model) => model.id));
@@ -96,6 +105,8 @@ export class RouteKeeper {
           ? undefined
           : { model: callModel, facts: await facts(callModel), request: testRequest(requestWires.wires) };
       const { answer, listed } = await testUpstream(served, new Set(), call, nowMs);
+      if (callModel !== "" && answer.result === UpstreamTestResult.UPSTREAM_TEST_RESULT_WELL)
+        this.#noteProved(settings);
       const { pricedAs } = served.family;
       const shown = listed.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, OFFERED_MAX);
       const ids = shown.map(({ id }) => id);
@@ -116,6 +127,12 @@ export class RouteKeeper {
     } finally {
       await served.upstream.close();
     }
+  }
+
+  #noteProved(settings: UpstreamSettings): void {
+    const [oldest] = this.#proved;
+    if (oldest !== undefined && this.#proved.size >= PROVED_MAX) this.#proved.delete(oldest);
+    this.#proved.add(digestOf(settings));
   }
 
   async close(): Promise<void> {
@@ -201,4 +218,9 @@ function othersThan(
   table: ReadonlyMap<string, ServedUpstream>,
 ): readonly ServedUpstream[] {
   return [...table].filter(([id, served]) => kept.get(id) !== served).map(([, served]) => served);
+}
+
+/** Tells settings of upstreams apart, and holds none of their secrets. */
+function digestOf(settings: UpstreamSettings): string {
+  return createHash("sha256").update(JSON.stringify(settings)).digest("hex");
 }

@@ -23,6 +23,7 @@ import type { SettingsObjects, UsableObjects } from "../settings/settings-object
 import type { AuditStore } from "../store/store.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
 import { DatabaseObjects } from "./object-board.js";
+import { ObjectWatch } from "./object-watch.js";
 import type { PreparedRoutes, RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
 import { type Applied, applySeeds, type SeedParts, leftOut } from "./seeds.js";
@@ -60,8 +61,6 @@ export interface SettingsKeeperOptions {
   readonly onRefused: () => void;
 }
 
-/** How often the database is asked whether its objects changed. */
-const OBJECTS_EVERY_MS = 500;
 /** Before the first file. */
 const NOTHING_ASIDE: ReadonlyMap<string, string> = new Map();
 
@@ -79,8 +78,7 @@ export class SettingsKeeper {
   #aside = NOTHING_ASIDE;
   /** The objects in force, as `objects.stamp` names them. */
   #stamp = "";
-  #isLooking = false;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #watchObjects = new ObjectWatch(() => this.#look());
   /** What puts settings in force waits for what does so already. */
   #applying: Promise<unknown> = Promise.resolve();
   #alerts: readonly AlertRow[] = [];
@@ -96,7 +94,7 @@ export class SettingsKeeper {
   async start(): Promise<void> {
     const { path, env, log, objects } = this.options;
     await objects.refresh();
-    this.#timer = setInterval(() => void this.#look(), OBJECTS_EVERY_MS).unref();
+    this.#watchObjects.start();
     if (path === undefined) {
       await this.#useObjects();
       return;
@@ -197,6 +195,7 @@ export class SettingsKeeper {
       around: () => this.#around(this.#inForce),
       merged: (set) => this.#merged(this.#inForce, set).settings,
       use: () => this.#tryObjects(),
+      catchUp: () => this.#watchObjects.catchUp(),
     });
   }
 
@@ -219,11 +218,8 @@ export class SettingsKeeper {
     return { prepared, usable, commit };
   }
 
-  /** A look that begins before the last one has ended is left out. */
   async #look(): Promise<void> {
     const { objects, log } = this.options;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
     try {
       await objects.refresh();
     } catch (err) {
@@ -231,7 +227,6 @@ export class SettingsKeeper {
       log.debug({ err }, "the settings objects could not be read");
     }
     if (objects.stamp !== this.#stamp) await this.#tryObjects();
-    this.#isLooking = false;
   }
 
   /** What fails is tried again at the next look. */
@@ -293,7 +288,7 @@ export class SettingsKeeper {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#watchObjects.close();
     await this.#watch?.close();
     await this.#applying;
   }

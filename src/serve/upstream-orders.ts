@@ -1,4 +1,5 @@
 /** What holds of an upstream at every node: the one that is asked, or that finds it failing, tells the others. */
+import { UpstreamTestResult } from "../api/index.js";
 import type { Coordination } from "../coordination/coordination.js";
 import { testRequest } from "../gateway/test-request.js";
 import { requestWires } from "../reading/readers.js";
@@ -20,6 +21,7 @@ export function sharedUpstreams(
     if (served === undefined) return;
     if (order === "suspect") served.health.suspect(model ?? "", routing.nowMs());
     else if (order === "reset") board.reset(upstream);
+    else if (order === "answered") served.health.hasServed = true;
     else board.drain(upstream, order === "drain");
   });
   return {
@@ -33,6 +35,13 @@ export function sharedUpstreams(
       const upstream = board.drain(id, isDrained);
       coordination.publishOrder({ upstream: id, order: isDrained ? "drain" : "undrain" });
       return upstream;
+    },
+    async test(id, isListOnly) {
+      const answer = await board.test(id, isListOnly);
+      const isWell = answer.result === UpstreamTestResult.UPSTREAM_TEST_RESULT_WELL;
+      // Each node shows health as its own requests found it: another one would go on to call it untested.
+      if (isWell) coordination.publishOrder({ upstream: id, order: "answered" });
+      return answer;
     },
   };
 }

@@ -33,12 +33,14 @@ export function printWelcome(base: string | undefined, shown: Core["shown"]): vo
 
 /** What makes the first client, where none was made for a demonstration. */
 const FIRST_CLIENT = [
-  "A client needs an account, credit and a key; with the operator key in TOLLGATE_OPERATOR_KEY:",
+  "A client needs an account, credit and a key: the console's first steps make them, or with the operator key in",
+  "TOLLGATE_OPERATOR_KEY:",
   "  tollgate account create acme",
   "  tollgate account credit acme 10.00 --id first",
   "  tollgate key create acme --name first",
-  "Without upstreams of your own, the built-in model sim-1 answers it, free. For real models set OPENAI_API_KEY,",
-  "ANTHROPIC_API_KEY or GEMINI_API_KEY, or write tollgate.yaml, and start again. Only to try: tollgate serve --demo",
+  "Without upstreams of your own, the built-in model sim-1 answers it, free. For real models add an upstream in the",
+  "console, write tollgate.yaml, or set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY and start again. Only to",
+  "try: tollgate serve --demo",
 ];
 
 function curlLine(base: string, key: string): string {

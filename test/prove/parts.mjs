@@ -212,6 +212,15 @@ export const PARTS = [
     smoke: { command: npm("kill-loop:postgres", "--", "--kills", "16"), needs: SERVERS },
   },
   {
+    name: "kill-loop-settings",
+    about:
+      "Processes killed 500 times around commits of settings objects, on both databases: the old set or the new one.",
+    command: npm("kill-loop:settings"),
+    needs: SERVERS,
+    touches: [...PROGRAM, ...RUNNING, "test/settings/"],
+    smoke: IN_NPM_TEST,
+  },
+  {
     name: "cluster",
     about: "Every scenario of many nodes on PostgreSQL and Redis, of which some are killed, cut off or suspended.",
     command: npm("cluster"),

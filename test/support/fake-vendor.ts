@@ -1,5 +1,7 @@
 /** A server as providers have it: a list of models that it shows to everybody, and calls that need its key. */
 import { createServer } from "node:http";
+import { text as textOf } from "node:stream/consumers";
+import { streamEvents } from "./fake-answer.js";
 
 export interface FakeVendor {
   /** The base URL that an upstream names. */
@@ -28,14 +30,18 @@ const ANSWER = {
 export async function startFakeVendor(accepted: string): Promise<FakeVendor> {
   const seen: string[] = [];
   let key = accepted;
-  const server = createServer((request, response) => {
-    request.resume();
+  const server = createServer(async (request, response) => {
+    const body = await textOf(request);
     const credential = (request.headers.authorization ?? "").replace("Bearer ", "");
     const isList = request.url?.endsWith("/models") === true;
     if (!isList) seen.push(credential);
     const isIn = isList || credential === key;
+    if (isIn && !isList && isStream(body)) {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      return response.end([...streamEvents({ text: "yes" }, JSON.parse(body))].join(""));
+    }
     response.writeHead(isIn ? 200 : 401, { "content-type": "application/json" });
-    response.end(JSON.stringify(isIn ? (isList ? LIST : ANSWER) : REFUSED));
+    return response.end(JSON.stringify(isIn ? (isList ? LIST : ANSWER) : REFUSED));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -51,4 +57,8 @@ export async function startFakeVendor(accepted: string): Promise<FakeVendor> {
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+function isStream(body: string): boolean {
+  return body !== "" && Reflect.get(Object(JSON.parse(body)), "stream") === true;
 }

@@ -36,5 +36,6 @@ export function objectsOver(store: Pick<Store, "people">, nowMs: () => number): 
     around: () => ({ families, outside: new Map(), sources: [] }),
     merged: () => NO_SETTINGS,
     use: () => Promise.resolve(),
+    catchUp: () => Promise.resolve(),
   });
 }

@@ -444,13 +444,13 @@ export interface GetFirstStepsRequest {
 export interface GetFirstStepsResponse {
   /** There is an upstream beside the built-in one. */
   upstream: boolean;
-  /** A call or a test of such an upstream has succeeded at the node that answers. */
+  /** Such an upstream has answered a request, or a test at the node that answers. */
   tested: boolean;
   /** Such an upstream serves a model. */
   models: boolean;
   /** One of the first accounts has credit. */
   account: boolean;
-  /** One of the first accounts has a member. */
+  /** One of the first accounts has a member, or an open invitation. */
   member: boolean;
   /** One of the first accounts has a key. */
   key: boolean;

@@ -54,6 +54,11 @@ export interface SettingsBoard {
 
 /** The settings objects: those of the database, and beside them what this node has from elsewhere. */
 export interface ObjectBoard {
+  /**
+   * Puts in force here what another node committed before, so that whoever changed something there finds it here. Never
+   * rejects, and waits a bounded time for the database.
+   */
+  catchUp(): Promise<void>;
   list(request: ListObjectsRequest): ListObjectsResponse;
   /** Throws RESOURCE_UNKNOWN. */
   get(kind: ObjectKind, name: string): SettingsObject;

@@ -6,13 +6,21 @@ import type { CoreParts } from "../call/core.js";
 import type { Handlers } from "../call/handler.js";
 import { pageById } from "./page.js";
 
-export function modelService({ models }: Pick<CoreParts, "models">): Handlers<typeof ModelServiceService> {
+type Parts = Pick<CoreParts, "models" | "objects">;
+
+export function modelService({ models, objects }: Parts): Handlers<typeof ModelServiceService> {
+  /** Who changes models sees the change at each node. Programs list models often, and wait for no database. */
+  const catchUp = async ({ user }: Caller): Promise<void> => {
+    if (user !== undefined) await objects?.catchUp();
+  };
   return {
     async listModels(request, { caller }) {
+      await catchUp(caller);
       const { rows, nextPageToken } = pageById(models.list(caller), request, "m");
       return { models: rows.map((model) => shown(model, caller)), nextPageToken };
     },
     async getModel({ id }, { caller }) {
+      await catchUp(caller);
       return { model: shown(models.get(required("id", id), caller), caller) };
     },
   };

@@ -14,7 +14,7 @@ import { firstSteps } from "./first-steps.js";
 
 type Parts = Pick<
   CoreParts,
-  "settings" | "objects" | "upstreams" | "identity" | "ledger" | "keys" | "alerts" | "store"
+  "settings" | "objects" | "upstreams" | "identity" | "ledger" | "keys" | "alerts" | "store" | "records"
 >;
 
 /** Less than what a call over HTTP may hold, with what JSON adds. */
@@ -23,8 +23,17 @@ const PAGE_SIZE = 1_000;
 
 export function settingsService(parts: Parts): Handlers<typeof SettingsServiceService> {
   const { settings } = parts;
+  /** The objects, with what the caller may have changed at another node. */
+  const current = async (): Promise<ObjectBoard> => {
+    const objects = objectsOf(parts);
+    await objects.catchUp();
+    return objects;
+  };
   return {
-    getSettings: async () => (await settings?.show()) ?? { file: undefined, named: [] },
+    getSettings: async () => {
+      await parts.objects?.catchUp();
+      return (await settings?.show()) ?? { file: undefined, named: [] };
+    },
     checkSettings: async ({ content, etag }) => {
       const asked = [contentOf(content), required("etag", etag)] as const;
       return boardOf(settings).check(...asked);
@@ -34,8 +43,8 @@ export function settingsService(parts: Parts): Handlers<typeof SettingsServiceSe
       return { file: await boardOf(settings).update(...asked, act) };
     },
     exportSettings: async () => ({ content: exportSettings(await made(parts)) }),
-    listObjects: async (request) => objectsOf(parts).list(request),
-    getObject: async ({ kind, name }) => ({ object: objectsOf(parts).get(kind, name) }),
+    listObjects: async (request) => (await current()).list(request),
+    getObject: async ({ kind, name }) => ({ object: (await current()).get(kind, name) }),
     createObject: async ({ object }, { act }) => ({ object: await objectsOf(parts).create(object, act) }),
     updateObject: async (request, { act }) => ({ object: await objectsOf(parts).update(request, act) }),
     deleteObject: async ({ kind, name, etag }, { act }) => {
@@ -43,10 +52,10 @@ export function settingsService(parts: Parts): Handlers<typeof SettingsServiceSe
       return {};
     },
     moveObject: async ({ kind, name, to }, { act }) => ({ object: await objectsOf(parts).move(kind, name, to, act) }),
-    checkObjects: async ({ changes }) => objectsOf(parts).check(changes),
+    checkObjects: async ({ changes }) => (await current()).check(changes),
     applyObjects: async (request, { act }) => ({ revision: BigInt(await objectsOf(parts).apply(request, act)) }),
     testObject: async (request, { act }) => {
-      const answer = await objectsOf(parts).test(request);
+      const answer = await (await current()).test(request);
       const result = enumWord("tollgate.v1.UpstreamTestResult", answer.result);
       const after = { result, httpStatus: answer.httpStatus, calledModel: request.callModel };
       const resource = `settings/upstream/${request.object?.name ?? ""}`;
@@ -54,7 +63,10 @@ export function settingsService(parts: Parts): Handlers<typeof SettingsServiceSe
       return answer;
     },
     getFamilies: async () => ({ families: [...objectsOf(parts).families()] }),
-    getFirstSteps: () => firstSteps(parts),
+    getFirstSteps: async () => {
+      await parts.objects?.catchUp();
+      return firstSteps(parts);
+    },
     listRevisions: async (request) => objectsOf(parts).revisions(request),
     restoreRevision: async ({ revision }, { act }) => ({
       revision: BigInt(await objectsOf(parts).restore(Number(revision), act)),

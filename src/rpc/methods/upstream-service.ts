@@ -8,9 +8,9 @@ import type { CoreParts } from "../call/core.js";
 import type { Handlers } from "../call/handler.js";
 import { pageById } from "./page.js";
 
-type Parts = Pick<CoreParts, "upstreams" | "nodes" | "store">;
+type Parts = Pick<CoreParts, "upstreams" | "objects" | "nodes" | "store">;
 
-export function upstreamService({ upstreams, nodes, store }: Parts): Handlers<typeof UpstreamServiceService> {
+export function upstreamService({ upstreams, objects, nodes, store }: Parts): Handlers<typeof UpstreamServiceService> {
   /** Health is no row of the store, so that its record stands alone. */
   const record = async (act: Act, id: string, told: { before?: object | undefined; after: object }): Promise<void> => {
     const change = changeOf({ before: told.before, after: told.after });
@@ -18,6 +18,7 @@ export function upstreamService({ upstreams, nodes, store }: Parts): Handlers<ty
   };
   const changed = async (id: string, act: Act, change: (id: string) => Upstream): Promise<{ upstream: Upstream }> => {
     const wanted = required("id", id);
+    await objects?.catchUp();
     const before = upstreams.list().find((upstream) => upstream.id === wanted);
     const upstream = change(wanted);
     await record(act, id, { before: before && healthOf(before), after: healthOf(upstream) });
@@ -25,6 +26,7 @@ export function upstreamService({ upstreams, nodes, store }: Parts): Handlers<ty
   };
   return {
     listUpstreams: async (request) => {
+      await objects?.catchUp();
       const { rows, nextPageToken } = pageById(upstreams.list(), request, "u");
       const others = await ejectionsOfOthers(nodes);
       // The rows are of this answer alone.
@@ -35,7 +37,9 @@ export function upstreamService({ upstreams, nodes, store }: Parts): Handlers<ty
     drainUpstream: ({ id }, { act }) => changed(id, act, (one) => upstreams.drain(one, true)),
     undrainUpstream: ({ id }, { act }) => changed(id, act, (one) => upstreams.drain(one, false)),
     testUpstream: async ({ id, listOnly }, { act }) => {
-      const answer = await upstreams.test(required("id", id), listOnly);
+      const wanted = required("id", id);
+      await objects?.catchUp();
+      const answer = await upstreams.test(wanted, listOnly);
       const { httpStatus } = answer;
       const result = enumWord("tollgate.v1.UpstreamTestResult", answer.result);
       await record(act, id, { after: { result, http_status: httpStatus } });

@@ -63,7 +63,7 @@ models:
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const fake = await startFakeUpstream();
-  const served = await (testStore === "postgres" ? startTwoNodes : startOneNode)(settingsOf(fake));
+  const served = await startServed(settingsOf(fake));
   const browser = await chromium.launchServer({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
   const { url, grpc, nodes, cookie } = served;
   project.provide("shared", { url, grpc, nodes, browser: browser.wsEndpoint(), cookie });
@@ -74,23 +74,38 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
+async function startServed(settings: string): Promise<Served> {
+  const served = await startNodes(settings);
+  return { ...served, cookie: await firstOperator(served.url, await served.welcomeToken()) };
+}
+
 const ENV = { TOLLGATE_WEBHOOK_NETWORKS: "127.0.0.0/8", TOLLGATE_SECRET: "a root secret of this test, long enough" };
 
-interface Served extends Pick<Shared, "url" | "grpc" | "nodes" | "cookie"> {
+/** One gateway, or two behind one address where the tests keep their state in PostgreSQL. */
+export interface Nodes extends Pick<Shared, "url" | "grpc" | "nodes"> {
+  /** The token of the link to the console that the first of them printed; nobody has used it. */
+  welcomeToken(): Promise<string>;
   close(): Promise<void>;
 }
 
-async function startOneNode(settings: string): Promise<Served> {
+type Served = Omit<Nodes, "welcomeToken"> & Pick<Shared, "cookie">;
+
+/** Without `settings` there is no file. */
+export async function startNodes(settings: string | undefined): Promise<Nodes> {
+  return testStore === "postgres" ? startTwoNodes(settings) : startOneNode(settings);
+}
+
+async function startOneNode(settings: string | undefined): Promise<Nodes> {
   const seed = process.env["TOLLGATE_BOUNDS_DATA"];
   const dataDirectory = seed === undefined ? undefined : copyOf(seed);
   const data = dataDirectory === undefined ? {} : { dataDirectory };
-  const gateway = await startGateway({ settings, env: ENV, ...data });
-  const cookie = await operatorOf(gateway);
+  const file = settings === undefined ? {} : { settings };
+  const gateway = await startGateway({ ...file, env: ENV, ...data });
   const close = async (): Promise<void> => {
     await gateway.stop();
     if (dataDirectory !== undefined) rmSync(dataDirectory, { recursive: true });
   };
-  return { url: gateway.url, grpc: gateway.grpc, nodes: 1, cookie, close };
+  return { url: gateway.url, grpc: gateway.grpc, nodes: 1, welcomeToken: () => tokenOf(gateway), close };
 }
 
 /** A million requests in a directory of this run's own, so that each run finds what the first one did. */
@@ -108,30 +123,30 @@ function copyOf(seed: string): string {
 }
 
 /** Two gateways over one PostgreSQL and one Redis: each request goes to the other one than the request before. */
-async function startTwoNodes(settings: string): Promise<Served> {
+async function startTwoNodes(settings: string | undefined): Promise<Nodes> {
   const [database, redis] = await Promise.all([createDatabase(), startRedis()]);
   const urls: string[] = [];
   const balancer = await startBalancer(urls);
   const publicUrl = balancer.url.replace("127.0.0.1", "localhost");
   const stores = { TOLLGATE_DATABASE_URL: database.url, TOLLGATE_REDIS_URL: redis.url };
   const env = { ...ENV, ...stores, TOLLGATE_PUBLIC_URL: publicUrl };
-  const first = await startGateway({ settings, env });
-  const cookie = await operatorOf(first);
-  const second = await startGateway({ settings, env });
+  const file = settings === undefined ? {} : { settings };
+  const first = await startGateway({ ...file, env });
+  const second = await startGateway({ ...file, env });
   urls.push(first.url, second.url);
   const close = async (): Promise<void> => {
     await balancer.close();
     await Promise.all([first.stop(), second.stop()]);
     await Promise.all([database.drop(), redis.close()]);
   };
-  return { url: balancer.url, grpc: first.grpc, nodes: 2, cookie, close };
+  return { url: balancer.url, grpc: first.grpc, nodes: 2, welcomeToken: () => tokenOf(first), close };
 }
 
 /** What the gateway tells a person comes on another way than that it is ready, and may come later. */
-async function operatorOf({ url, told }: GatewayProcess): Promise<Shared["cookie"]> {
+async function tokenOf({ told }: GatewayProcess): Promise<string> {
   for (let triesLeft = 2_400; triesLeft > 0; triesLeft--) {
     const [, token] = /\/console\/welcome#(\S+)/.exec(told.join("\n")) ?? [];
-    if (token !== undefined) return firstOperator(url, token);
+    if (token !== undefined) return token;
     await sleep(50);
   }
   throw new Error(`the gateway told no link: ${told.join("\n")}`);

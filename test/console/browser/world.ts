@@ -38,7 +38,7 @@ export interface World {
   /** A page of the signed-in operator in a context of its own. */
   open(path: string, options?: BrowserContextOptions): Promise<Page>;
   /** A page in which nobody is signed in. */
-  openFresh(path: string): Promise<Page>;
+  openFresh(path: string, options?: BrowserContextOptions): Promise<Page>;
   /** Leads a page to a path of the console, in the account. */
   go(page: Page, path: string): Promise<void>;
   /** What the API says to the operator's key. */
@@ -77,8 +77,8 @@ export async function joinWorld(account: string, requests: number, name = "Acme 
       await go(page, path);
       return page;
     },
-    openFresh: async (path) => {
-      const page = await (await contextOf(browser, complaints, {})).newPage();
+    openFresh: async (path, options = {}) => {
+      const page = await (await contextOf(browser, complaints, options)).newPage();
       await page.goto(`${url}/console${path}`);
       return page;
     },
