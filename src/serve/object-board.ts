@@ -7,11 +7,9 @@ import {
   type ListObjectsResponse,
   type ListRevisionsRequest,
   type ListRevisionsResponse,
-  type ModelEffect,
   type ObjectChange,
   type ObjectDifference,
   ObjectKind as KindValue,
-  Price,
   type SettingsObject,
   SettingsSource,
   type TestObjectRequest,
@@ -41,7 +39,8 @@ import type { ObjectEdit, Surroundings } from "../settings/object-set.js";
 import { type MakeEdits, refusalOf, type SettingsObjects, withoutSecretFields } from "../settings/settings-objects.js";
 import { blockOfSpec, KIND_VALUES, kindNamed, specDescriptor, specOfBlock } from "../settings/spec.js";
 import { REVISIONS_MAX } from "../store/settings-scripts.js";
-import type { RouteKeeper } from "./routes.js";
+import { checkedModel, modelEffects } from "./object-effects.js";
+import type { PreparedRoutes, RouteKeeper } from "./routes.js";
 
 export interface DatabaseObjectsOptions {
   readonly objects: SettingsObjects;
@@ -62,7 +61,6 @@ export interface DatabaseObjectsOptions {
 }
 
 const CHANGES_MAX = 1_000;
-const EFFECTS_MAX = 1_000;
 /** Fields of an object that its spec does not have. A mask that was made of what a body has may name them. */
 const BESIDE_SPEC = new Set(["kind", "name", "managed_by"]);
 const PAGE_DEFAULT = 20;
@@ -133,8 +131,14 @@ export class DatabaseObjects implements ObjectBoard {
     checkEtags(objects.set, edits, this.#nameInFile);
     const { set, problems } = objects.judge(edits, around());
     const told = problems.map(({ kind, ...one }) => ({ kind: KIND_VALUES[kind], ...one }));
-    const effects = problems.length > 0 ? [] : await this.#effects(await objects.withSecrets(set));
-    return { problems: told, effects };
+    if (problems.length > 0) return { problems: told, effects: [], models: [] };
+    const prepared = await this.#prepared(await objects.withSecrets(set));
+    const models = edits.filter(({ kind, block }) => kind === "model" && block !== undefined);
+    return {
+      problems: told,
+      effects: modelEffects(prepared, this.options.served().models),
+      models: models.map(({ name }) => checkedModel(name, prepared)),
+    };
   }
 
   async test({ object, callModel }: TestObjectRequest): Promise<TestObjectResponse> {
@@ -209,8 +213,11 @@ export class DatabaseObjects implements ObjectBoard {
   #editsOf(changes: readonly ObjectChange[]): readonly Wanted[] {
     if (changes.length === 0) throw missing("changes");
     if (changes.length > CHANGES_MAX) throw invalid("changes", `must be at most ${CHANGES_MAX}`);
-    const edits = changes.map(({ change, etag }): Wanted => {
-      if (change?.$case === "set") return this.#editOf(change.value, etag);
+    const edits = changes.map(({ change, etag, renamedFrom }): Wanted => {
+      if (change?.$case === "set") {
+        const edit = this.#editOf(change.value, etag);
+        return renamedFrom === "" ? edit : { ...edit, renamedFrom };
+      }
       if (change?.$case !== "delete") throw invalid("changes", "must each have set or delete");
       const { kind, name, spec } = change.value;
       const kindOfSpec = spec === undefined ? kind : KIND_VALUES[spec.$case];
@@ -218,6 +225,11 @@ export class DatabaseObjects implements ObjectBoard {
     });
     const twice = edits.find((edit, index) => edits.slice(0, index).some((other) => idOf(other) === idOf(edit)));
     if (twice !== undefined) throw invalid("changes", `name the ${twice.kind} ${twice.name} twice`);
+    for (const { kind, name, renamedFrom } of edits) {
+      const before = edits.find((edit) => edit.kind === kind && edit.name === renamedFrom);
+      if (renamedFrom !== undefined && (before === undefined || before.block !== undefined))
+        throw invalid("changes", `must delete the ${kind} ${renamedFrom}, which becomes ${name}`);
+    }
     return edits;
   }
 
@@ -286,22 +298,12 @@ export class DatabaseObjects implements ObjectBoard {
     ];
   }
 
-  /** What becomes of models where a set comes into force: their prices, and which come or go. */
-  async #effects(set: ObjectSet): Promise<ModelEffect[]> {
-    const { routes, merged, served } = this.options;
+  /** What a set would be served as. */
+  async #prepared(set: ObjectSet): Promise<PreparedRoutes> {
+    const { routes, merged } = this.options;
     const prepared = await routes.prepare(merged(set));
     prepared.discard();
-    const sold = new Map(prepared.sold.map((model) => [model.id, model]));
-    const before = served().models;
-    const ids = [...new Set([...before.keys(), ...prepared.prices.keys()])].sort();
-    return ids
-      .map((id): ModelEffect => {
-        const { source = "published", losses = [] } = sold.get(id) ?? {};
-        const after = prepared.prices.get(id);
-        return { id, before: before.get(id)?.price, after, source: after === undefined ? "" : source, losses };
-      })
-      .filter((effect) => !isSamePrice(effect.before, effect.after))
-      .slice(0, EFFECTS_MAX);
+    return prepared;
   }
 }
 
@@ -327,11 +329,6 @@ function shownDifferences(changed: ObjectTransition): ObjectDifference[] {
     before,
     after,
   }));
-}
-
-function isSamePrice(one: Price | undefined, other: Price | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return Buffer.compare(Price.encode(one).finish(), Price.encode(other).finish()) === 0;
 }
 
 function missing(param: string): GatewayError {
