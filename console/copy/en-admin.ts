@@ -142,10 +142,11 @@ export const admin = {
     model: "Model",
     source: "Price source",
     sources: { unspecified: "unknown", settings: "set in tollgate.yaml", published: "published" },
+    own: "set here",
     free: "free",
     sourceRule:
-      "A model without a price in tollgate.yaml has the published price of its first target, by priority. To change " +
-      "it, set a price in the file.",
+      "A model without a price of its own has the published price of its first target, by priority. Set a price here " +
+      "for a model of the database, and in tollgate.yaml for a model of the file.",
     input: "Input",
     cached: "Cached",
     output: "Output",
@@ -171,7 +172,16 @@ export const admin = {
     stands: "Decided by",
     why: "How it works",
     rows: [
-      ["Upstreams, models, prices", "tollgate.yaml", "Only the file sets them. A change applies to new requests."],
+      [
+        "Upstreams and models in the file",
+        "tollgate.yaml",
+        "Change them in the file. A change applies to new requests.",
+      ],
+      [
+        "Other upstreams and models",
+        "the database",
+        "They were created here or over the API, and come before those of the same name in the file.",
+      ],
       [
         "Accounts and keys in the file",
         "the database, once they exist",

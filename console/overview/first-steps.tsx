@@ -57,12 +57,12 @@ function Steps({ onEnd }: { readonly onEnd: () => void }): ReactNode {
 
 function stepsOf(done: GetFirstStepsResponse): readonly Step[] {
   const form =
-    (name: "account" | "upstream"): ((before: object) => object) =>
+    (name: "account" | "model" | "upstream"): ((before: object) => object) =>
     (before) => ({ ...before, form: name });
   return [
     { name: "upstream", isDone: done.upstream, link: { to: "/admin/upstreams", search: form("upstream") } },
     { name: "tested", isDone: done.tested, link: { to: "/admin/upstreams" } },
-    { name: "models", isDone: done.models, link: { to: "/admin/models" } },
+    { name: "models", isDone: done.models, link: { to: "/admin/models", search: form("model") } },
     { name: "account", isDone: done.account, link: { to: "/admin/accounts", search: form("account") } },
     { name: "member", isDone: done.member, link: { to: "/members" } },
     { name: "key", isDone: done.key, link: { to: "/keys", search: (before) => ({ ...before, make: "key" }) } },
