@@ -20,6 +20,7 @@ const INPUTS = [
   "src/base/money.ts",
   "src/base/csv.ts",
   "gen/console",
+  "schemas/tollgate.schema.json",
   "package-lock.json",
 ];
 

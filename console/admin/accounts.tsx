@@ -1,12 +1,13 @@
 /** All accounts, and the way into each. */
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { type Account, listAccounts } from "../../gen/console/account_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { clockTime } from "../format.ts";
+import { FormInUrl } from "../parts/form-in-url.tsx";
 import { Money } from "../parts/money.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
@@ -17,21 +18,17 @@ import { MakeAccount } from "./make-account.tsx";
 const PAGE_SIZE = 200;
 
 export function Accounts(): ReactNode {
-  const { page = "", form } = useSearch({ from: "/admin/accounts" });
+  const { page = "" } = useSearch({ from: "/admin/accounts" });
   const { isReader } = useSignedIn();
-  const navigate = useNavigate({ from: "/admin/accounts" });
-  const open = (isOpen: boolean): void =>
-    void navigate({ search: (before) => ({ ...before, form: isOpen ? "account" : undefined }), replace: !isOpen });
   const make = (
-    <button className="button main" type="button" onClick={() => open(true)}>
-      {admin.accounts.make}
-    </button>
+    <FormInUrl value="account" label={admin.accounts.make}>
+      {(close) => <MakeAccount onClose={close} />}
+    </FormInUrl>
   );
   const accounts = useQuery(ask(listAccounts, { pageSize: PAGE_SIZE, pageToken: page }));
   const nextPageToken = accounts.data?.nextPageToken ?? "";
   return (
     <Page title={words.pages.accounts} about={admin.accounts.about} actions={isReader ? undefined : make}>
-      {form === "account" && <MakeAccount onClose={() => open(false)} />}
       <Loaded of={accounts} what={words.pages.accounts}>
         {(found) => (
           <Table label={words.pages.accounts} columns={COLUMNS} rows={found.accounts} keyOf={({ id }) => id} />

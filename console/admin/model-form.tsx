@@ -1,89 +1,104 @@
-/** Adds a model to what an upstream serves, or changes its price and its size; says before what that would change. */
-import { useQuery } from "@tanstack/react-query";
+/** Adds a model to what upstreams serve, or changes it; shows while it is typed what it would change. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { applyObjects, checkObjects, type ModelEffect } from "../../gen/console/settings_service.js";
+import type { ListPrice } from "../../gen/console/model_service.js";
+import {
+  applyObjects,
+  checkObjects,
+  type CheckObjectsResponse,
+  type ObjectChange,
+} from "../../gen/console/settings_service.js";
 import type { ModelSpec, SettingsObject } from "../../gen/console/settings_object.js";
 import { listUpstreams } from "../../gen/console/upstream_service.js";
-import type { Price } from "../../gen/console/usage.js";
 import { call, type RequestFields } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
-import { objectWords as say } from "../copy/en-objects.ts";
-import { tokenPrice } from "../models/price.ts";
+import { factWords, listWords, objectWords as say } from "../copy/en-objects.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
-import { Choice, Field } from "../parts/field.tsx";
+import { Field } from "../parts/field.tsx";
+import { LateDetails } from "../parts/late-details.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { useSettled } from "../parts/settled.ts";
+import { FactFields } from "./fact-fields.tsx";
+import { budgetsOf, factsSpec, type TypedFacts, typedFacts } from "./facts.ts";
 import { forgetObjects } from "./forget-objects.ts";
-import { isRightPrice, PriceFields, pricedSpec, type TypedPrice, typedPrice } from "./price-fields.tsx";
+import { ListedPrice } from "./list-price.tsx";
+import { ObjectEffect } from "./object-effect.tsx";
+import { MODEL_NAME } from "./object-names.ts";
+import { isRightPrice, PriceFields, type PriceKind, pricedSpec, type TypedPrice, typedPrice } from "./price-fields.tsx";
+import { areRight, hasOnlyUnits, targetSpecs, type TypedTarget, typedTargets } from "./targets.ts";
+import { TargetsSection } from "./targets-section.tsx";
 
-const NAME = "[a-z0-9][a-z0-9._:\\/@\\-]{0,127}";
 const PRICE_KINDS = ["published", "own", "free"] as const;
 
 export interface ModelFormParts {
   /** The one to change. Undefined: a new one. */
   readonly object: SettingsObject | undefined;
+  /** What the published list says about it, as it is now. */
+  readonly listPrice?: ListPrice | undefined;
+  /** The kind of price that is chosen at first. Absent: the present one. */
+  readonly priceKind?: PriceKind;
   readonly onClose: () => void;
 }
 
-interface Typed extends TypedPrice {
+interface Typed {
   readonly name: string;
-  readonly upstream: string;
-  readonly model: string;
+  readonly targets: readonly TypedTarget[];
+  readonly price: TypedPrice;
+  readonly facts: TypedFacts;
 }
 
-export function ModelForm({ object, onClose }: ModelFormParts): ReactNode {
-  const [typed, setTyped] = useState<Typed>(() => typedOf(object));
+export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormParts): ReactNode {
+  const [before] = useState(() => typedOf(object));
+  const [typed, setTyped] = useState(() =>
+    priceKind === undefined ? before : { ...before, price: { ...before.price, price: priceKind } },
+  );
   const ids = (useQuery(ask(listUpstreams, {})).data?.upstreams ?? []).map(({ id }) => id);
-  const upstream = typed.upstream === "" ? (ids[0] ?? "") : typed.upstream;
-  const changes = [
-    { set: { name: typed.name, model: specOf({ ...typed, upstream }, object?.model) }, etag: object?.etag ?? "new" },
-  ];
-  const check = useAct(
-    () => call(checkObjects, { changes }),
-    () => undefined,
-  );
-  const save = useAct(
-    async () => {
-      const { problems } = await call(checkObjects, { changes });
-      if (problems.length > 0) return check.run();
-      await call(applyObjects, { changes });
-      forgetObjects();
-      return onClose();
-    },
-    () => undefined,
-  );
-  const type = (change: Partial<Typed>): void => {
-    setTyped({ ...typed, ...change });
-    check.reset();
-  };
-  const take = ({ currentTarget: { name, value } }: FormEvent<HTMLInputElement | HTMLSelectElement>): void =>
-    type({ [name]: value });
-  const isRight = isRightPrice(typed);
+  const targets = typed.targets.map((one) => (one.upstream === "" ? { ...one, upstream: ids[0] ?? "" } : one));
+  const changes = [changeOf({ ...typed, targets }, object)];
+  const isRight = areRight(targets) && isRightPrice(typed.price, object?.model) && isRightFacts(typed.facts);
+  const isChanged = object === undefined ? typed.name !== "" : typed !== before;
+  const check = useCheck(changes, isRight && isChanged);
+  const save = useAct(async () => {
+    await call(applyObjects, { changes });
+    forgetObjects();
+  }, onClose);
+  const type = (change: Partial<Typed>): void => setTyped({ ...typed, ...change });
+  const isRefused = !check.isOld && check.data !== undefined && check.data.problems.length > 0;
+  const mayGo = isRight && !isRefused && !save.isPending;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (isRight) save.run();
+    if (mayGo) save.run();
   };
+  const [checked] = check.data?.models ?? [];
   return (
     <Dialog title={object === undefined ? say.addModel : say.changeModel(object.name)} onClose={onClose} isFirm>
       <form className="stack" onSubmit={submit}>
-        {object === undefined && <TargetFields typed={{ ...typed, upstream }} upstreams={ids} onType={take} />}
-        <PriceFields typed={typed} kinds={PRICE_KINDS} onType={type} />
-        {object !== undefined && hasMore(object.model) && <p className="soft">{say.otherTargets}</p>}
-        {check.data !== undefined && <Checked problems={check.data.problems} effects={check.data.effects} />}
-        {check.error !== null && <Problem error={check.error} what={say.saveFailed} />}
+        {object === undefined && <NameField name={typed.name} onName={(name) => type({ name })} />}
+        <TargetsSection targets={targets} upstreams={ids} onChange={(changed) => type({ targets: changed })} />
+        <PriceFields
+          typed={typed.price}
+          kinds={PRICE_KINDS}
+          isByUnits={hasOnlyUnits(object?.model?.price)}
+          onType={(change) => type({ price: { ...typed.price, ...change } })}
+        />
+        <PublishedPrice
+          of={checked === undefined ? listPrice : checked.listPrice}
+          isMissing={checked !== undefined && checked.listPrice === undefined}
+          kind={typed.price.price}
+          onUse={() => type({ price: { ...typed.price, price: "published" } })}
+        />
+        {isDetailed(object?.model) && <p className="soft">{say.moreDetailed}</p>}
+        <LateDetails className="more" summary={factWords.title}>
+          {() => <FactFields typed={typed.facts} onType={(change) => type({ facts: { ...typed.facts, ...change } })} />}
+        </LateDetails>
+        <div className="effect" role="status" aria-busy={check.isOld}>
+          {check.data !== undefined && <ObjectEffect of={check.data} />}
+          {check.error !== null && <Problem error={check.error} what={say.checkFailed} />}
+        </div>
         {save.error !== null && <Problem error={save.error} what={say.saveFailed} />}
-        <span>
-          <button
-            className="button small"
-            type="button"
-            disabled={!isRight || check.isPending}
-            onClick={() => check.run()}
-          >
-            {say.review}
-          </button>
-        </span>
-        <DialogFoot onCancel={onClose} disabled={save.isPending || !isRight}>
+        <DialogFoot onCancel={onClose} disabled={!mayGo}>
           {say.save}
         </DialogFoot>
       </form>
@@ -91,99 +106,99 @@ export function ModelForm({ object, onClose }: ModelFormParts): ReactNode {
   );
 }
 
-interface TypedParts {
-  readonly typed: Typed;
-  readonly onType: (event: FormEvent<HTMLInputElement | HTMLSelectElement>) => void;
+interface Check {
+  readonly data: CheckObjectsResponse | undefined;
+  readonly error: Error | null;
+  /** True while what is shown is the effect of what was typed before. */
+  readonly isOld: boolean;
 }
 
-function TargetFields({ typed, upstreams, onType }: TypedParts & { readonly upstreams: readonly string[] }): ReactNode {
+/** What changes would do, once nobody types. */
+function useCheck(changes: readonly RequestFields<ObjectChange>[], isAsked: boolean): Check {
+  const text = JSON.stringify(changes, (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+  const isSettled = useSettled(text) === text;
+  const { data, error, isPlaceholderData } = useQuery({
+    ...ask(checkObjects, { changes }),
+    enabled: isAsked && isSettled,
+    placeholderData: keepPreviousData,
+  });
+  const isShown = isAsked || isPlaceholderData;
+  return { data: isShown ? data : undefined, error: isAsked ? error : null, isOld: isPlaceholderData || !isSettled };
+}
+
+interface NameFieldParts {
+  readonly name: string;
+  readonly onName: (name: string) => void;
+}
+
+function NameField({ name, onName }: NameFieldParts): ReactNode {
   return (
-    <>
-      <Field
-        label={say.name}
-        hint={say.modelNameRule}
-        name="name"
-        pattern={NAME}
-        value={typed.name}
-        onChange={onType}
-        autoFocus
-        required
-      />
-      <Choice label={say.upstream} name="upstream" value={typed.upstream} onChange={onType} required>
-        {upstreams.map((id) => (
-          <option key={id} value={id}>
-            {id}
-          </option>
-        ))}
-      </Choice>
-      <Field
-        label={say.upstreamModel}
-        hint={say.upstreamModelRule}
-        name="model"
-        value={typed.model}
-        onChange={onType}
-      />
-    </>
+    <Field
+      label={say.name}
+      hint={say.modelNameRule}
+      name="name"
+      pattern={MODEL_NAME}
+      value={name}
+      onChange={({ currentTarget }) => onName(currentTarget.value)}
+      autoFocus
+      required
+    />
   );
 }
 
-interface CheckedParts {
-  readonly problems: readonly { readonly field: string; readonly problem: string }[];
-  readonly effects: readonly ModelEffect[];
+interface PublishedPriceParts {
+  readonly of: ListPrice | undefined;
+  /** True where the list was asked and has no price. */
+  readonly isMissing: boolean;
+  readonly kind: PriceKind;
+  readonly onUse: () => void;
 }
 
-function Checked({ problems, effects }: CheckedParts): ReactNode {
-  if (problems.length > 0)
-    return (
-      <ul className="notice bad" role="alert">
-        {problems.map(({ field, problem }) => (
-          <li key={`${field} ${problem}`}>
-            {field} {problem}
-          </li>
-        ))}
-      </ul>
-    );
+function PublishedPrice({ of, isMissing, kind, onUse }: PublishedPriceParts): ReactNode {
+  if (of === undefined) return isMissing && kind === "published" ? <p className="wrong">{listWords.none}</p> : null;
   return (
-    <div className="notice stack" role="status">
-      <strong>{say.effect}</strong>
-      {effects.length === 0 ? say.effectNone : effects.map((effect) => <Effect key={effect.id} effect={effect} />)}
-    </div>
-  );
-}
-
-function Effect({ effect: { id, before, after, source, losses } }: { readonly effect: ModelEffect }): ReactNode {
-  if (after === undefined) return <span>{say.effectGone(id)}</span>;
-  return (
-    <span className="stack">
-      {before === undefined
-        ? say.effectNew(id, inShort(after), source)
-        : say.effectOf(id, inShort(before), inShort(after))}
-      {losses.map((loss) => (
-        <small className="wrong" key={loss}>
-          {loss}
-        </small>
-      ))}
+    <span className="row">
+      <span>
+        <ListedPrice of={of} />
+      </span>
+      {kind !== "published" && (
+        <button className="button small" type="button" onClick={onUse}>
+          {listWords.use}
+        </button>
+      )}
     </span>
   );
 }
 
-function inShort(price: Price): string {
-  return say.perMillion(tokenPrice(price, "inputPicos"), tokenPrice(price, "outputPicos"));
+function typedOf(object: SettingsObject | undefined): Typed {
+  const { name = "", model } = object ?? {};
+  return {
+    name,
+    targets: typedTargets(model?.targets ?? []),
+    price: typedPrice(model),
+    facts: typedFacts(model?.facts),
+  };
 }
 
-function typedOf(object: SettingsObject | undefined): Typed {
-  const { upstream = "", model = "" } = object?.model?.targets[0] ?? {};
-  return { name: object?.name ?? "", upstream, model, ...typedPrice(object?.model) };
+function isRightFacts({ budgets }: TypedFacts): boolean {
+  return budgetsOf(budgets) !== undefined;
 }
 
 /** What the form does not show stays as it is. */
-function specOf(typed: Typed, before: ModelSpec | undefined): RequestFields<ModelSpec> {
-  const { upstream, model } = typed;
-  return { ...before, targets: before?.targets ?? [{ upstream, model }], ...pricedSpec(typed, before) };
+function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFields<ObjectChange> {
+  const model: RequestFields<ModelSpec> = {
+    ...object?.model,
+    targets: targetSpecs(typed.targets),
+    ...pricedSpec(typed.price, object?.model),
+    facts: factsSpec(typed.facts),
+  };
+  return { set: { name: typed.name, model }, etag: object?.etag ?? "new" };
 }
 
-/** True where a model says more than the form shows. */
-function hasMore(model: ModelSpec | undefined): boolean {
-  const { cacheRead = "", tiers = [] } = model?.price ?? {};
-  return (model?.targets.length ?? 0) > 1 || cacheRead !== "" || tiers.length > 0;
+/** True where the price of a model says more than the form shows. */
+function isDetailed(model: ModelSpec | undefined): boolean {
+  const { free: _free, input: _input, output: _output, ...rest } = model?.price ?? {};
+  return Object.values(rest).some((value) =>
+    typeof value === "object" ? Object.keys(value).length > 0 : value !== "",
+  );
 }

@@ -3,10 +3,12 @@ import type { ReactNode } from "react";
 import { deleteObject } from "../../gen/console/settings_service.js";
 import type { SettingsObject } from "../../gen/console/settings_object.js";
 import { call } from "../api/client.ts";
-import { objectWords as say } from "../copy/en-objects.ts";
+import { objectWords as say, renameWords } from "../copy/en-objects.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import type { RowAction } from "../parts/row-actions.tsx";
 import { forgetObjects } from "./forget-objects.ts";
+import { useReferring } from "./references.ts";
+import { RenameObject } from "./rename-object.tsx";
 
 /** Where an object comes from, and why this node does not use it. */
 export function Origin({ object }: { readonly object: SettingsObject | undefined }): ReactNode {
@@ -27,6 +29,7 @@ export function objectActions(
   if (object?.source !== "database") return [];
   return [
     { name: say.change, opens: (close) => change(object, close) },
+    { name: renameWords.rename, opens: (close) => <RenameObject object={object} onClose={close} /> },
     { name: say.delete, isDanger: true, opens: (close) => <Delete object={object} onClose={close} /> },
   ];
 }
@@ -36,13 +39,25 @@ interface DeleteParts {
   readonly onClose: () => void;
 }
 
-function Delete({ object: { kind, name, etag }, onClose }: DeleteParts): ReactNode {
+function Delete({ object, onClose }: DeleteParts): ReactNode {
+  const { kind, name, etag } = object;
+  const referring = useReferring(object) ?? [];
   const act = async (): Promise<void> => {
     await call(deleteObject, { kind, name, etag });
     forgetObjects();
   };
   return (
-    <Confirm title={say.deleteTitle(name)} go={say.delete} failed={say.deleteFailed} act={act} onClose={onClose}>
+    <Confirm
+      title={say.deleteTitle(name)}
+      isBlocked={referring.length > 0}
+      go={say.delete}
+      failed={say.deleteFailed}
+      act={act}
+      onClose={onClose}
+    >
+      {referring.length > 0 && (
+        <p className="notice warn">{renameWords.usedBy(referring.map((model) => model.name))}</p>
+      )}
       <p>{kind === "upstream" ? say.deleteUpstreamWill : say.deleteModelWill}</p>
     </Confirm>
   );

@@ -4,8 +4,8 @@ import type { ModelSpec } from "../../gen/console/settings_object.js";
 import type { RequestFields } from "../api/client.ts";
 import { objectWords as say } from "../copy/en-objects.ts";
 import { Choice, Field } from "../parts/field.tsx";
+import { hasOnlyUnits, isRightCost } from "./targets.ts";
 
-const DECIMAL = /^\d+(\.\d{1,6})?$/;
 const WHOLE = /^\d{0,10}$/;
 
 export type PriceKind = keyof typeof say.prices;
@@ -21,21 +21,23 @@ export interface TypedPrice {
 export interface PriceFieldsParts {
   readonly typed: TypedPrice;
   readonly kinds: readonly PriceKind[];
+  /** True where the own price is by other units than tokens. */
+  readonly isByUnits?: boolean;
   readonly onType: (change: Partial<TypedPrice>) => void;
 }
 
-export function PriceFields({ typed, kinds, onType }: PriceFieldsParts): ReactNode {
+export function PriceFields({ typed, kinds, isByUnits = false, onType }: PriceFieldsParts): ReactNode {
   const take = ({ currentTarget: { name, value } }: FormEvent<HTMLInputElement | HTMLSelectElement>): void =>
     onType({ [name]: value });
   const money = (name: "input" | "output"): ReactNode => (
     <Field
       label={say[name]}
-      wrong={typed[name] === "" || DECIMAL.test(typed[name]) ? undefined : say.wrongPrice}
+      wrong={typed[name] === "" || isRightCost(typed[name]) ? undefined : say.wrongPrice}
       name={name}
       inputMode="decimal"
       value={typed[name]}
       onChange={take}
-      required
+      required={!isByUnits}
     />
   );
   const size = (name: "contextTokens" | "outputTokensMax"): ReactNode => (
@@ -68,8 +70,12 @@ export function PriceFields({ typed, kinds, onType }: PriceFieldsParts): ReactNo
   );
 }
 
-export function isRightPrice({ price, input, output, contextTokens, outputTokensMax }: TypedPrice): boolean {
-  const isPriced = price !== "own" || (DECIMAL.test(input) && DECIMAL.test(output));
+export function isRightPrice(
+  { price, input, output, contextTokens, outputTokensMax }: TypedPrice,
+  before?: ModelSpec,
+): boolean {
+  const isByUnits = hasOnlyUnits(before?.price) && input === "" && output === "";
+  const isPriced = price !== "own" || isByUnits || (isRightCost(input) && isRightCost(output));
   return isPriced && WHOLE.test(contextTokens) && WHOLE.test(outputTokensMax);
 }
 
@@ -92,7 +98,8 @@ export function pricedSpec(
   const own = { ...before?.price, free: false, input, output };
   return {
     price: { published: undefined, own, free: { free: true } }[price],
-    contextTokens: BigInt(contextTokens || 0),
-    outputTokensMax: BigInt(outputTokensMax || 0),
+    // What is wrong is not sent, and breaks nothing meanwhile.
+    contextTokens: WHOLE.test(contextTokens) ? BigInt(contextTokens || 0) : 0n,
+    outputTokensMax: WHOLE.test(outputTokensMax) ? BigInt(outputTokensMax || 0) : 0n,
   };
 }

@@ -1,6 +1,5 @@
 /** What each model costs its clients, and who says so; models of the database are added and changed here. */
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { listModels, type Model } from "../../gen/console/model_service.js";
 import { listObjects } from "../../gen/console/settings_service.js";
@@ -8,13 +7,15 @@ import type { SettingsObject } from "../../gen/console/settings_object.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
-import { objectWords } from "../copy/en-objects.ts";
+import { listWords, objectWords } from "../copy/en-objects.ts";
 import { tokenPrice } from "../models/price.ts";
+import { FormInUrl } from "../parts/form-in-url.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { ListedPrice, ListSource } from "./list-price.tsx";
 import { ModelForm } from "./model-form.tsx";
 import { objectActions, Origin } from "./object-actions.tsx";
 
@@ -22,20 +23,15 @@ export function Prices(): ReactNode {
   const models = useQuery(ask(listModels, {}));
   const objects = useQuery(ask(listObjects, { kind: "model" })).data?.objects ?? [];
   const { isReader } = useSignedIn();
-  const { form } = useSearch({ from: "/admin/models" });
-  const navigate = useNavigate({ from: "/admin/models" });
-  const open = (isOpen: boolean): void =>
-    void navigate({ search: (before) => ({ ...before, form: isOpen ? "model" : undefined }), replace: !isOpen });
   const named = new Map(objects.map((object) => [object.name, object]));
   const add = (
-    <button className="button main" type="button" onClick={() => open(true)}>
-      {objectWords.addModel}
-    </button>
+    <FormInUrl value="model" label={objectWords.addModel}>
+      {(close) => <ModelForm object={undefined} onClose={close} />}
+    </FormInUrl>
   );
-  const columns = isReader ? COLUMNS : [...COLUMNS, originOf(named), actionsOf(named)];
+  const columns = [...columnsOf(named), ...(isReader ? [] : [originOf(named), actionsOf(named)])];
   return (
     <Page title={words.pages.prices} about={admin.prices.about} actions={isReader ? undefined : add}>
-      {form === "model" && <ModelForm object={undefined} onClose={() => open(false)} />}
       <p className="soft">{admin.prices.sourceRule}</p>
       <Loaded of={models} what={words.pages.prices}>
         {(answer) => <Table label={words.pages.prices} columns={columns} rows={answer.models} keyOf={({ id }) => id} />}
@@ -51,25 +47,24 @@ function originOf(named: Named): Column<Model> {
 }
 
 function actionsOf(named: Named): Column<Model> {
-  return actionsColumn(objectWords.actions, ({ id }) => (
-    <RowActions
-      actions={objectActions(named.get(id), (one, close) => (
-        <ModelForm object={one} onClose={close} />
-      ))}
-    />
-  ));
+  return actionsColumn(objectWords.actions, ({ id, listPrice, priceSource }) => {
+    const object = named.get(id);
+    const form = (one: SettingsObject, close: () => void, priceKind?: "published"): ReactNode => (
+      <ModelForm object={one} listPrice={listPrice} onClose={close} {...(priceKind && { priceKind })} />
+    );
+    const actions = objectActions(object, form);
+    const isOwn = object?.source === "database" && priceSource === "settings" && listPrice !== undefined;
+    const useList = {
+      name: listWords.useInRow,
+      opens: (close: () => void) => object && form(object, close, "published"),
+    };
+    return <RowActions actions={isOwn ? [...actions, useList] : actions} />;
+  });
 }
 
-const COLUMNS: readonly Column<Model>[] = [
+const columnsOf = (named: Named): readonly Column<Model>[] => [
   { name: admin.prices.model, cell: ({ id }) => <strong>{id}</strong> },
-  {
-    name: admin.prices.source,
-    cell: ({ priceSource, price }) => (
-      <span className={priceSource === "published" ? "tag warn" : "tag"}>
-        {priceSource === "settings" && isFree(price) ? admin.prices.free : admin.prices.sources[priceSource]}
-      </span>
-    ),
-  },
+  { name: admin.prices.source, cell: (model) => <PriceOrigin model={model} object={named.get(model.id)} /> },
   { name: admin.prices.upstreams, cell: ({ upstreams }) => upstreams.join(", "), isExtra: true },
   {
     name: admin.prices.input,
@@ -88,6 +83,24 @@ const COLUMNS: readonly Column<Model>[] = [
     isNumber: true,
   },
 ];
+
+interface PriceOriginParts {
+  readonly model: Model;
+  readonly object: SettingsObject | undefined;
+}
+
+/** Who says the price, and beside a price of one's own the published one. */
+function PriceOrigin({ model: { priceSource, price, listPrice }, object }: PriceOriginParts): ReactNode {
+  const isPublished = priceSource === "published";
+  const own = object?.source === "database" ? admin.prices.own : admin.prices.sources[priceSource];
+  const source = isPublished ? admin.prices.sources.published : isFree(price) ? admin.prices.free : own;
+  return (
+    <span className="price-source">
+      <span className={isPublished ? "tag warn" : "tag"}>{source}</span>
+      {listPrice !== undefined && (isPublished ? <ListSource of={listPrice} /> : <ListedPrice of={listPrice} />)}
+    </span>
+  );
+}
 
 function isFree(price: Model["price"]): boolean {
   if (price === undefined) return true;

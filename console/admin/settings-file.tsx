@@ -1,6 +1,6 @@
 /** The settings file as it is written, without its secrets, and its editor where the process may write it. */
-import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useRef, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, lazy, type ReactNode, Suspense, useId, useRef, useState } from "react";
 import { listAuditEvents } from "../../gen/console/audit_service.js";
 import { listNodes } from "../../gen/console/node_service.js";
 import {
@@ -11,17 +11,23 @@ import {
   updateSettings,
 } from "../../gen/console/settings_service.js";
 import { call } from "../api/client.ts";
-import { forget } from "../api/queries.ts";
+import { ask, cache, forget } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { settingsWords } from "../copy/en-settings.ts";
+import { ActButton } from "../parts/act-button.tsx";
 import { Code } from "../parts/code.tsx";
-import { TextField } from "../parts/field.tsx";
+import { late } from "../parts/late.ts";
 import { Problem } from "../parts/problem.tsx";
+import { useSettled } from "../parts/settled.ts";
+import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { SoldModels } from "./settings-sold.tsx";
+import type { YamlEditorHandle } from "./yaml-editor.tsx";
 
-const ROWS = 24;
+// It is larger than all that the other pages load.
+const YamlEditor = lazy(late(async () => ({ default: (await import("./yaml-editor.tsx")).YamlEditor })));
+const NO_PROBLEMS: readonly SettingsProblem[] = [];
 
 export interface SettingsFileParts {
   /** Undefined where the node has none. */
@@ -72,12 +78,17 @@ function Editor({ file, onClose }: EditorParts): ReactNode {
   // What was read when the editor opened: a change by somebody else meanwhile is refused, not written over.
   const [{ content: before, etag }] = useState(file);
   const [content, setContent] = useState(before);
-  const field = useRef<HTMLDivElement>(null);
-  const check = useMutation({ mutationFn: () => call(checkSettings, { content, etag }) });
+  const hint = useId();
+  const editor = useRef<YamlEditorHandle>(null);
+  const settled = useSettled(content);
+  // Each text is asked about once, and is of no use afterwards.
+  const check = useQuery({ ...ask(checkSettings, { content: settled, etag }), gcTime: 0 });
+  const problems = check.data?.problems ?? NO_PROBLEMS;
   const save = useAct(
     async () => {
-      const { problems } = await check.mutateAsync();
-      if (problems.length > 0) return false;
+      const checked = await cache.fetchQuery({ ...ask(checkSettings, { content, etag }), gcTime: 0 });
+      // They are shown as soon as the text is settled.
+      if (checked.problems.length > 0) return false;
       await call(updateSettings, { content, etag });
       void forget(getSettings, listNodes, listAuditEvents);
       return true;
@@ -86,30 +97,29 @@ function Editor({ file, onClose }: EditorParts): ReactNode {
   );
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    save.run();
+    if (!save.isPending && content !== before) save.run();
   };
-  const isBusy = check.isPending || save.isPending;
   return (
     <form onSubmit={submit} className="stack">
       <p>{settingsWords.saveWill}</p>
-      <div ref={field}>
-        <TextField
-          label={settingsWords.text}
-          hint={settingsWords.textRule}
-          className="input code"
-          rows={ROWS}
-          value={content}
-          spellCheck={false}
-          autoFocus
-          onChange={({ currentTarget: { value } }) => {
-            setContent(value);
-            check.reset();
-          }}
-        />
+      <div className="field">
+        <Suspense fallback={<Waiting height={540} />}>
+          <YamlEditor
+            label={settingsWords.text}
+            describedBy={hint}
+            text={before}
+            problems={problems}
+            onText={setContent}
+            ref={editor}
+          />
+        </Suspense>
+        <small id={hint}>
+          {settingsWords.editorRule} {settingsWords.textRule}
+        </small>
       </div>
       {check.data !== undefined && (
         <>
-          <Problems problems={check.data.problems} onGo={(problem) => goTo(field.current, problem)} />
+          <Problems problems={problems} onGo={(problem) => editor.current?.goTo(problem)} />
           <SoldModels models={check.data.models} />
         </>
       )}
@@ -119,12 +129,9 @@ function Editor({ file, onClose }: EditorParts): ReactNode {
         check.error !== null && <Problem error={check.error} what={settingsWords.checkFailed} />
       )}
       <div className="row">
-        <button className="button main" type="submit" disabled={isBusy || content === before}>
+        <ActButton className="button main" disabled={save.isPending || content === before}>
           {settingsWords.save}
-        </button>
-        <button className="button" type="button" disabled={isBusy} onClick={() => check.mutate()}>
-          {settingsWords.check}
-        </button>
+        </ActButton>
         <button className="button" type="button" onClick={onClose}>
           {words.form.cancel}
         </button>
@@ -146,7 +153,7 @@ function Problems({ problems, onGo }: ProblemsParts): ReactNode {
       </p>
     );
   return (
-    <div className="notice bad stack" role="alert">
+    <div className="notice bad stack" role="status">
       <strong>{settingsWords.wrong(problems.length)}</strong>
       <ul>
         {problems.map((problem) => (
@@ -162,15 +169,4 @@ function Problems({ problems, onGo }: ProblemsParts): ReactNode {
       </ul>
     </div>
   );
-}
-
-/** Puts the caret where a problem is. */
-function goTo(box: HTMLElement | null, { line, column }: SettingsProblem): void {
-  const text = box?.querySelector("textarea");
-  if (!text) return;
-  const lines = text.value.split("\n");
-  const start = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0);
-  text.focus();
-  text.setSelectionRange(start + column - 1, start + (lines[line - 1]?.length ?? column));
-  text.scrollTop = (text.scrollHeight * Math.max(line - ROWS / 2, 0)) / lines.length;
 }

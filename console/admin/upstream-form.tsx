@@ -24,9 +24,9 @@ import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { forgetObjects } from "./forget-objects.ts";
 import { ChooseModels, hasUnpriced } from "./choose-models.tsx";
+import { UPSTREAM_NAME } from "./object-names.ts";
 import { isRightPrice, pricedSpec, type TypedPrice } from "./price-fields.tsx";
 
-const NAME = "[a-z0-9][a-z0-9._\\-]{0,63}";
 const USUAL_FAMILY = "openai";
 /** What a test says of an upstream that can be reached, and did not refuse the key. */
 const ANSWERED: ReadonlySet<string> = new Set(["well", "untested"]);
@@ -202,7 +202,7 @@ function Address({ typed, name: proposed, families, isNew, onType }: AddressPart
           label={say.name}
           hint={say.nameRule}
           name="name"
-          pattern={NAME}
+          pattern={UPSTREAM_NAME}
           placeholder={proposed}
           value={typed.name}
           onChange={take}

@@ -1,6 +1,5 @@
 /** The upstreams: their health, why one is ejected, and how one is added, tested, changed, drained and reset. */
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { listNodes } from "../../gen/console/node_service.js";
 import { listObjects } from "../../gen/console/settings_service.js";
@@ -20,6 +19,7 @@ import { admin } from "../copy/en-admin.ts";
 import { objectWords } from "../copy/en-objects.ts";
 import { count, milliseconds } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
+import { FormInUrl } from "../parts/form-in-url.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -45,21 +45,16 @@ export function Upstreams(): ReactNode {
   const nodes = useQuery(ask(listNodes, {})).data?.nodes ?? [];
   const objects = useQuery(ask(listObjects, { kind: "upstream" })).data?.objects ?? [];
   const { isReader } = useSignedIn();
-  const { form } = useSearch({ from: "/admin/upstreams" });
-  const navigate = useNavigate({ from: "/admin/upstreams" });
-  const open = (isOpen: boolean): void =>
-    void navigate({ search: (before) => ({ ...before, form: isOpen ? "upstream" : undefined }), replace: !isOpen });
   const own = nodes.find(({ answering }) => answering);
   const isOneOfMany = nodes.length > 1;
   const named = new Map(objects.map((object) => [object.name, object]));
   const add = (
-    <button className="button main" type="button" onClick={() => open(true)}>
-      {objectWords.addUpstream}
-    </button>
+    <FormInUrl value="upstream" label={objectWords.addUpstream}>
+      {(close) => <UpstreamForm object={undefined} onClose={close} />}
+    </FormInUrl>
   );
   return (
     <Page title={words.pages.upstreams} about={admin.upstreams.about} actions={isReader ? undefined : add}>
-      {form === "upstream" && <UpstreamForm object={undefined} onClose={() => open(false)} />}
       <Loaded of={upstreams} what={words.pages.upstreams}>
         {(all) =>
           all.upstreams.length === 0 ? (

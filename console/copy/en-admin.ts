@@ -143,10 +143,11 @@ export const admin = {
     model: "Model",
     source: "Price source",
     sources: { unspecified: "unknown", settings: "set in tollgate.yaml", published: "published" },
+    own: "set here",
     free: "free",
     sourceRule:
-      "A model without a price in tollgate.yaml has the published price of its first target, by priority. To change " +
-      "it, set a price in the file.",
+      "A model without a price of its own has the published price of its first target, by priority. Set a price here " +
+      "for a model of the database, and in tollgate.yaml for a model of the file.",
     input: "Input",
     cached: "Cached",
     output: "Output",

@@ -102,12 +102,114 @@ export const objectWords = {
   sizeRule: "Empty: the published number.",
   wrongNumber: "Enter a whole number.",
   wrongPrice: "Enter an amount such as 0.25.",
-  otherTargets: "The model has more targets or a more detailed price, which stay as they are.",
+  moreDetailed: "The price has more parts, such as the price of cached input, which stay as they are.",
   effect: "What would change",
   effectNone: "No price changes.",
+  checking: "Checking…",
+  checkFailed: "The effect is not known.",
+  unserved: (problem: string) => `This node would not serve the model: it ${problem}.`,
   effectOf: (id: string, before: string, after: string) => `${id}: ${before} becomes ${after}`,
   effectNew: (id: string, after: string, source: string) => `${id} is new: ${after} (${source})`,
   effectGone: (id: string) => `${id} is no longer served`,
   perMillion: (input: string, output: string) => `${input} in, ${output} out per million tokens`,
-  review: "What would change?",
 };
+
+export const targetWords = {
+  targets: "Targets",
+  about:
+    "Requests go to the targets of the first level, by their weights. If these fail, the next level is tried. Drop a " +
+    "target between two others to give it a level of its own, or on another one to share its level. Up and Down do the " +
+    "same in steps. With the keyboard, the arrow keys go from target to target.",
+  add: "Add a target",
+  level: (level: number) => (level === 1 ? "Tried first" : `Tried as number ${level}`),
+  share: (percent: string) => `${percent} of the requests`,
+  name: (upstream: string, model: string) => (model === "" ? upstream : `${upstream}, ${model}`),
+  unnamed: "new target",
+  edit: "Edit",
+  up: "Up",
+  down: "Down",
+  remove: "Remove",
+  drag: "Drag",
+  /** After an action, what it acts on, for people who do not see the row. */
+  of: (name: string) => ` ${name}`,
+  moved: (name: string, level: number, levels: number, count: number) =>
+    count === 1
+      ? `${name} is alone in level ${level} of ${levels}.`
+      : `${name} shares level ${level} of ${levels} with ${many(count - 1, "target", "targets")}.`,
+  removed: (name: string) => `${name} was removed.`,
+  weight: "Weight",
+  weightRule: "Empty: 1. A target with weight 2 gets twice the requests of one with weight 1.",
+  wrongWeight: "Enter a number above 0, such as 2 or 0.5.",
+  cost: "What you pay there",
+  costs: { published: "The published price", own: "My own cost", free: "Nothing" },
+  costInput: "Your input cost, USD per million tokens",
+  costOutput: "Your output cost, USD per million tokens",
+} as const;
+
+export const factWords = {
+  title: "Capabilities",
+  about:
+    "The gateway knows what a model can do by its name. Change only what it does not know, such as for a model of your " +
+    "own.",
+  known: "As known",
+  yes: "Yes",
+  no: "No",
+  flags: {
+    images: "Accepts images",
+    tools: "Calls tools",
+    forcedTools: "A request may force a tool call",
+    schemas: "Supports a JSON Schema for its answer",
+    prefill: "Continues an assistant message",
+    systemTurns: "System messages may stand anywhere",
+    signedCalls: "Tool calls have signatures",
+    resultImages: "Tool results may have images",
+    cacheMarks: "Accepts cache marks (cache_control)",
+    streamOnly: "The upstream only streams",
+  },
+  choices: {
+    sampling: "Sampling parameters",
+    thinking: "How a request controls reasoning",
+    withoutThinking: "How a request turns reasoning off",
+  },
+  options: {
+    both: "temperature and top_p",
+    one: "temperature or top_p, not both",
+    none: "None",
+    adaptive: "The model decides",
+    effort: "By an effort",
+    budget: "By a number of tokens",
+    switch: "On or off",
+    always: "It always reasons",
+    disabled: "It is disabled",
+    between_tools: "Only between tool calls",
+  },
+  efforts: "Reasoning efforts",
+  effortsRule: "From the lowest, with commas: low, medium, high. Empty: as known.",
+  budgets: "Reasoning tokens for each effort",
+  budgetsRule: "For example low: 1024, high: 8192. Empty: as known.",
+  wrongBudgets: "Enter pairs such as low: 1024, high: 8192.",
+} as const;
+
+export const listWords = {
+  price: (price: string) => `Published price: ${price}`,
+  source: (model: string, list: string, date: string) => `${model}, list ${list} of ${date}`,
+  none: "The published list does not have the first target: set a price.",
+  use: "Use the published price",
+  useInRow: "Use published",
+} as const;
+
+export const renameWords = {
+  rename: "Rename",
+  title: (name: string) => `Rename ${name}`,
+  name: "New name",
+  will: "The object gets the new name, and everything that refers to it changes in the same revision.",
+  upstreamWill: (models: readonly string[]) =>
+    models.length === 0 ? "No model refers to it." : `These models refer to it: ${models.join(", ")}.`,
+  modelWill: "Clients must request the new name. Change keys that may use only named models.",
+  managed: (label: string) => `The tool with the label ${label} manages it: change the name there too.`,
+  go: "Rename",
+  failed: "Nothing was renamed.",
+  usedBy: (models: readonly string[]) =>
+    `${models.length === 1 ? "The model" : "The models"} ${models.join(", ")} ${models.length === 1 ? "refers" : "refer"} to it. ` +
+    `Change or delete ${models.length === 1 ? "it" : "them"} first.`,
+} as const;

@@ -25,6 +25,9 @@ export const settingsWords = {
   readOnly: (why: string): string => `The file cannot be edited here. ${why}`,
   edit: "Edit the file",
   text: "Text of the file",
+  editorRule:
+    "Ctrl-Space proposes what can stand at a place. Tab indents; to leave the editor with the keyboard, press Escape " +
+    "and then Tab. F8 goes to the next error.",
   textRule:
     "“(kept secret 1)” stands for a secret of the file. To change the secret, enter a new one in its place. If you " +
     "change the address that it belongs to, enter the secret again.",
@@ -32,7 +35,6 @@ export const settingsWords = {
     "When you save, the text is checked, replaces the file and applies at once, as a whole or not at all. Running " +
     "requests keep the prices that they started with.",
   save: "Save the file",
-  check: "Check the file",
   right: "The file is valid.",
   wrong: (count: number): string => `${many(count, "error", "errors")} found`,
   sold: "Resulting model prices",

@@ -8,6 +8,7 @@ import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { clockTime, fromNow } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
+import { FormInUrl } from "../parts/form-in-url.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useSettled } from "../parts/settled.ts";
@@ -24,19 +25,14 @@ const FIND_CHARACTERS_MAX = 200;
 
 export function Keys(): ReactNode {
   const { isReader } = useSignedIn();
-  const { make } = useSearch({ from: "/keys" });
-  const navigate = useNavigate({ from: "/keys" });
-  const open = (isOpen: boolean): void =>
-    void navigate({ search: (before) => ({ ...before, make: isOpen ? "key" : undefined }), replace: !isOpen });
-  const button = (
-    <button className="button main" type="button" onClick={() => open(true)}>
-      {keyWords.make}
-    </button>
+  const make = (
+    <FormInUrl name="make" value="key" label={keyWords.make}>
+      {(close) => <MakeKey onClose={close} />}
+    </FormInUrl>
   );
   return (
-    <Page title={words.pages.keys} about={keyWords.about} actions={isReader ? undefined : button}>
+    <Page title={words.pages.keys} about={keyWords.about} actions={isReader ? undefined : make}>
       <List />
-      {make === "key" && <MakeKey onClose={() => open(false)} />}
     </Page>
   );
 }

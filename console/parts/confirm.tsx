@@ -9,6 +9,8 @@ export interface ConfirmParts {
   readonly title: string;
   /** What it will do. */
   readonly children: ReactNode;
+  /** True where it cannot be done, as `children` says. */
+  readonly isBlocked?: boolean;
   /** What stands on its button. */
   readonly go: string;
   /** What is said where it failed. */
@@ -17,13 +19,13 @@ export interface ConfirmParts {
   readonly onClose: () => void;
 }
 
-export function Confirm({ title, children, go, failed, act, onClose }: ConfirmParts): ReactNode {
+export function Confirm({ title, children, isBlocked = false, go, failed, act, onClose }: ConfirmParts): ReactNode {
   const doing = useAct(act, onClose);
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
       {doing.error !== null && <Problem error={doing.error} what={failed} />}
-      <DialogFoot onCancel={onClose} disabled={doing.isPending} danger onGo={() => doing.run()}>
+      <DialogFoot onCancel={onClose} disabled={isBlocked || doing.isPending} danger onGo={() => doing.run()}>
         {go}
       </DialogFoot>
     </Dialog>

@@ -33,6 +33,7 @@ export interface Model {
   readonly capabilities?: ModelCapabilities | undefined;
   readonly retireTime?: Date | undefined;
   readonly priceSource: PriceSource;
+  readonly listPrice?: ListPrice | undefined;
 }
 export const Model: Shape = {
   id: "s",
@@ -46,6 +47,7 @@ export const Model: Shape = {
   capabilities: ["?", () => ModelCapabilities],
   retire_time: ["?", "t"],
   price_source: "s",
+  list_price: ["?", () => ListPrice],
 };
 
 export type ModelKind = "unspecified" | "chat" | "completion" | "embedding" | "rerank" | "moderation";
@@ -66,6 +68,21 @@ export const ModelCapabilities: Shape = {
 };
 
 export type PriceSource = "unspecified" | "settings" | "published";
+
+export interface ListPrice {
+  readonly price?: Price | undefined;
+  readonly upstream: string;
+  readonly model: string;
+  readonly list: string;
+  readonly date: string;
+}
+export const ListPrice: Shape = {
+  price: ["?", () => Price],
+  upstream: "s",
+  model: "s",
+  list: "s",
+  date: "s",
+};
 
 export const listModels: Method<ListModelsRequest, ListModelsResponse> = {
   name: "ListModels",

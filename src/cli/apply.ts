@@ -124,9 +124,10 @@ async function changesOf(steps: readonly Step[], label: string): Promise<ObjectC
   return steps
     .filter(({ change, block }) => change !== "keep" || block?.["api_key"] !== undefined)
     .map(({ kind, name, block, etag }): ObjectChange => {
+      const renamedFrom = "";
       const object = { ...SettingsObject.decode(EMPTY), kind: KIND_VALUES[kind], name, managedBy: label };
-      if (block === undefined) return { change: { $case: "delete", value: object }, etag };
-      return { change: { $case: "set", value: { ...object, spec: specOfBlock(kind, block) } }, etag };
+      if (block === undefined) return { change: { $case: "delete", value: object }, etag, renamedFrom };
+      return { change: { $case: "set", value: { ...object, spec: specOfBlock(kind, block) } }, etag, renamedFrom };
     });
 }
 
@@ -139,7 +140,7 @@ async function check(connection: Connection, changes: ObjectChange[]): Promise<v
 }
 
 function formatCheck(
-  { problems, effects }: CheckObjectsResponse,
+  { problems, effects, models }: CheckObjectsResponse,
   kindNamed: (kind: ObjectKindValue) => string | undefined,
 ): string {
   const wrong = problems.map(({ kind, name, field, problem }) => `${kindNamed(kind)} ${name}: ${field} ${problem}`);
@@ -147,7 +148,8 @@ function formatCheck(
     if (after === undefined) return `${id} is no longer served`;
     return before === undefined ? `${id} is new, ${source}` : `${id} has another price, ${source}`;
   });
-  return [...wrong, ...changed].map(printable).join("\n") || "No price changes.";
+  const unserved = models.filter(({ problem }) => problem !== "").map(({ id, problem }) => `model ${id} ${problem}`);
+  return [...wrong, ...changed, ...unserved].map(printable).join("\n") || "No price changes.";
 }
 
 async function commit(connection: Connection, changes: ObjectChange[]): Promise<void> {

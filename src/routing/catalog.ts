@@ -154,6 +154,7 @@ function showModel(model: ServedModel): Model {
     kind: model.kind && KINDS[model.kind],
     capabilities: capabilitiesOf(model.targets),
     retireTime: model.retireTime,
+    listPrice: model.listPrice,
     priceSource: model.isListPriced ? PriceSource.PRICE_SOURCE_PUBLISHED : PriceSource.PRICE_SOURCE_SETTINGS,
   };
 }

@@ -1,7 +1,8 @@
 /** Makes the table of routes from the settings, the environment's keys and the upstreams' own lists. */
-import type { Price } from "../api/index.js";
+import type { ListPrice, Price } from "../api/index.js";
 import type { ModelSettings, Settings, TargetSettings, TimeoutSettings, UpstreamSettings } from "../config/settings.js";
 import type { Family, ListedModel, ModelKind } from "../families/family.js";
+import { PRICE_LIST } from "../pricing/price-list.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
 import { REQUEST_TIMEOUTS, type RequestTimeouts } from "./deadline.js";
@@ -37,6 +38,8 @@ export interface Loaded {
   readonly table: RouteTable;
   /** Models that were left out. */
   readonly unserved: readonly UnservedModel[];
+  /** What the published list says about the first target of each model, served or not. */
+  readonly listPrices: ReadonlyMap<string, ListPrice>;
 }
 
 export interface UnservedModel {
@@ -146,11 +149,13 @@ export async function loadTable(
       const rule = "has no output limit that is publicly known, so it cannot be served; set 'output_tokens_max'";
       unserved.push({ id: model.id, rule });
     } else {
-      const complete = { price, isListPriced: model.price === undefined, contextTokens, outputTokensMax };
+      const isListPriced = model.price === undefined;
+      const complete = { price, isListPriced, listPrice: known?.listPrice, contextTokens, outputTokensMax };
       models.set(model.id, served.make(model, complete, sources.get(model.id)));
     }
   }
-  return { table: { models, upstreams }, unserved };
+  const listPrices = new Map([...facts].map(([id, { listPrice }]) => [id, listPrice]));
+  return { table: { models, upstreams }, unserved, listPrices };
 }
 
 /** Families whose usual key variable is set are served too; with nothing at all, those that need no network. */
@@ -186,6 +191,7 @@ function keyOf(family: Family, options: Pick<LoadOptions, "environment">): strin
 interface Facts {
   readonly price: Price;
   readonly isListPriced: boolean;
+  readonly listPrice?: ListPrice | undefined;
   readonly contextTokens: number;
   readonly outputTokensMax: number;
 }
@@ -226,18 +232,24 @@ async function listingsOf(
   return (target) => known.get(pricedAs(target.upstream) ?? "")?.get(target.model);
 }
 
+interface PublishedModel extends KnownModel {
+  readonly listPrice: ListPrice;
+}
+
 /**
  * What is known of each model: the price of its first target, which a fallback must not raise, and the least that all
  * targets can. Why: docs/decisions/0404-prices.md.
  */
-function knownFacts(models: readonly ModelSettings[], listings: Listings): ReadonlyMap<string, KnownModel> {
-  const facts = new Map<string, KnownModel>();
-  for (const model of models) {
-    const [first, ...others] = model.targets.toSorted(byPriority).map(listings);
-    if (first === undefined) continue;
-    const all = [first, ...others.filter((fact) => fact !== undefined)];
-    facts.set(model.id, {
+function knownFacts(models: readonly ModelSettings[], listings: Listings): ReadonlyMap<string, PublishedModel> {
+  const facts = new Map<string, PublishedModel>();
+  for (const { id, targets } of models) {
+    const [target, ...fallbacks] = targets.toSorted(byPriority);
+    const first = target === undefined ? undefined : listings(target);
+    if (target === undefined || first === undefined) continue;
+    const all = [first, ...fallbacks.map(listings).filter((fact) => fact !== undefined)];
+    facts.set(id, {
       price: first.price,
+      listPrice: { price: first.price, upstream: target.upstream, model: target.model, ...PRICE_LIST },
       contextTokens: least(all.map((fact) => fact.contextTokens)),
       outputTokensMax: least(all.map((fact) => fact.outputTokensMax)),
     });
@@ -318,6 +330,7 @@ class ServedModels {
       totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
       price: facts.price,
       isListPriced: facts.isListPriced,
+      listPrice: facts.listPrice,
       retireTime: model.retireTime ?? listed?.retireTime,
       targets,
     };
@@ -326,7 +339,7 @@ class ServedModels {
 
 /** The timeouts of a target: each is said by the narrowest settings that say it, which come last. */
 function timeoutsOf(...said: readonly (TimeoutSettings | undefined)[]): RequestTimeouts {
-  const { firstOutputMs, idleMs, totalMs } = said.reduce<TimeoutSettings>((wider, own) => ({ ...wider, ...own }), {});
+  const { firstOutputMs, idleMs, totalMs }: TimeoutSettings = Object.assign({}, ...said);
   const all = totalMs ?? REQUEST_TIMEOUTS.totalMs;
   return {
     ...REQUEST_TIMEOUTS,

@@ -1,5 +1,5 @@
 /** A model as the gateway serves it, and the targets that can answer for it. */
-import type { Price } from "../api/index.js";
+import type { ListPrice, Price } from "../api/index.js";
 import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
@@ -72,6 +72,8 @@ export interface ServedModel {
   readonly price: Price;
   /** True where that is a published price, and not the operator's own. */
   readonly isListPriced: boolean;
+  /** What the published list says about its first target. Absent: nothing. */
+  readonly listPrice?: ListPrice | undefined;
   /** When it is no longer served; undefined where nobody says. */
   readonly retireTime?: Date | undefined;
   /** By priority. */

@@ -7,11 +7,8 @@ import {
   type ListObjectsResponse,
   type ListRevisionsRequest,
   type ListRevisionsResponse,
-  type ModelEffect,
   type ObjectChange,
-  type ObjectDifference,
   ObjectKind as KindValue,
-  Price,
   type SettingsObject,
   SettingsSource,
   type TestObjectRequest,
@@ -27,7 +24,6 @@ import { families } from "../families/index.js";
 import type { ObjectBoard } from "../rpc/call/core.js";
 import { pageById } from "../rpc/methods/page.js";
 import type { RouteTable } from "../routing/routing.js";
-import { fieldDifferences, type ObjectTransition } from "../settings/differences.js";
 import type { FileObject, FileObjects } from "../settings/file-objects.js";
 import {
   type Block,
@@ -40,9 +36,11 @@ import {
 } from "../settings/object.js";
 import type { ObjectEdit, Surroundings } from "../settings/object-set.js";
 import { type MakeEdits, refusalOf, type SettingsObjects, withoutSecretFields } from "../settings/settings-objects.js";
-import { blockOfSpec, differingFields, KIND_VALUES, kindNamed, specDescriptor, specOfBlock } from "../settings/spec.js";
+import { blockOfSpec, KIND_VALUES, kindNamed, specDescriptor } from "../settings/spec.js";
 import { REVISIONS_MAX } from "../store/settings-scripts.js";
-import type { RouteKeeper } from "./routes.js";
+import { checkedModel, modelEffects } from "./object-effects.js";
+import type { PreparedRoutes, RouteKeeper } from "./routes.js";
+import { differencesFrom, shownDifferences, shownEntry, shownName, shownOfFile } from "./shown-objects.js";
 
 export interface DatabaseObjectsOptions {
   readonly objects: SettingsObjects;
@@ -63,7 +61,6 @@ export interface DatabaseObjectsOptions {
 }
 
 const CHANGES_MAX = 1_000;
-const EFFECTS_MAX = 1_000;
 /** Fields of an object that its spec does not have. A mask that was made of what a body has may name them. */
 const BESIDE_SPEC = new Set(["kind", "name", "managed_by"]);
 const PAGE_DEFAULT = 20;
@@ -150,7 +147,7 @@ export class DatabaseObjects implements ObjectBoard {
       const entry = entries.get(idOf(named));
       if (entry === undefined) throw unknown(named.kind, name);
       if (inFile === undefined) throw invalid("name", "is not in the settings file of this node: add it there first");
-      const [differing] = this.#differences(inFile, entry);
+      const [differing] = differencesFrom(inFile, entry, this.#secretOf);
       if (differing !== undefined)
         throw invalid(differing, `differs from that at ${inFile.place}: make both equal first`);
       return [{ ...named, block: undefined, etag: String(entry.revision) }];
@@ -164,8 +161,14 @@ export class DatabaseObjects implements ObjectBoard {
     checkEtags(objects.set, edits, this.#placeInFile);
     const { set, problems } = objects.judge(edits, around());
     const told = problems.map(({ kind, ...one }) => ({ kind: KIND_VALUES[kind], ...one }));
-    const effects = problems.length > 0 ? [] : await this.#effects(await objects.withSecrets(set));
-    return { problems: told, effects };
+    if (problems.length > 0) return { problems: told, effects: [], models: [] };
+    const prepared = await this.#prepared(await objects.withSecrets(set));
+    const models = edits.filter(({ kind, block }) => kind === "model" && block !== undefined);
+    return {
+      problems: told,
+      effects: modelEffects(prepared, this.options.served().models),
+      models: models.map(({ name }) => checkedModel(name, prepared)),
+    };
   }
 
   async test({ object, callModel }: TestObjectRequest): Promise<TestObjectResponse> {
@@ -250,8 +253,11 @@ export class DatabaseObjects implements ObjectBoard {
   #editsOf(changes: readonly ObjectChange[]): readonly Wanted[] {
     if (changes.length === 0) throw missing("changes");
     if (changes.length > CHANGES_MAX) throw invalid("changes", `must be at most ${CHANGES_MAX}`);
-    const edits = changes.map(({ change, etag }): Wanted => {
-      if (change?.$case === "set") return this.#editOf(change.value, etag);
+    const edits = changes.map(({ change, etag, renamedFrom }): Wanted => {
+      if (change?.$case === "set") {
+        const edit = this.#editOf(change.value, etag);
+        return renamedFrom === "" ? edit : { ...edit, renamedFrom };
+      }
       if (change?.$case !== "delete") throw invalid("changes", "must each have set or delete");
       const { kind, name, spec } = change.value;
       const kindOfSpec = spec === undefined ? kind : KIND_VALUES[spec.$case];
@@ -259,6 +265,11 @@ export class DatabaseObjects implements ObjectBoard {
     });
     const twice = edits.find((edit, index) => edits.slice(0, index).some((other) => idOf(other) === idOf(edit)));
     if (twice !== undefined) throw invalid("changes", `name the ${twice.kind} ${twice.name} twice`);
+    for (const { kind, name, renamedFrom } of edits) {
+      const before = edits.find((edit) => edit.kind === kind && edit.name === renamedFrom);
+      if (renamedFrom !== undefined && (before === undefined || before.block !== undefined))
+        throw invalid("changes", `must delete the ${kind} ${renamedFrom}, which becomes ${name}`);
+    }
     return edits;
   }
 
@@ -276,24 +287,7 @@ export class DatabaseObjects implements ObjectBoard {
   readonly #placeInFile = (named: ObjectName): string | undefined => this.options.file().get(idOf(named))?.place;
 
   #shown(entry: SettingsEntry): SettingsObject {
-    const { kind, name, block, secrets, unopened, managedBy, createTimeMs, updateTimeMs, revision } = entry;
-    const set = secretsOf(kind).filter(
-      (field) => secrets[field] !== undefined || block[field] !== undefined || unopened !== undefined,
-    );
-    return {
-      ...EMPTY,
-      spec: specOfBlock(kind, block),
-      kind: KIND_VALUES[kind],
-      name,
-      source: SETTINGS_SOURCE_DATABASE,
-      etag: String(revision),
-      secretsSet: set,
-      problem: this.options.aside().get(idOf(entry)) ?? "",
-      managedBy,
-      createTime: new Date(createTimeMs),
-      updateTime: new Date(updateTimeMs),
-      revision: BigInt(revision),
-    };
+    return shownEntry(entry, this.options.aside().get(idOf(entry)) ?? "");
   }
 
   /** What this node has from elsewhere: objects of a file whole, all others by name. */
@@ -303,84 +297,23 @@ export class DatabaseObjects implements ObjectBoard {
     const rest = (kind: ObjectKind, names: Iterable<string>, source: SettingsSource): readonly SettingsObject[] =>
       [...names]
         .filter((name) => !set.entries.has(idOf({ kind, name })) && !file.has(idOf({ kind, name })))
-        .map((name) => Object.assign({}, EMPTY, { kind: KIND_VALUES[kind], name, source }));
+        .map((name) => shownName({ kind, name }, source));
     return [
-      ...[...file].map(([id, object]) => this.#shownOfFile(object, set.entries.get(id))),
+      ...[...file].map(([id, object]) => shownOfFile(object, set.entries.get(id), this.#secretOf)),
       ...rest("upstream", upstreams.keys(), SETTINGS_SOURCE_ENVIRONMENT),
       ...rest("model", models.keys(), SETTINGS_SOURCE_UPSTREAM),
     ];
   }
 
-  /** `entry` is the object of the database of the same name. */
-  #shownOfFile(object: FileObject, entry: SettingsEntry | undefined): SettingsObject {
-    const { kind, name, block, secrets, place } = object;
-    let problem = "";
-    if (entry !== undefined)
-      problem =
-        this.#differences(object, entry).length === 0
-          ? "the database has an equal object, which is in force: remove this one from the file"
-          : "the database has another object of this name, which is in force instead";
-    const shown = { kind: KIND_VALUES[kind], name, secretsSet: Object.keys(secrets), place, problem };
-    return { ...EMPTY, ...shown, spec: specOfBlock(kind, block) };
-  }
+  readonly #secretOf = (secret: string): string | undefined => this.options.objects.secretOf(secret);
 
-  /** The fields in which an object of the database differs from that of the file. */
-  #differences({ kind, block, secrets }: FileObject, entry: SettingsEntry): readonly string[] {
-    const fields = differingFields(kind, specOfBlock(kind, entry.block), block);
-    const secretOf = (field: string): string | undefined => {
-      const written = entry.secrets[field] ?? entry.block[field];
-      return typeof written === "string" ? this.options.objects.secretOf(written) : undefined;
-    };
-    return [...fields, ...secretsOf(kind).filter((field) => secretOf(field) !== secrets[field])];
-  }
-
-  /** What becomes of models where a set comes into force: their prices, and which come or go. */
-  async #effects(set: ObjectSet): Promise<ModelEffect[]> {
-    const { routes, merged, served } = this.options;
+  /** What a set would be served as. */
+  async #prepared(set: ObjectSet): Promise<PreparedRoutes> {
+    const { routes, merged } = this.options;
     const prepared = await routes.prepare(merged(set));
     prepared.discard();
-    const sold = new Map(prepared.sold.map((model) => [model.id, model]));
-    const before = served().models;
-    const ids = [...new Set([...before.keys(), ...prepared.prices.keys()])].sort();
-    return ids
-      .map((id): ModelEffect => {
-        const { source = "published", losses = [] } = sold.get(id) ?? {};
-        const after = prepared.prices.get(id);
-        return { id, before: before.get(id)?.price, after, source: after === undefined ? "" : source, losses };
-      })
-      .filter((effect) => !isSamePrice(effect.before, effect.after))
-      .slice(0, EFFECTS_MAX);
+    return prepared;
   }
-}
-
-const EMPTY: SettingsObject = {
-  spec: undefined,
-  kind: KindValue.OBJECT_KIND_UNSPECIFIED,
-  name: "",
-  source: SETTINGS_SOURCE_FILE,
-  etag: "",
-  secretsSet: [],
-  problem: "",
-  managedBy: "",
-  createTime: undefined,
-  updateTime: undefined,
-  revision: 0n,
-  place: "",
-};
-
-function shownDifferences(changed: ObjectTransition): ObjectDifference[] {
-  return fieldDifferences(changed).map(({ kind, name, field, before, after }) => ({
-    kind: KIND_VALUES[kind],
-    name,
-    field,
-    before,
-    after,
-  }));
-}
-
-function isSamePrice(one: Price | undefined, other: Price | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return Buffer.compare(Price.encode(one).finish(), Price.encode(other).finish()) === 0;
 }
 
 function missing(param: string): GatewayError {

@@ -1,7 +1,13 @@
 /** Keeps the table of routes in step with the settings and with the upstreams' own lists of models. */
 import { createHash } from "node:crypto";
 import { invalid } from "../api/check.js";
-import { type OfferedModel, type Price, type TestObjectResponse, UpstreamTestResult } from "../api/index.js";
+import {
+  type ListPrice,
+  type OfferedModel,
+  type Price,
+  type TestObjectResponse,
+  UpstreamTestResult,
+} from "../api/index.js";
 import { NO_SETTINGS, type Settings, type UpstreamSettings } from "../config/settings.js";
 import type { ListedModel } from "../families/family.js";
 import type { Log } from "../observe/log.js";
@@ -33,6 +39,8 @@ export interface PreparedRoutes {
   readonly sold: readonly SoldModel[];
   /** The price of each model that would be served. */
   readonly prices: ReadonlyMap<string, Price>;
+  /** What the published list says about the first target of each model, served or not. */
+  readonly listPrices: ReadonlyMap<string, ListPrice>;
   commit(): void;
   discard(): void;
 }
@@ -73,7 +81,7 @@ export class RouteKeeper {
       if (served !== undefined && this.#proved.has(digestOf(wanted))) served.health.hasServed = true;
     }
     const listed = this.#listsFor(settings, upstreams);
-    const { table, unserved } = await loadTable(settings, upstreams, listed, this.options);
+    const { table, unserved, listPrices } = await loadTable(settings, upstreams, listed, this.options);
     const named = new Set(settings.models.map((model) => model.id));
     return {
       // Of listed models most have no public price, and nobody asked for them.
@@ -81,6 +89,7 @@ export class RouteKeeper {
       unconnected: failed,
       sold: soldModels(settings, table),
       prices: new Map([...table.models].map(([id, { price }]) => [id, price])),
+      listPrices,
       commit: () => {
         this.#settings = settings;
         this.#upstreams = upstreams;

@@ -28,6 +28,8 @@ export interface ObjectEdit extends ObjectName {
   readonly managedBy?: string | undefined;
   /** Secret fields without which it is refused: it had a secret there before. */
   readonly needed?: readonly string[];
+  /** The name that it had before: it takes the secrets of that object which it does not say. */
+  readonly renamedFrom?: string;
 }
 
 /** What is wrong with an object. */
@@ -56,6 +58,7 @@ export interface EditedSet {
 const KEPT_RULE =
   "must be given again: the secret belongs to another address or another kind of upstream, and is not sent to this one";
 const GONE_RULE = "is gone: revisions have no secrets. Create the object anew, with its secret";
+const UNREAD_RULE = "must be given again: this node cannot read the secret of the previous name";
 const BLOCK_CHARACTERS_MAX = 65_536;
 const TOO_LARGE = `must be at most ${BLOCK_CHARACTERS_MAX} characters as JSON`;
 /** Stands for a secret that is there and cannot be read here. */
@@ -74,9 +77,9 @@ export function edited(set: ObjectSet, edits: readonly ObjectEdit[], nowMs: numb
       entries.delete(idOf(edit));
       continue;
     }
-    const after = entryOf(edit, edit.block, before, (field, problem) =>
-      problems.push({ kind: edit.kind, name: edit.name, field, problem }),
-    );
+    const { kind, name, renamedFrom } = edit;
+    const origin = renamedFrom === undefined ? before : set.entries.get(idOf({ kind, name: renamedFrom }));
+    const after = entryOf(edit, edit.block, origin, (field, problem) => problems.push({ kind, name, field, problem }));
     if (before !== undefined && isSame(before, after)) continue;
     entries.set(idOf(edit), { ...after, createTimeMs: before?.createTimeMs ?? nowMs, updateTimeMs: nowMs, revision });
   }
@@ -86,7 +89,7 @@ export function edited(set: ObjectSet, edits: readonly ObjectEdit[], nowMs: numb
 type Written = Omit<SettingsEntry, "createTimeMs" | "updateTimeMs" | "revision">;
 
 function entryOf(
-  { kind, name, removed = [], needed = [], managedBy }: ObjectEdit,
+  { kind, name, removed = [], needed = [], managedBy, renamedFrom }: ObjectEdit,
   wanted: Block,
   before: SettingsEntry | undefined,
   refuse: (field: string, problem: string) => void,
@@ -106,6 +109,9 @@ function entryOf(
       continue;
     if (destination(kind, name, before.block, field) !== destination(kind, name, wanted, field)) {
       refuse(field, KEPT_RULE);
+    } else if (kept === undefined && renamedFrom !== undefined) {
+      // It was sealed for the previous name, and only what reads it can seal it again.
+      refuse(field, UNREAD_RULE);
     } else if (kept === undefined) unopened = before.unopened;
     else if (before.secrets[field] === undefined) block[field] = kept;
     else secrets[field] = before.secrets[field];

@@ -1,17 +1,24 @@
 /** What the package of published prices knows. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { waitForUpdate } from "@pydantic/genai-prices";
 import { describe, expect, test, vi } from "vitest";
 import { NO_USAGE } from "../../src/api/usage.js";
 import { ceilingNanos } from "../../src/pricing/ceiling.js";
 import { costNanos } from "../../src/pricing/price.js";
 import { type KnownModel, knownModels } from "../../src/pricing/known-models.js";
+import { PRICE_LIST } from "../../src/pricing/price-list.js";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 
 async function knownModel(pricedAs: string, id: string): Promise<KnownModel | undefined> {
   return (await knownModels(pricedAs, [id], NOW)).get(id);
 }
+
+test("the name of the list has the version of the package: with another one comes another date", () => {
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: Record<string, string> };
+  expect(PRICE_LIST.list).toBe(`genai-prices ${dependencies["@pydantic/genai-prices"]}`);
+});
 
 describe("a known model", () => {
   test.each([

@@ -1,5 +1,6 @@
 /** What edits make of a set of objects, and what is wrong with one. */
 import { expect, test } from "vitest";
+import { type Block, idOf } from "../../src/settings/object.js";
 import { checkSet, edited, type ObjectEdit } from "../../src/settings/object-set.js";
 import { AROUND, edit, entryIn, model, setOf, upstream } from "./fixtures.js";
 
@@ -62,4 +63,29 @@ test("a problem names the object and its field, as a file's check would, with th
     'model slow pric: is not known here; did you mean "price"?',
   ]);
   expect(problemsOf(edit("upstream", "Vendor", { family: "openai", api_key: "x" }))[0]).toContain("must be named by");
+});
+
+test("a renamed upstream takes its secret along to the same address, and to no other", () => {
+  const renamed = (block: Block): ObjectEdit => ({ ...edit("upstream", "eu", block), renamedFrom: "vendor" });
+  const rest = [model("fast", "eu"), edit("upstream", "vendor", undefined)];
+  const { set, problems } = edited(BASE, [renamed({ family: "openai" }), ...rest], 1);
+  expect([...problems, ...checkSet(set.entries.values(), AROUND).problems]).toEqual([]);
+  expect(entryIn(set, "upstream", "eu")?.secrets).toEqual({ api_key: "sk-of-a-test" });
+  expect(entryIn(set, "upstream", "vendor")).toBeUndefined();
+  expect(problemsOf(renamed({ family: "openai", base_url: "http://elsewhere/v1" }), ...rest)[0]).toContain(
+    "upstream eu api_key: must be given again",
+  );
+  expect(problemsOf(renamed({ family: "openai" }), edit("upstream", "vendor", undefined))[0]).toContain(
+    "is named by the model fast",
+  );
+});
+
+test("a renamed upstream whose secret this node cannot read needs it anew", () => {
+  const entry = entryIn(BASE, "upstream", "vendor");
+  if (entry === undefined) throw new Error("there is no vendor");
+  const sealed = { ...entry, secrets: {}, unopened: new Uint8Array(1) };
+  const set = { ...BASE, entries: new Map([...BASE.entries, [idOf(entry), sealed]]) };
+  const renamed = { ...edit("upstream", "eu", { family: "openai" }), renamedFrom: "vendor" };
+  const { problems } = edited(set, [renamed, model("fast", "eu"), edit("upstream", "vendor", undefined)], 1);
+  expect(problems).toMatchObject([{ name: "eu", field: "api_key", problem: expect.stringContaining("given again") }]);
 });

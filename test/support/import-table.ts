@@ -205,6 +205,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/answer/told-model.ts",
     "src/wire/json/",
     "src/pricing/rates.ts",
+    // Which list a published price is of.
+    "src/pricing/price-list.ts",
     // Forms only: what the settings say, and who asks for the list of models.
     "src/config/settings.ts",
     "src/keys/caller.ts",
@@ -228,9 +230,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // Of no part: it knows nothing of the others, nor of the protocol.
   "src/base/": ["!src/api/"],
   "src/build/": [],
-  // A client of the API alone: docs/decisions/0439-console.md. What it shares are numbers that people type, CSV, and
-  // the words of quantities.
-  "console/": ["src/base/typed-number.ts", "src/base/csv.ts", "src/api/meters.ts"],
+  // A client of the API alone: docs/decisions/0439-console.md. What it shares are numbers that people type, CSV, the
+  // words of quantities, and what an editor may propose for a settings file.
+  "console/": ["src/base/typed-number.ts", "src/base/csv.ts", "src/api/meters.ts", "schemas/tollgate.schema.json"],
 };
 
 /** Where a process or a thread begins, and what `npm run gen` compiles. */

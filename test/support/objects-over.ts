@@ -14,6 +14,7 @@ const NOTHING = {
   unconnected: [],
   sold: [],
   prices: new Map(),
+  listPrices: new Map(),
   commit: () => undefined,
   discard: () => undefined,
 };

@@ -82,6 +82,27 @@ export interface Model {
     | undefined;
   /** Where the price comes from. */
   priceSource: PriceSource;
+  /**
+   * The published price of its first target by priority, which applies if the settings define no price. Only operators
+   * see it. Absent: the list does not have the model, or the caller is not an operator.
+   */
+  listPrice?: ListPrice | undefined;
+}
+
+/** ListPrice is what a published price list says about a model. */
+export interface ListPrice {
+  /** The published price, for each kind of token. */
+  price?:
+    | Price
+    | undefined;
+  /** The upstream of the model that the list has. */
+  upstream: string;
+  /** The upstream's name of that model. */
+  model: string;
+  /** The name and the version of the list, such as `genai-prices 0.1.8`. */
+  list: string;
+  /** The day on which this version was published, such as 2026-09-23. */
+  date: string;
 }
 
 /** ModelCapabilities say what a model supports. A field that is absent is not known. */
@@ -147,6 +168,7 @@ function createBaseModel(): Model {
     capabilities: undefined,
     retireTime: undefined,
     priceSource: 0,
+    listPrice: undefined,
   };
 }
 
@@ -190,6 +212,9 @@ export const Model: MessageFns<Model> = {
     }
     if (message.priceSource !== 0) {
       writer.uint32(88).int32(message.priceSource);
+    }
+    if (message.listPrice !== undefined) {
+      ListPrice.encode(message.listPrice, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -293,6 +318,104 @@ export const Model: MessageFns<Model> = {
             }
 
             message.priceSource = reader.int32() as any;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.listPrice = ListPrice.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListPrice(): ListPrice {
+  return { price: undefined, upstream: "", model: "", list: "", date: "" };
+}
+
+export const ListPrice: MessageFns<ListPrice> = {
+  encode(message: ListPrice, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.price !== undefined) {
+      Price.encode(message.price, writer.uint32(10).fork()).join();
+    }
+    if (message.upstream !== "") {
+      writer.uint32(18).string(message.upstream);
+    }
+    if (message.model !== "") {
+      writer.uint32(26).string(message.model);
+    }
+    if (message.list !== "") {
+      writer.uint32(34).string(message.list);
+    }
+    if (message.date !== "") {
+      writer.uint32(42).string(message.date);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListPrice {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListPrice();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.price = Price.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.upstream = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.list = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.date = reader.string();
             continue;
           }
         }

@@ -19,7 +19,7 @@ import type {
 } from "@grpc/grpc-js";
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
-import { ModelKind } from "./model_service.js";
+import { ListPrice, ModelKind } from "./model_service.js";
 import { ObjectKind, SettingsObject, SettingsSource } from "./settings_object.js";
 import { UpstreamTestResult } from "./upstream_service.js";
 import { Price } from "./usage.js";
@@ -254,6 +254,11 @@ export interface ObjectChange {
     | undefined;
   /** The etag that the caller read, `*` for an object that must exist, or `new` for one that must not. Empty: no check. */
   etag: string;
+  /**
+   * The previous name of the object, if `set` renames it. The secrets that `set` does not give are those of the object
+   * of this kind and name, if they belong to the same address. The same call deletes that object. Empty: no rename.
+   */
+  renamedFrom: string;
 }
 
 /** CheckObjectsRequest is the request of CheckObjects. */
@@ -292,12 +297,24 @@ export interface ModelEffect {
   losses: string[];
 }
 
+/** CheckedModel is a model that changes set, as the node would serve it. */
+export interface CheckedModel {
+  /** The identifier of the model. */
+  id: string;
+  /** Why the node would not serve the model, as the end of a sentence about it. Empty: it would. */
+  problem: string;
+  /** The published price of its first target by priority. Absent: the list does not have that model. */
+  listPrice?: ListPrice | undefined;
+}
+
 /** CheckObjectsResponse has the errors in the changes, and their effects. */
 export interface CheckObjectsResponse {
   /** The errors. Empty: the changes can be applied. */
   problems: ObjectProblem[];
   /** The models whose price changes, and those that come or go; at most 1,000. Empty if there are errors. */
   effects: ModelEffect[];
+  /** The models that the changes set. Empty if there are errors. */
+  models: CheckedModel[];
 }
 
 /** ApplyObjectsRequest is the request of ApplyObjects. */
@@ -1872,7 +1889,7 @@ export const MoveObjectResponse: MessageFns<MoveObjectResponse> = {
 };
 
 function createBaseObjectChange(): ObjectChange {
-  return { change: undefined, etag: "" };
+  return { change: undefined, etag: "", renamedFrom: "" };
 }
 
 export const ObjectChange: MessageFns<ObjectChange> = {
@@ -1887,6 +1904,9 @@ export const ObjectChange: MessageFns<ObjectChange> = {
     }
     if (message.etag !== "") {
       writer.uint32(26).string(message.etag);
+    }
+    if (message.renamedFrom !== "") {
+      writer.uint32(34).string(message.renamedFrom);
     }
     return writer;
   },
@@ -1926,6 +1946,14 @@ export const ObjectChange: MessageFns<ObjectChange> = {
             }
 
             message.etag = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.renamedFrom = reader.string();
             continue;
           }
         }
@@ -2156,8 +2184,76 @@ export const ModelEffect: MessageFns<ModelEffect> = {
   },
 };
 
+function createBaseCheckedModel(): CheckedModel {
+  return { id: "", problem: "", listPrice: undefined };
+}
+
+export const CheckedModel: MessageFns<CheckedModel> = {
+  encode(message: CheckedModel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.problem !== "") {
+      writer.uint32(18).string(message.problem);
+    }
+    if (message.listPrice !== undefined) {
+      ListPrice.encode(message.listPrice, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckedModel {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckedModel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.listPrice = ListPrice.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseCheckObjectsResponse(): CheckObjectsResponse {
-  return { problems: [], effects: [] };
+  return { problems: [], effects: [], models: [] };
 }
 
 export const CheckObjectsResponse: MessageFns<CheckObjectsResponse> = {
@@ -2167,6 +2263,9 @@ export const CheckObjectsResponse: MessageFns<CheckObjectsResponse> = {
     }
     for (const v of message.effects) {
       ModelEffect.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.models) {
+      CheckedModel.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -2198,6 +2297,14 @@ export const CheckObjectsResponse: MessageFns<CheckObjectsResponse> = {
             }
 
             message.effects.push(ModelEffect.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.models.push(CheckedModel.decode(reader, reader.uint32()));
             continue;
           }
         }

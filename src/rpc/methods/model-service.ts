@@ -26,7 +26,7 @@ export function modelService({ models, objects }: Parts): Handlers<typeof ModelS
   };
 }
 
-/** Which upstreams serve a model is the operator's business. */
+/** Which upstreams serve a model, and what they publish, is the operator's business. */
 function shown(model: Model, caller: Caller): Model {
-  return caller.hasScope("operator") ? model : { ...model, upstreams: [] };
+  return caller.hasScope("operator") ? model : { ...model, upstreams: [], listPrice: undefined };
 }

@@ -1,6 +1,8 @@
 /** The page of settings: the file without its secrets, what decides, its editor, and what was made as a file. */
 import { text as textIn } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { violationsOf } from "./axe.js";
+import { here, tabTo } from "./by-keyboard.js";
 import { joinWorld, type World } from "./world.js";
 
 const CREDENTIAL = "fake-credential";
@@ -35,40 +37,70 @@ test.runIf(isAlone)(
     await page.getByRole("row", { name: /Model sim-1 tollgate\.yaml/ }).waitFor();
 
     await page.getByRole("button", { name: "Edit the file" }).click();
-    const field = page.getByLabel("Text of the file");
-    const text = await field.inputValue();
-    const lines = text.trimEnd().split("\n").length;
-    await field.fill(`${text.trimEnd()}\n  sim-edited: { targets: [{ upstream: nowhere }], price: free }\n`);
-    await page.getByRole("button", { name: "Save the file" }).click();
+    const editor = page.getByLabel("Text of the file");
+    const write = async (text: string): Promise<void> => {
+      await editor.click();
+      await page.keyboard.press("Control+A");
+      await page.keyboard.insertText(text);
+    };
+    const { file } = await world.api<Shown>("/api/v1/settings");
+    const text = file.content.trimEnd();
+    const lines = text.split("\n").length;
+    await editor.waitFor();
+    await page.getByText("The file is valid.").waitFor();
+    await write(`${text}\n  sim-edited: { targets: [{ upstream: nowhere }], price: free }\n`);
     await page.getByText("1 error found").waitFor();
+    await page.locator(".cm-lint-marker-error").waitFor();
+    await page.getByRole("button", { name: "Save the file" }).click();
     await page.getByRole("button", { name: `Line ${lines + 1}, column` }).click();
-    const chosen = await field.evaluate((element: HTMLTextAreaElement) =>
-      element.value.slice(element.selectionStart, element.selectionEnd),
-    );
-    expect(chosen).toMatch(/^nowhere/);
-    await field.fill(
-      `${text.trimEnd()}\n  sim-edited: { targets: [{ upstream: local, model: sim-1 }], price: free }\n`,
-    );
-    await page.getByRole("button", { name: "Check the file" }).click();
+    expect(await page.evaluate(() => window.getSelection()?.toString())).toMatch(/^nowhere/);
+    await write(`${text}\n  sim-edited: { targets: [{ upstream: local, model: sim-1 }], price: free }\n`);
     await page.getByText("The file is valid.").waitFor();
     const sold = page.getByRole("region", { name: "Resulting model prices" });
     await sold.getByRole("row", { name: /sim-edited .* of the settings/ }).waitFor();
 
     // Somebody else is faster: nothing of theirs is written over.
-    const { file } = await world.api<Shown>("/api/v1/settings");
     await world.api("/api/v1/settings:update", { content: `${file.content}# theirs\n`, etag: file.etag });
     await page.getByRole("button", { name: "Save the file" }).click();
-    await page.getByText("was changed since you read it").waitFor();
+    await page.getByText("was changed since you read it").first().waitFor();
     await page.reload();
     await page.getByRole("button", { name: "Edit the file" }).click();
-    const theirs = await field.inputValue();
-    expect(theirs).toContain("# theirs");
-    await field.fill(
-      theirs.replace("# theirs\n", "  sim-edited: { targets: [{ upstream: local, model: sim-1 }], price: free }\n"),
-    );
+    await editor.getByText("# theirs").waitFor();
+    await write(`${text}\n  sim-edited: { targets: [{ upstream: local, model: sim-1 }], price: free }\n`);
     await page.getByRole("button", { name: "Save the file" }).click();
     await page.getByRole("row", { name: /Model sim-edited tollgate\.yaml/ }).waitFor();
     await page.getByText("in force", { exact: true }).waitFor();
+    await page.context().close();
+  },
+);
+
+test.runIf(isAlone)(
+  "the editor proposes what can stand at a place, and is left by keys, on a narrow and dark screen",
+  async () => {
+    const page = await world.open("/admin/settings", { viewport: { width: 360, height: 800 }, colorScheme: "dark" });
+    await page.getByRole("button", { name: "Edit the file" }).focus();
+    await page.keyboard.press("Enter");
+    const editor = page.getByLabel("Text of the file");
+    await editor.waitFor();
+    await expect.poll(async () => (await here(page)).name).toBe("Text of the file");
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("\nupst");
+    await page.getByRole("option", { name: /^upstreams/ }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    // The first Escape closes the list, and the second one makes way for Tab.
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+    expect((await here(page)).name).not.toBe("Text of the file");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(
+      0,
+    );
+    await page.getByText(/errors? found/).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await world.keepPicture(page, "settings-editor-narrow");
+    await tabTo(page, "Cancel");
+    await page.keyboard.press("Enter");
+    await editor.waitFor({ state: "detached" });
     await page.context().close();
   },
 );

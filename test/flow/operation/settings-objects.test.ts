@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FakeVendor, startFakeVendor } from "../../support/fake-vendor.js";
 import { type GatewayProcess, startGateway } from "../../support/gateway-process.js";
+import { PRICE_LIST } from "../../../src/pricing/price-list.js";
 import { Management } from "../../support/management.js";
 
 const SECRET = "fake-credential-of-objects";
@@ -145,6 +146,71 @@ test("what a change would do is said before it is made", async () => {
     ["acme/new", false, true],
   ]);
   expect(await find("acme/new")).toBeUndefined();
+});
+
+test("a check and the list of models say what the published list says, to operators alone", async () => {
+  const published = { name: "published", upstream: { family: "openai", api_key: "sk-of-a-test" } };
+  const on = (name: string, more: object) => ({ name, model: { targets: [{ upstream: "published", ...more }] } });
+  const changes = [
+    { set: published },
+    { set: on("team/known", { model: "gpt-4o-mini" }) },
+    { set: on("team/unknown", { model: "of-nobody" }) },
+  ];
+  const { body } = await management.call("POST", "/settings/objects:check", { changes });
+  const list_price = {
+    price: { input_picos: "150000" },
+    upstream: "published",
+    model: "gpt-4o-mini",
+    list: PRICE_LIST.list,
+    date: PRICE_LIST.date,
+  };
+  expect(body, JSON.stringify(body)).toMatchObject({
+    problems: [],
+    models: [
+      { id: "team/known", problem: "", list_price },
+      { id: "team/unknown", problem: expect.stringContaining("no price that is publicly known") },
+    ],
+  });
+  await management.call("POST", "/settings/objects:apply", { changes: changes.slice(0, 2) });
+  expect((await management.call("GET", "/models/team/known")).body).toMatchObject({ model: { list_price } });
+  const { secret } = await management.makeKey("acme");
+  const asTenant = await fetch(`${gateway.url}/api/v1/models/team/known`, {
+    headers: { authorization: `Bearer ${secret}` },
+  });
+  const { model } = (await asTenant.json()) as { model: { id: string; list_price?: object | null } };
+  expect(model.id).toBe("team/known");
+  expect(model.list_price ?? undefined).toBeUndefined();
+  await management.call("POST", "/settings/objects:apply", {
+    changes: ["model/team/known", "upstream/published"].map((id) => {
+      const [kind, ...name] = id.split("/");
+      return { delete: { kind, name: name.join("/") } };
+    }),
+  });
+});
+
+test("an upstream gets another name in one revision: its key goes along, and its models name it", async () => {
+  const { upstream } = vendorOf({ api_key: "" });
+  const renamed = { set: { name: "vendor-eu", upstream }, etag: "new", renamed_from: "vendor" };
+  const model = modelOf("acme/fast");
+  const moved = {
+    set: { ...model, model: { ...model.model, targets: [{ upstream: "vendor-eu", model: "gpt-4o-mini" }] } },
+  };
+  const gone = { delete: { kind: "upstream", name: "vendor" } };
+  const apply = (changes: readonly object[]) => management.call("POST", "/settings/objects:apply", { changes });
+  expect(errorOf(await apply([renamed, moved])).message).toContain("must delete the upstream vendor");
+  const elsewhere = {
+    ...renamed,
+    set: { name: "vendor-eu", upstream: { ...upstream, base_url: "http://127.0.0.1:9" } },
+  };
+  expect(errorOf(await apply([elsewhere, moved, gone])).message).toContain("must be given again");
+  const done = await apply([renamed, moved, gone]);
+  expect(done, JSON.stringify(done.body)).toMatchObject({ status: 200 });
+  expect(await chat("acme/fast")).toBe(200);
+  expect(vendor.seen.at(-1)).toBe(SECRET);
+  expect(await find("vendor")).toBeUndefined();
+  const back = { set: { name: "vendor", upstream }, renamed_from: "vendor-eu" };
+  const again = await apply([back, { set: model }, { delete: { kind: "upstream", name: "vendor-eu" } }]);
+  expect(again, JSON.stringify(again.body)).toMatchObject({ status: 200 });
 });
 
 test("a field is changed alone, and a change of what was changed meanwhile is refused", async () => {
