@@ -112,7 +112,7 @@ function Form({
       {test.data !== undefined && <TestResult answer={prove.data ?? test.data} />}
       {prove.error !== null && <Problem error={prove.error} what={say.testFailed} />}
       {test.data !== undefined && !isTested && <SaveAnyway isBusy={save.isPending} onSave={() => save.run()} />}
-      {isTested && object === undefined && (
+      {test.data !== undefined && isTested && object === undefined && (
         <ChooseModels models={test.data.models} {...{ chosen, price }} onChoose={setChosen} onPrice={setPrice} />
       )}
       {first !== undefined && <ProveButton isBusy={prove.isPending} onProve={() => prove.run(first)} />}

@@ -13,6 +13,9 @@ export const stepWords = {
     account: { name: "Create an account with credit", about: "Accounts pay for requests." },
     member: { name: "Invite a member", about: "Members create keys and see the usage of their account." },
     key: { name: "Create a key", about: "Programs send it with each request. The page shows how." },
-    tested: { name: "Get a first answer", about: "Send a request in the playground, or from a program with the key." },
+    tested: {
+      name: "Get a first answer",
+      about: "Test the upstream with a call, or send a request in the playground.",
+    },
   },
 } as const;

@@ -18,22 +18,23 @@ interface Step {
 
 /** The list, on the overview. */
 export function FirstSteps(): ReactNode {
-  const [isOver, setOver] = useState(areOver);
-  const hide = (): void => {
-    end();
-    setOver(true);
-  };
+  const { isOver, hide } = useOver();
   return isOver ? null : <List onHide={hide} />;
 }
 
 /** On every other page, for somebody who follows the list: the step that comes next. */
 export function NextStep(): ReactNode {
+  const { isOver, hide } = useOver();
+  return isOver ? null : <Next onHide={hide} />;
+}
+
+function useOver(): { readonly isOver: boolean; readonly hide: () => void } {
   const [isOver, setOver] = useState(areOver);
   const hide = (): void => {
     end();
     setOver(true);
   };
-  return isOver ? null : <Next onHide={hide} />;
+  return { isOver, hide };
 }
 
 interface StepsParts {
@@ -98,7 +99,7 @@ function Next({ onHide }: StepsParts): ReactNode {
         <span role="status">{say.allDone}</span>
       ) : (
         <span>
-          {say.progress(steps.length - steps.filter((step) => !step.isDone).length, steps.length)}{" "}
+          {say.progress(steps.filter((step) => step.isDone).length, steps.length)}{" "}
           <Link {...next.link}>{say.steps[next.name].name}</Link>
         </span>
       )}

@@ -62,6 +62,14 @@ describe.each(HANDS)("$name:", ({ window, at }) => {
     await next(page, "Create a key");
     await hand.press("Create a key");
     await hand.type("Name", "first");
+    // The call that tested the upstream was the first answer where one node serves; else the playground's is.
+    const isOver = page
+      .getByText("All first steps are done")
+      .waitFor()
+      .then(
+        () => true,
+        () => false,
+      );
     await hand.press("Create the key");
     const code = await page.getByRole("region", { name: "Sample code" }).textContent();
     expect(code).toContain(`${gateway.url}/v1/chat/completions`);
@@ -73,7 +81,7 @@ describe.each(HANDS)("$name:", ({ window, at }) => {
     await page.locator("article .columns .answer-text", { hasText: "yes" }).waitFor();
     await page.locator(".receipt").getByText("tokens").waitFor();
     expect(vendor.seen.at(-1)).toBe(KEY);
-    await page.getByText("All first steps are done").waitFor();
+    expect(await isOver).toBe(true);
     expect(hand.clicks + 1).toBeLessThanOrEqual(CLICKS_MAX);
     expect(complaints).toEqual([]);
     await context.close();
