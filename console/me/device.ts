@@ -1,5 +1,4 @@
 /** The browser and the system that a user agent names. */
-import { meWords } from "../copy/en-me.ts";
 
 /** The first one that is found counts: most browsers also name those that they are made of. */
 const BROWSERS = [
@@ -30,11 +29,4 @@ export function deviceOf(userAgent: string): Device | undefined {
   const [browser] = BROWSERS.find(([, sign]) => sign.test(userAgent)) ?? [];
   const [system] = SYSTEMS.find(([, sign]) => sign.test(userAgent)) ?? [];
   return browser === undefined || system === undefined ? undefined : { browser, system };
-}
-
-/** In a person's words; the user agent itself where it is none of a browser that is known here. */
-export function deviceName(userAgent: string): string {
-  const device = deviceOf(userAgent);
-  const { unknown, on } = meWords.sessions;
-  return device === undefined ? userAgent.slice(0, 64) || unknown : on(device.browser, device.system);
 }

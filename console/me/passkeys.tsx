@@ -26,7 +26,7 @@ import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { textsOf } from "../shell/link-gate.tsx";
 import { useSignedIn } from "../shell/session.ts";
-import { deviceName } from "./device.ts";
+import { deviceName } from "./device-name.ts";
 import { RecoveryCodes } from "./recovery-codes.tsx";
 
 const said = meWords.passkeys;

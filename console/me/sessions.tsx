@@ -10,7 +10,7 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { deviceName } from "./device.ts";
+import { deviceName } from "./device-name.ts";
 
 const said = meWords.sessions;
 
