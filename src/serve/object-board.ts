@@ -233,8 +233,9 @@ export class DatabaseObjects implements ObjectBoard {
 
   /** Where this node's file has an object of this name; undefined where it has none. */
   readonly #nameInFile = ({ kind, name }: ObjectName): string | undefined => {
-    const { upstreams, models } = this.options.file();
-    const isThere = (kind === "upstream" ? upstreams : models).some(({ id }) => id === name);
+    const { upstreams, models, plans } = this.options.file();
+    const ofKind = { upstream: upstreams, model: models, plan: plans }[kind];
+    const isThere = ofKind.some(({ id }) => id === name);
     return isThere ? this.options.fileName : undefined;
   };
 
@@ -261,7 +262,7 @@ export class DatabaseObjects implements ObjectBoard {
   /** What this node has from elsewhere, by name. */
   #others(set: ObjectSet): readonly SettingsObject[] {
     const { file, served } = this.options;
-    const { upstreams, models } = file();
+    const { upstreams, models, plans } = file();
     const { upstreams: servedUpstreams, models: servedModels } = served();
     const shown = (kind: ObjectKind, name: string, source: SettingsSource): SettingsObject => {
       const isBehind = set.entries.has(idOf({ kind, name }));
@@ -271,6 +272,7 @@ export class DatabaseObjects implements ObjectBoard {
     const ofFile = [
       ...upstreams.map(({ id }) => shown("upstream", id, SETTINGS_SOURCE_FILE)),
       ...models.map(({ id }) => shown("model", id, SETTINGS_SOURCE_FILE)),
+      ...plans.map(({ id }) => shown("plan", id, SETTINGS_SOURCE_FILE)),
     ];
     const known = new Set([
       ...set.entries.keys(),
