@@ -4,6 +4,7 @@ import { deleteObject } from "../../gen/console/settings_service.js";
 import type { SettingsObject } from "../../gen/console/settings_object.js";
 import { call } from "../api/client.ts";
 import { objectWords as say } from "../copy/en-objects.ts";
+import { planWords } from "../copy/en-plans.ts";
 import { settingsWords } from "../copy/en-settings.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import type { RowAction } from "../parts/row-actions.tsx";
@@ -32,6 +33,13 @@ export function objectActions(
   ];
 }
 
+const DELETE_WILL: Readonly<Record<SettingsObject["kind"], string>> = {
+  unspecified: "",
+  upstream: say.deleteUpstreamWill,
+  model: say.deleteModelWill,
+  plan: planWords.deleteWill,
+};
+
 interface DeleteParts {
   readonly object: SettingsObject;
   readonly onClose: () => void;
@@ -44,7 +52,7 @@ function Delete({ object: { kind, name, etag }, onClose }: DeleteParts): ReactNo
   };
   return (
     <Confirm title={say.deleteTitle(name)} go={say.delete} failed={say.deleteFailed} act={act} onClose={onClose}>
-      <p>{kind === "upstream" ? say.deleteUpstreamWill : say.deleteModelWill}</p>
+      <p>{DELETE_WILL[kind]}</p>
     </Confirm>
   );
 }
