@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
   retainSearchParams,
 } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { words } from "./copy/en.ts";
 import { Overview } from "./overview/overview.tsx";
 import { Problem } from "./parts/problem.tsx";
@@ -22,8 +23,14 @@ const root = createRootRoute({
   search: { middlewares: [retainSearchParams(["account"])] },
 });
 
+/** A page that its module exports under a name. */
+// oxlint-disable-next-line typescript/explicit-function-return-type
+function opened<Pages extends Record<string, () => ReactNode>>(load: () => Promise<Pages>, name: keyof Pages & string) {
+  return lazyRouteComponent(late(load), name);
+}
+
 /** The forms that a link may open on their page. */
-const FORMS = ["account", "member", "model", "upstream"] as const;
+const FORMS = ["account", "member", "model", "plan", "upstream"] as const;
 
 const overview = createRoute({
   getParentRoute: () => root,
@@ -151,10 +158,7 @@ const docs = createRoute({
 const health = createRoute({
   getParentRoute: () => root,
   path: "/admin",
-  component: lazyRouteComponent(
-    late(() => import("./admin/health.tsx")),
-    "Health",
-  ),
+  component: opened(() => import("./admin/health.tsx"), "Health"),
 });
 
 const accounts = createRoute({
@@ -176,6 +180,19 @@ const account = createRoute({
   ),
 });
 
+const accountSettings = createRoute({
+  getParentRoute: () => root,
+  path: "/account",
+  component: opened(() => import("./account/account-settings.tsx"), "AccountSettingsPage"),
+});
+
+const plans = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/plans",
+  component: opened(() => import("./admin/plans.tsx"), "Plans"),
+  validateSearch: (given: Given) => present({ form: wordIn(given, "form", FORMS) }),
+});
+
 const upstreams = createRoute({
   getParentRoute: () => root,
   path: "/admin/upstreams",
@@ -189,19 +206,13 @@ const upstreams = createRoute({
 const ledger = createRoute({
   getParentRoute: () => root,
   path: "/admin/ledger",
-  component: lazyRouteComponent(
-    late(() => import("./admin/ledger.tsx")),
-    "Ledger",
-  ),
+  component: opened(() => import("./admin/ledger.tsx"), "Ledger"),
 });
 
 const nodes = createRoute({
   getParentRoute: () => root,
   path: "/admin/nodes",
-  component: lazyRouteComponent(
-    late(() => import("./admin/nodes.tsx")),
-    "Nodes",
-  ),
+  component: opened(() => import("./admin/nodes.tsx"), "Nodes"),
 });
 
 const members = createRoute({
@@ -217,37 +228,25 @@ const members = createRoute({
 const me = createRoute({
   getParentRoute: () => root,
   path: "/me",
-  component: lazyRouteComponent(
-    late(() => import("./me/me.tsx")),
-    "Me",
-  ),
+  component: opened(() => import("./me/me.tsx"), "Me"),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: "/invitation",
-  component: lazyRouteComponent(
-    late(() => import("./members/accept.tsx")),
-    "Accept",
-  ),
+  component: opened(() => import("./members/accept.tsx"), "Accept"),
 });
 
 const password = createRoute({
   getParentRoute: () => root,
   path: "/password",
-  component: lazyRouteComponent(
-    late(() => import("./members/new-password.tsx")),
-    "NewPassword",
-  ),
+  component: opened(() => import("./members/new-password.tsx"), "NewPassword"),
 });
 
 const cameBack = createRoute({
   getParentRoute: () => root,
   path: "/sign-in/$name",
-  component: lazyRouteComponent(
-    late(() => import("./shell/came-back.tsx")),
-    "CameBack",
-  ),
+  component: opened(() => import("./shell/came-back.tsx"), "CameBack"),
 });
 
 const alertSearch = (given: Given): AlertSearch =>
@@ -341,10 +340,7 @@ const cardPayments = createRoute({
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/admin/settings",
-  component: lazyRouteComponent(
-    late(() => import("./admin/settings.tsx")),
-    "SettingsPage",
-  ),
+  component: opened(() => import("./admin/settings.tsx"), "SettingsPage"),
 });
 
 const tree = root.addChildren([
@@ -362,6 +358,8 @@ const tree = root.addChildren([
   health,
   accounts,
   account,
+  accountSettings,
+  plans,
   upstreams,
   ledger,
   nodes,

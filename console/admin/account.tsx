@@ -4,11 +4,15 @@ import { Link, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import {
   type Account,
+  type AccountPlan,
   getAccount,
+  getAccountPlan,
   getBalance,
   type GetBalanceResponse,
   unfreezeAccount,
 } from "../../gen/console/account_service.js";
+import { PlanFacts } from "../account/plan-facts.tsx";
+import { AccountSecurity } from "../account/security.tsx";
 import { call } from "../api/client.ts";
 import { ask, forget } from "../api/queries.ts";
 import { BalanceFigures } from "../billing/balance-figures.tsx";
@@ -19,6 +23,7 @@ import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { AccountLimits } from "./account-limits.tsx";
+import { ChangePlan } from "./change-plan.tsx";
 import { ContentSetting } from "./content.tsx";
 import { Freeze } from "./freeze.tsx";
 import { MoveMoney } from "./move-money.tsx";
@@ -27,9 +32,12 @@ export function AccountPage(): ReactNode {
   const { id } = useParams({ from: "/admin/accounts/$id" });
   const account = useQuery(ask(getAccount, { id }));
   const balance = useQuery(ask(getBalance, { id }));
+  const plan = useQuery(ask(getAccountPlan, { id }));
   return (
-    <AllLoaded of={[account, balance]} what={id}>
-      {(answer, has) => answer.account !== undefined && <Shown account={answer.account} balance={has} />}
+    <AllLoaded of={[account, balance, plan]} what={id}>
+      {(answer, has, of) =>
+        answer.account !== undefined && <Shown account={answer.account} balance={has} plan={of.plan} />
+      }
     </AllLoaded>
   );
 }
@@ -37,9 +45,10 @@ export function AccountPage(): ReactNode {
 interface ShownParts {
   readonly account: Account;
   readonly balance: GetBalanceResponse;
+  readonly plan: AccountPlan | undefined;
 }
 
-function Shown({ account, balance }: ShownParts): ReactNode {
+function Shown({ account, balance, plan }: ShownParts): ReactNode {
   const { id, name, freeze } = account;
   return (
     <Page
@@ -49,8 +58,12 @@ function Shown({ account, balance }: ShownParts): ReactNode {
     >
       {freeze !== undefined && <p className="notice warn">{words.account.frozen(freeze.reason)}</p>}
       <BalanceFigures balance={balance} />
-      <AccountLimits account={account} />
-      <ContentSetting account={account} />
+      <PlanFacts plan={plan}>
+        <ChangePlan account={account} />
+      </PlanFacts>
+      <AccountLimits account={account} plan={plan} />
+      <ContentSetting account={account} plan={plan} />
+      <AccountSecurity accountId={id} />
     </Page>
   );
 }

@@ -10,6 +10,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Check, Field, TextField } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { useSignedIn } from "../shell/session.ts";
 import { contentOf, typedContent, wrongSize } from "./content-form.ts";
 
 interface ChangeContentParts {
@@ -18,11 +19,16 @@ interface ChangeContentParts {
 }
 
 export function ChangeContent({ account: { id, settings, etag }, onClose }: ChangeContentParts): ReactNode {
+  const { account } = useSignedIn();
   const [typed, setTyped] = useState(typedContent(settings?.content));
   const isRight = wrongSize(typed.eachKib) === undefined && wrongSize(typed.allMib) === undefined;
   const change = useAct(async () => {
     // The etag tells where another person changed the account since it was read.
-    await call(updateAccount, { id, settings: { content: contentOf(typed) }, updateMask: "content", etag });
+    await call(
+      updateAccount,
+      { id, settings: { content: contentOf(typed) }, updateMask: "content", etag },
+      { account },
+    );
     await forget(getAccount);
   }, onClose);
   const submit = (event: FormEvent): void => {

@@ -1,14 +1,21 @@
 /** Whether what an account's requests say is kept: what holds and means, its change, and how a person is forgotten. */
 import { type ReactNode, useState } from "react";
-import type { Account } from "../../gen/console/account_service.js";
+import type { Account, AccountPlan } from "../../gen/console/account_service.js";
+import { useMayChange } from "../account/may-change.ts";
 import { contentWords } from "../copy/en-content.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { ChangeContent } from "./change-content.tsx";
 import { EACH_KIB, MIB, TOTAL_MIB } from "./content-form.ts";
 import { ErasePerson } from "./erase-person.tsx";
 
-export function ContentSetting({ account }: { readonly account: Account }): ReactNode {
+export interface ContentSettingParts {
+  readonly account: Account;
+  readonly plan: AccountPlan | undefined;
+}
+
+export function ContentSetting({ account, plan }: ContentSettingParts): ReactNode {
   const { isOperator } = useSignedIn();
+  const mayChange = useMayChange(plan);
   const [doing, setDoing] = useState<"change" | "erase">();
   const content = account.settings?.content;
   const close = (): void => setDoing(undefined);
@@ -16,16 +23,18 @@ export function ContentSetting({ account }: { readonly account: Account }): Reac
     <section className="card stack">
       <div className="card-head">
         <h2>{contentWords.setting}</h2>
-        {isOperator && (
-          <span className="row">
+        <span className="row">
+          {isOperator && (
             <button className="button" type="button" onClick={() => setDoing("erase")}>
               {contentWords.erase}
             </button>
+          )}
+          {mayChange && (
             <button className="button" type="button" onClick={() => setDoing("change")}>
               {contentWords.change}
             </button>
-          </span>
-        )}
+          )}
+        </span>
       </div>
       {content?.kept === true ? <Kept {...content} /> : <p>{contentWords.off}</p>}
       {doing === "change" && <ChangeContent account={account} onClose={close} />}

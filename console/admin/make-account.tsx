@@ -7,6 +7,7 @@ import { forget } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
+import { planWords as say } from "../copy/en-plans.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Field } from "../parts/field.tsx";
@@ -15,8 +16,9 @@ import { LimitFields } from "../parts/limit-fields.tsx";
 import { amountsOf, areRight, changedLimits, NO_LIMITS } from "../parts/limit-form.ts";
 import { Problem } from "../parts/problem.tsx";
 import { parseMoney, wrongMoney } from "../typed.ts";
+import { PlanChoice } from "./plan-choice.tsx";
 
-const FRESH = { id: "", name: "", credit: "", ...NO_LIMITS };
+const FRESH = { id: "", name: "", plan: "", credit: "", ...NO_LIMITS };
 
 export function MakeAccount({ onClose }: { readonly onClose: () => void }): ReactNode {
   const navigate = useNavigate();
@@ -25,9 +27,9 @@ export function MakeAccount({ onClose }: { readonly onClose: () => void }): Reac
   const large = useLargeAmounts([{ kind: "credit", nanos }, ...amountsOf(typed, NO_LIMITS)]);
   const make = useAct(
     async () => {
-      const { id, name } = typed;
+      const { id, name, plan } = typed;
       const { settings, mask } = changedLimits(NO_LIMITS, typed);
-      await call(createAccount, { id, name });
+      await call(createAccount, { id, name, plan });
       if (mask !== "") await call(updateAccount, { id, settings, updateMask: mask });
       if (nanos) await call(creditAccount, { id, amountNanos: nanos, creditId: `first-${id}` });
       large.keep();
@@ -68,6 +70,7 @@ export function MakeAccount({ onClose }: { readonly onClose: () => void }): Reac
           onChange={take}
           wrong={wrongMoney(typed.credit)}
         />
+        <PlanChoice value={typed.plan} hint={say.chooseHint} onChoose={(plan) => setTyped({ ...typed, plan })} />
         <LimitFields typed={typed} onType={(changed) => setTyped({ ...typed, ...changed })} />
         {large.question}
         {make.error !== null && <Problem error={make.error} what={words.account.failed} />}

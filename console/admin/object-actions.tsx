@@ -4,6 +4,7 @@ import { deleteObject } from "../../gen/console/settings_service.js";
 import type { SettingsObject } from "../../gen/console/settings_object.js";
 import { call } from "../api/client.ts";
 import { objectWords as say, renameWords } from "../copy/en-objects.ts";
+import { planWords } from "../copy/en-plans.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import type { RowAction } from "../parts/row-actions.tsx";
 import { forgetObjects } from "./forget-objects.ts";
@@ -29,10 +30,20 @@ export function objectActions(
   if (object?.source !== "database") return [];
   return [
     { name: say.change, opens: (close) => change(object, close) },
-    { name: renameWords.rename, opens: (close) => <RenameObject object={object} onClose={close} /> },
+    // Accounts name their plan, and a rename would leave them behind.
+    ...(object.kind === "plan"
+      ? []
+      : [{ name: renameWords.rename, opens: (close: () => void) => <RenameObject object={object} onClose={close} /> }]),
     { name: say.delete, isDanger: true, opens: (close) => <Delete object={object} onClose={close} /> },
   ];
 }
+
+const DELETE_WILL: Readonly<Record<SettingsObject["kind"], string>> = {
+  unspecified: "",
+  upstream: say.deleteUpstreamWill,
+  model: say.deleteModelWill,
+  plan: planWords.deleteWill,
+};
 
 interface DeleteParts {
   readonly object: SettingsObject;
@@ -58,7 +69,7 @@ function Delete({ object, onClose }: DeleteParts): ReactNode {
       {referring.length > 0 && (
         <p className="notice warn">{renameWords.usedBy(referring.map((model) => model.name))}</p>
       )}
-      <p>{kind === "upstream" ? say.deleteUpstreamWill : say.deleteModelWill}</p>
+      <p>{DELETE_WILL[kind]}</p>
     </Confirm>
   );
 }

@@ -109,5 +109,6 @@ export const keyWords = {
   dayShort: (money: string) => `${money} a day`,
   monthShort: (money: string) => `${money} a month`,
   totalShort: (money: string) => `${money} in total`,
+  requestShort: (money: string) => `${money} a request`,
   endsShort: (when: string) => `expires ${when}`,
 } as const;

@@ -34,6 +34,8 @@ export const words = {
     settings: "Settings",
     codes: "Top-up codes",
     cardPayments: "Card payments",
+    plans: "Plans",
+    account: "Account settings",
     me: "Your account",
   },
   shell: {

@@ -1,8 +1,10 @@
 /** Makes a key, and shows its secret this once, with code that uses it. */
+import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
+import { getAccountPlan } from "../../gen/console/account_service.js";
 import { createKey, listKeys } from "../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
-import { forget } from "../api/queries.ts";
+import { ask, forget } from "../api/queries.ts";
 import { useMaking } from "../api/use-act.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -18,6 +20,8 @@ import { FRESH, settingsOf } from "./settings-form.ts";
 export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { account } = useSignedIn();
   const [typed, setTyped] = useState(FRESH);
+  // What the form does not need it does not wait for.
+  const { plan } = useQuery(ask(getAccountPlan, { id: account }, account)).data ?? {};
   const large = useLargeAmounts(amountsOf(typed, FRESH));
   const make = useMaking(async () => {
     const { secret } = await call(createKey, { accountId: account, settings: settingsOf(typed) }, { account });
@@ -37,7 +41,7 @@ export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNod
         <ScopeFields typed={typed} onType={setTyped} />
         <details className="more">
           <summary>{keyWords.optional}</summary>
-          <SettingFields typed={typed} onType={setTyped} />
+          <SettingFields typed={typed} onType={setTyped} plan={plan} />
         </details>
         {large.question}
         {make.error !== null && <Problem error={make.error} what={keyWords.makeFailed} />}

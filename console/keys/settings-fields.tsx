@@ -1,8 +1,10 @@
 /** The fields of a key's settings, for a new key and for one that is changed. */
 import type { ReactNode } from "react";
+import type { AccountPlan } from "../../gen/console/account_service.js";
 import { keyWords } from "../copy/en-keys.ts";
+import { planWords } from "../copy/en-plans.ts";
 import { Check, Field } from "../parts/field.tsx";
-import { LimitFields } from "../parts/limit-fields.tsx";
+import { LimitFields, limitHints } from "../parts/limit-fields.tsx";
 import { SCOPES, type Typed } from "./settings-form.ts";
 
 export interface FieldsParts {
@@ -40,13 +42,21 @@ export function ScopeFields({ typed, onType }: FieldsParts): ReactNode {
   );
 }
 
-export function SettingFields({ typed, onType }: FieldsParts): ReactNode {
+interface SettingFieldsParts extends FieldsParts {
+  /** What a new key gets where a field is empty. */
+  readonly plan?: AccountPlan | undefined;
+}
+
+export function SettingFields({ typed, onType, plan }: SettingFieldsParts): ReactNode {
+  const hints = limitHints(plan?.keys, planWords.byPlan);
+  const { keysExpireAfterDays: days = 0 } = plan ?? {};
   return (
     <div className="stack">
-      <LimitFields typed={typed} onType={(change) => onType({ ...typed, ...change })}>
+      <LimitFields typed={typed} hints={hints} onType={(change) => onType({ ...typed, ...change })}>
         <Field
           label={keyWords.expires}
           type="date"
+          hint={days === 0 ? undefined : planWords.expiresByPlan(days)}
           value={typed.expires}
           onChange={({ currentTarget: { value } }) => onType({ ...typed, expires: value })}
         />

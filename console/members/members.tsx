@@ -26,6 +26,7 @@ import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { ChangeRole } from "./change-role.tsx";
 import { Invite } from "./invite.tsx";
+import { MemberLimits } from "./member-limits.tsx";
 import { MEMBER_ROLES, roleNames } from "./roles.ts";
 import { Remove } from "./remove.tsx";
 
@@ -135,6 +136,10 @@ function Actions({ member: { user, role } }: { readonly member: Member }): React
     <RowActions
       actions={[
         { name: memberWords.change, opens: change },
+        {
+          name: memberWords.limits,
+          opens: (close) => <MemberLimits userId={id} name={name} onClose={close} />,
+        },
         { name: memberWords.remove, isDanger: true, opens: remove },
       ]}
     />

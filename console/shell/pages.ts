@@ -21,6 +21,7 @@ const HOLDER_PAGES: readonly PageLink[] = [
   { to: "/playground", name: words.pages.playground, icon: "playground" },
   { to: "/billing", name: words.pages.billing, icon: "billing" },
   { to: "/members", name: words.pages.members, icon: "members", isFor: ({ seesMembers }) => seesMembers },
+  { to: "/account", name: words.pages.account, icon: "settings", isFor: ({ seesAudit }) => seesAudit },
   { to: "/alerts", name: words.pages.alerts, icon: "alerts" },
   { to: "/audit", name: words.pages.audit, icon: "audit", isFor: ({ seesAudit }) => seesAudit },
   { to: "/docs", name: words.pages.docs, icon: "docs" },
@@ -29,6 +30,7 @@ const HOLDER_PAGES: readonly PageLink[] = [
 const OPERATOR_PAGES: readonly PageLink[] = [
   { to: "/admin", name: words.pages.health, icon: "health" },
   { to: "/admin/accounts", name: words.pages.accounts, icon: "accounts" },
+  { to: "/admin/plans", name: words.pages.plans, icon: "accounts" },
   { to: "/admin/codes", name: words.pages.codes, icon: "codes" },
   { to: "/admin/payments", name: words.pages.cardPayments, icon: "billing" },
   { to: "/admin/upstreams", name: words.pages.upstreams, icon: "upstreams" },

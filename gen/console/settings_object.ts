@@ -5,11 +5,12 @@ import type { Shape } from "./shape.js";
 
 export type SettingsSource = "unspecified" | "file" | "environment" | "database" | "upstream";
 
-export type ObjectKind = "unspecified" | "upstream" | "model";
+export type ObjectKind = "unspecified" | "upstream" | "model" | "plan";
 
 export interface SettingsObject {
   readonly upstream?: UpstreamSpec | undefined;
   readonly model?: ModelSpec | undefined;
+  readonly plan?: PlanSpec | undefined;
   readonly kind: ObjectKind;
   readonly name: string;
   readonly source: SettingsSource;
@@ -25,6 +26,7 @@ export interface SettingsObject {
 export const SettingsObject: Shape = {
   upstream: ["?", () => UpstreamSpec],
   model: ["?", () => ModelSpec],
+  plan: ["?", () => PlanSpec],
   kind: "s",
   name: "s",
   source: "s",
@@ -266,4 +268,95 @@ export const FactsSpec: Shape = {
   result_images: ["?", "b"],
   cache_marks: ["?", "b"],
   stream_only: ["?", "b"],
+};
+
+export interface PlanSpec {
+  readonly budgetDay: string;
+  readonly budgetMonth: string;
+  readonly budgetTotal: string;
+  readonly requestCostMax: string;
+  readonly requestsPerMinute: bigint;
+  readonly tokensPerMinute: bigint;
+  readonly concurrency: bigint;
+  readonly models: { readonly [name: string]: PlanModelSpec };
+  readonly content?: PlanContentSpec | undefined;
+  readonly members?: PlanMemberSpec | undefined;
+  readonly keys?: PlanKeySpec | undefined;
+}
+export const PlanSpec: Shape = {
+  budget_day: "s",
+  budget_month: "s",
+  budget_total: "s",
+  request_cost_max: "s",
+  requests_per_minute: "n",
+  tokens_per_minute: "n",
+  concurrency: "n",
+  models: ["{}", () => PlanModelSpec],
+  content: ["?", () => PlanContentSpec],
+  members: ["?", () => PlanMemberSpec],
+  keys: ["?", () => PlanKeySpec],
+};
+
+export interface PlanModelSpec {
+  readonly requestsPerMinute: bigint;
+  readonly tokensPerMinute: bigint;
+  readonly concurrency: bigint;
+}
+export const PlanModelSpec: Shape = {
+  requests_per_minute: "n",
+  tokens_per_minute: "n",
+  concurrency: "n",
+};
+
+export interface PlanContentSpec {
+  readonly allowed: boolean;
+  readonly redactions: readonly (string)[];
+  readonly bodyBytesMax: number;
+  readonly totalBytesMax: bigint;
+}
+export const PlanContentSpec: Shape = {
+  allowed: "b",
+  redactions: ["[]", "s"],
+  body_bytes_max: "i",
+  total_bytes_max: "n",
+};
+
+export interface PlanMemberSpec {
+  readonly budgetDay: string;
+  readonly budgetMonth: string;
+  readonly budgetTotal: string;
+  readonly requestCostMax: string;
+  readonly requestsPerMinute: bigint;
+  readonly tokensPerMinute: bigint;
+  readonly concurrency: bigint;
+}
+export const PlanMemberSpec: Shape = {
+  budget_day: "s",
+  budget_month: "s",
+  budget_total: "s",
+  request_cost_max: "s",
+  requests_per_minute: "n",
+  tokens_per_minute: "n",
+  concurrency: "n",
+};
+
+export interface PlanKeySpec {
+  readonly budgetDay: string;
+  readonly budgetMonth: string;
+  readonly budgetTotal: string;
+  readonly requestCostMax: string;
+  readonly requestsPerMinute: bigint;
+  readonly tokensPerMinute: bigint;
+  readonly concurrency: bigint;
+  readonly expiresAfterDays: number;
+}
+export const PlanKeySpec: Shape = {
+  budget_day: "s",
+  budget_month: "s",
+  budget_total: "s",
+  request_cost_max: "s",
+  requests_per_minute: "n",
+  tokens_per_minute: "n",
+  concurrency: "n",
+  expires_after_days: "i",
 };

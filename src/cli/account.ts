@@ -46,7 +46,8 @@ export function addAccountCommands(program: Command): void {
       .command("create")
       .description("create an account with a balance of 0")
       .argument("[id]", "the id: 1 to 64 of a-z, 0-9, _, . and - (default: generated)", "")
-      .option("--name <name>", "a display name", ""),
+      .option("--name <name>", "a display name", "")
+      .option("--plan <name>", "the plan whose budgets and limits the account gets", ""),
   ).action(create);
   withConnection(
     withLimitOptions(withContent(account.command("update")), "account", "; 0: no limit")
@@ -115,10 +116,10 @@ function withContent(update: Command): Command {
     );
 }
 
-async function create(id: string, options: ConnectionOptions & { name: string }): Promise<void> {
+async function create(id: string, options: ConnectionOptions & { name: string; plan: string }): Promise<void> {
   await connected(options, async (connection) => {
     const method = AccountServiceService.createAccount;
-    const answer = await connection.call(method, { id, name: options.name });
+    const answer = await connection.call(method, { id, name: options.name, plan: options.plan });
     connection.show(method, answer, ({ account }) => `Opened the account ${printable(account?.id ?? id)}.`);
   });
 }
@@ -179,7 +180,7 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
   });
 }
 
-const EVERY_ACCOUNT = { state: 0, text: "", order: 0 };
+const EVERY_ACCOUNT = { state: 0, text: "", order: 0, plan: "" };
 
 async function list(options: ConnectionOptions & { limit: number }): Promise<void> {
   await connected(options, async (connection) => {

@@ -10,7 +10,8 @@ export interface ExportedAlert {
 }
 
 export interface Exported {
-  readonly accounts: readonly Omit<AccountSeed, "creditNanos">[];
+  /** Without their plans: what a plan gave stands in the account itself. */
+  readonly accounts: readonly Omit<AccountSeed, "creditNanos" | "plan">[];
   readonly keys: readonly Pick<Key, "id" | "accountId" | "settings">[];
   readonly alerts: readonly ExportedAlert[];
 }

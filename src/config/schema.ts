@@ -1,33 +1,21 @@
 /** What a settings file may say: the shape of its blocks, and the rule that each value must keep. */
 import { isAbsolute } from "node:path";
 import { z } from "zod";
-import type { ModelLimits } from "../api/index.js";
 import { MODEL_KIND_NAMES } from "../api/model-kinds.js";
 import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
-import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } from "./settings.js";
+import { accountId, accounts, plans } from "./account-schema.js";
+import type { ModelSettings, TargetSettings, UpstreamSettings } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
 import { facts } from "./facts-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
-import { keySeed, limit } from "./key-schema.js";
+import { keySeed } from "./key-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
 import { timeouts, upstreamTimeouts } from "./timeout-schema.js";
-import {
-  block,
-  decimalForm,
-  MAY_BE_LEFT_OUT,
-  named,
-  oneOf,
-  orEmpty,
-  reading,
-  text,
-  usd,
-  wholeNumber,
-} from "./values.js";
+import { block, decimalForm, MAY_BE_LEFT_OUT, named, oneOf, orEmpty, reading, text, wholeNumber } from "./values.js";
 
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
-const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
 const PASS_OR_REFUSE = ["pass", "refuse"] as const;
 const MUST_PASS_OR_REFUSE = "must be pass or refuse";
 const TOKENS_MAX = 1_000_000_000;
@@ -100,6 +88,7 @@ const target = block({
 
 const UPSTREAMS_ARE = "The services and servers that run models, by names that you choose";
 const MODELS_ARE = "The models that clients may request, by the names that clients send";
+const PLANS_ARE = "Budgets and limits that new accounts, members and keys get; see docs/plans.md";
 const ACCOUNTS_ARE =
   "The accounts that pay, by id. The gateway creates missing accounts, and does not change existing ones";
 const KEYS_ARE =
@@ -145,33 +134,9 @@ const model = block({
   retires: day.optional().describe("The last day on which the model is served"),
 });
 
-const amount = usd.prefault("0");
-const limits = {
-  requests_per_minute: limit.describe(
-    "The maximum number of requests of all keys together in any 60 seconds; 0: no limit",
-  ),
-  tokens_per_minute: limit.describe("The maximum number of tokens of all keys together in any 60 seconds; 0: no limit"),
-  concurrency: limit.describe("The maximum number of concurrent requests of all keys together; 0: no limit"),
-};
-const account = block({
-  name: text(256).optional().describe("The display name; default: the id"),
-  credit: amount.describe("The credit that the account gets once, when it is created"),
-  budget_day: amount.describe("The most that all keys together may spend in a UTC day; 0: no limit"),
-  budget_month: amount.describe("The most that all keys together may spend in a UTC month; 0: no limit"),
-  budget_total: amount.describe("The most that all keys together may ever spend; 0: no limit"),
-  request_cost_max: amount.describe("The most that one request may cost; 0: no limit"),
-  ...limits,
-  models: named(/^.{1,256}$/, "must be named by a model or a glob such as gpt-*", block(limits)).describe(
-    "Limits for some models, each by the name of a model or by a glob; all models that match a glob share its limits",
-  ),
-});
-
 /** Each is a few series in whatever reads the metrics. */
 const METRIC_ACCOUNTS_MAX = 100;
 const METRIC_ACCOUNTS_RULE = `must be a list of at most ${METRIC_ACCOUNTS_MAX} ids of accounts, such as [acme]`;
-const accountId = reading("must be 1 to 64 of a-z, 0-9, _, . and -", (value) =>
-  ACCOUNT_ID.test(value) ? value : undefined,
-);
 const metrics = block({
   accounts: z
     .array(accountId, METRIC_ACCOUNTS_RULE)
@@ -222,25 +187,8 @@ export const settingsSchema = block({
   models: named(MODEL_ID, "must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in lower case", model)
     .transform((blocks) => Object.entries(blocks).map(([id, value]) => asModel(id, value)))
     .describe(MODELS_ARE),
-  accounts: named(ACCOUNT_ID, "must be named by 1 to 64 of a-z, 0-9, _, . and -", orEmpty(account))
-    .transform((blocks) =>
-      Object.entries(blocks).map(([id, value]): AccountSeed => ({
-        id,
-        name: value.name ?? id,
-        creditNanos: value.credit,
-        budgets: {
-          budgetDayNanos: value.budget_day,
-          budgetMonthNanos: value.budget_month,
-          budgetTotalNanos: value.budget_total,
-          requestCostMaxNanos: value.request_cost_max,
-        },
-        limits: {
-          ...asLimits(value),
-          modelLimits: Object.entries(value.models).map(([model, said]) => asModelLimits(model, said)),
-        },
-      })),
-    )
-    .describe(ACCOUNTS_ARE),
+  plans: plans.describe(PLANS_ARE),
+  accounts: accounts.describe(ACCOUNTS_ARE),
   keys: z
     .preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys"))
     .meta({ ...MAY_BE_LEFT_OUT, description: KEYS_ARE }),
@@ -256,18 +204,6 @@ export const settingsSchema = block({
     .optional()
     .describe(INCLUDE_IS),
 });
-
-function asLimits(said: z.output<z.ZodObject<typeof limits>>): Omit<AccountSeed["limits"], "modelLimits"> {
-  return {
-    requestsPerMinute: said.requests_per_minute,
-    tokensPerMinute: said.tokens_per_minute,
-    concurrency: said.concurrency,
-  };
-}
-
-function asModelLimits(model: string, said: Parameters<typeof asLimits>[0]): ModelLimits {
-  return { model, ...asLimits(said) };
-}
 
 function asModel(id: string, value: z.output<typeof model>): ModelSettings {
   return {

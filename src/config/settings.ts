@@ -1,6 +1,6 @@
 /** What tollgate.yaml says, after it was checked. */
 import type { ModelKind } from "../api/model-kinds.js";
-import type { AccountSettings, AlertSettings, KeySettings, Price } from "../api/index.js";
+import type { AccountSettings, AlertSettings, ContentSettings, KeySettings, Price } from "../api/index.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 
@@ -73,9 +73,35 @@ export interface ModelSettings {
 
 type AccountLimits = Pick<AccountSettings, "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits">;
 
+/** The settings of a key that are budgets and limits; 0 is none. */
+export type KeyLimits = Pick<
+  KeySettings,
+  | "requestsPerMinute"
+  | "tokensPerMinute"
+  | "concurrency"
+  | "budgetDayNanos"
+  | "budgetMonthNanos"
+  | "budgetTotalNanos"
+  | "requestCostMaxNanos"
+>;
+
+/** What new accounts, members and keys get, and the most that owners and admins may set. */
+export interface PlanSettings {
+  readonly id: string;
+  readonly budgets: AccountSeed["budgets"];
+  readonly limits: AccountLimits;
+  /** Without `isAllowed`, content is not stored. */
+  readonly content: Omit<ContentSettings, "kept"> & { readonly isAllowed: boolean };
+  readonly members: KeyLimits;
+  /** 0 days: a key does not expire. */
+  readonly keys: KeyLimits & { readonly expiresAfterDays: number };
+}
+
 export interface AccountSeed {
   readonly id: string;
   readonly name: string;
+  /** The plan that it is made from; empty where it has none. Where a budget or a limit is 0, the plan's is taken. */
+  readonly plan: string;
   readonly creditNanos: bigint;
   readonly budgets: Omit<AccountSettings, keyof AccountLimits | "content">;
   readonly limits: AccountLimits;
@@ -150,6 +176,7 @@ export interface IdentitySettings {
 export interface Settings {
   readonly upstreams: readonly UpstreamSettings[];
   readonly models: readonly ModelSettings[];
+  readonly plans: readonly PlanSettings[];
   readonly accounts: readonly AccountSeed[];
   readonly keys: readonly KeySeed[];
   readonly metrics: MetricsSettings;
@@ -165,6 +192,7 @@ export interface Settings {
 export const NO_SETTINGS: Settings = {
   upstreams: [],
   models: [],
+  plans: [],
   accounts: [],
   keys: [],
   metrics: { accounts: [] },

@@ -4,6 +4,7 @@ import type { Act } from "../audit/act.js";
 import { GatewayError } from "../base/errors.js";
 import type {
   AccountBudgets,
+  AccountChange,
   AccountLimits,
   AccountRow,
   Freeze,
@@ -25,6 +26,8 @@ export interface NewAccount {
   readonly name: string;
   readonly budgets?: AccountBudgets | undefined;
   readonly limits?: AccountLimits | undefined;
+  /** The name of its plan. Absent or empty: none. */
+  readonly plan?: string | undefined;
 }
 
 /** An account of a settings file; a credit of zero means no credit. */
@@ -71,12 +74,7 @@ export class Accounts {
     return account;
   }
 
-  async setSettings(
-    id: string,
-    settings: Partial<AccountBudgets & AccountLimits>,
-    etag: string,
-    act: Act,
-  ): Promise<AccountRow> {
+  async setSettings(id: string, settings: AccountChange, etag: string, act: Act): Promise<AccountRow> {
     checkSettings(settings);
     const account = await this.store.accounts.setSettings(id, settings, etag, act);
     if (account === undefined) throw unknownAccount(id);
@@ -99,11 +97,11 @@ export class Accounts {
     return account;
   }
 
-  #newRow({ id, name, budgets, limits }: NewAccount): NewAccountRow {
+  #newRow({ id, name, plan, budgets, limits }: NewAccount): NewAccountRow {
     if (!ACCOUNT_ID.test(id)) throw invalid("id", "must be 1 to 64 of a-z, 0-9, _, . and -");
     if (!isText(name, 0, NAME_CHARACTERS_MAX))
       throw invalid("name", `must be at most ${NAME_CHARACTERS_MAX} characters`);
     checkSettings({ ...budgets, ...limits });
-    return { id, name, createTimeMs: this.nowMs(), budgets, limits };
+    return { id, name, plan, createTimeMs: this.nowMs(), budgets, limits };
   }
 }

@@ -6,9 +6,8 @@ import { Price } from "../api/index.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../base/errors.js";
 import type {
-  AccountBudgets,
   AccountFilter,
-  AccountLimits,
+  AccountChange,
   AccountRow,
   BalanceRow,
   EntryPage,
@@ -263,12 +262,7 @@ export class Ledger {
    * Changes the given budgets and limits. Rejects with RESOURCE_UNKNOWN, PARAMETER_INVALID, or ETAG_STALE if the
    * account has another etag; an empty etag is not checked.
    */
-  async setSettings(
-    id: string,
-    settings: Partial<AccountBudgets & AccountLimits>,
-    act: Act,
-    etag = "",
-  ): Promise<AccountRow> {
+  async setSettings(id: string, settings: AccountChange, act: Act, etag = ""): Promise<AccountRow> {
     const account = await this.#accounts.setSettings(id, settings, etag, act);
     await this.leases.recall(id);
     return account;

@@ -17,6 +17,7 @@ import type { CreditRequest } from "../ledger/corrections.js";
 import type { Ledger, NewAccount } from "../ledger/ledger.js";
 import { formatUsd, NANOS_PER_USD } from "../base/money.js";
 import type { AccountRow } from "../store/store.js";
+import { plansByName, withPlan } from "./seeded-plans.js";
 
 const OPERATOR = OPERATOR_ACCOUNT_ID;
 const DEMO = "demo";
@@ -61,9 +62,10 @@ export interface Applied {
  * changed.
  */
 export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings, act: Act): Promise<Applied> {
+  const plans = plansByName(settings);
   const rows = await Promise.all(settings.keys.map((seed) => keys.seedRow(seed, seed.secret)));
   const seeded = await ledger.seed(
-    settings.accounts,
+    settings.accounts.map((seed) => withPlan(seed, plans)),
     rows.map((row) => ({ row, event: keyEvent(act, undefined, row) })),
     act,
   );
@@ -115,11 +117,21 @@ export function leftOut(
   ];
 }
 
-function accountDifferences({ id, name, budgets, limits }: AccountSeed, account: AccountRow): string[] {
+function accountDifferences(seed: AccountSeed, account: AccountRow): string[] {
+  const { id, name, plan } = seed;
   const named = account.name === name ? [] : [`accounts.${id}.name is the name of a new account only`];
+  if (account.plan !== plan) named.push(`accounts.${id}.plan is the plan of a new account only`);
+  const { budgets, limits } = plan === "" ? seed : saidOf(seed);
   const changed = [...namesOfDifferent(budgets, account.budgets), ...namesOfDifferent(limits, account.limits)];
   const hint = "change them with 'tollgate account update'";
   return changed.length === 0 ? named : [...named, `accounts.${id} says other limits (${changed.join(", ")}); ${hint}`];
+}
+
+/** What the block of an account with a plan says itself: the rest was the plan's when the account was made. */
+function saidOf({ budgets, limits }: AccountSeed): { readonly budgets: object; readonly limits: object } {
+  const said = (values: object): object =>
+    Object.fromEntries(Object.entries(values).filter(([, one]) => typeof one === "bigint" && one > 0n));
+  return { budgets: said(budgets), limits: said(limits) };
 }
 
 function keyDifferences(place: string, seed: KeySeed, key: Key): string[] {

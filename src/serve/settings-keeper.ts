@@ -14,6 +14,7 @@ import { families } from "../families/index.js";
 import type { Log } from "../observe/log.js";
 import { withoutSecrets } from "../base/redaction.js";
 import type { ObjectBoard, SettingsBoard } from "../rpc/call/core.js";
+import type { Plans } from "../plans/plan.js";
 import { withKeyVariables } from "../routing/load.js";
 import type { RouteTable } from "../routing/routing.js";
 import { type FileObjects, fileObjects, NO_FILE_OBJECTS } from "../settings/file-objects.js";
@@ -26,6 +27,7 @@ import { DatabaseObjects } from "./object-board.js";
 import { ObjectWatch } from "./object-watch.js";
 import type { PreparedRoutes, RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
+import { planProblems, type PlansByName, plansByName } from "./seeded-plans.js";
 import { type Applied, applySeeds, type SeedParts, leftOut } from "./seeds.js";
 import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
@@ -81,6 +83,8 @@ export class SettingsKeeper {
   readonly #watchObjects = new ObjectWatch(() => this.#look());
   /** What puts settings in force waits for what does so already. */
   #applying: Promise<unknown> = Promise.resolve();
+  /** In force, by their names. */
+  #plans: PlansByName = new Map();
   #alerts: readonly AlertRow[] = [];
   #keyIds: readonly string[] = [];
   /** What is told of the file in force; undefined before the first. */
@@ -149,9 +153,16 @@ export class SettingsKeeper {
     return this.#inForce.payments;
   }
 
-  /** What operators see of the settings, and may change. */
-  get boards(): { readonly settings: SettingsBoard; readonly objects: ObjectBoard } {
-    return { settings: this.#fileBoard, objects: this.#objectBoard };
+  /** What operators see of the settings, and may change, and the plans in force. */
+  get boards(): { readonly settings: SettingsBoard; readonly objects: ObjectBoard; readonly plans: Plans } {
+    const plans: Plans = {
+      get: (name) => this.#plans.get(name),
+      find: async (name) => {
+        await this.#look();
+        return this.#plans.get(name);
+      },
+    };
+    return { settings: this.#fileBoard, objects: this.#objectBoard, plans };
   }
 
   /** Seals secrets anew that only the root secret from before opens. Answers how many objects that were. */
@@ -213,9 +224,10 @@ export class SettingsKeeper {
     const commit = (): void => {
       prepared.commit();
       this.#setAside(usable, prepared);
+      this.#plans = plansByName(settings);
       this.#stamp = stamp;
     };
-    return { prepared, usable, commit };
+    return { prepared, usable, plans: settings.plans, commit };
   }
 
   async #look(): Promise<void> {
@@ -249,11 +261,17 @@ export class SettingsKeeper {
     const used = new Set([
       ...usable.upstreams.map(({ id }) => idOf({ kind: "upstream", name: id })),
       ...usable.models.map(({ id }) => idOf({ kind: "model", name: id })),
+      ...usable.plans.map(({ id }) => idOf({ kind: "plan", name: id })),
     ]);
     const upstreams = file.upstreams.filter(({ id }) => !set.entries.has(idOf({ kind: "upstream", name: id })));
     const models = file.models.filter(({ id }) => !set.entries.has(idOf({ kind: "model", name: id })));
+    const plans = file.plans.filter(({ id }) => !set.entries.has(idOf({ kind: "plan", name: id })));
     const unusedNames = new Set([...set.entries.keys()].filter((id) => !used.has(id)));
-    const all = { upstreams: [...upstreams, ...usable.upstreams], models: [...models, ...usable.models] };
+    const all = {
+      upstreams: [...upstreams, ...usable.upstreams],
+      models: [...models, ...usable.models],
+      plans: [...plans, ...usable.plans],
+    };
     return { settings: { ...file, ...all, unusedNames }, usable };
   }
 
@@ -301,15 +319,16 @@ export class SettingsKeeper {
   async #apply(file: SettingsFile): Promise<void> {
     const { seeds, log } = this.options;
     const { settings } = file;
-    const { prepared, usable, commit } = await this.#prepare(settings);
+    const { prepared, usable, plans, commit } = await this.#prepare(settings);
     const ofObjects = new Set(usable.models.map(({ id }) => id));
     let applied: Applied;
     try {
       const unserved = prepared.unserved.filter(({ id }) => !ofObjects.has(id));
-      const problems = [...unserved.map(problemOf), ...alertProblems(settings)];
+      const unknownPlans = await planProblems({ ...settings, plans }, seeds.ledger);
+      const problems = [...unserved.map(problemOf), ...alertProblems(settings), ...unknownPlans];
       if (problems.length > 0) throw await file.refusal(problems);
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
-      applied = await applySeeds(seeds, settings, act);
+      applied = await applySeeds(seeds, { ...settings, plans }, act);
       for (const difference of applied.differences)
         log.warn(
           { path: this.options.path, difference },

@@ -32,6 +32,12 @@ export async function namedSettings(
   return [
     ...routed("upstream", settings.upstreams, served.upstreams, { objects, otherwise: ENVIRONMENT }),
     ...routed("model", settings.models, served.models, { objects, otherwise: UPSTREAM }),
+    ...settings.plans.map(({ id: name }) => ({
+      block: "plan",
+      name,
+      source: objects.has(idOf({ kind: "plan", name })) ? DATABASE : FILE,
+      difference: "",
+    })),
     ...settings.accounts.map(({ id }, index) => inDatabase("account", id, accounts[index] ?? [])),
     ...settings.keys.map(({ accountId, settings: { name } }, index) =>
       inDatabase("key", name || accountId, keys[index] ?? []),

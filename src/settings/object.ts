@@ -3,9 +3,13 @@ import { SECRET_FIELDS } from "../config/secret-fields.js";
 import type { RawValue } from "../config/yaml-document.js";
 
 /** A kind of object. Its blocks stand in a settings file under the plural name. */
-export type ObjectKind = "upstream" | "model";
+export type ObjectKind = "upstream" | "model" | "plan";
 
-export const BLOCK_NAMES: Readonly<Record<ObjectKind, string>> = { upstream: "upstreams", model: "models" };
+export const BLOCK_NAMES: Readonly<Record<ObjectKind, string>> = {
+  upstream: "upstreams",
+  model: "models",
+  plan: "plans",
+};
 export const OBJECT_KINDS = Object.keys(BLOCK_NAMES) as readonly ObjectKind[];
 
 /** What a settings file has below the name of an object: every scalar is its own text. */
@@ -52,6 +56,7 @@ export function isObjectKind(text: string): text is ObjectKind {
 const SECRETS: Readonly<Record<ObjectKind, readonly string[]>> = {
   upstream: secretsBelow("upstream"),
   model: secretsBelow("model"),
+  plan: secretsBelow("plan"),
 };
 
 /** The fields of a kind that hold secrets. */

@@ -6,7 +6,7 @@ import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../base/errors.js";
 import { parseReference } from "../config/secret-reference.js";
-import type { ModelSettings, UpstreamSettings } from "../config/settings.js";
+import type { ModelSettings, PlanSettings, UpstreamSettings } from "../config/settings.js";
 import type { SettingsObjectRow, SettingsRevisionRow } from "../store/settings-scripts.js";
 import type { PeopleStore } from "../store/people-store.js";
 import { type ObjectTransition, transitions } from "./differences.js";
@@ -40,6 +40,7 @@ export interface SettingsObjectsOptions {
 export interface UsableObjects {
   readonly upstreams: readonly UpstreamSettings[];
   readonly models: readonly ModelSettings[];
+  readonly plans: readonly PlanSettings[];
   /** Why this node does not use an object, by `idOf`. */
   readonly aside: ReadonlyMap<string, string>;
 }
@@ -141,10 +142,11 @@ export class SettingsObjects {
         (reference) => this.#secrets.valueOf(reference) ?? "",
       );
       if (checked.settings !== undefined) {
-        const { upstreams, models } = checked.settings;
+        const { upstreams, models, plans } = checked.settings;
         return {
           upstreams: upstreams.map((one) => Object.assign(one, { isOfDatabase: true })),
           models: models.map((one) => Object.assign(one, { isOfDatabase: true })),
+          plans,
           aside,
         };
       }

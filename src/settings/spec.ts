@@ -10,7 +10,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { messageIn } from "../api/descriptors.js";
-import { ModelSpec, ObjectKind as KindValue, type SettingsObject, UpstreamSpec } from "../api/index.js";
+import { ModelSpec, ObjectKind as KindValue, PlanSpec, type SettingsObject, UpstreamSpec } from "../api/index.js";
 import { blockOf, type RawValue } from "../config/yaml-document.js";
 import { type Block, OBJECT_KINDS, type ObjectKind, secretsOf } from "./object.js";
 import { sorted } from "./object-set.js";
@@ -19,6 +19,7 @@ const FILE = "tollgate/v1/settings_object.proto";
 const NAMES: Readonly<Record<ObjectKind, string>> = {
   upstream: "tollgate.v1.UpstreamSpec",
   model: "tollgate.v1.ModelSpec",
+  plan: "tollgate.v1.PlanSpec",
 };
 /** Where a file may write one word instead of a block: how the message says it. */
 const WORDS: Readonly<Record<string, (word: string) => Record<string, RawValue>>> = {
@@ -31,6 +32,7 @@ const FREE = "free";
 export const KIND_VALUES: Readonly<Record<ObjectKind, KindValue>> = {
   upstream: KindValue.OBJECT_KIND_UPSTREAM,
   model: KindValue.OBJECT_KIND_MODEL,
+  plan: KindValue.OBJECT_KIND_PLAN,
 };
 
 /** Undefined where none is named. */
@@ -47,17 +49,33 @@ export function specDescriptor(kind: ObjectKind): DescMessage {
 /** The block that says what a spec says. Fields that are not set are not in it. */
 export function blockOfSpec(spec: Spec): Block {
   const desc = specDescriptor(spec.$case);
-  const bytes = spec.$case === "upstream" ? UpstreamSpec.encode(spec.value) : ModelSpec.encode(spec.value);
-  return blockOf(textOf(toJson(desc, fromBinary(desc, bytes.finish()), { useProtoFieldName: true })));
+  const message = fromBinary(desc, bytesOf(spec));
+  return blockOf(textOf(toJson(desc, message, { useProtoFieldName: true })));
 }
 
 /** The spec that says what a valid block says. */
 export function specOfBlock(kind: ObjectKind, block: Block): Spec {
   const desc = specDescriptor(kind);
   const bytes = toBinary(desc, fromJson(desc, jsonOf(desc, block), { ignoreUnknownFields: true }));
-  return kind === "upstream"
-    ? { $case: kind, value: UpstreamSpec.decode(bytes) }
-    : { $case: kind, value: ModelSpec.decode(bytes) };
+  return DECODE[kind](bytes);
+}
+
+/** One line a kind: the generated classes and the descriptors meet here. */
+const DECODE: Readonly<Record<ObjectKind, (bytes: Uint8Array) => Spec>> = {
+  upstream: (bytes) => ({ $case: "upstream", value: UpstreamSpec.decode(bytes) }),
+  model: (bytes) => ({ $case: "model", value: ModelSpec.decode(bytes) }),
+  plan: (bytes) => ({ $case: "plan", value: PlanSpec.decode(bytes) }),
+};
+
+function bytesOf(spec: Spec): Uint8Array {
+  switch (spec.$case) {
+    case "upstream":
+      return UpstreamSpec.encode(spec.value).finish();
+    case "model":
+      return ModelSpec.encode(spec.value).finish();
+    case "plan":
+      return PlanSpec.encode(spec.value).finish();
+  }
 }
 
 /** Every scalar as its text. A price that is nothing but free is the word. */

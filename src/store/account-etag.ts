@@ -5,9 +5,10 @@ import type { AccountRow } from "./store.js";
 
 /** The account with its etag, which is made of what may change, so that no row has to keep it. */
 export function withEtag(account: Omit<AccountRow, "etag">): AccountRow {
-  const { budgets, limits, freeze } = account;
+  const { budgets, limits, plan, freeze } = account;
   const settings = { ...budgets, ...limits, modelLimits: [...limits.modelLimits], content: limits.content };
   const bytes = Buffer.from(AccountSettings.encode(settings).finish());
-  const etag = hash("sha256", `${bytes.toString("base64")} ${JSON.stringify(freeze)}`).slice(0, 16);
+  const named = plan === "" ? "" : ` ${plan}`;
+  const etag = hash("sha256", `${bytes.toString("base64")} ${JSON.stringify(freeze)}${named}`).slice(0, 16);
   return { ...account, etag };
 }

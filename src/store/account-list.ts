@@ -8,6 +8,8 @@ export interface AccountFilter {
   readonly isFrozen?: boolean | undefined;
   /** In the id or the name, in any case of its letters A to Z. */
   readonly text?: string | undefined;
+  /** The name of their plan. */
+  readonly plan?: string | undefined;
   readonly order: AccountOrder;
 }
 
@@ -37,6 +39,11 @@ export function accountQuery(filter: AccountFilter, count: number, after: Accoun
   if (filter.text !== undefined) {
     values["text"] = `%${filter.text.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
     conditions.push("(lower(id) LIKE :text ESCAPE '\\' OR lower(name) LIKE :text ESCAPE '\\')");
+  }
+  if (filter.plan !== undefined) {
+    values["plan"] = filter.plan;
+    // The second condition is that of the index.
+    conditions.push("(plan = :plan AND plan <> '')");
   }
   if (after !== undefined) {
     const [, value, id] = after;

@@ -6,7 +6,15 @@ import type { ListedAccount } from "./account-list.js";
 import { withEtag } from "./account-etag.js";
 import { type AccountColumns, LEASED, OF_NODE } from "./columns.js";
 import { digestOf } from "./digest.js";
-import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "./store.js";
+import type {
+  AccountBudgets,
+  AccountChange,
+  AccountLimits,
+  AccountRow,
+  BalanceRow,
+  Freeze,
+  NewAccountRow,
+} from "./store.js";
 
 const NO_BUDGETS: AccountBudgets = {
   budgetDayNanos: 0n,
@@ -18,13 +26,13 @@ const NO_LIMITS: AccountLimits = { requestsPerMinute: 0n, tokensPerMinute: 0n, c
 
 export const INSERT_ACCOUNT = `INSERT INTO account (id, name, create_time_ms, budget_day_nanos, budget_month_nanos,
   budget_total_nanos, request_cost_max_nanos, frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams,
-  requests_per_minute, tokens_per_minute, concurrency, model_limits, digest)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  requests_per_minute, tokens_per_minute, concurrency, model_limits, plan, digest)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`;
 export const UPDATE_ACCOUNT = `UPDATE account SET id = ?, name = ?, create_time_ms = ?, budget_day_nanos = ?,
   budget_month_nanos = ?, budget_total_nanos = ?, request_cost_max_nanos = ?, frozen_time_ms = ?, freeze_reason = ?,
   freeze_actor = ?, freeze_ends_streams = ?, requests_per_minute = ?, tokens_per_minute = ?, concurrency = ?,
-  model_limits = ?, digest = ? WHERE id = ?`;
+  model_limits = ?, plan = ?, digest = ? WHERE id = ?`;
 
 /** Asks back what nodes were granted under what an account was before a change, in the change's own transaction. */
 export const RECALL_LEASES = `UPDATE lease SET recalled = 1 WHERE account_id = ? AND recalled = 0
@@ -44,14 +52,14 @@ export interface CorrectedColumns {
 
 /** The values of a new row. */
 export function newAccountValues(account: NewAccountRow): unknown[] {
-  const { budgets = NO_BUDGETS, limits = NO_LIMITS } = account;
-  return accountValues({ ...account, budgets, limits, freeze: null });
+  const { budgets = NO_BUDGETS, limits = NO_LIMITS, plan = "" } = account;
+  return accountValues({ ...account, budgets, limits, plan, freeze: null });
 }
 
 /** The account with some settings in the place of its own. */
-export function withSettings(account: AccountRow, settings: Partial<AccountBudgets & AccountLimits>): AccountRow {
+export function withSettings(account: AccountRow, { plan = account.plan, ...settings }: AccountChange): AccountRow {
   const next = { ...account.budgets, ...account.limits, ...settings };
-  return withEtag({ ...account, budgets: budgetsOf(next), limits: limitsOf(next) });
+  return withEtag({ ...account, plan, budgets: budgetsOf(next), limits: limitsOf(next) });
 }
 
 export function withFreeze(account: AccountRow, freeze: Freeze | null): AccountRow {
@@ -81,6 +89,7 @@ export function accountValues({
   createTimeMs,
   budgets,
   limits,
+  plan,
   freeze,
 }: Omit<AccountRow, "etag">): unknown[] {
   const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = budgets;
@@ -100,7 +109,7 @@ export function accountValues({
   const isLimited = requestsPerMinute + tokensPerMinute + concurrency > 0n || models.length > 0;
   // A row without a freeze or limits says nothing of them, as those of a schema that knew none.
   const told = [...values, ...(freeze === null ? [] : state), ...(isLimited ? counts : [])];
-  return [...values, ...state, ...counts, digestOf(...told)];
+  return [...values, ...state, ...counts, plan, digestOf(...told)];
 }
 
 /** The settings that are no numbers, in one column. */
@@ -152,6 +161,7 @@ export function toAccount(row: AccountColumns): AccountRow {
     id: row.id,
     name: row.name,
     createTimeMs: Number(row.create_time_ms),
+    plan: row.plan,
     freeze: freezeOf(row),
     limits: {
       requestsPerMinute: row.requests_per_minute,
@@ -178,6 +188,6 @@ export function accountEvent(act: Act, before: AccountRow | undefined, after: Ac
 }
 
 /** What a person sets of an account; its sums are the transfers'. */
-function factsOf({ name, budgets, limits, freeze }: AccountRow): object {
-  return { name, ...budgets, ...limits, freeze };
+function factsOf({ name, plan, budgets, limits, freeze }: AccountRow): object {
+  return { name, plan, ...budgets, ...limits, freeze };
 }

@@ -7,8 +7,7 @@ import type { KeyFilter } from "./key-list.js";
 import type { AccountFigureRow, Buckets, KeyFigureRow, KeyUse } from "./figures.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
-  AccountBudgets,
-  AccountLimits,
+  AccountChange,
   AccountRow,
   AuditFilter,
   AuditRow,
@@ -45,12 +44,7 @@ export interface TableCalls {
   entrySpan(accountId: string, span: EntrySpan, count: number): EntryRow[];
   entrySum(accountId: string, span: EntrySpan, count: number): EntrySum;
   createAccount(account: NewAccountRow, act: Act): boolean;
-  setAccount(
-    id: string,
-    settings: Partial<AccountBudgets & AccountLimits>,
-    etag: string,
-    act: Act,
-  ): AccountRow | "stale" | undefined;
+  setAccount(id: string, settings: AccountChange, etag: string, act: Act): AccountRow | "stale" | undefined;
   setFreeze(id: string, freeze: Freeze | null, act: Act): AccountRow | undefined;
   account(id: string): AccountRow | undefined;
   accounts(filter: AccountFilter, count: number, after: AccountCursor | undefined): AccountRow[];

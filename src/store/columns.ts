@@ -41,6 +41,7 @@ export interface AccountColumns {
   readonly tokens_per_minute: bigint;
   readonly concurrency: bigint;
   readonly model_limits: Uint8Array;
+  readonly plan: string;
 }
 
 export interface TransferColumns {

@@ -45,6 +45,9 @@ export type AccountLimits = Pick<
   "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits"
 > & { readonly content?: AccountSettings["content"] };
 
+/** What an update changes of an account; absent parts stay as they are. */
+export type AccountChange = Partial<AccountBudgets & AccountLimits & Pick<AccountRow, "plan">>;
+
 export interface NewAccountRow {
   readonly id: string;
   readonly name: string;
@@ -53,6 +56,8 @@ export interface NewAccountRow {
   readonly budgets?: AccountBudgets | undefined;
   /** Absent: none. */
   readonly limits?: AccountLimits | undefined;
+  /** The name of the plan that it is made from, which need not exist. Absent or empty: none. */
+  readonly plan?: string | undefined;
 }
 
 /** Since when nothing new may be held of an account, why, and who says so. */
@@ -68,6 +73,7 @@ export interface Freeze {
 export interface AccountRow extends NewAccountRow {
   readonly budgets: AccountBudgets;
   readonly limits: AccountLimits;
+  readonly plan: string;
   /** Null where it is not frozen. */
   readonly freeze: Freeze | null;
   /** Another after each change of its settings or its freeze. */
@@ -279,12 +285,7 @@ export interface AccountStore {
    * Changes the settings that are given, between two commits. Undefined where there is no such account, and `stale`
    * where it has another etag; an empty one takes whatever is there.
    */
-  setSettings(
-    id: string,
-    settings: Partial<AccountBudgets & AccountLimits>,
-    etag: string,
-    act: Act,
-  ): Promise<AccountRow | "stale" | undefined>;
+  setSettings(id: string, settings: AccountChange, etag: string, act: Act): Promise<AccountRow | "stale" | undefined>;
   /** Freezes the account, or with null unfreezes it, between two commits; undefined where there is no such account. */
   setFreeze(id: string, freeze: Freeze | null, act: Act): Promise<AccountRow | undefined>;
   list(page: PageRequest, filter?: AccountFilter): Promise<Page<AccountRow>>;

@@ -101,7 +101,7 @@ test("accounts, keys and alerts come back from the file as they were", () => {
           Object.assign(rest, { given, limits: inOrder(limits) }),
         );
         expect(known).toEqual(
-          made.accounts.map((one) => Object.assign({}, one, { given: 0n, limits: inOrder(one.limits) })),
+          made.accounts.map((one) => Object.assign({}, one, { given: 0n, plan: "", limits: inOrder(one.limits) })),
         );
         expect(read.keys.map(({ settings }) => settings)).toEqual(
           made.keys.map(({ settings }) =>

@@ -126,6 +126,7 @@ describe("a good file", () => {
       {
         id: "acme",
         name: "acme",
+        plan: "",
         creditNanos: 25_000_000_000n,
         budgets: {
           budgetDayNanos: 5_000_000_000n,
@@ -143,6 +144,7 @@ describe("a good file", () => {
       {
         id: "empty",
         name: "empty",
+        plan: "",
         creditNanos: 0n,
         budgets: { budgetDayNanos: 0n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n },
         limits: { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n, modelLimits: [] },
@@ -214,6 +216,7 @@ keys:
       expect(parseSettings(text, {})).toEqual({
         upstreams: [],
         models: [],
+        plans: [],
         accounts: [],
         keys: [],
         metrics: { accounts: [] },

@@ -16,7 +16,7 @@ const NO_LIMITS = { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n,
 const NO_BUDGETS = { budgetDayNanos: 0n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
 
 function accountOf(id: string, creditNanos: bigint): AccountSeed {
-  return { id, name: id, creditNanos, budgets: NO_BUDGETS, limits: NO_LIMITS };
+  return { id, name: id, plan: "", creditNanos, budgets: NO_BUDGETS, limits: NO_LIMITS };
 }
 
 const secretOf = (account: string): string => `sk-seed-of-${account}-0123456789`;
@@ -26,6 +26,7 @@ function fileOf(...accounts: readonly AccountSeed[]): Settings {
   return {
     upstreams: [],
     models: [],
+    plans: [],
     accounts,
     keys,
     metrics: { accounts: [] },

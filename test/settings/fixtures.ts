@@ -20,6 +20,8 @@ export const model = (name: string, on: string, more: Block = {}): ObjectEdit =>
     ...more,
   });
 
+export const plan = (name: string, block: Block = { budget_month: "10" }): ObjectEdit => edit("plan", name, block);
+
 /** A set that was made by these edits. */
 export function setOf(...edits: readonly ObjectEdit[]): ObjectSet {
   return edited(NO_OBJECTS, edits, 0).set;

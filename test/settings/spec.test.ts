@@ -8,7 +8,7 @@ import { readSettingsTexts } from "../../src/config/file.js";
 import { families } from "../../src/families/index.js";
 import { type Block, BLOCK_NAMES, OBJECT_KINDS } from "../../src/settings/object.js";
 import { sorted } from "../../src/settings/object-set.js";
-import { blockOfSpec, specDescriptor, specOfBlock } from "../../src/settings/spec.js";
+import { blockOfSpec, differingFields, specDescriptor, specOfBlock } from "../../src/settings/spec.js";
 import { fc } from "../support/seeds.js";
 
 const RUNS = Number(process.env["TOLLGATE_SWEEP"] === "long" ? 10_000 : 500);
@@ -49,6 +49,7 @@ test.each(OBJECT_KINDS)("each field of a file's %s is one of the protocol, and t
 });
 
 const decimal = fc.integer({ min: 0, max: 1_000_000 }).map((value) => String(value / 1000));
+const whole = fc.integer({ min: 0, max: 1_000_000_000 }).map(String);
 const truth = fc.constantFrom("true", "false");
 const tokens = { input: decimal, output: decimal };
 const optionalTokens = { cache_read: decimal, cache_write: decimal, cache_write_1h: decimal, reasoning: decimal };
@@ -133,6 +134,66 @@ test("a random model is the same in the protocol, in a file and in the database"
     }),
     { numRuns: RUNS },
   );
+});
+
+const counts = { requests_per_minute: whole, tokens_per_minute: whole, concurrency: whole };
+const ownLimits = {
+  ...counts,
+  budget_day: decimal,
+  budget_month: decimal,
+  budget_total: decimal,
+  request_cost_max: decimal,
+};
+const planBlock = block(
+  {},
+  {
+    ...ownLimits,
+    models: fc.dictionary(fc.constantFrom("gpt-*", "o1", "*"), block({}, counts), { maxKeys: 3 }),
+    content: block(
+      {},
+      {
+        allowed: truth,
+        redactions: fc.constantFrom(["###-##-####"], ["*@*", "key-*"]),
+        body_bytes_max: fc.constantFrom("0", "1048576"),
+        total_bytes_max: fc.constantFrom("0", "17179869184"),
+      },
+    ),
+    members: block({}, ownLimits),
+    keys: block({}, { ...ownLimits, expires_after_days: fc.constantFrom("0", "3650") }),
+  },
+);
+
+test("a random plan is the same in the protocol, in a file and in the database", () => {
+  fc.assert(
+    fc.property(planBlock, (random) => {
+      const plans = { p: random as Block };
+      const read = checkBlocks({ plans }, families);
+      expect(read.problems).toEqual([]);
+      const again = blockOfSpec(specOfBlock("plan", plans.p));
+      expect(checkBlocks({ plans: { p: again } }, families).settings).toEqual(read.settings);
+      expect(sorted(blockOfSpec(specOfBlock("plan", again)))).toEqual(sorted(again));
+      expect(differingFields("plan", specOfBlock("plan", again), again)).toEqual([]);
+      const text = stringify({ plans: { p: again } });
+      expect(readSettingsText(text, {}, families, "tollgate.yaml").settings).toEqual(read.settings);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test.each([
+  { name: "a name", plans: { Team: {} }, rule: /must be named by 1 to 64/ },
+  { name: "a field", plans: { a: { budget: "1" } }, rule: /did you mean "budget_day"|is not known here/ },
+  { name: "an amount", plans: { a: { members: { budget_day: "-1" } } }, rule: /must be USD/ },
+  { name: "a pattern", plans: { a: { content: { redactions: ["a**"] } } }, rule: /not side by side/ },
+  { name: "a time", plans: { a: { keys: { expires_after_days: "3651" } } }, rule: /from 0 to 3650/ },
+  {
+    name: "too many models",
+    plans: { a: { models: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`m${index}`, {}])) } },
+    rule: /at most 100/,
+  },
+])("a plan with a wrong $name is refused with the rule", ({ plans, rule }) => {
+  const { problems } = checkBlocks({ plans: plans as Record<string, Block> }, families);
+  expect(problems.map((one) => one.rule).join()).toMatch(rule);
 });
 
 test("an upstream is the same in the protocol and in a file", () => {

@@ -52,6 +52,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/limits/",
     "src/observe/",
     "src/payments/",
+    "src/plans/",
     "src/records/",
     "src/routing/",
     // The forms of its rows; no driver.
@@ -69,6 +70,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/keys/",
     "src/ledger/",
     "src/payments/",
+    "src/plans/",
     "src/records/",
     // The forms of its rows and pages; no driver.
     ...["store", "page", "people-rows", "passkey-scripts", "card-rows", "card-scripts", "payment-scripts"].map(
@@ -116,6 +118,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/people-store.ts",
     "src/store/settings-scripts.ts",
   ],
+  // What a plan says, as settings have it.
+  "src/plans/": ["src/config/settings.ts"],
   // The thread does what the steps of a request do with its body, away from the event loop.
   "src/reading/": [
     "src/wire/",

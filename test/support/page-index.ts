@@ -73,7 +73,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "runbook-kubernetes",
   ],
   "Call the API": ["http-api", "headers", "errors", "members", "conformance", "model-facts"],
-  "Keys, people and security": ["keys", "people", "sign-in", "security-model", "audit"],
+  "Keys, people and security": ["keys", "people", "plans", "sign-in", "security-model", "audit"],
   Money: ["prices", "ledger", "payments", "tokens", "exports"],
   Observe: ["records", "metrics", "traces", "alerts", "performance", "lab-book"],
   Contribute: ["architecture", "tests"],

@@ -20,6 +20,7 @@ import type {
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
+import { KeySettings } from "./key_service.js";
 
 /** AccountState says whether the requests of an account are accepted. */
 export enum AccountState {
@@ -174,7 +175,55 @@ export interface Account {
    */
   etag: string;
   /** The balance of the account, and what it spent. Absent except in GetAccount and ListAccounts. */
-  figures?: AccountFigures | undefined;
+  figures?:
+    | AccountFigures
+    | undefined;
+  /**
+   * The name of the plan of the account. The plan itself may have been deleted since; GetAccountPlan says so. Empty:
+   * none.
+   */
+  plan: string;
+}
+
+/** AccountPlan is what the plan of an account says. Zero means no limit. */
+export interface AccountPlan {
+  /** The name of the plan. Empty: the account has none. */
+  name: string;
+  /** True if the plan is no longer there. Then it says nothing, and the account keeps its settings. */
+  gone: boolean;
+  /**
+   * The budgets, the limits and the bounds of content storage: what a new account gets, and the most that owners and
+   * admins may set. Absent: there is no plan.
+   */
+  account?:
+    | AccountSettings
+    | undefined;
+  /** True if owners and admins may turn content storage on. */
+  contentAllowed: boolean;
+  /**
+   * The budgets and limits of a new member, and the most that owners and admins may set for one. Only these are set.
+   * Absent: there is no plan.
+   */
+  members?:
+    | KeySettings
+    | undefined;
+  /**
+   * The budgets and limits of a new key where its request leaves them out. Only these are set. Absent: there is no
+   * plan.
+   */
+  keys?:
+    | KeySettings
+    | undefined;
+  /** The number of days after which a new key expires, if its request has no expiry. 0: never. */
+  keysExpireAfterDays: number;
+}
+
+/** PlanFieldEffect is a setting that ApplyPlan would change. */
+export interface PlanFieldEffect {
+  /** The name of the setting, such as `budget_month_nanos`. */
+  field: string;
+  /** The number of accounts in which it would change. */
+  accountCount: bigint;
 }
 
 /**
@@ -287,6 +336,8 @@ export interface CreateAccountRequest {
   id: string;
   /** The display name of the account: at most 200 characters. Empty: none. */
   name: string;
+  /** The name of the plan that the account is made from. Empty: none. */
+  plan: string;
 }
 
 /** CreateAccountResponse is the new account. */
@@ -320,6 +371,75 @@ export interface UpdateAccountResponse {
   account?: Account | undefined;
 }
 
+/** GetAccountPlanRequest is the request of GetAccountPlan. */
+export interface GetAccountPlanRequest {
+  /** The account's id. */
+  id: string;
+}
+
+/** GetAccountPlanResponse is the plan of the account. */
+export interface GetAccountPlanResponse {
+  /** The plan as it is now. */
+  plan?: AccountPlan | undefined;
+}
+
+/** SetAccountPlanRequest is the request of SetAccountPlan. */
+export interface SetAccountPlanRequest {
+  /** The account's id. */
+  id: string;
+  /** The name of the plan. Empty: the account has none from now on. */
+  plan: string;
+  /** True if the account gets the plan's budgets, limits and bounds of content storage now. False: it keeps its own. */
+  copySettings: boolean;
+  /** The etag that the caller read. If the account changed since, the call is refused with ETAG_STALE. Empty: no check. */
+  etag: string;
+}
+
+/** SetAccountPlanResponse is the changed account. */
+export interface SetAccountPlanResponse {
+  /** The account, as it is now. */
+  account?: Account | undefined;
+}
+
+/** GetPlanEffectRequest is the request of GetPlanEffect. */
+export interface GetPlanEffectRequest {
+  /** The name of the plan. */
+  plan: string;
+}
+
+/** GetPlanEffectResponse is what ApplyPlan would change now. */
+export interface GetPlanEffectResponse {
+  /** The number of accounts of the plan. */
+  accountCount: bigint;
+  /** The number of accounts that would change. */
+  changedCount: bigint;
+  /** The settings that would change, in the order of AccountSettings. */
+  fields: PlanFieldEffect[];
+  /** Names this effect, to be sent back with ApplyPlan. Its form may change with any release. */
+  etag: string;
+}
+
+/** ApplyPlanRequest is the request of ApplyPlan. */
+export interface ApplyPlanRequest {
+  /** The name of the plan. */
+  plan: string;
+  /**
+   * The etag of GetPlanEffect, or of the call of ApplyPlan before. If the effect differs now, the call is refused with
+   * ETAG_STALE.
+   */
+  etag: string;
+}
+
+/** ApplyPlanResponse is what was changed. */
+export interface ApplyPlanResponse {
+  /** The number of accounts that this call changed. */
+  changedCount: bigint;
+  /** The number of accounts that still differ from the plan. 0: all are done. */
+  remainingCount: bigint;
+  /** Names the effect that remains, for the next call. */
+  etag: string;
+}
+
 /** GetAccountRequest is the request of GetAccount. */
 export interface GetAccountRequest {
   /** The account's id. */
@@ -347,6 +467,8 @@ export interface ListAccountsRequest {
   text: string;
   /** Which accounts come first. Unspecified: by id. */
   order: AccountOrder;
+  /** Only accounts of this plan. Empty: all. */
+  plan: string;
 }
 
 /** ListAccountsResponse is a page of accounts. */
@@ -1010,6 +1132,7 @@ function createBaseAccount(): Account {
     freeze: undefined,
     etag: "",
     figures: undefined,
+    plan: "",
   };
 }
 
@@ -1035,6 +1158,9 @@ export const Account: MessageFns<Account> = {
     }
     if (message.figures !== undefined) {
       AccountFigures.encode(message.figures, writer.uint32(178).fork()).join();
+    }
+    if (message.plan !== "") {
+      writer.uint32(186).string(message.plan);
     }
     return writer;
   },
@@ -1106,6 +1232,194 @@ export const Account: MessageFns<Account> = {
             }
 
             message.figures = AccountFigures.decode(reader, reader.uint32());
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.plan = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAccountPlan(): AccountPlan {
+  return {
+    name: "",
+    gone: false,
+    account: undefined,
+    contentAllowed: false,
+    members: undefined,
+    keys: undefined,
+    keysExpireAfterDays: 0,
+  };
+}
+
+export const AccountPlan: MessageFns<AccountPlan> = {
+  encode(message: AccountPlan, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.gone !== false) {
+      writer.uint32(16).bool(message.gone);
+    }
+    if (message.account !== undefined) {
+      AccountSettings.encode(message.account, writer.uint32(26).fork()).join();
+    }
+    if (message.contentAllowed !== false) {
+      writer.uint32(32).bool(message.contentAllowed);
+    }
+    if (message.members !== undefined) {
+      KeySettings.encode(message.members, writer.uint32(42).fork()).join();
+    }
+    if (message.keys !== undefined) {
+      KeySettings.encode(message.keys, writer.uint32(50).fork()).join();
+    }
+    if (message.keysExpireAfterDays !== 0) {
+      writer.uint32(56).uint32(message.keysExpireAfterDays);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AccountPlan {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAccountPlan();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.gone = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.account = AccountSettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.contentAllowed = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.members = KeySettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.keys = KeySettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.keysExpireAfterDays = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePlanFieldEffect(): PlanFieldEffect {
+  return { field: "", accountCount: 0n };
+}
+
+export const PlanFieldEffect: MessageFns<PlanFieldEffect> = {
+  encode(message: PlanFieldEffect, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.field !== "") {
+      writer.uint32(10).string(message.field);
+    }
+    if (message.accountCount !== 0n) {
+      if (BigInt.asUintN(64, message.accountCount) !== message.accountCount) {
+        throw new globalThis.Error("value provided for field message.accountCount of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.accountCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanFieldEffect {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanFieldEffect();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.field = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.accountCount = reader.uint64() as bigint;
             continue;
           }
         }
@@ -1627,7 +1941,7 @@ export const Entry: MessageFns<Entry> = {
 };
 
 function createBaseCreateAccountRequest(): CreateAccountRequest {
-  return { id: "", name: "" };
+  return { id: "", name: "", plan: "" };
 }
 
 export const CreateAccountRequest: MessageFns<CreateAccountRequest> = {
@@ -1637,6 +1951,9 @@ export const CreateAccountRequest: MessageFns<CreateAccountRequest> = {
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
+    }
+    if (message.plan !== "") {
+      writer.uint32(26).string(message.plan);
     }
     return writer;
   },
@@ -1668,6 +1985,14 @@ export const CreateAccountRequest: MessageFns<CreateAccountRequest> = {
             }
 
             message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.plan = reader.string();
             continue;
           }
         }
@@ -1854,6 +2179,485 @@ export const UpdateAccountResponse: MessageFns<UpdateAccountResponse> = {
   },
 };
 
+function createBaseGetAccountPlanRequest(): GetAccountPlanRequest {
+  return { id: "" };
+}
+
+export const GetAccountPlanRequest: MessageFns<GetAccountPlanRequest> = {
+  encode(message: GetAccountPlanRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAccountPlanRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAccountPlanRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetAccountPlanResponse(): GetAccountPlanResponse {
+  return { plan: undefined };
+}
+
+export const GetAccountPlanResponse: MessageFns<GetAccountPlanResponse> = {
+  encode(message: GetAccountPlanResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.plan !== undefined) {
+      AccountPlan.encode(message.plan, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAccountPlanResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAccountPlanResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.plan = AccountPlan.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetAccountPlanRequest(): SetAccountPlanRequest {
+  return { id: "", plan: "", copySettings: false, etag: "" };
+}
+
+export const SetAccountPlanRequest: MessageFns<SetAccountPlanRequest> = {
+  encode(message: SetAccountPlanRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.plan !== "") {
+      writer.uint32(18).string(message.plan);
+    }
+    if (message.copySettings !== false) {
+      writer.uint32(24).bool(message.copySettings);
+    }
+    if (message.etag !== "") {
+      writer.uint32(34).string(message.etag);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetAccountPlanRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetAccountPlanRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.plan = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.copySettings = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetAccountPlanResponse(): SetAccountPlanResponse {
+  return { account: undefined };
+}
+
+export const SetAccountPlanResponse: MessageFns<SetAccountPlanResponse> = {
+  encode(message: SetAccountPlanResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetAccountPlanResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetAccountPlanResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetPlanEffectRequest(): GetPlanEffectRequest {
+  return { plan: "" };
+}
+
+export const GetPlanEffectRequest: MessageFns<GetPlanEffectRequest> = {
+  encode(message: GetPlanEffectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.plan !== "") {
+      writer.uint32(10).string(message.plan);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetPlanEffectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetPlanEffectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.plan = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetPlanEffectResponse(): GetPlanEffectResponse {
+  return { accountCount: 0n, changedCount: 0n, fields: [], etag: "" };
+}
+
+export const GetPlanEffectResponse: MessageFns<GetPlanEffectResponse> = {
+  encode(message: GetPlanEffectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountCount !== 0n) {
+      if (BigInt.asUintN(64, message.accountCount) !== message.accountCount) {
+        throw new globalThis.Error("value provided for field message.accountCount of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.accountCount);
+    }
+    if (message.changedCount !== 0n) {
+      if (BigInt.asUintN(64, message.changedCount) !== message.changedCount) {
+        throw new globalThis.Error("value provided for field message.changedCount of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.changedCount);
+    }
+    for (const v of message.fields) {
+      PlanFieldEffect.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(34).string(message.etag);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetPlanEffectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetPlanEffectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.accountCount = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.changedCount = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fields.push(PlanFieldEffect.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseApplyPlanRequest(): ApplyPlanRequest {
+  return { plan: "", etag: "" };
+}
+
+export const ApplyPlanRequest: MessageFns<ApplyPlanRequest> = {
+  encode(message: ApplyPlanRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.plan !== "") {
+      writer.uint32(10).string(message.plan);
+    }
+    if (message.etag !== "") {
+      writer.uint32(18).string(message.etag);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ApplyPlanRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApplyPlanRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.plan = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseApplyPlanResponse(): ApplyPlanResponse {
+  return { changedCount: 0n, remainingCount: 0n, etag: "" };
+}
+
+export const ApplyPlanResponse: MessageFns<ApplyPlanResponse> = {
+  encode(message: ApplyPlanResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.changedCount !== 0n) {
+      if (BigInt.asUintN(64, message.changedCount) !== message.changedCount) {
+        throw new globalThis.Error("value provided for field message.changedCount of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.changedCount);
+    }
+    if (message.remainingCount !== 0n) {
+      if (BigInt.asUintN(64, message.remainingCount) !== message.remainingCount) {
+        throw new globalThis.Error("value provided for field message.remainingCount of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.remainingCount);
+    }
+    if (message.etag !== "") {
+      writer.uint32(26).string(message.etag);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ApplyPlanResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApplyPlanResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.changedCount = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.remainingCount = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseGetAccountRequest(): GetAccountRequest {
   return { id: "" };
 }
@@ -1947,7 +2751,7 @@ export const GetAccountResponse: MessageFns<GetAccountResponse> = {
 };
 
 function createBaseListAccountsRequest(): ListAccountsRequest {
-  return { pageSize: 0, pageToken: "", state: 0, text: "", order: 0 };
+  return { pageSize: 0, pageToken: "", state: 0, text: "", order: 0, plan: "" };
 }
 
 export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
@@ -1966,6 +2770,9 @@ export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
     }
     if (message.order !== 0) {
       writer.uint32(40).int32(message.order);
+    }
+    if (message.plan !== "") {
+      writer.uint32(50).string(message.plan);
     }
     return writer;
   },
@@ -2021,6 +2828,14 @@ export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
             }
 
             message.order = reader.int32() as any;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.plan = reader.string();
             continue;
           }
         }
@@ -3604,15 +4419,17 @@ export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
  * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Methods that change something need an
- * operator's key. Methods that only read need the scope usage; they show the caller's own account, or all accounts to
- * an operator.
+ * operator's key; owners and admins of an account may call UpdateAccount in the console. Methods that only read need
+ * the scope usage; they show the caller's own account, or all accounts to an operator.
  */
 export type AccountServiceService = typeof AccountServiceService;
 export const AccountServiceService = {
   /**
-   * CreateAccount creates an account with a balance of 0.
+   * CreateAccount creates an account with a balance of 0. If the request names a plan, the account gets a copy of its
+   * budgets and limits.
    *
-   * Refuses with ALREADY_EXISTS if the id exists, and with PARAMETER_INVALID if the id is invalid.
+   * Refuses with ALREADY_EXISTS if the id exists, with PARAMETER_INVALID if the id is invalid, and with
+   * RESOURCE_UNKNOWN if there is no such plan.
    */
   createAccount: {
     path: "/tollgate.v1.AccountService/CreateAccount" as const,
@@ -3641,10 +4458,11 @@ export const AccountServiceService = {
   },
   /**
    * UpdateAccount changes the budgets and limits that update_mask names. They apply from the next request of the
-   * account.
+   * account. Owners and admins change their own account within the values of its plan; operators change all accounts.
    *
    * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID if a value is
-   * invalid, and with ETAG_STALE if the etag in the request is no longer current.
+   * invalid or the plan does not allow it to an owner or admin, with ROLE_MISSING for owners and admins of an account
+   * without a plan, and with ETAG_STALE if the etag in the request is no longer current.
    */
   updateAccount: {
     path: "/tollgate.v1.AccountService/UpdateAccount" as const,
@@ -3655,6 +4473,72 @@ export const AccountServiceService = {
     responseSerialize: (value: UpdateAccountResponse): Buffer =>
       Buffer.from(UpdateAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UpdateAccountResponse => UpdateAccountResponse.decode(value),
+  },
+  /**
+   * GetAccountPlan shows the plan of an account: what its owners and admins may set, and what new members and keys get.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such account or it belongs to another
+   * account.
+   */
+  getAccountPlan: {
+    path: "/tollgate.v1.AccountService/GetAccountPlan" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetAccountPlanRequest): Buffer =>
+      Buffer.from(GetAccountPlanRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetAccountPlanRequest => GetAccountPlanRequest.decode(value),
+    responseSerialize: (value: GetAccountPlanResponse): Buffer =>
+      Buffer.from(GetAccountPlanResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetAccountPlanResponse => GetAccountPlanResponse.decode(value),
+  },
+  /**
+   * SetAccountPlan gives an account another plan, or none.
+   *
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no such account or plan, and with ETAG_STALE if
+   * the etag in the request is no longer current.
+   */
+  setAccountPlan: {
+    path: "/tollgate.v1.AccountService/SetAccountPlan" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SetAccountPlanRequest): Buffer =>
+      Buffer.from(SetAccountPlanRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SetAccountPlanRequest => SetAccountPlanRequest.decode(value),
+    responseSerialize: (value: SetAccountPlanResponse): Buffer =>
+      Buffer.from(SetAccountPlanResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SetAccountPlanResponse => SetAccountPlanResponse.decode(value),
+  },
+  /**
+   * GetPlanEffect counts the accounts of a plan, and shows which settings ApplyPlan would change in how many of them.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such plan.
+   */
+  getPlanEffect: {
+    path: "/tollgate.v1.AccountService/GetPlanEffect" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetPlanEffectRequest): Buffer => Buffer.from(GetPlanEffectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetPlanEffectRequest => GetPlanEffectRequest.decode(value),
+    responseSerialize: (value: GetPlanEffectResponse): Buffer =>
+      Buffer.from(GetPlanEffectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetPlanEffectResponse => GetPlanEffectResponse.decode(value),
+  },
+  /**
+   * ApplyPlan gives all accounts of a plan the values that the plan has now. It changes at most 500 accounts; repeat it
+   * with the etag of its answer until remaining_count is 0.
+   *
+   * It replaces settings that an operator or owner set for one account. Keys and members keep their limits. Refuses
+   * with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no such plan, and with ETAG_STALE if the plan or an
+   * account changed so that the effect is no longer the one that GetPlanEffect showed.
+   */
+  applyPlan: {
+    path: "/tollgate.v1.AccountService/ApplyPlan" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ApplyPlanRequest): Buffer => Buffer.from(ApplyPlanRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ApplyPlanRequest => ApplyPlanRequest.decode(value),
+    responseSerialize: (value: ApplyPlanResponse): Buffer => Buffer.from(ApplyPlanResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ApplyPlanResponse => ApplyPlanResponse.decode(value),
   },
   /**
    * ListAccounts lists accounts with their balances, in pages. A caller who is not an operator sees only its own
@@ -3803,9 +4687,11 @@ export const AccountServiceService = {
 
 export interface AccountServiceServer extends UntypedServiceImplementation {
   /**
-   * CreateAccount creates an account with a balance of 0.
+   * CreateAccount creates an account with a balance of 0. If the request names a plan, the account gets a copy of its
+   * budgets and limits.
    *
-   * Refuses with ALREADY_EXISTS if the id exists, and with PARAMETER_INVALID if the id is invalid.
+   * Refuses with ALREADY_EXISTS if the id exists, with PARAMETER_INVALID if the id is invalid, and with
+   * RESOURCE_UNKNOWN if there is no such plan.
    */
   createAccount: handleUnaryCall<CreateAccountRequest, CreateAccountResponse>;
   /**
@@ -3817,12 +4703,42 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
   /**
    * UpdateAccount changes the budgets and limits that update_mask names. They apply from the next request of the
-   * account.
+   * account. Owners and admins change their own account within the values of its plan; operators change all accounts.
    *
    * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID if a value is
-   * invalid, and with ETAG_STALE if the etag in the request is no longer current.
+   * invalid or the plan does not allow it to an owner or admin, with ROLE_MISSING for owners and admins of an account
+   * without a plan, and with ETAG_STALE if the etag in the request is no longer current.
    */
   updateAccount: handleUnaryCall<UpdateAccountRequest, UpdateAccountResponse>;
+  /**
+   * GetAccountPlan shows the plan of an account: what its owners and admins may set, and what new members and keys get.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such account or it belongs to another
+   * account.
+   */
+  getAccountPlan: handleUnaryCall<GetAccountPlanRequest, GetAccountPlanResponse>;
+  /**
+   * SetAccountPlan gives an account another plan, or none.
+   *
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no such account or plan, and with ETAG_STALE if
+   * the etag in the request is no longer current.
+   */
+  setAccountPlan: handleUnaryCall<SetAccountPlanRequest, SetAccountPlanResponse>;
+  /**
+   * GetPlanEffect counts the accounts of a plan, and shows which settings ApplyPlan would change in how many of them.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such plan.
+   */
+  getPlanEffect: handleUnaryCall<GetPlanEffectRequest, GetPlanEffectResponse>;
+  /**
+   * ApplyPlan gives all accounts of a plan the values that the plan has now. It changes at most 500 accounts; repeat it
+   * with the etag of its answer until remaining_count is 0.
+   *
+   * It replaces settings that an operator or owner set for one account. Keys and members keep their limits. Refuses
+   * with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no such plan, and with ETAG_STALE if the plan or an
+   * account changed so that the effect is no longer the one that GetPlanEffect showed.
+   */
+  applyPlan: handleUnaryCall<ApplyPlanRequest, ApplyPlanResponse>;
   /**
    * ListAccounts lists accounts with their balances, in pages. A caller who is not an operator sees only its own
    * account.
@@ -3890,9 +4806,11 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
 
 export interface AccountServiceClient extends Client {
   /**
-   * CreateAccount creates an account with a balance of 0.
+   * CreateAccount creates an account with a balance of 0. If the request names a plan, the account gets a copy of its
+   * budgets and limits.
    *
-   * Refuses with ALREADY_EXISTS if the id exists, and with PARAMETER_INVALID if the id is invalid.
+   * Refuses with ALREADY_EXISTS if the id exists, with PARAMETER_INVALID if the id is invalid, and with
+   * RESOURCE_UNKNOWN if there is no such plan.
    */
   createAccount(
     request: CreateAccountRequest,
@@ -3932,10 +4850,11 @@ export interface AccountServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * UpdateAccount changes the budgets and limits that update_mask names. They apply from the next request of the
-   * account.
+   * account. Owners and admins change their own account within the values of its plan; operators change all accounts.
    *
    * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID if a value is
-   * invalid, and with ETAG_STALE if the etag in the request is no longer current.
+   * invalid or the plan does not allow it to an owner or admin, with ROLE_MISSING for owners and admins of an account
+   * without a plan, and with ETAG_STALE if the etag in the request is no longer current.
    */
   updateAccount(
     request: UpdateAccountRequest,
@@ -3951,6 +4870,91 @@ export interface AccountServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UpdateAccountResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetAccountPlan shows the plan of an account: what its owners and admins may set, and what new members and keys get.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such account or it belongs to another
+   * account.
+   */
+  getAccountPlan(
+    request: GetAccountPlanRequest,
+    callback: (error: ServiceError | null, response: GetAccountPlanResponse) => void,
+  ): ClientUnaryCall;
+  getAccountPlan(
+    request: GetAccountPlanRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetAccountPlanResponse) => void,
+  ): ClientUnaryCall;
+  getAccountPlan(
+    request: GetAccountPlanRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetAccountPlanResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * SetAccountPlan gives an account another plan, or none.
+   *
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no such account or plan, and with ETAG_STALE if
+   * the etag in the request is no longer current.
+   */
+  setAccountPlan(
+    request: SetAccountPlanRequest,
+    callback: (error: ServiceError | null, response: SetAccountPlanResponse) => void,
+  ): ClientUnaryCall;
+  setAccountPlan(
+    request: SetAccountPlanRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SetAccountPlanResponse) => void,
+  ): ClientUnaryCall;
+  setAccountPlan(
+    request: SetAccountPlanRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SetAccountPlanResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetPlanEffect counts the accounts of a plan, and shows which settings ApplyPlan would change in how many of them.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN if there is no such plan.
+   */
+  getPlanEffect(
+    request: GetPlanEffectRequest,
+    callback: (error: ServiceError | null, response: GetPlanEffectResponse) => void,
+  ): ClientUnaryCall;
+  getPlanEffect(
+    request: GetPlanEffectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetPlanEffectResponse) => void,
+  ): ClientUnaryCall;
+  getPlanEffect(
+    request: GetPlanEffectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetPlanEffectResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ApplyPlan gives all accounts of a plan the values that the plan has now. It changes at most 500 accounts; repeat it
+   * with the etag of its answer until remaining_count is 0.
+   *
+   * It replaces settings that an operator or owner set for one account. Keys and members keep their limits. Refuses
+   * with PARAMETER_MISSING, with RESOURCE_UNKNOWN if there is no such plan, and with ETAG_STALE if the plan or an
+   * account changed so that the effect is no longer the one that GetPlanEffect showed.
+   */
+  applyPlan(
+    request: ApplyPlanRequest,
+    callback: (error: ServiceError | null, response: ApplyPlanResponse) => void,
+  ): ClientUnaryCall;
+  applyPlan(
+    request: ApplyPlanRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ApplyPlanResponse) => void,
+  ): ClientUnaryCall;
+  applyPlan(
+    request: ApplyPlanRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ApplyPlanResponse) => void,
   ): ClientUnaryCall;
   /**
    * ListAccounts lists accounts with their balances, in pages. A caller who is not an operator sees only its own

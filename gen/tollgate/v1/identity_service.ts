@@ -6948,11 +6948,12 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): GetMemberLimitsResponse => GetMemberLimitsResponse.decode(value),
   },
   /**
-   * UpdateMemberLimits changes the budgets and limits of a member. They apply from the next request.
+   * UpdateMemberLimits changes the budgets and limits of a member. They apply from the next request. If the account has
+   * a plan, owners and admins may set at most its values for members.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the mask names a field that is not a limit or budget,
-   * with RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller is not, and with ETAG_STALE if
-   * the etag in the request is no longer current.
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the mask names a field that is not a limit or budget or
+   * the plan does not allow a value, with RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller
+   * is not, and with ETAG_STALE if the etag in the request is no longer current.
    */
   updateMemberLimits: {
     path: "/tollgate.v1.IdentityService/UpdateMemberLimits" as const,
@@ -7351,11 +7352,12 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    */
   getMemberLimits: handleUnaryCall<GetMemberLimitsRequest, GetMemberLimitsResponse>;
   /**
-   * UpdateMemberLimits changes the budgets and limits of a member. They apply from the next request.
+   * UpdateMemberLimits changes the budgets and limits of a member. They apply from the next request. If the account has
+   * a plan, owners and admins may set at most its values for members.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the mask names a field that is not a limit or budget,
-   * with RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller is not, and with ETAG_STALE if
-   * the etag in the request is no longer current.
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the mask names a field that is not a limit or budget or
+   * the plan does not allow a value, with RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller
+   * is not, and with ETAG_STALE if the etag in the request is no longer current.
    */
   updateMemberLimits: handleUnaryCall<UpdateMemberLimitsRequest, UpdateMemberLimitsResponse>;
   /**
@@ -8094,11 +8096,12 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetMemberLimitsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateMemberLimits changes the budgets and limits of a member. They apply from the next request.
+   * UpdateMemberLimits changes the budgets and limits of a member. They apply from the next request. If the account has
+   * a plan, owners and admins may set at most its values for members.
    *
-   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the mask names a field that is not a limit or budget,
-   * with RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller is not, and with ETAG_STALE if
-   * the etag in the request is no longer current.
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID if the mask names a field that is not a limit or budget or
+   * the plan does not allow a value, with RESOURCE_UNKNOWN, with ROLE_MISSING if the member is an owner and the caller
+   * is not, and with ETAG_STALE if the etag in the request is no longer current.
    */
   updateMemberLimits(
     request: UpdateMemberLimitsRequest,

@@ -1857,9 +1857,10 @@ export const KeyServiceService = {
   /**
    * CreateKey creates or imports a key and returns its secret, which is not shown again.
    *
-   * A limit that the request omits is copied from the caller's key. Refuses with RESOURCE_UNKNOWN if there is no such
-   * account, with PARAMETER_INVALID if a value is invalid, with KEY_TOO_WIDE if a setting grants more than the caller's
-   * own key has, and with ALREADY_EXISTS if an imported secret belongs to another key.
+   * A limit that the request omits is copied from the caller's key. A limit or expiry that neither of them has is
+   * copied from the plan of the account. Refuses with RESOURCE_UNKNOWN if there is no such account, with
+   * PARAMETER_INVALID if a value is invalid, with KEY_TOO_WIDE if a setting grants more than the caller's own key has,
+   * and with ALREADY_EXISTS if an imported secret belongs to another key.
    */
   createKey: {
     path: "/tollgate.v1.KeyService/CreateKey" as const,
@@ -1962,9 +1963,10 @@ export interface KeyServiceServer extends UntypedServiceImplementation {
   /**
    * CreateKey creates or imports a key and returns its secret, which is not shown again.
    *
-   * A limit that the request omits is copied from the caller's key. Refuses with RESOURCE_UNKNOWN if there is no such
-   * account, with PARAMETER_INVALID if a value is invalid, with KEY_TOO_WIDE if a setting grants more than the caller's
-   * own key has, and with ALREADY_EXISTS if an imported secret belongs to another key.
+   * A limit that the request omits is copied from the caller's key. A limit or expiry that neither of them has is
+   * copied from the plan of the account. Refuses with RESOURCE_UNKNOWN if there is no such account, with
+   * PARAMETER_INVALID if a value is invalid, with KEY_TOO_WIDE if a setting grants more than the caller's own key has,
+   * and with ALREADY_EXISTS if an imported secret belongs to another key.
    */
   createKey: handleUnaryCall<CreateKeyRequest, CreateKeyResponse>;
   /**
@@ -2011,9 +2013,10 @@ export interface KeyServiceClient extends Client {
   /**
    * CreateKey creates or imports a key and returns its secret, which is not shown again.
    *
-   * A limit that the request omits is copied from the caller's key. Refuses with RESOURCE_UNKNOWN if there is no such
-   * account, with PARAMETER_INVALID if a value is invalid, with KEY_TOO_WIDE if a setting grants more than the caller's
-   * own key has, and with ALREADY_EXISTS if an imported secret belongs to another key.
+   * A limit that the request omits is copied from the caller's key. A limit or expiry that neither of them has is
+   * copied from the plan of the account. Refuses with RESOURCE_UNKNOWN if there is no such account, with
+   * PARAMETER_INVALID if a value is invalid, with KEY_TOO_WIDE if a setting grants more than the caller's own key has,
+   * and with ALREADY_EXISTS if an imported secret belongs to another key.
    */
   createKey(
     request: CreateKeyRequest,

@@ -32,10 +32,12 @@ export enum ObjectKind {
   OBJECT_KIND_UPSTREAM = 1,
   /** OBJECT_KIND_MODEL - A model that clients may request. */
   OBJECT_KIND_MODEL = 2,
+  /** OBJECT_KIND_PLAN - Budgets and limits of accounts. */
+  OBJECT_KIND_PLAN = 3,
   UNRECOGNIZED = -1,
 }
 
-/** SettingsObject is an upstream or a model that the gateway serves. */
+/** SettingsObject is an upstream or a model that the gateway serves, or a plan of its accounts. */
 export interface SettingsObject {
   /**
    * What it says. Absent: an object of the environment or of an upstream's list, which are listed by name.
@@ -48,6 +50,9 @@ export interface SettingsObject {
     | //
     /** A model that clients may request. */
     { $case: "model"; value: ModelSpec }
+    | //
+    /** Budgets and limits of accounts. */
+    { $case: "plan"; value: PlanSpec }
     | undefined;
   /** The kind. A request may leave it out, because `spec` says it. */
   kind: ObjectKind;
@@ -350,6 +355,107 @@ export interface FactsSpec_BudgetsEntry {
   value: bigint;
 }
 
+/**
+ * PlanSpec is the budgets and limits that new accounts, members and keys get. They are also the most that owners and
+ * admins of an account may set. Amounts are in USD, such as "25.00". Empty and 0 mean no limit.
+ */
+export interface PlanSpec {
+  /** The most that the account may spend in a UTC day. Empty: no limit. */
+  budgetDay: string;
+  /** The most that the account may spend in a UTC month. Empty: no limit. */
+  budgetMonth: string;
+  /** The most that the account may ever spend. Empty: no limit. */
+  budgetTotal: string;
+  /** The most that one request may cost. Empty: no limit. */
+  requestCostMax: string;
+  /** The maximum number of requests in any 60 seconds. 0: no limit. */
+  requestsPerMinute: bigint;
+  /** The maximum number of input and output tokens in any 60 seconds. 0: no limit. */
+  tokensPerMinute: bigint;
+  /** The maximum number of concurrent requests. 0: no limit. */
+  concurrency: bigint;
+  /** Limits for some models, by the name of a model or a glob such as gpt-*. At most 100. */
+  models: { [key: string]: PlanModelSpec };
+  /** Whether owners and admins may store the content of requests. Absent: they may not. */
+  content?:
+    | PlanContentSpec
+    | undefined;
+  /** The budgets and limits of each member. Absent: none. */
+  members?:
+    | PlanMemberSpec
+    | undefined;
+  /** The budgets and limits of new keys. Absent: none. */
+  keys?: PlanKeySpec | undefined;
+}
+
+export interface PlanSpec_ModelsEntry {
+  key: string;
+  value?: PlanModelSpec | undefined;
+}
+
+/** PlanModelSpec is the limits of an account's requests to the models of one name or glob, counted together. */
+export interface PlanModelSpec {
+  /** The maximum number of requests in any 60 seconds. 0: no limit. */
+  requestsPerMinute: bigint;
+  /** The maximum number of input and output tokens in any 60 seconds. 0: no limit. */
+  tokensPerMinute: bigint;
+  /** The maximum number of concurrent requests. 0: no limit. */
+  concurrency: bigint;
+}
+
+/** PlanContentSpec says whether, and how much, an account may store of its requests and answers. */
+export interface PlanContentSpec {
+  /** True if owners and admins may turn storage on. False: only operators may. */
+  allowed: boolean;
+  /** Patterns of text that is always removed before content is stored. Owners and admins may add others. */
+  redactions: string[];
+  /** The maximum that is stored of a request, and of an answer, in bytes: up to 1,048,576. 0: 65,536. */
+  bodyBytesMax: number;
+  /** The maximum that is stored for the account, in bytes: up to 17,179,869,184. 0: 268,435,456. */
+  totalBytesMax: bigint;
+}
+
+/**
+ * PlanMemberSpec is the budgets and limits that a member gets. They are also the most that owners and admins may set
+ * for a member. Amounts are in USD.
+ */
+export interface PlanMemberSpec {
+  /** The most that the member may spend in a UTC day. Empty: no limit. */
+  budgetDay: string;
+  /** The most that the member may spend in a UTC month. Empty: no limit. */
+  budgetMonth: string;
+  /** The most that the member may ever spend. Empty: no limit. */
+  budgetTotal: string;
+  /** The most that one request may cost. Empty: no limit. */
+  requestCostMax: string;
+  /** The maximum number of requests in any 60 seconds. 0: no limit. */
+  requestsPerMinute: bigint;
+  /** The maximum number of input and output tokens in any 60 seconds. 0: no limit. */
+  tokensPerMinute: bigint;
+  /** The maximum number of concurrent requests. 0: no limit. */
+  concurrency: bigint;
+}
+
+/** PlanKeySpec is what a new key gets where its request leaves a budget, a limit or the expiry out. Amounts are in USD. */
+export interface PlanKeySpec {
+  /** The most that the key may spend in a UTC day. Empty: no limit. */
+  budgetDay: string;
+  /** The most that the key may spend in a UTC month. Empty: no limit. */
+  budgetMonth: string;
+  /** The most that the key may ever spend. Empty: no limit. */
+  budgetTotal: string;
+  /** The most that one request may cost. Empty: no limit. */
+  requestCostMax: string;
+  /** The maximum number of requests in any 60 seconds. 0: no limit. */
+  requestsPerMinute: bigint;
+  /** The maximum number of input and output tokens in any 60 seconds. 0: no limit. */
+  tokensPerMinute: bigint;
+  /** The maximum number of concurrent requests. 0: no limit. */
+  concurrency: bigint;
+  /** The number of days after which the key expires, up to 3,650. 0: never. */
+  expiresAfterDays: number;
+}
+
 function createBaseSettingsObject(): SettingsObject {
   return {
     spec: undefined,
@@ -375,6 +481,9 @@ export const SettingsObject: MessageFns<SettingsObject> = {
         break;
       case "model":
         ModelSpec.encode(message.spec.value, writer.uint32(18).fork()).join();
+        break;
+      case "plan":
+        PlanSpec.encode(message.spec.value, writer.uint32(106).fork()).join();
         break;
     }
     if (message.kind !== 0) {
@@ -443,6 +552,14 @@ export const SettingsObject: MessageFns<SettingsObject> = {
             }
 
             message.spec = { $case: "model", value: ModelSpec.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.spec = { $case: "plan", value: PlanSpec.decode(reader, reader.uint32()) };
             continue;
           }
           case 3: {
@@ -2212,6 +2329,672 @@ export const FactsSpec_BudgetsEntry: MessageFns<FactsSpec_BudgetsEntry> = {
             }
 
             message.value = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePlanSpec(): PlanSpec {
+  return {
+    budgetDay: "",
+    budgetMonth: "",
+    budgetTotal: "",
+    requestCostMax: "",
+    requestsPerMinute: 0n,
+    tokensPerMinute: 0n,
+    concurrency: 0n,
+    models: {},
+    content: undefined,
+    members: undefined,
+    keys: undefined,
+  };
+}
+
+export const PlanSpec: MessageFns<PlanSpec> = {
+  encode(message: PlanSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.budgetDay !== "") {
+      writer.uint32(10).string(message.budgetDay);
+    }
+    if (message.budgetMonth !== "") {
+      writer.uint32(18).string(message.budgetMonth);
+    }
+    if (message.budgetTotal !== "") {
+      writer.uint32(26).string(message.budgetTotal);
+    }
+    if (message.requestCostMax !== "") {
+      writer.uint32(34).string(message.requestCostMax);
+    }
+    if (message.requestsPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.requestsPerMinute) !== message.requestsPerMinute) {
+        throw new globalThis.Error("value provided for field message.requestsPerMinute of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.requestsPerMinute);
+    }
+    if (message.tokensPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.tokensPerMinute) !== message.tokensPerMinute) {
+        throw new globalThis.Error("value provided for field message.tokensPerMinute of type uint64 too large");
+      }
+      writer.uint32(48).uint64(message.tokensPerMinute);
+    }
+    if (message.concurrency !== 0n) {
+      if (BigInt.asUintN(64, message.concurrency) !== message.concurrency) {
+        throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.concurrency);
+    }
+    globalThis.Object.entries(message.models).forEach(([key, value]: [string, PlanModelSpec]) => {
+      PlanSpec_ModelsEntry.encode({ key: key as any, value }, writer.uint32(66).fork()).join();
+    });
+    if (message.content !== undefined) {
+      PlanContentSpec.encode(message.content, writer.uint32(74).fork()).join();
+    }
+    if (message.members !== undefined) {
+      PlanMemberSpec.encode(message.members, writer.uint32(82).fork()).join();
+    }
+    if (message.keys !== undefined) {
+      PlanKeySpec.encode(message.keys, writer.uint32(90).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.budgetDay = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.budgetMonth = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.budgetTotal = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.requestCostMax = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.requestsPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.tokensPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.concurrency = reader.uint64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            const entry8 = PlanSpec_ModelsEntry.decode(reader, reader.uint32());
+            if (entry8.value !== undefined) {
+              message.models[entry8.key] = entry8.value;
+            }
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.content = PlanContentSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.members = PlanMemberSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.keys = PlanKeySpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePlanSpec_ModelsEntry(): PlanSpec_ModelsEntry {
+  return { key: "", value: undefined };
+}
+
+export const PlanSpec_ModelsEntry: MessageFns<PlanSpec_ModelsEntry> = {
+  encode(message: PlanSpec_ModelsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      PlanModelSpec.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanSpec_ModelsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanSpec_ModelsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = PlanModelSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePlanModelSpec(): PlanModelSpec {
+  return { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n };
+}
+
+export const PlanModelSpec: MessageFns<PlanModelSpec> = {
+  encode(message: PlanModelSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestsPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.requestsPerMinute) !== message.requestsPerMinute) {
+        throw new globalThis.Error("value provided for field message.requestsPerMinute of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.requestsPerMinute);
+    }
+    if (message.tokensPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.tokensPerMinute) !== message.tokensPerMinute) {
+        throw new globalThis.Error("value provided for field message.tokensPerMinute of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.tokensPerMinute);
+    }
+    if (message.concurrency !== 0n) {
+      if (BigInt.asUintN(64, message.concurrency) !== message.concurrency) {
+        throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.concurrency);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanModelSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanModelSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.requestsPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.tokensPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.concurrency = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePlanContentSpec(): PlanContentSpec {
+  return { allowed: false, redactions: [], bodyBytesMax: 0, totalBytesMax: 0n };
+}
+
+export const PlanContentSpec: MessageFns<PlanContentSpec> = {
+  encode(message: PlanContentSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.allowed !== false) {
+      writer.uint32(8).bool(message.allowed);
+    }
+    for (const v of message.redactions) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.bodyBytesMax !== 0) {
+      writer.uint32(24).uint32(message.bodyBytesMax);
+    }
+    if (message.totalBytesMax !== 0n) {
+      if (BigInt.asUintN(64, message.totalBytesMax) !== message.totalBytesMax) {
+        throw new globalThis.Error("value provided for field message.totalBytesMax of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.totalBytesMax);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanContentSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanContentSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.allowed = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.redactions.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.bodyBytesMax = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.totalBytesMax = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePlanMemberSpec(): PlanMemberSpec {
+  return {
+    budgetDay: "",
+    budgetMonth: "",
+    budgetTotal: "",
+    requestCostMax: "",
+    requestsPerMinute: 0n,
+    tokensPerMinute: 0n,
+    concurrency: 0n,
+  };
+}
+
+export const PlanMemberSpec: MessageFns<PlanMemberSpec> = {
+  encode(message: PlanMemberSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.budgetDay !== "") {
+      writer.uint32(10).string(message.budgetDay);
+    }
+    if (message.budgetMonth !== "") {
+      writer.uint32(18).string(message.budgetMonth);
+    }
+    if (message.budgetTotal !== "") {
+      writer.uint32(26).string(message.budgetTotal);
+    }
+    if (message.requestCostMax !== "") {
+      writer.uint32(34).string(message.requestCostMax);
+    }
+    if (message.requestsPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.requestsPerMinute) !== message.requestsPerMinute) {
+        throw new globalThis.Error("value provided for field message.requestsPerMinute of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.requestsPerMinute);
+    }
+    if (message.tokensPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.tokensPerMinute) !== message.tokensPerMinute) {
+        throw new globalThis.Error("value provided for field message.tokensPerMinute of type uint64 too large");
+      }
+      writer.uint32(48).uint64(message.tokensPerMinute);
+    }
+    if (message.concurrency !== 0n) {
+      if (BigInt.asUintN(64, message.concurrency) !== message.concurrency) {
+        throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.concurrency);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanMemberSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanMemberSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.budgetDay = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.budgetMonth = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.budgetTotal = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.requestCostMax = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.requestsPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.tokensPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.concurrency = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePlanKeySpec(): PlanKeySpec {
+  return {
+    budgetDay: "",
+    budgetMonth: "",
+    budgetTotal: "",
+    requestCostMax: "",
+    requestsPerMinute: 0n,
+    tokensPerMinute: 0n,
+    concurrency: 0n,
+    expiresAfterDays: 0,
+  };
+}
+
+export const PlanKeySpec: MessageFns<PlanKeySpec> = {
+  encode(message: PlanKeySpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.budgetDay !== "") {
+      writer.uint32(10).string(message.budgetDay);
+    }
+    if (message.budgetMonth !== "") {
+      writer.uint32(18).string(message.budgetMonth);
+    }
+    if (message.budgetTotal !== "") {
+      writer.uint32(26).string(message.budgetTotal);
+    }
+    if (message.requestCostMax !== "") {
+      writer.uint32(34).string(message.requestCostMax);
+    }
+    if (message.requestsPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.requestsPerMinute) !== message.requestsPerMinute) {
+        throw new globalThis.Error("value provided for field message.requestsPerMinute of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.requestsPerMinute);
+    }
+    if (message.tokensPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.tokensPerMinute) !== message.tokensPerMinute) {
+        throw new globalThis.Error("value provided for field message.tokensPerMinute of type uint64 too large");
+      }
+      writer.uint32(48).uint64(message.tokensPerMinute);
+    }
+    if (message.concurrency !== 0n) {
+      if (BigInt.asUintN(64, message.concurrency) !== message.concurrency) {
+        throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.concurrency);
+    }
+    if (message.expiresAfterDays !== 0) {
+      writer.uint32(64).uint32(message.expiresAfterDays);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanKeySpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanKeySpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.budgetDay = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.budgetMonth = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.budgetTotal = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.requestCostMax = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.requestsPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.tokensPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.concurrency = reader.uint64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.expiresAfterDays = reader.uint32();
             continue;
           }
         }

@@ -7,7 +7,7 @@ import { credentialOf } from "../../keys/credential.js";
 import type { Origin } from "./client-address.js";
 import { Admitted } from "./admitted.js";
 import { mayComeAgain } from "./begins-request.js";
-import { NOBODY, sessionCaller, type ToldSession, toldSession } from "./callers.js";
+import { type HiddenKeyParts, NOBODY, sessionCaller, type ToldSession, toldSession } from "./callers.js";
 import type { ArrivedCall } from "./chain.js";
 import type { CoreParts } from "./core.js";
 import type { Endings } from "./endings.js";
@@ -19,7 +19,7 @@ const LOOKUPS_MAX = 8;
 
 export class Authentication {
   constructor(
-    private readonly core: Pick<CoreParts, "keys" | "identity" | "frontTokens">,
+    private readonly core: HiddenKeyParts & Pick<CoreParts, "frontTokens">,
     private readonly endings: Endings,
   ) {}
 

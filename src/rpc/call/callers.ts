@@ -6,6 +6,7 @@ import { GatewayError } from "../../base/errors.js";
 import { DEFAULT_SCOPES } from "../../keys/key-settings.js";
 import type { Caller, CallerUser } from "../../keys/caller.js";
 import { roleMissing } from "../../keys/scope-missing.js";
+import type { Plan } from "../../plans/plan.js";
 import { FRONT_HEADER, isFront, type Origin } from "./client-address.js";
 import { beginsRequest } from "./begins-request.js";
 import type { CoreParts } from "./core.js";
@@ -33,40 +34,52 @@ export interface SessionCaller {
   readonly user: CallerUser;
 }
 
+/** What a person's hidden key is found, or made, with. */
+export type HiddenKeyParts = Pick<CoreParts, "identity" | "keys" | "ledger" | "plans">;
+
 /**
  * The person of a session; where the method begins a request to a model, the hidden key by which that person tries
  * models. Rejects with SESSION_ENDED, SECOND_FACTOR_REQUIRED, ROLE_MISSING, or RESOURCE_UNKNOWN for an account of
  * others.
  */
-export async function sessionCaller(
-  { identity, keys }: Pick<CoreParts, "identity" | "keys">,
-  told: ToldSession,
-  path: string,
-): Promise<SessionCaller> {
+export async function sessionCaller(parts: HiddenKeyParts, told: ToldSession, path: string): Promise<SessionCaller> {
+  const { identity, keys } = parts;
   const caller = await identity.authenticate(told.token, told.accountId);
   const { user } = caller;
   if (!beginsRequest(path)) return { caller, user };
   if (user.lacksSecondFactor) throw new GatewayError("ERROR_REASON_SECOND_FACTOR_REQUIRED");
   if (!caller.may("chat", false)) throw roleMissing(user, "chat");
-  return { caller: await keys.hiddenCaller(await hiddenKey({ identity, keys }, caller.accountId, user.id)), user };
+  return { caller: await keys.hiddenCaller(await hiddenKey(parts, caller.accountId, user)), user };
 }
 
 /**
  * The id of the hidden key of a person in an account, which is made where it is first needed: the playground uses it,
- * and the person's own keys stand under it, so that its limits are those of the person. Nobody ever learns its secret.
+ * and the person's own keys stand under it, so that its limits are those of the person: at first those that the plan
+ * of the account gives its members. Nobody ever learns its secret.
  */
 export async function hiddenKey(
-  { identity, keys }: Pick<CoreParts, "identity" | "keys">,
+  parts: HiddenKeyParts,
   accountId: string,
-  userId: string,
+  { id: userId, role }: Pick<CallerUser, "id"> & Partial<Pick<CallerUser, "role">>,
 ): Promise<string> {
+  const { identity, keys } = parts;
   const known = await identity.playgroundKey(userId, accountId, "");
   if (known !== "") return known;
-  const key = await keys.createHidden({ accountId, settings: HIDDEN, makerUserId: userId });
+  // An operator may be no member, and sets the limits of all.
+  const limits = role === "operator" ? undefined : (await planOf(parts, accountId))?.members;
+  const key = await keys.createHidden({ accountId, settings: { ...HIDDEN, ...limits }, makerUserId: userId });
   const id = await identity.playgroundKey(userId, accountId, key.id);
   // The person left the account meanwhile.
   if (id === "") throw unknown("account", accountId);
   return id;
+}
+
+/** The plan of an account; undefined where it has none, or one that is gone. Rejects with RESOURCE_UNKNOWN. */
+export async function planOf(
+  { ledger, plans }: Pick<CoreParts, "ledger" | "plans">,
+  accountId: string,
+): Promise<Plan | undefined> {
+  return plans?.get((await ledger.account(accountId)).plan);
 }
 
 /** What keys of people may do at most. */

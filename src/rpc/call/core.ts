@@ -33,6 +33,7 @@ import type { Log } from "../../observe/log.js";
 import type { ModelCatalog, UpstreamBoard } from "../../routing/catalog.js";
 import type { CardPayments } from "../../payments/card-payments.js";
 import type { TopUpCodes } from "../../payments/top-up-codes.js";
+import type { Plans } from "../../plans/plan.js";
 import type { Records } from "../../records/records.js";
 import type { RequestFeed } from "../../records/request-record.js";
 import type { Store } from "../../store/store.js";
@@ -98,6 +99,8 @@ export interface CoreParts {
   readonly settings?: SettingsBoard | undefined;
   /** Absent: this core has no settings objects. */
   readonly objects?: ObjectBoard | undefined;
+  /** Absent: this core has no plans. */
+  readonly plans?: Plans | undefined;
   readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker" | "proved">;
   /** Makes 32 hexadecimal characters that never come again. */
   readonly requestIds: () => string;

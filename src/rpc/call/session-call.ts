@@ -1,8 +1,7 @@
 /** A call that came with a person's session: what it may do holds for as long as it runs. */
 import { GatewayError } from "../../base/errors.js";
 import type { Caller } from "../../keys/caller.js";
-import { type SessionCaller, sessionCaller, type ToldSession } from "./callers.js";
-import type { CoreParts } from "./core.js";
+import { type HiddenKeyParts, type SessionCaller, sessionCaller, type ToldSession } from "./callers.js";
 import type { Lifetime } from "./lifetime.js";
 import { scopeOf } from "./permission.js";
 import type { OpenRoute } from "./route.js";
@@ -12,7 +11,7 @@ import type { OpenRoute } from "./route.js";
  * itself. Rejects as `sessionCaller` does.
  */
 export async function enterSession(
-  core: Pick<CoreParts, "identity" | "keys">,
+  core: HiddenKeyParts,
   told: ToldSession,
   { path, permission }: Pick<OpenRoute, "path" | "permission">,
   lifetime: Lifetime,

@@ -1,44 +1,46 @@
 /** AccountService: the accounts that pay, and the ledger. */
 import {
-  type Account,
   AccountSettings,
   type AccountServiceService,
   type BalancePoint,
-  type Freeze,
+  type UpdateAccountRequest,
+  type UpdateAccountResponse,
   type VerifyLedgerResponse,
 } from "../../api/index.js";
 import { GatewayError } from "../../base/errors.js";
-import type { AccountRow, VerifyReport } from "../../store/store.js";
+import type { VerifyReport } from "../../store/store.js";
 import { required } from "../../api/check.js";
 import type { CoreParts } from "../call/core.js";
+import { accountOf } from "./account-message.js";
 import { entryOf } from "./entry.js";
 import { accountsAsked, withAccountFigures } from "./figures.js";
-import type { Handlers } from "../call/handler.js";
+import type { Handlers, ServiceCall } from "../call/handler.js";
 import { checkOwner, isOperator } from "../call/account-scope.js";
 import { pageOf } from "./page.js";
 import { PENDING } from "./pending.js";
 import { periodOf } from "./period.js";
+import { newSettings, planHandlers, planNamed, updateWithinPlan } from "./plan-handlers.js";
 
-type Parts = Pick<CoreParts, "ledger" | "requestIds" | "keys" | "store" | "nowMs" | "limits" | "keyUses" | "alerts">;
+type Parts = Pick<
+  CoreParts,
+  "ledger" | "requestIds" | "keys" | "store" | "nowMs" | "limits" | "keyUses" | "alerts" | "plans"
+>;
 
 export function accountService(parts: Parts): Handlers<typeof AccountServiceService> {
   const { ledger, requestIds, keys, alerts } = parts;
   return {
-    async createAccount({ id, name }, { act }) {
-      const account = await ledger.createAccount({ id: id === "" ? `acct_${requestIds()}` : id, name }, act);
-      return { account: accountOf(account) };
+    ...planHandlers(parts),
+    async createAccount({ id, name, plan }, { act }) {
+      const settings = plan === "" ? {} : newSettings(await planNamed(parts, plan));
+      const account = { id: id === "" ? `acct_${requestIds()}` : id, name, plan, ...settings };
+      return { account: accountOf(await ledger.createAccount(account, act)) };
     },
     async getAccount({ id }, { caller }) {
       checkOwner(caller, required("id", id), "account", id);
       const [account] = await withAccountFigures(parts, [accountOf(await ledger.account(id))]);
       return { account };
     },
-    async updateAccount({ id, settings, updateMask = [], etag }, { act, head }) {
-      const account = await ledger.setSettings(required("id", id), maskedSettings(settings, updateMask), act, etag);
-      await keys.publishAccount(id);
-      if (keys.isAccountPending(id) || ledger.leases.isPending(id)) head(PENDING);
-      return { account: accountOf(account) };
-    },
+    updateAccount: (request, call) => updateAccount(parts, request, call),
     async listAccounts(request, { caller }) {
       const asked = [pageOf(request), accountsAsked(request)] as const;
       const own = async () => ({ rows: [await ledger.account(caller.accountId)], nextPageToken: "" });
@@ -92,10 +94,20 @@ export function accountService(parts: Parts): Handlers<typeof AccountServiceServ
   };
 }
 
-function accountOf(row: AccountRow): Account {
-  const { id, name, createTimeMs, budgets, limits, freeze, etag } = row;
-  const settings = { ...budgets, ...limits, modelLimits: [...limits.modelLimits] };
-  return { id, name, createTime: new Date(createTimeMs), settings, freeze: freezeOf(freeze), etag };
+async function updateAccount(
+  parts: Parts,
+  { id, settings, updateMask = [], etag }: UpdateAccountRequest,
+  { caller, act, head }: ServiceCall,
+): Promise<UpdateAccountResponse> {
+  const { ledger, keys } = parts;
+  checkOwner(caller, required("id", id), "account", id);
+  const changed = maskedSettings(settings, updateMask);
+  const account = isOperator(caller)
+    ? await ledger.setSettings(id, changed, act, etag)
+    : await updateWithinPlan(parts, { id, changed, etag, caller, act });
+  await keys.publishAccount(id);
+  if (keys.isAccountPending(id) || ledger.leases.isPending(id)) head(PENDING);
+  return { account: accountOf(account) };
 }
 
 async function verified(report: VerifyReport, alerts: CoreParts["alerts"]): Promise<VerifyLedgerResponse> {
@@ -114,12 +126,6 @@ async function verified(report: VerifyReport, alerts: CoreParts["alerts"]): Prom
 
 function timeOf(timeMs: number | undefined): Date | undefined {
   return timeMs === undefined ? undefined : new Date(timeMs);
-}
-
-function freezeOf(freeze: AccountRow["freeze"]): Freeze | undefined {
-  if (freeze === null) return undefined;
-  const { timeMs, reason, actor, endsStreams } = freeze;
-  return { time: new Date(timeMs), reason, actor, endStreams: endsStreams };
 }
 
 const FIELDS = {

@@ -36,13 +36,13 @@ export function keysAsked({ text, revoked }: ListKeysRequest, accountId: string 
 }
 
 /** Throws PARAMETER_INVALID. */
-export function accountsAsked({ state, text, order: asked }: ListAccountsRequest): AccountFilter {
+export function accountsAsked({ state, text, order: asked, plan }: ListAccountsRequest): AccountFilter {
   const order = ORDERS[asked];
   if (order === undefined) throw invalid("order", "is none that there is");
   const wanted = textAsked(text);
   const isFrozen = state === AccountState.ACCOUNT_STATE_FROZEN;
   const anyState = state === AccountState.ACCOUNT_STATE_UNSPECIFIED;
-  return { order, text: wanted, isFrozen: anyState ? undefined : isFrozen };
+  return { order, text: wanted, isFrozen: anyState ? undefined : isFrozen, plan: plan === "" ? undefined : plan };
 }
 
 /** The accounts with their figures, in the same order. */

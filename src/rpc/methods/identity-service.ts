@@ -7,6 +7,7 @@ import { factorHandlers, userOf } from "./factor-handlers.js";
 import { limitHandlers } from "./limit-handlers.js";
 import { memberHandlers } from "./member-handlers.js";
 import { required } from "../../api/check.js";
+import type { HiddenKeyParts } from "../call/callers.js";
 import type { CoreParts } from "../call/core.js";
 import { deviceOf } from "./device.js";
 import type { Handlers, ServiceCall } from "../call/handler.js";
@@ -15,7 +16,7 @@ import { pageById } from "./page.js";
 import { passkeyHandlers } from "./passkey-handlers.js";
 import { ROLES, shownMembership, shownSession, shownUser } from "./people-messages.js";
 
-export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Handlers<typeof IdentityServiceService> {
+export function identityService(parts: HiddenKeyParts): Handlers<typeof IdentityServiceService> {
   const { identity } = parts;
   return {
     ...memberHandlers(identity.members, parts.keys),

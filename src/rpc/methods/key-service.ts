@@ -9,8 +9,9 @@ import {
   requireMaySee,
 } from "../../keys/grant.js";
 import { invalid, required, unknown } from "../../api/check.js";
-import { hiddenKey } from "../call/callers.js";
+import { hiddenKey, planOf } from "../call/callers.js";
 import { GatewayError } from "../../base/errors.js";
+import { withKeyDefaults } from "../../plans/plan.js";
 import type { CoreParts } from "../call/core.js";
 import { keysAsked, withKeyFigures } from "./figures.js";
 import type { Handlers } from "../call/handler.js";
@@ -21,20 +22,22 @@ import { PENDING } from "./pending.js";
 /** Each is looked up by itself. */
 const IDS_MAX = 200;
 
-type Parts = Pick<CoreParts, "identity" | "keys" | "store" | "nowMs" | "limits" | "keyUses">;
+type Parts = Pick<CoreParts, "identity" | "keys" | "ledger" | "plans" | "store" | "nowMs" | "limits" | "keyUses">;
 
 export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
   const { keys } = parts;
   return {
     async createKey(request, { caller, act }) {
       const accountId = request.accountId || caller.accountId;
-      const { settings, secret: imported } = request;
-      const params = grantedParams(caller, { accountId, settings, secret: imported });
+      const params = grantedParams(caller, { accountId, settings: request.settings, secret: request.secret });
       const { user } = caller;
       // Under it stands all that the person may spend in the account.
       const makerId =
-        user === undefined || user.role === "operator" ? params.makerId : await hiddenKey(parts, accountId, user.id);
-      const { key, secret } = await keys.create({ ...params, makerId }, act);
+        user === undefined || user.role === "operator" ? params.makerId : await hiddenKey(parts, accountId, user);
+      const plan = await planOf(parts, accountId);
+      const given = params.settings;
+      const settings = plan === undefined || given === undefined ? given : withKeyDefaults(plan, given, parts.nowMs());
+      const { key, secret } = await keys.create({ ...params, settings, makerId }, act);
       return { key, secret };
     },
     async getKey({ id }, { caller }) {

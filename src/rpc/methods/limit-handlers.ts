@@ -2,10 +2,10 @@
 import { invalid, required, requireEtag } from "../../api/check.js";
 import { type GetMemberLimitsResponse, type IdentityServiceService, type Key, KeySettings } from "../../api/index.js";
 import { FIRST_ETAG } from "../../keys/key-caller.js";
-import { hiddenKey } from "../call/callers.js";
-import type { CoreParts } from "../call/core.js";
+import { requireMemberWithin } from "../../plans/plan.js";
+import { hiddenKey, type HiddenKeyParts, planOf } from "../call/callers.js";
 import type { Handlers } from "../call/handler.js";
-import { checkOwner } from "../call/account-scope.js";
+import { checkOwner, isOperator } from "../call/account-scope.js";
 
 type LimitMethods = Pick<
   Handlers<typeof IdentityServiceService>,
@@ -29,7 +29,7 @@ const LIMITS: ReadonlySet<string> = new Set([
 
 const NO_SETTINGS = KeySettings.decode(new Uint8Array());
 
-export function limitHandlers(parts: Pick<CoreParts, "identity" | "keys">): LimitMethods {
+export function limitHandlers(parts: HiddenKeyParts): LimitMethods {
   const { members } = parts.identity;
   return {
     async endMemberSessions({ accountId, userId }, { caller, act }) {
@@ -42,24 +42,29 @@ export function limitHandlers(parts: Pick<CoreParts, "identity" | "keys">): Limi
       checkOwner(caller, required("account_id", accountId), "account", accountId);
       await members.requireMember(accountId, required("user_id", userId));
       const keyId = await parts.identity.playgroundKey(userId, accountId, "");
-      return limitsOf(keyId === "" ? undefined : await parts.keys.get(keyId));
+      if (keyId !== "") return limitsOf(await parts.keys.get(keyId));
+      const settings = { ...NO_SETTINGS, ...(await planOf(parts, accountId))?.members };
+      return limitsOf({ settings, etag: FIRST_ETAG });
     },
     async updateMemberLimits({ accountId, userId, settings, updateMask = [], etag }, { caller, act }) {
       checkOwner(caller, required("account_id", accountId), "account", accountId);
       await members.requireMayChange(accountId, required("user_id", userId), caller);
       const other = updateMask.find((name) => !LIMITS.has(name));
       if (other !== undefined) throw invalid("update_mask", `must name limits and budgets alone, and not ${other}`);
-      const keyId = await hiddenKey(parts, accountId, userId);
-      // The key's own check would name the key, whose id is nobody's business.
-      const permit = (key: Key): void => requireEtag(etag, key.etag, "member", userId);
+      const plan = isOperator(caller) ? undefined : await planOf(parts, accountId);
+      const keyId = await hiddenKey(parts, accountId, { id: userId });
+      const permit = (key: Key, changed: KeySettings): void => {
+        if (plan !== undefined) requireMemberWithin(plan, key.settings, changed);
+        // The key's own check would name the key, whose id is nobody's business.
+        requireEtag(etag, key.etag, "member", userId);
+      };
       return limitsOf(await parts.keys.update(keyId, settings, updateMask, { act, permit }));
     },
   };
 }
 
 /** Of a hidden key nothing else is anybody's business. One that was not made yet is as it will be when it is. */
-function limitsOf(key?: Key): GetMemberLimitsResponse {
-  const { settings = NO_SETTINGS, etag } = key ?? { etag: FIRST_ETAG };
+function limitsOf({ settings = NO_SETTINGS, etag }: Pick<Key, "settings" | "etag">): GetMemberLimitsResponse {
   const { requestsPerMinute, tokensPerMinute, concurrency } = settings;
   const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = settings;
   const budgets = { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos };

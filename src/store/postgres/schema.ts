@@ -7,6 +7,7 @@ import { ARCHIVE, ARCHIVE_TRIGGERS_POSTGRES } from "../archive-schema.js";
 import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
 import { PASSKEYS } from "../passkey-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
+import { ACCOUNT_PLANS } from "../plan-schema.js";
 import { SETTINGS_OBJECTS } from "../settings-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
@@ -126,5 +127,5 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   },
   { version: 4, sql: METERS_BY_ACCOUNT, serves: { version: 1, program: "0.1.0" } },
   { version: 5, sql: inPostgres(SETTINGS_OBJECTS), serves: { version: 1, program: "0.1.0" } },
-  { version: 6, sql: inPostgres(PASSKEYS), serves: { version: 1, program: "0.1.0" } },
+  { version: 6, sql: inPostgres(PASSKEYS + ACCOUNT_PLANS), serves: { version: 1, program: "0.1.0" } },
 ];

@@ -28,7 +28,7 @@ import type { Act } from "../../audit/act.js";
 import { accountEvent } from "../account-rows.js";
 import type { SqliteAudit } from "./audit.js";
 import type { Sqlite, Statement } from "./binding.js";
-import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "../store.js";
+import type { AccountChange, AccountRow, BalanceRow, Freeze, NewAccountRow } from "../store.js";
 
 export class SqliteAccounts {
   readonly #insert;
@@ -59,12 +59,7 @@ export class SqliteAccounts {
     return true;
   }
 
-  setSettings(
-    id: string,
-    settings: Partial<AccountBudgets & AccountLimits>,
-    etag: string,
-    act: Act,
-  ): AccountRow | "stale" | undefined {
+  setSettings(id: string, settings: AccountChange, etag: string, act: Act): AccountRow | "stale" | undefined {
     const account = this.get(id);
     if (account === undefined) return undefined;
     if (etag !== "" && etag !== account.etag) return "stale";

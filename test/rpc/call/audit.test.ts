@@ -17,6 +17,7 @@ import {
 } from "../../../src/api/index.js";
 import { requiredMethod } from "../../../src/api/methods.js";
 import { GatewayError } from "../../../src/base/errors.js";
+import type { Plan } from "../../../src/plans/plan.js";
 import { RequestFeed } from "../../../src/records/request-record.js";
 import { auditedCall, CallAudit, methodName } from "../../../src/rpc/call/call-audit.js";
 import { isChange } from "../../../src/rpc/call/call-log.js";
@@ -29,6 +30,24 @@ import { openRecords } from "../open-records.js";
 
 const { AUDIT_RESULT_DONE: DONE, AUDIT_RESULT_REFUSED: REFUSED, AUDIT_RESULT_UNCHANGED: UNCHANGED } = AuditResult;
 const CHANGES = methods().filter(isChange);
+const NO_LIMITS = {
+  budgetDayNanos: 0n,
+  budgetMonthNanos: 0n,
+  budgetTotalNanos: 0n,
+  requestCostMaxNanos: 0n,
+  requestsPerMinute: 0n,
+  tokensPerMinute: 0n,
+  concurrency: 0n,
+};
+const TEAM: Plan = {
+  id: "team",
+  budgets: NO_LIMITS,
+  limits: { ...NO_LIMITS, concurrency: 9n, modelLimits: [] },
+  content: { isAllowed: false, redactions: [], bodyBytesMax: 0, totalBytesMax: 0n },
+  members: NO_LIMITS,
+  keys: { ...NO_LIMITS, expiresAfterDays: 0 },
+};
+const teamNamed = (name: string): Plan | undefined => (name === "team" ? TEAM : undefined);
 
 let core: OpenCore;
 let operator = { secret: "", id: "" };
@@ -38,7 +57,7 @@ let kept: Awaited<ReturnType<typeof openRecords>>;
 
 beforeAll(async () => {
   kept = await openRecords();
-  core = await openCore({ records: kept.records });
+  core = await openCore({ records: kept.records, plans: { get: teamNamed, find: async (name) => teamNamed(name) } });
   await core.parts.ledger.start();
   operator = await core.makeKey("root", { scopes: ["operator"], name: "boss" });
   member = await core.makeKey("acme", { scopes: ["keys", "audit", "usage"] });
@@ -110,7 +129,11 @@ const settings = KeySettings.decode(new Uint8Array());
 
 /** What each method is asked, so that it is done; in this order. `of` is what the record is about. */
 const DONE_CALLS: readonly { readonly path: string; readonly request: () => object; readonly of: () => string }[] = [
-  { path: accounts.createAccount.path, request: () => ({ id: "fresh", name: "" }), of: () => "accounts/fresh" },
+  {
+    path: accounts.createAccount.path,
+    request: () => ({ id: "fresh", name: "", plan: "" }),
+    of: () => "accounts/fresh",
+  },
   {
     path: accounts.updateAccount.path,
     request: () => ({
@@ -121,6 +144,12 @@ const DONE_CALLS: readonly { readonly path: string; readonly request: () => obje
     }),
     of: () => "accounts/acme",
   },
+  {
+    path: accounts.setAccountPlan.path,
+    request: () => ({ id: "acme", plan: "team", copySettings: false, etag: "" }),
+    of: () => "accounts/acme",
+  },
+  { path: accounts.applyPlan.path, request: () => ({ plan: "team", etag: effect }), of: () => "accounts/acme" },
   {
     path: accounts.creditAccount.path,
     request: () => ({ id: "acme", amountNanos: 5n, creditId: "inv-7", reason: "goodwill" }),
@@ -160,21 +189,15 @@ const DONE_CALLS: readonly { readonly path: string; readonly request: () => obje
     ({ path }) => ({ path, request: () => ({ id: "here" }), of: () => "upstreams/here" }),
   ),
 ];
-const NO_ACCOUNT = {
-  budgetDayNanos: 0n,
-  budgetMonthNanos: 0n,
-  budgetTotalNanos: 0n,
-  requestCostMaxNanos: 0n,
-  requestsPerMinute: 0n,
-  tokensPerMinute: 0n,
-  concurrency: 0n,
-  modelLimits: [],
-  content: undefined,
-};
+const NO_ACCOUNT = { ...NO_LIMITS, modelLimits: [], content: undefined };
 let made = "";
+/** What applying the plan would change. */
+let effect = "";
 
 describe("what was done", () => {
   test.each(DONE_CALLS)("$path is recorded once, with who and what", async ({ path, request, of }) => {
+    if (path === accounts.applyPlan.path)
+      effect = ((await call(operator.secret, accounts.getPlanEffect.path, { plan: "team" })) as { etag: string }).etag;
     const answer = await call(operator.secret, path, request());
     if (path === keys.createKey.path) made = (answer as { key: { id: string } }).key.id;
     const found = await listed(operator.secret, { method: methodName(path), actor: operator.id });

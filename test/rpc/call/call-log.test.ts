@@ -30,7 +30,7 @@ test("a refused key and a missing scope leave a line each, with who asked and fr
   await call(UsageServiceService.getRequest, { id: "req_1" });
   await call(UsageServiceService.getRequest, { id: "req_1" }, "sk-of-nobody-0123456789");
   await call(UsageServiceService.getRequest, { id: "req_1" }, secret);
-  await call(AccountServiceService.createAccount, { id: "x", name: "x" }, secret);
+  await call(AccountServiceService.createAccount, { id: "x", name: "x", plan: "" }, secret);
   const lines = told("a caller was refused");
   expect(lines.map(({ reason, status }) => [reason, status])).toEqual([
     ["KEY_MISSING", 401],
@@ -88,7 +88,7 @@ describe("of every reason", () => {
 
 test("a change leaves a line with who made it and what it changed, and never a secret", async () => {
   const { secret } = await core.makeKey("boss", { scopes: ["operator"] });
-  await call(AccountServiceService.createAccount, { id: "acme", name: "Acme" }, secret);
+  await call(AccountServiceService.createAccount, { id: "acme", name: "Acme", plan: "" }, secret);
   await call(
     AccountServiceService.creditAccount,
     { id: "acme", amountNanos: 5n, creditId: "inv-1", reason: "paid" },

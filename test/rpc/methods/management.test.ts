@@ -74,12 +74,12 @@ const update = (secret: string, id: string, given: KeySettings | undefined, upda
   call(secret, keys.updateKey, { id, settings: given, updateMask, etag: "" });
 
 const accountsOf = (secret: string, page: typeof PAGE) =>
-  call(secret, accounts.listAccounts, { state: 0, text: "", order: 0, ...page });
+  call(secret, accounts.listAccounts, { state: 0, text: "", order: 0, plan: "", ...page });
 
 describe("accounts", () => {
   test("an operator opens one, credits it once, and reads it back", async () => {
-    const { account } = await call(operator, accounts.createAccount, { id: "new.co", name: "New" });
-    expect(account).toMatchObject({ id: "new.co", name: "New" });
+    const { account } = await call(operator, accounts.createAccount, { id: "new.co", name: "New", plan: "" });
+    expect(account).toMatchObject({ id: "new.co", name: "New", plan: "" });
     const credit = { id: "new.co", amountNanos: 500n, creditId: "inv-1", reason: "" };
     expect(await call(operator, accounts.creditAccount, credit)).toMatchObject({
       availableNanos: 500n,
@@ -104,7 +104,7 @@ describe("accounts", () => {
   });
 
   test("an account without an id gets one", async () => {
-    const { account } = await call(operator, accounts.createAccount, { id: "", name: "" });
+    const { account } = await call(operator, accounts.createAccount, { id: "", name: "", plan: "" });
     expect(account?.id).toMatch(/^acct_[0-9a-f]{32}$/);
   });
 
@@ -114,8 +114,13 @@ describe("accounts", () => {
     { name: "an id of a path", request: { id: "a/b", name: "" }, want: `${PARAMETER_INVALID} id` },
     { name: "an endless name", request: { id: "b", name: "n".repeat(257) }, want: `${PARAMETER_INVALID} name` },
     { name: "a taken id", request: { id: "acme", name: "" }, want: ALREADY_EXISTS },
+    {
+      name: "a plan that is not there",
+      request: { id: "b", name: "", plan: "none" },
+      want: RESOURCE_UNKNOWN,
+    },
   ])("$name is refused", async ({ request, want }) => {
-    expect(await refused(call(operator, accounts.createAccount, request))).toBe(want);
+    expect(await refused(call(operator, accounts.createAccount, { plan: "", ...request }))).toBe(want);
   });
 
   test.each([

@@ -67,11 +67,13 @@ describe("pages", () => {
   const lists = [
     {
       name: "accounts",
-      ask: (page: typeof PAGE) => call(operator, accounts.listAccounts, { state: 0, text: "", order: 0, ...page }),
+      ask: (page: typeof PAGE) =>
+        call(operator, accounts.listAccounts, { state: 0, text: "", order: 0, plan: "", ...page }),
     },
     {
       name: "a member's accounts",
-      ask: (page: typeof PAGE) => call(member, accounts.listAccounts, { state: 0, text: "", order: 0, ...page }),
+      ask: (page: typeof PAGE) =>
+        call(member, accounts.listAccounts, { state: 0, text: "", order: 0, plan: "", ...page }),
     },
     { name: "entries", ask: (page: typeof PAGE) => call(operator, accounts.listEntries, { id: "acme", ...page }) },
     { name: "keys", ask: (page: typeof PAGE) => call(operator, keys.listKeys, { ...page, ...ALL_KEYS }) },
