@@ -174,7 +174,7 @@ test("a random plan is the same in the protocol, in a file and in the database",
       expect(sorted(blockOfSpec(specOfBlock("plan", again)))).toEqual(sorted(again));
       expect(differingFields("plan", specOfBlock("plan", again), again)).toEqual([]);
       const text = stringify({ plans: { p: again } });
-      expect(readSettingsText(text, {}, families, "tollgate.yaml").settings).toEqual(read.settings);
+      expect(readSettingsTexts([{ name: "tollgate.yaml", text }], {}, families).settings).toEqual(read.settings);
     }),
     { numRuns: RUNS },
   );
