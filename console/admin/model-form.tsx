@@ -29,6 +29,7 @@ import { MODEL_NAME } from "./object-names.ts";
 import { isRightPrice, PriceFields, type PriceKind, pricedSpec, type TypedPrice, typedPrice } from "./price-fields.tsx";
 import { areRight, hasOnlyUnits, targetSpecs, type TypedTarget, typedTargets } from "./targets.ts";
 import { TargetsSection } from "./targets-section.tsx";
+import { TimeoutFields, timeoutsSpec, type TypedTimeouts, typedTimeouts } from "./timeout-fields.tsx";
 
 const PRICE_KINDS = ["published", "own", "free"] as const;
 
@@ -47,6 +48,7 @@ interface Typed {
   readonly targets: readonly TypedTarget[];
   readonly price: TypedPrice;
   readonly facts: TypedFacts;
+  readonly timeouts: TypedTimeouts;
 }
 
 export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormParts): ReactNode {
@@ -93,6 +95,11 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
         <LateDetails className="more" summary={factWords.title}>
           {() => <FactFields typed={typed.facts} onType={(change) => type({ facts: { ...typed.facts, ...change } })} />}
         </LateDetails>
+        <TimeoutFields
+          typed={typed.timeouts}
+          connects={false}
+          onType={(change) => type({ timeouts: { ...typed.timeouts, ...change } })}
+        />
         <div className="effect" role="status" aria-busy={check.isOld}>
           {check.data !== undefined && <ObjectEffect of={check.data} />}
           {check.error !== null && <Problem error={check.error} what={say.checkFailed} />}
@@ -177,6 +184,7 @@ function typedOf(object: SettingsObject | undefined): Typed {
     targets: typedTargets(model?.targets ?? []),
     price: typedPrice(model),
     facts: typedFacts(model?.facts),
+    timeouts: typedTimeouts(model?.timeouts),
   };
 }
 
@@ -186,11 +194,13 @@ function isRightFacts({ budgets }: TypedFacts): boolean {
 
 /** What the form does not show stays as it is. */
 function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFields<ObjectChange> {
+  const { connect: _, ...timeouts } = typed.timeouts;
   const model: RequestFields<ModelSpec> = {
     ...object?.model,
     targets: targetSpecs(typed.targets),
     ...pricedSpec(typed.price, object?.model),
     facts: factsSpec(typed.facts),
+    timeouts: timeoutsSpec(timeouts),
   };
   return { set: { name: typed.name, model }, etag: object?.etag ?? "new" };
 }

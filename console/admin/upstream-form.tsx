@@ -26,6 +26,7 @@ import { forgetObjects } from "./forget-objects.ts";
 import { ChooseModels, hasUnpriced } from "./choose-models.tsx";
 import { UPSTREAM_NAME } from "./object-names.ts";
 import { isRightPrice, pricedSpec, type TypedPrice } from "./price-fields.tsx";
+import { TimeoutFields, timeoutsSpec, type TypedTimeouts, typedTimeouts } from "./timeout-fields.tsx";
 
 const USUAL_FAMILY = "openai";
 /** What a test says of an upstream that can be reached, and did not refuse the key. */
@@ -64,6 +65,7 @@ function Form({
   const [typed, setTyped] = useState<Typed>(() => typedOf(object));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [price, setPrice] = useState(FRESH_PRICE);
+  const [timeouts, setTimeouts] = useState<TypedTimeouts>(() => typedTimeouts(object?.upstream?.timeouts));
   const taken = useQuery(ask(listObjects, { kind: "upstream" })).data?.objects ?? [];
   const name = typed.name === "" ? freeName(typed.family, taken) : typed.name;
   const upstream = {
@@ -71,6 +73,7 @@ function Form({
     family: typed.family,
     apiKey: typed.apiKey.trim(),
     baseUrl: typed.baseUrl.trim(),
+    timeouts: timeoutsSpec(timeouts),
   };
   const saved = (): void => {
     forgetObjects();
@@ -108,6 +111,7 @@ function Form({
   return (
     <form className="stack" onSubmit={submit}>
       <Address typed={typed} name={name} families={families} isNew={object === undefined} onType={type} />
+      <TimeoutFields typed={timeouts} connects onType={(change) => setTimeouts({ ...timeouts, ...change })} />
       {test.error !== null && <Problem error={test.error} what={say.testFailed} />}
       {test.data !== undefined && <TestResult answer={prove.data ?? test.data} />}
       {prove.error !== null && <Problem error={prove.error} what={say.testFailed} />}
@@ -172,7 +176,7 @@ function freeName(family: string, taken: readonly SettingsObject[]): string {
 
 /** A key that is not typed stays as it is. */
 function mask({ apiKey }: Typed): string {
-  return apiKey.trim() === "" ? "family,baseUrl" : "family,baseUrl,apiKey";
+  return apiKey.trim() === "" ? "family,baseUrl,timeouts" : "family,baseUrl,timeouts,apiKey";
 }
 
 interface AddressParts {

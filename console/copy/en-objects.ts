@@ -146,6 +146,26 @@ export const targetWords = {
   costOutput: "Your output cost, USD per million tokens",
 } as const;
 
+export const timeoutWords = {
+  title: "Timeouts",
+  ofUpstream: "For all models of this upstream. A model can have other timeouts.",
+  ofModel: "In place of the timeouts of the upstreams.",
+  profile: "For which kind of work",
+  none: "Not set",
+  profiles: {
+    default: "Most work: first output 120s, pause 30s, total 600s",
+    interactive: "People who wait: first output 10s, pause 15s, total 120s",
+    batch: "Long work: first output 15m, pause 120s, total 1h",
+  },
+  times: {
+    connect: "Connect",
+    firstOutput: "First output of a stream",
+    idle: "Pause between two reads",
+    total: "Whole answer",
+  },
+  rule: "Such as 30s or 10m. Empty: not set.",
+} as const;
+
 export const factWords = {
   title: "Capabilities",
   about:

@@ -42,7 +42,7 @@ export interface SettingsFile {
   refusal(problems: readonly LateProblem[]): ConfigError | Promise<ConfigError>;
 }
 
-/** Reads the file at a path as `readSettingsTexts` does its texts. Throws a ConfigError also where it cannot be read. */
+/** Reads the file at a path as `readSettingsTexts` does. Throws a ConfigError also where it cannot be read. */
 export function readSettingsFile(
   path: string,
   env: NodeJS.ProcessEnv,

@@ -6,8 +6,8 @@ import type { TimeoutSettings } from "./settings.js";
 const LEAST_MS = 1_000;
 
 /**
- * Timeouts for a kind of work, by name. `interactive` is for people who wait: a target that does not begin is left soon.
- * `batch` is for work that may take long.
+ * Timeouts for a kind of work, by name. `interactive` is for people who wait: a target that does not begin soon is
+ * left. `batch` is for work that may take long.
  */
 const PROFILES: Readonly<Record<"default" | "interactive" | "batch", TimeoutSettings>> = {
   default: { firstOutputMs: 120_000, idleMs: 30_000, totalMs: 600_000 },

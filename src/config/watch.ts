@@ -27,7 +27,10 @@ export interface SettingsWatch {
   close(): Promise<void>;
 }
 
-/** Watches the file, and those that it includes, from now on; the caller has loaded it once already. Never throws and never stops on a bad file. */
+/**
+ * Watches the file, and those that it includes, from now on; the caller has loaded it once already. Never throws and
+ * never stops on a bad file.
+ */
 export function watchSettings<Loaded>(options: WatchOptions<Loaded>): SettingsWatch {
   const watching = new Watching(options);
   watching.start();

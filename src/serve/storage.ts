@@ -73,8 +73,8 @@ const OPEN_AGAIN_MS = 1_000;
 const TRIES_BETWEEN_LINES = 15;
 
 /**
- * Opens a database, and waits for one that cannot be reached: machines that start together come up in any order. Rejects
- * where anything else is wrong.
+ * Opens a database, and waits for one that cannot be reached: machines that start together come up in any order.
+ * Rejects where anything else is wrong.
  */
 async function openWaiting<Opened>(
   open: () => Promise<Opened>,
