@@ -63,9 +63,13 @@ test("the notice names the licence of each package that the console's bundle hol
   expect(bundled).toContain("react");
   for (const name of bundled) {
     const { license } = z.object({ license: z.string() }).parse(JSON.parse(read(`node_modules/${name}/package.json`)));
-    const maker = name.startsWith("@tanstack/")
-      ? "TanStack"
-      : name.replace(/^react-aria.*/, "React Aria").replace(/^react(-dom)?$/, "React");
+    const maker = name
+      .replace(/^@tanstack\/.*/, "TanStack")
+      .replace(/^@codemirror\/.*/, "CodeMirror")
+      .replace(/^@lezer\/.*/, "Lezer")
+      .replace(/^@simplewebauthn\/.*/, "SimpleWebAuthn")
+      .replace(/^react-aria.*/, "React Aria")
+      .replace(/^react(-dom)?$/, "React");
     expect(notice).toMatch(new RegExp(`${maker}[^()]* \\(${license}\\)|${maker} \\(${license}\\)`));
   }
 });

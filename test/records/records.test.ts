@@ -10,6 +10,7 @@ import { GatewayError } from "../../src/base/errors.js";
 import type { RecordFilter } from "../../src/records/filter.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
 import { Engine } from "../../src/records/engine.js";
+import { REQUEST_MS_MAX } from "../../src/records/columns.js";
 import type { RecordCaller, RecordCallName } from "../../src/records/record-calls.js";
 import { Records } from "../../src/records/records.js";
 import { type LeftOut, RefusalBounds } from "../../src/records/refusal-bounds.js";
@@ -297,10 +298,12 @@ test("a request is looked for where its id says that it began, and one without a
   const read: number[] = [];
   const reading = { ...methodsOf(store), texts: (id: number) => (read.push(id), store.texts(id)) };
   const writer = new Engine(store);
-  for (let hour = 0; hour < 20; hour++) {
+  // So far apart that only one of them can be of an id.
+  const APART_MS = 2 * REQUEST_MS_MAX;
+  for (let step = 0; step < 20; step++) {
     const batch = new BatchBuilder();
-    const endTimeMs = NOW_MS - hour * 3_600_000;
-    batch.push(rowWith({ id: idAt(endTimeMs - 10, String(hour)), endTimeMs }));
+    const endTimeMs = NOW_MS - step * APART_MS;
+    batch.push(rowWith({ id: idAt(endTimeMs - 10, String(step)), endTimeMs }));
     await writer.append(batch.take());
   }
   const engine = new Engine(reading);
@@ -309,8 +312,8 @@ test("a request is looked for where its id says that it began, and one without a
     expect(await engine.find(id), id).toBeUndefined();
   expect(await engine.known(Array.from({ length: 100 }, (_, at) => `of-another-${at}`))).toEqual([]);
   expect(read).toEqual([]);
-  expect(await engine.find(idAt(NOW_MS - 5 * 3_600_000 - 10, "5"))).toBeDefined();
-  expect(await engine.find(idAt(NOW_MS - 7 * 3_600_000 - 10, "abc"))).toBeUndefined();
+  expect(await engine.find(idAt(NOW_MS - 5 * APART_MS - 10, "5"))).toBeDefined();
+  expect(await engine.find(idAt(NOW_MS - 7 * APART_MS - 10, "abc"))).toBeUndefined();
   expect(read).toHaveLength(2);
 });
 
