@@ -20,7 +20,7 @@ export function ModelLimitFields({ typed, onType }: ModelLimitFieldsParts): Reac
   const change = (place: number, part: Partial<TypedModelLimits>): void =>
     onType(typed.map((one, index) => (index === place ? { ...one, ...part } : one)));
   return (
-    <fieldset className="plain stack">
+    <fieldset className="stack">
       <legend>{say.modelLimits}</legend>
       <small className="soft">{say.modelLimitsRule}</small>
       {typed.map((one, place) => (

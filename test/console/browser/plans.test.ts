@@ -1,5 +1,5 @@
 /** Plans by forms: an account of a plan with a member, what its owner may change, and a changed plan for all. */
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { press, tabTo } from "./by-keyboard.js";
 import { joinWorld, type World } from "./world.js";
@@ -27,6 +27,8 @@ class Hand {
 interface Settings {
   readonly account: { readonly plan: string; readonly settings: Readonly<Record<string, unknown>> };
 }
+/** A form that is not closed by a click beside it is an alertdialog. */
+const dialogOf = (page: Page): Locator => page.locator("[role=dialog], [role=alertdialog]");
 const settingsOf = async (id: string): Promise<Settings["account"]> =>
   (await world.api<Settings>(`/api/v1/accounts/${id}`)).account;
 
@@ -71,14 +73,14 @@ test("a changed plan is applied to all after its effect was shown", async () => 
   await page.getByRole("button", { name: "Add a model limit" }).click();
   await page.getByLabel("Model or pattern such as gpt-*").fill("sim-*");
   await page.getByLabel("Concurrent requests").nth(1).fill("3");
-  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await dialogOf(page).getByRole("button", { name: "Save" }).click();
   await row.getByText("$50.00").waitFor();
   expect((await settingsOf("of-plan")).settings).toMatchObject({ budget_month_nanos: "100000000000" });
   await row.getByRole("button", { name: "Apply to all" }).click();
   await page.getByText("Accounts of the plan: 1. Accounts that would change: 1.").waitFor();
   await page.getByText("in 1 account").first().waitFor();
   await page.getByRole("button", { name: "Change accounts: 1" }).click();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await dialogOf(page).waitFor({ state: "detached" });
   // The daily budget of the one account is the plan's again, which has none.
   expect((await settingsOf("of-plan")).settings).toMatchObject({
     budget_month_nanos: "50000000000",
@@ -100,11 +102,11 @@ test("an owner sees the plan, changes the account within it, and reads why more 
   await page.getByRole("button", { name: "Change budgets and limits" }).click();
   await page.getByText("At most $50.00, by the plan.").waitFor();
   await page.getByLabel("Monthly budget, USD").fill("60.00");
-  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await dialogOf(page).getByRole("button", { name: "Save" }).click();
   await page.getByText("the plan by-form allows no more").waitFor();
   await page.getByLabel("Monthly budget, USD").fill("40.00");
-  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await dialogOf(page).getByRole("button", { name: "Save" }).click();
+  await dialogOf(page).waitFor({ state: "detached" });
   await page.getByText("$40.00").first().waitFor();
   expect((await settingsOf("of-plan")).settings).toMatchObject({ budget_month_nanos: "40000000000" });
   await page.getByRole("button", { name: "Require a second factor" }).waitFor();
@@ -124,7 +126,7 @@ test("the limits of a member are changed without a mouse on a narrow screen", as
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.type("7.00");
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await dialogOf(page).waitFor({ state: "detached" });
   await press(page, "Limits");
   await page.getByLabel("Monthly budget, USD").waitFor();
   expect(await page.getByLabel("Monthly budget, USD").inputValue()).toBe("7.00");
@@ -138,7 +140,7 @@ test("a plan that is deleted is shown as gone, and its account stays", async () 
   await page.getByText("by-form (no longer there)").waitFor();
   await page.getByRole("button", { name: "Change plan" }).click();
   await page.getByLabel("Plan", { exact: true }).selectOption("");
-  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await dialogOf(page).getByRole("button", { name: "Save" }).click();
   await page.getByText("The account has no plan").waitFor();
   expect(await settingsOf("of-plan")).toMatchObject({ plan: "", settings: { budget_month_nanos: "40000000000" } });
   await page.context().close();
