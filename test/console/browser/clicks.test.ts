@@ -136,10 +136,10 @@ describe.each(HANDS)("$name:", ({ name, window, at }) => {
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     const before = hand.clicks;
     await hand.take("Your account, theme and sign-out", "Your account");
-    await hand.press("Set up a second factor");
+    await hand.press("Set up an authenticator app");
     const secret = await page.getByRole("region", { name: "the secret" }).textContent();
     await hand.type("Code that the app shows", authenticator(secret ?? "")());
-    await hand.press("Turn on the second factor");
+    await hand.press("Turn on the app");
     await page.getByRole("region", { name: "the recovery codes" }).waitFor();
     await hand.press("I have saved them");
     await page.getByText("You have 10 unused recovery codes").waitFor();
