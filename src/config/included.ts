@@ -86,7 +86,9 @@ function patternsIn(text: string): readonly string[] {
 
 /** The files that patterns name, in the order of the patterns and then of their names, each once. */
 function filesOf(patterns: readonly string[], path: string, mainName: string): readonly string[] {
-  const names = new Set(patterns.flatMap((pattern) => matching(pattern, path, mainName)));
+  const all = patterns.flatMap((pattern) => matching(pattern, path, mainName));
+  // A pattern for its own directory finds the main file too.
+  const names = new Set(all.filter((name) => resolve(dirname(path), name) !== resolve(path)));
   if (names.size > FILES_MAX) throw new ConfigError([`${mainName}: includes more than ${FILES_MAX} files`]);
   return [...names];
 }

@@ -120,6 +120,12 @@ test("problems of several files stand in the order of the files, and a directory
   expect(read().settings.upstreams).toHaveLength(1);
 });
 
+test("a pattern for the directory of the main file leaves that file out", () => {
+  write({ "tollgate.yaml": MAIN.replace("conf.d/*.yaml", '"*.yaml"'), "more.yaml": model("m", "one") });
+  expect(textsOfFile(path).map(({ name }) => name)).toEqual(["tollgate.yaml", "more.yaml"]);
+  expect(read().settings.models).toHaveLength(1);
+});
+
 test("a change of any of the files changes the stamp and the version", () => {
   write({ "tollgate.yaml": MAIN, "conf.d/a.yaml": model("m", "one") });
   const stamp = new FileStamp(path);
