@@ -11,10 +11,12 @@ const CALLS_PER_STOP = 500;
 const PROBLEMS_TOLD = 10;
 /**
  * The system resets what a closing port has not handed over yet. Between a process's last look and its close lie some
- * microseconds, and more where another process has the core meanwhile (decision 0447). Workers have a process that
- * keeps the port.
+ * microseconds, and more where another process has the core meanwhile (decision 0447): then all that came by then are
+ * reset together, so a few stops tell of one such moment, and not of a rate. Workers have a process that keeps the port.
  */
 const CALLS_PER_RESET_ALONE = 1_000;
+/** As many as clients of one kind: of a long run the rate allows more. */
+const RESETS_OF_A_MOMENT = OF_EACH_KIND;
 
 export const straight: readonly Scenario[] = [
   scenario("straight", "at most 1 in 1,000 calls is reset by a node that stops", "1", CALLS_PER_RESET_ALONE),
@@ -49,7 +51,8 @@ async function stopOften(stops: number, workers: string, callsPerReset: number, 
     const told = [...clients.served].map(([kind, count]) => `${kind}: ${count}`).join(", ");
     run.say(`${told}; ${clients.refused} times no connection was made`);
     for (const reset of clients.resets.slice(0, PROBLEMS_TOLD)) run.say(reset);
-    const resetsMax = Math.floor(clients.total / callsPerReset);
+    const rated = Math.floor(clients.total / callsPerReset);
+    const resetsMax = callsPerReset === Infinity ? 0 : Math.max(rated, RESETS_OF_A_MOMENT);
     if (clients.resets.length > resetsMax) run.fail(`${clients.resets.length} resets, where ${resetsMax} may be`);
     for (const problem of clients.problems.slice(0, PROBLEMS_TOLD)) run.fail(problem);
     if (clients.problems.length > 0) run.fail(`${clients.problems.length} accepted calls were refused`);
