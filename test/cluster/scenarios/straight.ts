@@ -12,7 +12,8 @@ const PROBLEMS_TOLD = 10;
 /**
  * The system resets what a closing port has not handed over yet. Between a process's last look and its close lie some
  * microseconds, and more where another process has the core meanwhile (decision 0447): then all that came by then are
- * reset together, so a few stops tell of one such moment, and not of a rate. Workers have a process that keeps the port.
+ * reset together, so a few stops tell of one such moment, and not of a rate. Workers have a process that keeps the
+ * port.
  */
 const CALLS_PER_RESET_ALONE = 1_000;
 /** As many as clients of one kind: of a long run the rate allows more. */
