@@ -2,6 +2,7 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { press, tabTo } from "./by-keyboard.js";
+import { MOUSE } from "./hand.js";
 import { joinWorld, type World } from "./world.js";
 
 let world: World;
@@ -9,20 +10,6 @@ beforeAll(async () => {
   world = await joinWorld("plans", 0);
 });
 afterAll(() => world.close());
-
-/** Counts what a hand does. */
-class Hand {
-  acts = 0;
-  constructor(private readonly page: Page) {}
-
-  async click(name: string | RegExp, role: "button" | "link" = "button"): Promise<void> {
-    this.acts += 1;
-    await this.page
-      .getByRole(role, { name, exact: typeof name === "string" })
-      .first()
-      .click();
-  }
-}
 
 interface Settings {
   readonly account: { readonly plan: string; readonly settings: Readonly<Record<string, unknown>> };
@@ -34,30 +21,29 @@ const settingsOf = async (id: string): Promise<Settings["account"]> =>
 
 test("a plan and an account of it with a budget and a member take twelve clicks at most", async () => {
   const page = await world.open("/admin/plans");
-  const hand = new Hand(page);
-  await hand.click("Add a plan");
+  const hand = MOUSE.at(page);
+  await hand.press("Add a plan");
   await page.getByLabel("Name", { exact: true }).fill("by-form");
   await page.getByLabel("Monthly budget, USD").first().fill("100.00");
-  hand.acts += 1;
-  await page.getByText("Each member", { exact: true }).click();
+  await hand.press("Each member");
   await page.getByLabel("Monthly budget, USD").nth(1).fill("20.00");
-  await hand.click("Save");
+  await hand.press("Save");
   await page.getByRole("row", { name: /by-form/ }).waitFor();
 
   await world.go(page, "/admin/accounts");
-  await hand.click("Create an account");
+  await hand.press("Create an account");
   await page.getByLabel("Id", { exact: true }).fill("of-plan");
   await page.getByLabel("Plan", { exact: true }).selectOption("by-form");
   await page.getByLabel("Daily budget, USD").fill("9.00");
-  await hand.click("Create the account");
+  await hand.press("Create the account");
   await page.getByRole("heading", { name: "Budgets and limits" }).waitFor();
   await page.getByText("$100.00").first().waitFor();
-  await hand.click("Switch to account", "link");
-  await hand.click("Members", "link");
-  await hand.click("Invite somebody");
-  await hand.click("Create the link");
+  await hand.press("Switch to account");
+  await hand.press("Members");
+  await hand.press("Invite somebody");
+  await hand.press("Create the link");
   await page.getByText("This is the only time the link is shown.").waitFor();
-  expect(hand.acts).toBeLessThanOrEqual(12);
+  expect(hand.clicks).toBeLessThanOrEqual(12);
   expect(await settingsOf("of-plan")).toMatchObject({
     plan: "by-form",
     settings: { budget_month_nanos: "100000000000", budget_day_nanos: "9000000000" },

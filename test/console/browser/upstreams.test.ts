@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FakeVendor, startFakeVendor } from "../../support/fake-vendor.js";
 import { press, tabTo } from "./by-keyboard.js";
+import { MOUSE } from "./hand.js";
 import { joinWorld, type World } from "./world.js";
 
 const KEY = "fake-credential-of-a-form";
@@ -20,20 +21,6 @@ afterAll(async () => {
   await vendor.close();
 });
 
-/** Counts what a hand does. */
-class Hand {
-  acts = 0;
-  constructor(private readonly page: Page) {}
-
-  async click(name: string | RegExp, role: "button" | "link" | "checkbox" = "button"): Promise<void> {
-    this.acts += 1;
-    await this.page
-      .getByRole(role, { name, exact: typeof name === "string" })
-      .first()
-      .click();
-  }
-}
-
 async function fillAddress(page: Page): Promise<void> {
   await page.getByLabel("Provider or server").selectOption("openai-compatible");
   await page.getByLabel("Name", { exact: true }).fill(UPSTREAM);
@@ -43,16 +30,16 @@ async function fillAddress(page: Page): Promise<void> {
 
 test("an upstream is connected, a model is added at a price, and the next request is served", async () => {
   const page = await world.open("/admin/upstreams");
-  const hand = new Hand(page);
-  await hand.click("Add an upstream");
+  const hand = MOUSE.at(page);
+  await hand.press("Add an upstream");
   await fillAddress(page);
-  await hand.click("Connect");
+  await hand.press("Connect");
   await page.getByText("The list has 2 models.").waitFor();
-  await hand.click("Save");
+  await hand.press("Save");
   await page.getByRole("row", { name: new RegExp(`${UPSTREAM} .*not yet tested`) }).waitFor();
 
   await world.go(page, "/admin/models");
-  await hand.click("Add a model");
+  await hand.press("Add a model");
   await page.getByLabel("Name", { exact: true }).fill("team/by-form");
   await page.getByLabel("Upstream", { exact: true }).selectOption(UPSTREAM);
   await page.getByLabel("Name at the upstream").fill(MODEL);
@@ -61,9 +48,9 @@ test("an upstream is connected, a model is added at a price, and the next reques
   await page.getByLabel("Output, USD per million tokens").fill("2");
   await page.getByLabel("Maximum output tokens").fill("1000");
   await page.getByText("team/by-form is new").waitFor();
-  await hand.click("Save");
+  await hand.press("Save");
   await page.getByRole("row", { name: /team\/by-form/ }).waitFor();
-  expect(hand.acts).toBeLessThanOrEqual(15);
+  expect(hand.clicks).toBeLessThanOrEqual(15);
 
   const { secret } = await world.api<{ secret: string }>("/api/v1/keys", { account_id: world.account, settings: {} });
   await world.api(`/api/v1/accounts/${world.account}:credit`, { amount: "1.00", credit_id: `form-${world.account}` });
@@ -83,15 +70,14 @@ test("an upstream is connected, a model is added at a price, and the next reques
 
 test("a price is changed with its effect shown, and the upstream is tested, drained and brought back", async () => {
   const page = await world.open("/admin/models");
-  const hand = new Hand(page);
+  const hand = MOUSE.at(page);
   const row = page.getByRole("row", { name: /team\/by-form/ });
-  hand.acts += 1;
-  await row.getByRole("button", { name: "Change" }).click();
+  await hand.press("Change", { row: "team/by-form" });
   await page.getByLabel("Input, USD per million tokens").fill("3");
   await page.getByText(/team\/by-form: .* becomes .*3/).waitFor();
-  await hand.click("Save");
+  await hand.press("Save");
   await row.getByText("3.00").first().waitFor();
-  expect(hand.acts).toBe(2);
+  expect(hand.clicks).toBe(2);
 
   await world.go(page, "/admin/upstreams");
   const upstream = page.getByRole("row", { name: new RegExp(UPSTREAM) });
@@ -109,17 +95,16 @@ test("a price is changed with its effect shown, and the upstream is tested, drai
 
 test("a rotated key is typed once, and a refused one is named before it is saved", async () => {
   const page = await world.open("/admin/upstreams");
-  const hand = new Hand(page);
+  const hand = MOUSE.at(page);
   const row = page.getByRole("row", { name: new RegExp(UPSTREAM) });
   vendor.accept("rotated-credential-of-a-form");
-  hand.acts += 1;
-  await row.getByRole("button", { name: "Change" }).click();
+  await hand.press("Change", { row: UPSTREAM });
   await page.getByLabel("API key").fill("rotated-credential-of-a-form");
-  await hand.click("Connect");
+  await hand.press("Connect");
   await page.getByText("The list has 2 models.").waitFor();
-  await hand.click("Save");
+  await hand.press("Save");
   await page.getByRole("heading", { name: `Change ${UPSTREAM}` }).waitFor({ state: "detached" });
-  expect(hand.acts).toBeLessThanOrEqual(4);
+  expect(hand.clicks).toBeLessThanOrEqual(4);
   await row.getByRole("button", { name: "Test" }).click();
   await row.getByText("The upstream answers.").waitFor();
   expect(vendor.seen.at(-1)).toBe("rotated-credential-of-a-form");
@@ -151,21 +136,20 @@ test("an upstream that a model names stays, and says by which; both go one after
 
 test("a second account gets its credit, its budget and its limits in one form", async () => {
   const page = await world.open("/admin/accounts");
-  const hand = new Hand(page);
-  await hand.click("Create an account");
+  const hand = MOUSE.at(page);
+  await hand.press("Create an account");
   await page.getByLabel("Id", { exact: true }).fill("by-form");
   await page.getByLabel("Credit in USD").fill("5.00");
   await page.getByLabel("Monthly budget, USD").fill("2.00");
   await page.getByLabel("Requests per minute").fill("60");
-  await hand.click("Create the account");
+  await hand.press("Create the account");
   await page.getByRole("heading", { name: "Budgets and limits" }).waitFor();
   await page.getByText("$2.00").first().waitFor();
-  hand.acts += 1;
-  await page.getByRole("button", { name: "Change budgets and limits" }).click();
+  await hand.press("Change budgets and limits");
   await page.getByLabel("Daily budget, USD").fill("1.00");
-  await hand.click("Save");
+  await hand.press("Save");
   await page.getByText("$1.00").first().waitFor();
-  expect(hand.acts).toBeLessThanOrEqual(12);
+  expect(hand.clicks).toBeLessThanOrEqual(12);
   const { account } = await world.api<{ account: { settings: Record<string, string> } }>("/api/v1/accounts/by-form");
   expect(account.settings).toMatchObject({ budget_month_nanos: "2000000000", budget_day_nanos: "1000000000" });
   await page.context().close();
