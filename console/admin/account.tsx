@@ -30,7 +30,9 @@ import { MoveMoney } from "./move-money.tsx";
 
 export function AccountPage(): ReactNode {
   const { id } = useParams({ from: "/admin/accounts/$id" });
-  const account = useQuery(ask(getAccount, { id }));
+  const { account: entered } = useSignedIn();
+  // The account menu shows the account that is entered: one answer serves both.
+  const account = useQuery(ask(getAccount, { id }, id === entered ? id : ""));
   const balance = useQuery(ask(getBalance, { id }));
   const plan = useQuery(ask(getAccountPlan, { id }));
   return (
