@@ -25,7 +25,7 @@ const root = createRootRoute({
 
 /** A page that its module exports under a name. */
 // oxlint-disable-next-line typescript/explicit-function-return-type
-function opened<Pages extends Record<string, () => ReactNode>>(load: () => Promise<Pages>, name: keyof Pages & string) {
+function opened<Name extends string>(load: () => Promise<Readonly<Record<Name, () => ReactNode>>>, name: Name) {
   return lazyRouteComponent(late(load), name);
 }
 
@@ -42,19 +42,13 @@ const overview = createRoute({
 const welcome = createRoute({
   getParentRoute: () => root,
   path: "/welcome",
-  component: lazyRouteComponent(
-    late(() => import("./shell/welcome.tsx")),
-    "Welcome",
-  ),
+  component: opened(() => import("./shell/welcome.tsx"), "Welcome"),
 });
 
 const keys = createRoute({
   getParentRoute: () => root,
   path: "/keys",
-  component: lazyRouteComponent(
-    late(() => import("./keys/keys.tsx")),
-    "Keys",
-  ),
+  component: opened(() => import("./keys/keys.tsx"), "Keys"),
   validateSearch: (given: Given) =>
     present({
       find: textIn(given, "find"),
@@ -66,38 +60,26 @@ const keys = createRoute({
 const key = createRoute({
   getParentRoute: () => root,
   path: "/keys/$id",
-  component: lazyRouteComponent(
-    late(() => import("./keys/key.tsx")),
-    "KeyPage",
-  ),
+  component: opened(() => import("./keys/key.tsx"), "KeyPage"),
 });
 
 const requests = createRoute({
   getParentRoute: () => root,
   path: "/requests",
-  component: lazyRouteComponent(
-    late(() => import("./requests/requests.tsx")),
-    "Requests",
-  ),
+  component: opened(() => import("./requests/requests.tsx"), "Requests"),
   validateSearch: requestSearch,
 });
 
 const request = createRoute({
   getParentRoute: () => root,
   path: "/requests/$id",
-  component: lazyRouteComponent(
-    late(() => import("./requests/request.tsx")),
-    "RequestPage",
-  ),
+  component: opened(() => import("./requests/request.tsx"), "RequestPage"),
 });
 
 const usage = createRoute({
   getParentRoute: () => root,
   path: "/usage",
-  component: lazyRouteComponent(
-    late(() => import("./usage/usage.tsx")),
-    "UsagePage",
-  ),
+  component: opened(() => import("./usage/usage.tsx"), "UsagePage"),
   validateSearch: (given: Given) =>
     present({
       days: daysIn(given),
@@ -110,30 +92,21 @@ const usage = createRoute({
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
-  component: lazyRouteComponent(
-    late(() => import("./models/models.tsx")),
-    "Models",
-  ),
+  component: opened(() => import("./models/models.tsx"), "Models"),
   validateSearch: (given: Given) => present({ find: textIn(given, "find"), open: textIn(given, "open") }),
 });
 
 const playground = createRoute({
   getParentRoute: () => root,
   path: "/playground",
-  component: lazyRouteComponent(
-    late(() => import("./playground/playground.tsx")),
-    "Playground",
-  ),
+  component: opened(() => import("./playground/playground.tsx"), "Playground"),
   validateSearch: (given: Given) => present({ model: textIn(given, "model"), beside: textIn(given, "beside") }),
 });
 
 const billing = createRoute({
   getParentRoute: () => root,
   path: "/billing",
-  component: lazyRouteComponent(
-    late(() => import("./billing/billing.tsx")),
-    "Billing",
-  ),
+  component: opened(() => import("./billing/billing.tsx"), "Billing"),
   validateSearch: (given: Given) =>
     present({
       month: textIn(given, "month"),
@@ -147,10 +120,7 @@ const billing = createRoute({
 const docs = createRoute({
   getParentRoute: () => root,
   path: "/docs",
-  component: lazyRouteComponent(
-    late(() => import("./docs/docs.tsx")),
-    "Docs",
-  ),
+  component: opened(() => import("./docs/docs.tsx"), "Docs"),
   validateSearch: (given: Given) =>
     present({ about: textIn(given, "about"), model: textIn(given, "model"), key: textIn(given, "key") }),
 });
@@ -164,20 +134,14 @@ const health = createRoute({
 const accounts = createRoute({
   getParentRoute: () => root,
   path: "/admin/accounts",
-  component: lazyRouteComponent(
-    late(() => import("./admin/accounts.tsx")),
-    "Accounts",
-  ),
+  component: opened(() => import("./admin/accounts.tsx"), "Accounts"),
   validateSearch: (given: Given) => present({ page: textIn(given, "page"), form: wordIn(given, "form", FORMS) }),
 });
 
 const account = createRoute({
   getParentRoute: () => root,
   path: "/admin/accounts/$id",
-  component: lazyRouteComponent(
-    late(() => import("./admin/account.tsx")),
-    "AccountPage",
-  ),
+  component: opened(() => import("./admin/account.tsx"), "AccountPage"),
 });
 
 const accountSettings = createRoute({
@@ -196,10 +160,7 @@ const plans = createRoute({
 const upstreams = createRoute({
   getParentRoute: () => root,
   path: "/admin/upstreams",
-  component: lazyRouteComponent(
-    late(() => import("./admin/upstreams.tsx")),
-    "Upstreams",
-  ),
+  component: opened(() => import("./admin/upstreams.tsx"), "Upstreams"),
   validateSearch: (given: Given) => present({ form: wordIn(given, "form", FORMS) }),
 });
 
@@ -218,10 +179,7 @@ const nodes = createRoute({
 const members = createRoute({
   getParentRoute: () => root,
   path: "/members",
-  component: lazyRouteComponent(
-    late(() => import("./members/members.tsx")),
-    "Members",
-  ),
+  component: opened(() => import("./members/members.tsx"), "Members"),
   validateSearch: (given: Given) => present({ page: textIn(given, "page"), form: wordIn(given, "form", FORMS) }),
 });
 
@@ -255,70 +213,49 @@ const alertSearch = (given: Given): AlertSearch =>
 const alerts = createRoute({
   getParentRoute: () => root,
   path: "/alerts",
-  component: lazyRouteComponent(
-    late(() => import("./alerts/alerts.tsx")),
-    "Alerts",
-  ),
+  component: opened(() => import("./alerts/alerts.tsx"), "Alerts"),
   validateSearch: alertSearch,
 });
 
 const operatorAlerts = createRoute({
   getParentRoute: () => root,
   path: "/admin/alerts",
-  component: lazyRouteComponent(
-    late(() => import("./alerts/alerts.tsx")),
-    "OperatorAlerts",
-  ),
+  component: opened(() => import("./alerts/alerts.tsx"), "OperatorAlerts"),
   validateSearch: alertSearch,
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: "/audit",
-  component: lazyRouteComponent(
-    late(() => import("./audit/audit.tsx")),
-    "Audit",
-  ),
+  component: opened(() => import("./audit/audit.tsx"), "Audit"),
   validateSearch: auditSearch,
 });
 
 const operatorAudit = createRoute({
   getParentRoute: () => root,
   path: "/admin/audit",
-  component: lazyRouteComponent(
-    late(() => import("./audit/audit.tsx")),
-    "OperatorAudit",
-  ),
+  component: opened(() => import("./audit/audit.tsx"), "OperatorAudit"),
   validateSearch: auditSearch,
 });
 
 const people = createRoute({
   getParentRoute: () => root,
   path: "/admin/people",
-  component: lazyRouteComponent(
-    late(() => import("./members/people.tsx")),
-    "People",
-  ),
+  component: opened(() => import("./members/people.tsx"), "People"),
   validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
 });
 
 const prices = createRoute({
   getParentRoute: () => root,
   path: "/admin/models",
-  component: lazyRouteComponent(
-    late(() => import("./admin/prices.tsx")),
-    "Prices",
-  ),
+  component: opened(() => import("./admin/prices.tsx"), "Prices"),
   validateSearch: (given: Given) => present({ form: wordIn(given, "form", FORMS) }),
 });
 
 const codes = createRoute({
   getParentRoute: () => root,
   path: "/admin/codes",
-  component: lazyRouteComponent(
-    late(() => import("./codes/codes.tsx")),
-    "Codes",
-  ),
+  component: opened(() => import("./codes/codes.tsx"), "Codes"),
   validateSearch: (given: Given) =>
     present({
       batch: textIn(given, "batch"),
@@ -330,10 +267,7 @@ const codes = createRoute({
 const cardPayments = createRoute({
   getParentRoute: () => root,
   path: "/admin/payments",
-  component: lazyRouteComponent(
-    late(() => import("./admin/payments.tsx")),
-    "CardPayments",
-  ),
+  component: opened(() => import("./admin/payments.tsx"), "CardPayments"),
   validateSearch: (given: Given) => present({ show: wordIn(given, "show", ["all"]), page: textIn(given, "page") }),
 });
 

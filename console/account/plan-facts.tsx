@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { AccountPlan } from "../../gen/console/account_service.js";
 import { planWords as say } from "../copy/en-plans.ts";
 import { limitWords } from "../keys/limit-words.ts";
+import { type Fact, FactList } from "../parts/fact-list.tsx";
 import { useSignedIn } from "../shell/session.ts";
 
 export interface PlanFactsParts {
@@ -34,7 +35,7 @@ function Values({ plan }: { readonly plan: AccountPlan }): ReactNode {
   const { account, members, keys, keysExpireAfterDays: days, contentAllowed } = plan;
   const models = (account?.modelLimits ?? []).map(({ model, ...limits }) => `${model}: ${inWords(limits)}`);
   const expiry = days === 0 ? [] : [say.expires(days)];
-  const facts: readonly (readonly [string, string])[] = [
+  const facts: readonly Fact[] = [
     [say.account, listed([...limitWords(account), ...models])],
     [say.members, listed(limitWords(members))],
     [say.keys, listed([...limitWords(keys), ...expiry])],
@@ -43,14 +44,7 @@ function Values({ plan }: { readonly plan: AccountPlan }): ReactNode {
   return (
     <>
       <p className="soft">{say.about}</p>
-      <dl className="facts two">
-        {facts.map(([term, value]) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList facts={facts} two />
     </>
   );
 }

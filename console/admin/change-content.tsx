@@ -8,9 +8,9 @@ import { words } from "../copy/en.ts";
 import { contentWords } from "../copy/en-content.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
-import { Check, Field, TextField } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { ContentFields } from "./content-fields.tsx";
 import { contentOf, typedContent, wrongSize } from "./content-form.ts";
 
 interface ChangeContentParts {
@@ -39,35 +39,7 @@ export function ChangeContent({ account: { id, settings, etag }, onClose }: Chan
     <Dialog title={contentWords.changeTitle} onClose={onClose}>
       <p>{contentWords.changeWill}</p>
       <form onSubmit={submit}>
-        <Check
-          label={contentWords.kept}
-          checked={typed.kept}
-          autoFocus
-          onChange={({ currentTarget: { checked } }) => setTyped({ ...typed, kept: checked })}
-        />
-        <TextField
-          label={contentWords.rules}
-          hint={contentWords.rulesHint}
-          rows={3}
-          value={typed.rules}
-          onChange={({ currentTarget: { value } }) => setTyped({ ...typed, rules: value })}
-        />
-        <Field
-          label={contentWords.eachBytes}
-          hint={contentWords.eachHint}
-          wrong={wrongSize(typed.eachKib)}
-          inputMode="numeric"
-          value={typed.eachKib}
-          onChange={({ currentTarget: { value } }) => setTyped({ ...typed, eachKib: value })}
-        />
-        <Field
-          label={contentWords.allBytes}
-          hint={contentWords.allHint}
-          wrong={wrongSize(typed.allMib)}
-          inputMode="numeric"
-          value={typed.allMib}
-          onChange={({ currentTarget: { value } }) => setTyped({ ...typed, allMib: value })}
-        />
+        <ContentFields label={contentWords.kept} typed={typed} autoFocus onType={setTyped} />
         {change.error !== null && <Problem error={change.error} what={contentWords.failed} />}
         <DialogFoot onCancel={onClose} disabled={change.isPending || !isRight}>
           {words.form.save}

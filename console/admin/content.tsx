@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import type { Account, AccountPlan } from "../../gen/console/account_service.js";
 import { useMayChange } from "../account/may-change.ts";
 import { contentWords } from "../copy/en-content.ts";
+import { type Fact, FactList } from "../parts/fact-list.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { ChangeContent } from "./change-content.tsx";
 import { EACH_KIB, MIB, TOTAL_MIB } from "./content-form.ts";
@@ -52,7 +53,7 @@ interface KeptParts {
 function Kept({ redactions, bodyBytesMax, totalBytesMax }: KeptParts): ReactNode {
   const each = bodyBytesMax === 0 ? EACH_KIB : Math.ceil(bodyBytesMax / 1_024);
   const all = totalBytesMax === 0n ? TOTAL_MIB : (totalBytesMax + MIB - 1n) / MIB;
-  const facts: readonly (readonly [string, ReactNode])[] = [
+  const facts: readonly Fact[] = [
     [contentWords.keptFor, contentWords.keptForDays],
     [contentWords.each, `${each} KiB`],
     [contentWords.all, contentWords.oldestFirst(`${all} MiB`)],
@@ -61,14 +62,7 @@ function Kept({ redactions, bodyBytesMax, totalBytesMax }: KeptParts): ReactNode
   return (
     <>
       <p>{contentWords.on}</p>
-      <dl className="facts two">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList facts={facts} two />
     </>
   );
 }

@@ -7,16 +7,15 @@ import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
 import { words } from "../copy/en.ts";
-import { contentWords } from "../copy/en-content.ts";
 import { objectWords } from "../copy/en-objects.ts";
 import { planWords as say } from "../copy/en-plans.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
-import { Check, Field, TextField } from "../parts/field.tsx";
+import { Field } from "../parts/field.tsx";
 import { LimitFields } from "../parts/limit-fields.tsx";
 import { ModelLimitFields } from "../parts/model-limit-fields.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { type TypedContent, wrongSize } from "./content-form.ts";
+import { ContentFields } from "./content-fields.tsx";
 import { forgetObjects } from "./forget-objects.ts";
 import { areRightDays, isRightPlan, specOf, type TypedPlan, typedPlan } from "./plan-spec.ts";
 
@@ -99,44 +98,8 @@ function Values({ typed, onType }: ValuesParts): ReactNode {
       </details>
       <details className="more">
         <summary>{say.forContent}</summary>
-        <ContentFields typed={typed.content} onType={(content) => onType({ content })} />
+        <ContentFields label={say.allowContent} typed={typed.content} onType={(content) => onType({ content })} />
       </details>
-    </>
-  );
-}
-
-interface ContentFieldsParts {
-  readonly typed: TypedContent;
-  readonly onType: (typed: TypedContent) => void;
-}
-
-function ContentFields({ typed, onType }: ContentFieldsParts): ReactNode {
-  const size = (name: "eachKib" | "allMib", label: string, hint: string): ReactNode => (
-    <Field
-      label={label}
-      hint={hint}
-      wrong={wrongSize(typed[name])}
-      inputMode="numeric"
-      value={typed[name]}
-      onChange={({ currentTarget: { value } }) => onType({ ...typed, [name]: value })}
-    />
-  );
-  return (
-    <>
-      <Check
-        label={say.allowContent}
-        checked={typed.kept}
-        onChange={({ currentTarget: { checked } }) => onType({ ...typed, kept: checked })}
-      />
-      <TextField
-        label={contentWords.rules}
-        hint={contentWords.rulesHint}
-        rows={3}
-        value={typed.rules}
-        onChange={({ currentTarget: { value } }) => onType({ ...typed, rules: value })}
-      />
-      {size("eachKib", contentWords.eachBytes, contentWords.eachHint)}
-      {size("allMib", contentWords.allBytes, contentWords.allHint)}
     </>
   );
 }

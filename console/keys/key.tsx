@@ -9,6 +9,7 @@ import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { dateTime, money, roughMoney } from "../format.ts";
 import { Bars } from "../parts/bars.tsx";
+import { type Fact, FactList } from "../parts/fact-list.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { NAMES_MAX, seriesOf } from "../parts/series.ts";
@@ -81,7 +82,7 @@ function Actions({ keyShown }: { readonly keyShown: Key }): ReactNode {
 function Facts({ keyShown }: { readonly keyShown: Key }): ReactNode {
   const { id, hint, settings, createTime, makerId, makerUserId, figures } = keyShown;
   const scopes = settings?.scopes.map((scope) => scopeName(scope)).join(", ");
-  const facts: readonly (readonly [string, ReactNode])[] = [
+  const facts: readonly Fact[] = [
     [keyWords.id, <code>{id}</code>],
     [keyWords.hint, <code>{hint}</code>],
     [keyWords.scopes, scopes || words.form.none],
@@ -104,14 +105,7 @@ function Facts({ keyShown }: { readonly keyShown: Key }): ReactNode {
           {keyWords.seeRequests}
         </Link>
       </div>
-      <dl className="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList facts={facts} />
     </section>
   );
 }

@@ -9,6 +9,7 @@ import { requestWords } from "../copy/en-requests.ts";
 import { count, dateTime, dayText, milliseconds, money } from "../format.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Entries } from "../parts/entries.tsx";
+import { type Fact, FactList } from "../parts/fact-list.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { StateTag } from "../parts/state-tag.tsx";
@@ -89,7 +90,7 @@ function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
   const { detail } = request;
   const amount = (nanos: bigint | undefined): string | undefined =>
     nanos === undefined || nanos === 0n ? undefined : money(nanos);
-  const facts: readonly (readonly [string, ReactNode])[] = [
+  const facts: readonly Fact[] = [
     [requestWords.state, <StateTag state={request.state} />],
     [requestWords.model, request.model],
     [requestWords.upstream, request.upstream],
@@ -127,16 +128,7 @@ function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
   return (
     <section className="card">
       <h2 className="card-head">{requestWords.facts}</h2>
-      <dl className="facts two">
-        {facts
-          .filter(([, value]) => value !== undefined && value !== "")
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <FactList facts={facts.filter(([, value]) => value !== undefined && value !== "")} two />
     </section>
   );
 }
