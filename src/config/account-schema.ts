@@ -1,20 +1,16 @@
 /** The accounts of a settings file, and the plans that accounts are made from. */
 import { z } from "zod";
 import type { ModelLimits } from "../api/index.js";
-import { limit } from "./key-schema.js";
+import { BODY_BYTES_MAX, MODEL_LIMITS_MAX, REDACTIONS_MAX, TOTAL_BYTES_MAX } from "../base/account-bounds.js";
+import { budget, limit, ownRates } from "./key-schema.js";
 import type { AccountSeed, KeyLimits, PlanSettings } from "./settings.js";
-import { block, named, orEmpty, reading, text, truth, usd, wholeNumber } from "./values.js";
+import { block, named, orEmpty, reading, text, truth, wholeNumber } from "./values.js";
 
 const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
 const PLAN_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const MODEL_LIMITS_MAX = 100;
-const REDACTIONS_MAX = 50;
 const REDACTION = /^[^*\p{Cc}]*(\*[^*\p{Cc}]+)?\*?[^*\p{Cc}]*$/u;
-const BODY_BYTES_MAX = 1_048_576;
-const TOTAL_BYTES_MAX = 17_179_869_184;
 const EXPIRES_DAYS_MAX = 3_650;
 
-const amount = usd.prefault("0");
 const limits = {
   requests_per_minute: limit.describe(
     "The maximum number of requests of all keys together in any 60 seconds; 0: no limit",
@@ -23,10 +19,10 @@ const limits = {
   concurrency: limit.describe("The maximum number of concurrent requests of all keys together; 0: no limit"),
 };
 const budgets = {
-  budget_day: amount.describe("The most that all keys together may spend in a UTC day; 0: no limit"),
-  budget_month: amount.describe("The most that all keys together may spend in a UTC month; 0: no limit"),
-  budget_total: amount.describe("The most that all keys together may ever spend; 0: no limit"),
-  request_cost_max: amount.describe("The most that one request may cost; 0: no limit"),
+  budget_day: budget.describe("The most that all keys together may spend in a UTC day; 0: no limit"),
+  budget_month: budget.describe("The most that all keys together may spend in a UTC month; 0: no limit"),
+  budget_total: budget.describe("The most that all keys together may ever spend; 0: no limit"),
+  request_cost_max: budget.describe("The most that one request may cost; 0: no limit"),
 };
 const models = named(/^.{1,256}$/, "must be named by a model or a glob such as gpt-*", block(limits));
 const MODELS_ARE =
@@ -47,7 +43,7 @@ const account = block({
     .describe(
       "The plan that the account is made from: where a budget or a limit is 0 or left out, the account gets the plan's",
     ),
-  credit: amount.describe("The credit that the account gets once, when it is created"),
+  credit: budget.describe("The credit that the account gets once, when it is created"),
   ...budgets,
   ...limits,
   models: models.describe(MODELS_ARE),
@@ -80,13 +76,11 @@ const content = block({
 });
 /** The budgets and limits of a member, or of a key. */
 const ownLimits = {
-  budget_day: amount.describe("The most that may be spent in a UTC day; 0: no limit"),
-  budget_month: amount.describe("The most that may be spent in a UTC month; 0: no limit"),
-  budget_total: amount.describe("The most that may ever be spent; 0: no limit"),
-  request_cost_max: amount.describe("The most that one request may cost; 0: no limit"),
-  requests_per_minute: limit.describe("The maximum number of requests in any 60 seconds; 0: no limit"),
-  tokens_per_minute: limit.describe("The maximum number of input and output tokens in any 60 seconds; 0: no limit"),
-  concurrency: limit.describe("The maximum number of concurrent requests; 0: no limit"),
+  budget_day: budget.describe("The most that may be spent in a UTC day; 0: no limit"),
+  budget_month: budget.describe("The most that may be spent in a UTC month; 0: no limit"),
+  budget_total: budget.describe("The most that may ever be spent; 0: no limit"),
+  request_cost_max: budget.describe("The most that one request may cost; 0: no limit"),
+  ...ownRates,
 };
 const keys = block({
   ...ownLimits,

@@ -43,7 +43,14 @@ const time = reading("must be a time such as 2027-01-01T00:00:00Z", (value) => {
 
 /** Requests, tokens or slots; 0 is no limit. */
 export const limit = wholeNumber(0, LIMIT_MAX).transform(BigInt).prefault("0");
-const budget = usd.prefault("0");
+/** USD; 0 is no limit. */
+export const budget = usd.prefault("0");
+/** The limits of a key, or of a member. */
+export const ownRates = {
+  requests_per_minute: limit.describe("The maximum number of requests in any 60 seconds; 0: no limit"),
+  tokens_per_minute: limit.describe("The maximum number of input and output tokens in any 60 seconds; 0: no limit"),
+  concurrency: limit.describe("The maximum number of concurrent requests; 0: no limit"),
+};
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {
   return z.array(schema, { error: () => "must be a list such as [a, b]" }).default([]);
@@ -67,9 +74,7 @@ export const keySeed = block({
   ),
   addresses: listOf(addresses).describe("The addresses and CIDR blocks from which the key may be used; empty: all"),
   expires: time.optional().describe("When the key expires; absent: never"),
-  requests_per_minute: limit.describe("The maximum number of requests in any 60 seconds; 0: no limit"),
-  tokens_per_minute: limit.describe("The maximum number of input and output tokens in any 60 seconds; 0: no limit"),
-  concurrency: limit.describe("The maximum number of concurrent requests; 0: no limit"),
+  ...ownRates,
   budget_day: budget.describe("The most that the key and all keys created with it may spend in a UTC day; 0: no limit"),
   budget_month: budget.describe("The same for a UTC month; 0: no limit"),
   budget_total: budget.describe("The same for the whole life of the key; 0: no limit"),

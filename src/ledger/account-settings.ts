@@ -1,15 +1,12 @@
 /** The valid ranges of an account's budgets and limits. */
+import { BODY_BYTES_MAX, MODEL_LIMITS_MAX, REDACTIONS_MAX, TOTAL_BYTES_MAX } from "../base/account-bounds.js";
 import { GatewayError } from "../base/errors.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import type { AccountBudgets, AccountLimits } from "../store/store.js";
 import { isText } from "./corrections.js";
 
 const LIMIT_MAX = 1_000_000_000n;
-const MODEL_LIMITS_MAX = 100;
 const GLOB_CHARACTERS_MAX = 256;
-const BODY_BYTES_MAX = 1_048_576n;
-const TOTAL_BYTES_MAX = 17_179_869_184n;
-const REDACTIONS_MAX = 50;
 const REDACTION_CHARACTERS_MIN = 3;
 const REDACTION_CHARACTERS_MAX = 128;
 
@@ -27,8 +24,8 @@ export function checkSettings(settings: Partial<AccountBudgets & AccountLimits>)
 }
 
 function checkContent({ redactions, bodyBytesMax, totalBytesMax }: NonNullable<AccountLimits["content"]>): void {
-  checkRange(BODY_BYTES_MAX, { "content.body_bytes_max": BigInt(bodyBytesMax) });
-  checkRange(TOTAL_BYTES_MAX, { "content.total_bytes_max": totalBytesMax });
+  checkRange(BigInt(BODY_BYTES_MAX), { "content.body_bytes_max": BigInt(bodyBytesMax) });
+  checkRange(BigInt(TOTAL_BYTES_MAX), { "content.total_bytes_max": totalBytesMax });
   if (redactions.length > REDACTIONS_MAX)
     throw invalid("content.redactions", `must have at most ${REDACTIONS_MAX} entries`);
   for (const [index, rule] of redactions.entries()) {

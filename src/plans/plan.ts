@@ -2,6 +2,8 @@
 import type { AccountSettings, ContentSettings, KeySettings, ModelLimits } from "../api/index.js";
 import { invalid } from "../api/check.js";
 import { snakeCase } from "../api/field-name.js";
+import { BODY_BYTES_DEFAULT, REDACTIONS_MAX, TOTAL_BYTES_DEFAULT } from "../base/account-bounds.js";
+import { DAY_MS } from "../base/day.js";
 import type { GatewayError } from "../base/errors.js";
 import type { KeyLimits, PlanSettings } from "../config/settings.js";
 
@@ -23,11 +25,7 @@ export type OwnSettings = Pick<AccountSettings, (typeof AMOUNTS)[number] | (type
 const COUNTS = ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const;
 const AMOUNTS = ["budgetDayNanos", "budgetMonthNanos", "budgetTotalNanos", "requestCostMaxNanos"] as const;
 const NUMBERS = [...AMOUNTS, ...COUNTS];
-/** What a size of 0 stands for. */
-const BODY_BYTES = 65_536;
-const TOTAL_BYTES = 268_435_456n;
-const REDACTIONS_MAX = 50;
-const DAY_MS = 86_400_000;
+const TOTAL_BYTES = BigInt(TOTAL_BYTES_DEFAULT);
 
 /** What an account gets of a plan. Of `own`, the plan's bounds of content leave what they allow. */
 export function copyOf(plan: Plan, own?: OwnSettings): AccountSettings {
@@ -55,7 +53,7 @@ function contentOf({ content: most }: Plan, own: ContentSettings | undefined): C
 }
 
 function isMoreBody(bytes: number, most: Plan["content"]): boolean {
-  return (bytes || BODY_BYTES) > (most.bodyBytesMax || BODY_BYTES);
+  return (bytes || BODY_BYTES_DEFAULT) > (most.bodyBytesMax || BODY_BYTES_DEFAULT);
 }
 
 function isMoreTotal(bytes: bigint, most: Plan["content"]): boolean {
@@ -140,7 +138,7 @@ function requireContent(plan: Plan, before: ContentSettings | undefined, changed
   if (!most.isAllowed && spelledContent(was) !== spelledContent(changed))
     throw beyond(plan, "settings.content.kept", "must be false");
   if (bodyBytesMax !== was?.bodyBytesMax && isMoreBody(bodyBytesMax, most))
-    throw beyond(plan, "settings.content.body_bytes_max", `must be at most ${most.bodyBytesMax || BODY_BYTES}`);
+    throw beyond(plan, "settings.content.body_bytes_max", `must be at most ${most.bodyBytesMax || BODY_BYTES_DEFAULT}`);
   if (totalBytesMax !== was?.totalBytesMax && isMoreTotal(totalBytesMax, most))
     throw beyond(plan, "settings.content.total_bytes_max", `must be at most ${most.totalBytesMax || TOTAL_BYTES}`);
   const lost = most.redactions.find((rule) => !redactions.includes(rule) && was?.redactions.includes(rule) !== false);

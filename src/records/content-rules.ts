@@ -1,6 +1,7 @@
 /** What is taken out of content before it is kept: credentials, and what the rules of its account describe. */
 import { withoutSecrets } from "../base/redaction.js";
-import { BODY_BYTES_DEFAULT, type GatheredContent, MARGIN_CHARACTERS } from "./content-tap.js";
+import { BODY_BYTES_DEFAULT } from "../base/account-bounds.js";
+import { type GatheredContent, MARGIN_CHARACTERS } from "./content-tap.js";
 
 const SIGNS = /[#*]|[^#*]+/gu;
 const ESCAPED = /[\\^$.*+?()[\]{}|/]/g;

@@ -1,9 +1,7 @@
 /** What a request and its answer say, gathered while it runs, of accounts that have it kept. Nobody else has a tap. */
 import type { ContentSettings } from "../api/index.js";
+import { BODY_BYTES_DEFAULT } from "../base/account-bounds.js";
 
-/** Where the account says nothing else. */
-export const BODY_BYTES_DEFAULT = 65_536;
-export const TOTAL_BYTES_DEFAULT = 268_435_456;
 /** What is gathered beyond the bound, so that a secret that crosses it is found whole, and taken out. */
 export const MARGIN_CHARACTERS = 1_024;
 

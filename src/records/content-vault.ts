@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { SecretSeal } from "../alerts/seal.js";
 import type { ContentRow, ContentStore } from "./content-store.js";
 import { redacted, type Redacted } from "./content-rules.js";
-import { type GatheredContent, TOTAL_BYTES_DEFAULT } from "./content-tap.js";
+import { TOTAL_BYTES_DEFAULT } from "../base/account-bounds.js";
+import type { GatheredContent } from "./content-tap.js";
 
 const KEY_BYTES = 32;
 /** Keys of accounts that are in memory. */
