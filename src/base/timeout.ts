@@ -3,6 +3,14 @@
 /** The longest that settings let a request take, in milliseconds: what waits for one must wait as long. */
 export const REQUEST_TOTAL_MS_MAX = 3_600_000;
 
+/** How long an answer may take where settings say nothing, in milliseconds. */
+export const DEFAULT_TIMEOUTS = {
+  // A model may think for two minutes before its first token.
+  firstOutputMs: 120_000,
+  idleMs: 30_000,
+  totalMs: 600_000,
+} as const;
+
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `500ms`, `30s`, `10m` or `1h`, in milliseconds; undefined for anything else. */

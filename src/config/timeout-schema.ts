@@ -1,20 +1,20 @@
 /** How long an upstream may take, as settings say it. */
-import { parseTimeout, REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
+import { DEFAULT_TIMEOUTS, parseTimeout, REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 import { block, oneOf, reading } from "./values.js";
 import type { TimeoutSettings } from "./settings.js";
 
 const LEAST_MS = 1_000;
+const PROFILE_NAMES = ["default", "interactive", "batch"] as const;
 
 /**
  * Timeouts for a kind of work, by name. `interactive` is for people who wait: a target that does not begin soon is
  * left. `batch` is for work that may take long.
  */
-const PROFILES: Readonly<Record<"default" | "interactive" | "batch", TimeoutSettings>> = {
-  default: { firstOutputMs: 120_000, idleMs: 30_000, totalMs: 600_000 },
+const PROFILES: Readonly<Record<(typeof PROFILE_NAMES)[number], TimeoutSettings>> = {
+  default: DEFAULT_TIMEOUTS,
   interactive: { firstOutputMs: 10_000, idleMs: 15_000, totalMs: 120_000 },
   batch: { firstOutputMs: 900_000, idleMs: 120_000, totalMs: REQUEST_TOTAL_MS_MAX },
 };
-const PROFILE_NAMES = ["default", "interactive", "batch"] as const;
 
 const span = reading(
   "must be a time from 1s to 1h, such as 30s or 10m",

@@ -1,6 +1,6 @@
 /** How long a request may take, in all and in each of its phases. Times are of the monotonic clock. */
 
-import { REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
+import { DEFAULT_TIMEOUTS, REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 
 /** In milliseconds. */
 export interface RequestTimeouts {
@@ -19,11 +19,11 @@ export interface RequestTimeouts {
 }
 
 export const REQUEST_TIMEOUTS: RequestTimeouts = {
-  totalMs: 600_000,
-  // A model may think for two minutes before its first token.
-  firstTokenMs: 120_000,
-  wholeMs: 600_000,
-  idleMs: 30_000,
+  totalMs: DEFAULT_TIMEOUTS.totalMs,
+  firstTokenMs: DEFAULT_TIMEOUTS.firstOutputMs,
+  // A whole answer has its first byte when it is whole.
+  wholeMs: DEFAULT_TIMEOUTS.totalMs,
+  idleMs: DEFAULT_TIMEOUTS.idleMs,
   lingerMs: 5_000,
   readOnMs: 60_000,
 };

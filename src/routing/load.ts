@@ -344,7 +344,6 @@ function timeoutsOf(...said: readonly (TimeoutSettings | undefined)[]): RequestT
   return {
     ...REQUEST_TIMEOUTS,
     totalMs: all,
-    // A whole answer has its first byte when it is whole.
     wholeMs: all,
     firstTokenMs: firstOutputMs ?? REQUEST_TIMEOUTS.firstTokenMs,
     idleMs: idleMs ?? REQUEST_TIMEOUTS.idleMs,

@@ -150,7 +150,10 @@ export class Routing {
   /** The deadline of a request that began at `startMs`; `callerEndMs` is Infinity where its caller set none. */
   deadline({ totalMs }: Pick<ServedModel, "totalMs">, startMs: number, callerEndMs: number): Deadline {
     const { timeouts } = this.options;
-    return new Deadline(startMs, callerEndMs, { ...timeouts, totalMs: totalMs ?? timeouts.totalMs });
+    return new Deadline(startMs, callerEndMs, {
+      totalMs: totalMs ?? timeouts.totalMs,
+      readOnMs: timeouts.readOnMs,
+    });
   }
 
   /**
