@@ -51,13 +51,12 @@ export function withPlan(seed: AccountSeed, plans: PlansByName): SeededAccount {
   const modelLimits = [...limits.modelLimits, ...copied.modelLimits.filter(({ model }) => !own.has(model))];
   return {
     ...seed,
-    budgets: saidOr(budgets, plan.budgets),
-    limits: { ...saidOr(limits, plan.limits), modelLimits, content: copied.content },
+    budgets: { ...plan.budgets, ...saidNumbers(budgets) },
+    limits: { ...plan.limits, ...saidNumbers(limits), modelLimits, content: copied.content },
   };
 }
 
-/** Zero says nothing. */
-function saidOr<Values extends object>(own: Values, other: Values): Values {
-  const said = Object.entries(own).filter(([, value]) => value !== 0n);
-  return { ...other, ...Object.fromEntries(said) };
+/** The numbers that a block says itself: zero says nothing. */
+export function saidNumbers(values: object): Readonly<Record<string, bigint>> {
+  return Object.fromEntries(Object.entries(values).filter(([, one]) => typeof one === "bigint" && one > 0n));
 }

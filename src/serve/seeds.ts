@@ -17,7 +17,7 @@ import type { CreditRequest } from "../ledger/corrections.js";
 import type { Ledger, NewAccount } from "../ledger/ledger.js";
 import { formatUsd, NANOS_PER_USD } from "../base/money.js";
 import type { AccountRow } from "../store/store.js";
-import { plansByName, withPlan } from "./seeded-plans.js";
+import { plansByName, saidNumbers, withPlan } from "./seeded-plans.js";
 
 const OPERATOR = OPERATOR_ACCOUNT_ID;
 const DEMO = "demo";
@@ -121,17 +121,12 @@ function accountDifferences(seed: AccountSeed, account: AccountRow): string[] {
   const { id, name, plan } = seed;
   const named = account.name === name ? [] : [`accounts.${id}.name is the name of a new account only`];
   if (account.plan !== plan) named.push(`accounts.${id}.plan is the plan of a new account only`);
-  const { budgets, limits } = plan === "" ? seed : saidOf(seed);
-  const changed = [...namesOfDifferent(budgets, account.budgets), ...namesOfDifferent(limits, account.limits)];
+  // Where there is a plan, the rest was the plan's when the account was made.
+  const said = (values: object): object => (plan === "" ? values : saidNumbers(values));
+  const { budgets, limits } = account;
+  const changed = [...namesOfDifferent(said(seed.budgets), budgets), ...namesOfDifferent(said(seed.limits), limits)];
   const hint = "change them with 'tollgate account update'";
   return changed.length === 0 ? named : [...named, `accounts.${id} says other limits (${changed.join(", ")}); ${hint}`];
-}
-
-/** What the block of an account with a plan says itself: the rest was the plan's when the account was made. */
-function saidOf({ budgets, limits }: AccountSeed): { readonly budgets: object; readonly limits: object } {
-  const said = (values: object): object =>
-    Object.fromEntries(Object.entries(values).filter(([, one]) => typeof one === "bigint" && one > 0n));
-  return { budgets: said(budgets), limits: said(limits) };
 }
 
 function keyDifferences(place: string, seed: KeySeed, key: Key): string[] {

@@ -18,7 +18,7 @@ import type { Plans } from "../plans/plan.js";
 import { withKeyVariables } from "../routing/load.js";
 import type { RouteTable } from "../routing/routing.js";
 import { type FileObjects, fileObjects, NO_FILE_OBJECTS } from "../settings/file-objects.js";
-import { idOf } from "../settings/object.js";
+import { idOf, type ObjectKind } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
@@ -158,7 +158,7 @@ export class SettingsKeeper {
     const plans: Plans = {
       get: (name) => this.#plans.get(name),
       find: async (name) => {
-        await this.#look();
+        await this.#watchObjects.catchUp();
         return this.#plans.get(name);
       },
     };
@@ -258,20 +258,21 @@ export class SettingsKeeper {
     set = this.options.objects.set,
   ): { readonly settings: Settings; readonly usable: UsableObjects } {
     const usable = this.options.objects.usable(this.#around(file), set);
-    const used = new Set([
-      ...usable.upstreams.map(({ id }) => idOf({ kind: "upstream", name: id })),
-      ...usable.models.map(({ id }) => idOf({ kind: "model", name: id })),
-      ...usable.plans.map(({ id }) => idOf({ kind: "plan", name: id })),
-    ]);
-    const upstreams = file.upstreams.filter(({ id }) => !set.entries.has(idOf({ kind: "upstream", name: id })));
-    const models = file.models.filter(({ id }) => !set.entries.has(idOf({ kind: "model", name: id })));
-    const plans = file.plans.filter(({ id }) => !set.entries.has(idOf({ kind: "plan", name: id })));
-    const unusedNames = new Set([...set.entries.keys()].filter((id) => !used.has(id)));
-    const all = {
-      upstreams: [...upstreams, ...usable.upstreams],
-      models: [...models, ...usable.models],
-      plans: [...plans, ...usable.plans],
+    const used = new Set<string>();
+    const beside = <One extends { readonly id: string }>(
+      kind: ObjectKind,
+      ofFile: readonly One[],
+      ofDatabase: readonly One[],
+    ): readonly One[] => {
+      for (const { id } of ofDatabase) used.add(idOf({ kind, name: id }));
+      return [...ofFile.filter(({ id }) => !set.entries.has(idOf({ kind, name: id }))), ...ofDatabase];
     };
+    const all = {
+      upstreams: beside("upstream", file.upstreams, usable.upstreams),
+      models: beside("model", file.models, usable.models),
+      plans: beside("plan", file.plans, usable.plans),
+    };
+    const unusedNames = new Set([...set.entries.keys()].filter((id) => !used.has(id)));
     return { settings: { ...file, ...all, unusedNames }, usable };
   }
 

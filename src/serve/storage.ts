@@ -60,7 +60,7 @@ async function openDatabase(url: string, nodeId: string, options: WatchedOptions
       onLossAccepted: (found) => log.error({ found }, "lost state was accepted (--accept-loss)"),
       onAnchorError: (err) => log.warn({ err }, "the ledger's anchor could not be written; it is retried soon"),
     });
-  const store = await openWaiting(open, (error) => error instanceof Error && isUnreachable(error.cause), log);
+  const store = await openWaiting(open, isUnreachable, log);
   const journals = await openOwnJournals(options);
   const answers: Storage["answers"] = (given) => store.answers(given);
   const time: TimeSource = { kind: "server", name: "PostgreSQL", read: () => store.time() };
@@ -74,27 +74,23 @@ const TRIES_BETWEEN_LINES = 15;
 
 /**
  * Opens a database, and waits for one that cannot be reached: machines that start together come up in any order.
- * Rejects where anything else is wrong.
+ * Rejects where anything else is wrong. `isUnreachable` judges what the driver said, which is the cause.
  */
 async function openWaiting<Opened>(
   open: () => Promise<Opened>,
-  mayWait: (error: unknown) => boolean,
+  isUnreachable: (cause: unknown) => boolean,
   log: Log,
 ): Promise<Opened> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await open();
     } catch (error) {
-      if (!mayWait(error)) throw error;
+      if (!(error instanceof Error) || !isUnreachable(error.cause)) throw error;
       if (tries % TRIES_BETWEEN_LINES === 0)
-        log.warn({ problem: messageOf(error) }, "the start waits for the database, and tries again every second");
+        log.warn({ problem: error.message }, "the start waits for the database, and tries again every second");
       await setTimeout(OPEN_AGAIN_MS);
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Undefined where the data directory takes no files: a node may live without, as from an image that is read-only. */
