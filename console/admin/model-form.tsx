@@ -120,7 +120,7 @@ interface Check {
   readonly isOld: boolean;
 }
 
-/** What changes would do, once nobody types. */
+/** The effect of changes, after a pause in typing. */
 function useCheck(changes: readonly RequestFields<ObjectChange>[], isAsked: boolean): Check {
   const text = JSON.stringify(changes, (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
   const isSettled = useSettled(text) === text;

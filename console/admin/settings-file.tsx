@@ -81,7 +81,7 @@ function Editor({ file, onClose }: EditorParts): ReactNode {
   const hint = useId();
   const editor = useRef<YamlEditorHandle>(null);
   const settled = useSettled(content);
-  // Each text is asked about once, and is of no use afterwards.
+  // Each text is checked once, and its answer is not used again.
   const check = useQuery({ ...ask(checkSettings, { content: settled, etag }), gcTime: 0 });
   const problems = check.data?.problems ?? NO_PROBLEMS;
   const save = useAct(

@@ -1,4 +1,4 @@
-/** Asks the browser for passkeys. What talks to authenticators is loaded when the first one is asked for. */
+/** Makes and uses passkeys through the browser. The package for authenticators is loaded at the first use. */
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,

@@ -24,7 +24,7 @@ interface AcceptAsked {
 export function Accept(): ReactNode {
   const { hash } = useLocation();
   const navigate = useNavigate();
-  /** Who gave the right password, and is asked for a second factor. */
+  /** The person who gave the right password and still needs a second factor. */
   const [known, setKnown] = useState<AcceptAsked>();
   const join = useMutation({
     mutationFn: (asked: AcceptAsked) => call(acceptInvitation, { ...asked, token: hash }),

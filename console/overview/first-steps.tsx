@@ -22,7 +22,7 @@ export function FirstSteps(): ReactNode {
   return isOver ? null : <List onHide={hide} />;
 }
 
-/** On every other page, for somebody who follows the list: the step that comes next. */
+/** The next step, on every page without the list, while the operator follows it. */
 export function NextStep(): ReactNode {
   const { isOver, hide } = useOver();
   return isOver ? null : <Next onHide={hide} />;

@@ -1,4 +1,4 @@
-/** Whether somebody follows the first steps: kept in the tab, and in the browser once they are over. */
+/** Whether the operator follows the first steps: kept in the tab, and in the browser once they are over. */
 
 /** Set once all steps were done, or the person wants to see them no more. */
 const OVER = "tollgate-first-steps-over";
@@ -17,7 +17,7 @@ export function follow(): void {
   sessionStorage.setItem(FOLLOWED, "1");
 }
 
-/** Nobody else is asked about the steps on pages that are no part of them. */
+/** Where it is false, a page without the list does not request the steps. */
 export function isFollowing(): boolean {
   return sessionStorage.getItem(FOLLOWED) !== null && !areOver();
 }

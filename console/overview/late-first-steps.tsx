@@ -19,7 +19,7 @@ export function LateFirstSteps(): ReactNode {
   );
 }
 
-/** The next step, on a page that does not have the list, for somebody who follows it. */
+/** The next step, on every page without the list, while the operator follows it. */
 export function LateNextStep(): ReactNode {
   const { isOperator } = useSignedIn();
   const { pathname } = useLocation();

@@ -23,7 +23,7 @@ interface ProofAsked {
 export function Prove(): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { hasPassword } = useSignedIn().session;
-  /** What was given with the right password, where a second factor is asked for. */
+  /** What was given with the right password, where a second factor is required. */
   const [known, setKnown] = useState<ProofAsked>();
   const prove = useMutation({
     mutationFn: (asked: ProofAsked) => call(proveSession, asked),

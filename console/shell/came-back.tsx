@@ -82,7 +82,7 @@ interface NeededParts {
   readonly onAnswer: (passkey: string) => void;
 }
 
-/** The password first: the passkeys of a person are told behind it. */
+/** The password first: the passkeys of a person are shown only after it. */
 function Needed({ answer, isPending, onSubmit, begin, onAnswer }: NeededParts): ReactNode {
   return (
     <form onSubmit={onSubmit}>

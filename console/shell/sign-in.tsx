@@ -23,7 +23,7 @@ interface SignInAsked {
 
 export function SignIn(): ReactNode {
   const ways = useQuery(ask(getSignIn, {}));
-  /** Who gave the right password, and is asked for a second factor. */
+  /** The person who gave the right password and still needs a second factor. */
   const [known, setKnown] = useState<SignInAsked>();
   const begin = useMutation({
     mutationFn: (asked: SignInAsked) => call(signIn, asked),

@@ -32,7 +32,7 @@ export interface ShownFactor {
   readonly passkey: string;
 }
 
-/** How somebody showed a second factor, as a record tells it; none where the person has none. */
+/** How a person showed a second factor, as a record has it; none where the person has none. */
 export interface FactorRecord {
   readonly second_factor: "none" | "code" | "recovery code" | "passkey";
   /** The id of the passkey. */

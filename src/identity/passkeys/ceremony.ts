@@ -179,7 +179,7 @@ export async function checkAssertion(
   return authenticationInfo.newCounter;
 }
 
-/** Loaded where somebody has a passkey: other gateways need none of it. */
+/** Loaded at the first use of a passkey: other gateways need none of it. */
 function loadServer(): Promise<typeof import("@simplewebauthn/server")> {
   return import("@simplewebauthn/server");
 }

@@ -1,6 +1,6 @@
 /**
  * Challenges for authenticators. A challenge says for whom and what it was made, sealed: any node can take its answer,
- * and nothing is stored before somebody answers.
+ * and nothing is stored before an answer comes.
  */
 import { z } from "zod";
 import type { Seal } from "../second-factors.js";

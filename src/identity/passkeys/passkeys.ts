@@ -29,7 +29,7 @@ export interface PasskeysOptions {
   readonly nowMs: () => number;
   readonly randomBytes: RandomBytes;
   readonly keys: TellsOfUsers;
-  /** Of what browsers carry while somebody signs in. */
+  /** Of what browsers carry during a sign-in. */
   readonly signInSeal: Seal;
   /** Undefined where there are no passkeys: the address of the gateway has no host name. */
   readonly relyingParty: () => RelyingParty | undefined;

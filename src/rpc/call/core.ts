@@ -56,8 +56,8 @@ export interface SettingsBoard {
 /** The settings objects: those of the database, and beside them what this node has from elsewhere. */
 export interface ObjectBoard {
   /**
-   * Puts in force here what another node committed before, so that whoever changed something there finds it here. Never
-   * rejects, and waits a bounded time for the database.
+   * Puts in force here what another node committed before, so that a caller who changed something there finds it here.
+   * Never rejects, and waits a bounded time for the database.
    */
   catchUp(): Promise<void>;
   list(request: ListObjectsRequest): ListObjectsResponse;
