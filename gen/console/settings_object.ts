@@ -87,6 +87,8 @@ export interface ModelSpec {
   readonly facts?: FactsSpec | undefined;
   readonly retires: string;
   readonly timeouts?: TimeoutsSpec | undefined;
+  readonly fallbacks: readonly (string)[];
+  readonly onContext: string;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -99,6 +101,8 @@ export const ModelSpec: Shape = {
   facts: ["?", () => FactsSpec],
   retires: "s",
   timeouts: ["?", () => TimeoutsSpec],
+  fallbacks: ["[]", "s"],
+  on_context: "s",
 };
 
 export interface TargetSpec {

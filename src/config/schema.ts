@@ -2,6 +2,7 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
 import { MODEL_KIND_NAMES } from "../api/model-kinds.js";
+import { FALLBACKS_MAX } from "../base/fallback.js";
 import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
 import { accountId, accounts, plans } from "./account-schema.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings } from "./settings.js";
@@ -104,6 +105,9 @@ const day = reading("must be a day such as 2027-01-31", (value) => {
   return Number.isNaN(time) ? undefined : new Date(time);
 });
 
+const FALLBACKS_RULE = `must be a list of at most ${FALLBACKS_MAX} models, such as [gpt-5.4-mini]`;
+const modelName = text(128);
+
 const model = block({
   targets: z
     .array(target, { error: (issue) => (issue.input === undefined ? `is missing: ${TARGETS_RULE}` : TARGETS_RULE) })
@@ -127,6 +131,16 @@ const model = block({
         "tool or the tool has no price: `refuse` the request, or `drop` the tool and list it in `x-tollgate-dropped`",
     ),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
+  fallbacks: z
+    .array(modelName, { error: () => FALLBACKS_RULE })
+    .max(FALLBACKS_MAX, FALLBACKS_RULE)
+    .optional()
+    .describe(
+      "Models that answer, in this order, while all targets of this model fail. Each is charged at its own price; see docs/routing.md",
+    ),
+  on_context: modelName
+    .optional()
+    .describe("The model that answers a request which is too long for this model, at its own price"),
   price: price.optional().describe("What clients pay: `free`, or a block of prices; default: the published price"),
   facts: facts
     .optional()
@@ -222,6 +236,8 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     streamHeadMs: value.stream_head_ms,
     hostedTools: value.hosted_tools,
     timeouts: value.timeouts,
+    fallbacks: value.fallbacks,
+    onContext: value.on_context,
     price: value.price,
     facts: value.facts ?? {},
     retireTime: value.retires,

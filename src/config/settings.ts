@@ -61,6 +61,10 @@ export interface ModelSettings {
   /** What becomes of tools that an upstream would run, and that it lacks or that have no price. Undefined: refuse. */
   readonly hostedTools?: "refuse" | "drop" | undefined;
   readonly timeouts?: TimeoutSettings | undefined;
+  /** Models that answer while all targets fail, in this order. */
+  readonly fallbacks?: readonly string[] | undefined;
+  /** The model that answers requests which are too long for this one. */
+  readonly onContext?: string | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;
   /** Over what is known of its targets' models by their names. */

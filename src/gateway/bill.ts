@@ -12,7 +12,7 @@ import type { Target } from "../routing/model.js";
 import { callsMaxOf } from "../wire/request/hosted-tools.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { greater, lesser } from "../base/money.js";
-import type { MeterOptions } from "./meter-types.js";
+import type { MeteredTurn } from "./meter-types.js";
 
 /**
  * What an answer reports that was not requested: another model, another service tier, or tool calls. A model or tier is
@@ -72,7 +72,7 @@ export function billOf(usage: Usage, report: AnswerReport | undefined, terms: Bi
 /** The part of the plan that was sent to this target: tools of other wires never reach it. */
 export function askedOf(
   target: Target | undefined,
-  { plan, request, kind }: Pick<MeterOptions, "plan" | "request" | "kind">,
+  { plan, request, kind }: Pick<MeteredTurn, "plan" | "request" | "kind">,
 ): BillTerms["plan"] {
   const { source, hosted = [] } = request;
   if (plan.toolCallsMax.length === 0 || target === undefined) return plan;

@@ -1,4 +1,5 @@
 /** The pipeline of a generation: admission, hold, answer, settlement. */
+import assert from "node:assert/strict";
 import type { Generation } from "../api/index.js";
 import { ByteLease } from "../base/bytes/byte-budget.js";
 import { generatedTokens, totalTokens } from "../api/usage.js";
@@ -11,21 +12,19 @@ import type { Hold } from "../ledger/ledger.js";
 import type { LimitDecision } from "../limits/limit-decision.js";
 import type { Plan } from "../pricing/hold-plan.js";
 import { estimateInput } from "../pricing/request-tokens.js";
-import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
-import type { ServedModel } from "../routing/model.js";
 import type { RequestRecord } from "../records/request-record.js";
 import type { LongReading } from "../routing/attempt-types.js";
-import type { RunOptions } from "../routing/routing.js";
 import type { WireRequest } from "../wire/wire.js";
-import { findModel, openHold, planOf, reserve } from "./admission.js";
+import { findModel } from "./admission.js";
 import type { Ending } from "./charge.js";
+import { Fallbacks } from "./fallbacks.js";
 import type { GatewayCall } from "./gateway.js";
-import { kindOf } from "./kind.js";
 import { Meter } from "./meter.js";
-import type { AnswerBatch, Outcome } from "./meter-types.js";
-import { type Ended, recordOutcome } from "./record.js";
+import type { AnswerBatch, MeteredTurn, Outcome } from "./meter-types.js";
+import { type Ended, recordFallback, recordOutcome } from "./record.js";
 import { describeRequest } from "./request-trace.js";
 import type { Steps } from "./steps.js";
+import { modelRequest, takeTurn, type Turn, type TurnParts } from "./turn.js";
 
 // An answer longer than what a crash may lose is settled before its last byte goes out.
 const SETTLE_FIRST_TOKENS = 1_000n;
@@ -53,53 +52,22 @@ export async function generate(
   const long = { reader: steps.longAnswers, memory: new ByteLease(steps.answerMemory, call.caller.accountId) };
   let usedTokens = 0;
   let isReserved = false;
-  let hold: Hold | undefined;
+  const turns: Turn[] = [];
   try {
     call.record?.take();
     const reading = read();
-    const { request: came, generation, acceptWire } = await reading;
-    if (call.record !== undefined) noteRequest(came, call.record, call.caller);
-    const model = findModel(came.facts.model, call.caller, steps);
+    const parsed = await reading;
+    if (call.record !== undefined) noteRequest(parsed.request, call.record, call.caller);
+    const model = findModel(parsed.request.facts.model, call.caller, steps);
     const deadline = steps.routing.deadline(model, startMs, call.callerEndMs ?? Infinity);
-    const kind = kindOf(came, model);
-    const request = withoutLackingAnywhere(came, model, kind);
-    describeRequest(call, request, model, kind);
+    const asked = modelRequest(model, parsed);
+    describeRequest(call, asked.request, model, asked.kind);
     isReserved = true;
-    const admitted = await reserve(planOf({ request, generation }, model, kind, call), model, admission);
-    const opened = await openHold(admitted, model, call, steps, deadline);
-    const { plan } = opened;
-    hold = opened.hold;
-    const coveredTokens = plan.coveredOutputTokens(hold.amountNanos);
-    const outputTokensMax = plan.sentOutputTokens(coveredTokens);
-    const clampedTo = coveredTokens === plan.outputTokensMax ? undefined : coveredTokens;
-    const { stream, candidateCount } = request.facts;
-    const { caller, signal } = call;
-    const { accountId } = caller;
-    const meter = new Meter({
-      request,
-      model,
-      plan,
-      hold,
-      outputTokensMax: coveredTokens === undefined ? undefined : coveredTokens * candidateCount,
-      sink,
-      stream,
-      acceptWire,
-      head: headOf(admission.head, clampedTo),
-      startMs,
-      createTime: new Date(steps.nowMs()),
-      accountId,
-      routing: steps.routing,
-      kind,
-      record: call.record,
-    });
-    const { strict } = caller.settings;
-    const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
-    const answered = await answer(request, model, { run, long }, meter, call, steps);
-    const { outcome, chargedNanos, failure } = await conclude(meter, hold, answered, call, steps);
-    // What was sent counts in limits whoever pays for it: else they would be passed by hanging up.
-    usedTokens = limitedTokens(outcome, request, plan);
-    record({ call, model, meter, hold, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
-    if (failure !== undefined) throw failure;
+    const parts = { parsed, call, admission, deadline, steps };
+    turns.push(await takeTurn(asked, 0, parts));
+    const ended = await runTurns(turns, parts, { sink, long, startMs });
+    usedTokens = ended.usedTokens;
+    if (ended.failure !== undefined) throw ended.failure;
   } catch (error) {
     // Before its tokens were known: its limits of requests, which nodes share, may not have been asked yet.
     const entering = isReserved ? undefined : admission.enter();
@@ -107,8 +75,99 @@ export async function generate(
     throw error;
   } finally {
     long.memory.giveBack();
-    giveBack(hold, admission, usedTokens, call, steps);
+    giveBack(turns, admission, usedTokens, call, steps);
   }
+}
+
+/** What all models that have a turn at a request share of its caller. */
+interface Receiving {
+  readonly sink: Sink<AnswerBatch>;
+  readonly long: LongReading;
+  readonly startMs: number;
+}
+
+interface EndedRequest {
+  /** What the request counts in limits of tokens. */
+  readonly usedTokens: number;
+  readonly failure: GatewayError | undefined;
+}
+
+/**
+ * Runs the request on the model that it names, and on its fallbacks while the models fail: each turn is settled before
+ * the next one holds money. `turns` has the first turn, and gets those that follow.
+ */
+async function runTurns(turns: Turn[], parts: TurnParts, receiving: Receiving): Promise<EndedRequest> {
+  const { call, steps } = parts;
+  let [turn] = turns;
+  assert(turn !== undefined, "a request runs on a model");
+  const named = turn.request.facts.route?.models ?? [];
+  const fallbacks = new Fallbacks(turn.model, named, call.caller, steps.routing);
+  const meter = meterOf(turn, parts, receiving);
+  for (;;) {
+    const answered = await answer(turn, parts, receiving, meter);
+    const { outcome, chargedNanos, failure } = await conclude(meter, turn.hold, answered, call, steps);
+    const mayFallBack = failure !== undefined && meter.firstBatchMs === undefined;
+    const next = mayFallBack ? await nextTurn(failure, fallbacks, turns.length, parts) : undefined;
+    if (next === undefined) {
+      // What was sent counts in limits whoever pays for it: else they would be passed by hanging up.
+      const usedTokens = limitedTokens(outcome, turn.request, turn.plan);
+      const { model, hold } = turn;
+      const ended = { outcome, chargedNanos, startMs: receiving.startMs, clampedTo: clampOf(turn) };
+      const told = failure && !call.signal.aborted ? fallbacks.reported(failure) : failure;
+      record({ ...ended, call, model, meter, hold, failure: told }, steps);
+      return { usedTokens, failure: told };
+    }
+    recordFallback({ call, meter, outcome, failure, model: turn.model, next: next.model }, steps);
+    turns.push(next);
+    turn = next;
+    meter.fallBack(meteredTurn(turn, parts));
+  }
+}
+
+/** The turn of the next model that may answer after the failure; undefined if there is none. */
+async function nextTurn(
+  failure: GatewayError,
+  fallbacks: Fallbacks,
+  number: number,
+  parts: TurnParts,
+): Promise<Turn | undefined> {
+  const { parsed, call, deadline } = parts;
+  while (!call.signal.aborted && deadline.leftMs(performance.now()) > 0) {
+    const model = fallbacks.after(failure);
+    if (model === undefined) return undefined;
+    try {
+      return await takeTurn(modelRequest(model, parsed), number, parts);
+    } catch (error) {
+      // What the money, a limit or the model itself does not allow is no fallback, and the failure stays what it was.
+      if (!(error instanceof GatewayError)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/** The output limit to which the request was lowered; undefined if it was not. */
+function clampOf({ coveredTokens, plan }: Turn): number | undefined {
+  return coveredTokens === plan.outputTokensMax ? undefined : coveredTokens;
+}
+
+function meteredTurn(turn: Turn, { admission }: TurnParts): MeteredTurn {
+  const { request, model, kind, plan, hold, coveredTokens } = turn;
+  const outputTokensMax = coveredTokens === undefined ? undefined : coveredTokens * request.facts.candidateCount;
+  return { request, model, kind, plan, hold, outputTokensMax, head: headOf(admission.head, clampOf(turn)) };
+}
+
+function meterOf(turn: Turn, parts: TurnParts, { sink, startMs }: Receiving): Meter {
+  const { parsed, call, steps } = parts;
+  return new Meter(meteredTurn(turn, parts), {
+    sink,
+    stream: turn.request.facts.stream,
+    acceptWire: parsed.acceptWire,
+    startMs,
+    createTime: new Date(steps.nowMs()),
+    accountId: call.caller.accountId,
+    routing: steps.routing,
+    record: call.record,
+  });
 }
 
 /** About so many bytes are a token of what is read again. */
@@ -145,7 +204,7 @@ function noteRequest(request: WireRequest, record: RequestRecord, { content }: C
  * none changes how the request ended.
  */
 function giveBack(
-  hold: Hold | undefined,
+  turns: readonly Turn[],
   admission: LimitDecision,
   usedTokens: number,
   { requestId, record: tap }: GatewayCall,
@@ -153,7 +212,7 @@ function giveBack(
 ): void {
   tap?.giveBack();
   try {
-    hold?.close();
+    for (const { hold } of turns) hold.close();
   } catch (err) {
     log.error({ request_id: requestId, err }, "a hold could not be closed; recovery resolves it");
   }
@@ -167,13 +226,17 @@ function giveBack(
 
 /** Streams the answer into the meter. Resolves with the error that the answer failed with, if any. */
 async function answer(
-  request: WireRequest,
-  model: ServedModel,
-  { run, long }: { readonly run: RunOptions; readonly long: LongReading },
+  { request, model, kind, plan, coveredTokens }: Turn,
+  { parsed: { acceptWire }, call, deadline, steps: { metrics, routing } }: TurnParts,
+  { long }: Receiving,
   meter: Meter,
-  call: GatewayCall,
-  { metrics, routing }: Steps,
 ): Promise<GatewayError | undefined> {
+  const { caller, signal } = call;
+  const { stream, candidateCount } = request.facts;
+  const { accountId } = caller;
+  const strict = caller.settings.strict || request.facts.route?.requiresParameters === true;
+  const outputTokensMax = plan.sentOutputTokens(coveredTokens);
+  const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
   metrics.running += 1;
   try {
     await routing.run(request, model, run, meter, long);

@@ -15,26 +15,31 @@ export interface AnswerBatch extends StreamGenerateResponse {
   readonly embeddings?: readonly Embedding[] | undefined;
 }
 
-export interface MeterOptions {
+/** What a meter needs of one model's turn at the request. */
+export interface MeteredTurn {
   readonly request: WireRequest;
   readonly model: ServedModel;
   readonly plan: Plan;
   readonly hold: Hold;
   /** The output limit that is sent upstream and covered by the hold, for all candidates; undefined without one. */
   readonly outputTokensMax: number | undefined;
+  /** Headers of the answer that are known before the answer. */
+  readonly head: CallMetadata;
+  /** The kind of the request. */
+  readonly kind: ModelKind;
+}
+
+/** What a meter needs of the caller, whichever model answers. */
+export interface MeterOptions {
   readonly sink: Sink<AnswerBatch>;
   readonly stream: boolean;
   /** The wire whose bytes the caller takes; empty if it takes events. */
   readonly acceptWire: string;
-  /** Headers of the answer that are known before the answer. */
-  readonly head: CallMetadata;
   readonly startMs: number;
   /** When the answer was created, for an upstream that does not report it. */
   readonly createTime: Date;
   /** The request's account: counting takes turns by account. */
   readonly accountId: string;
-  /** The kind of the request. */
-  readonly kind: ModelKind;
   /** Its trace and its content recorder, if it has them. Undefined: no records are kept. */
   readonly record: RequestRecord | undefined;
   /** Finds the other model that an answer names. */

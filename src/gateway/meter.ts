@@ -2,7 +2,7 @@
 import { type Finish, type Usage, UsageSource } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { NO_USAGE } from "../api/usage.js";
-import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
+import type { ServedAs } from "../ledger/attempt-log.js";
 import type { GatewayError } from "../base/errors.js";
 import { whenReady } from "../base/when-ready.js";
 import { billsCutRequests, endpointFor } from "../families/family.js";
@@ -15,8 +15,9 @@ import type { AnswerReport, Batch } from "../wire/wire.js";
 import { askedOf, type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
 import { AnswerHead, withCost } from "./answer-headers.js";
+import { AttemptList } from "./attempt-list.js";
 import { LeftAttempts } from "./left-attempts.js";
-import type { MeterOptions, Outcome } from "./meter-types.js";
+import type { MeteredTurn, MeterOptions, Outcome } from "./meter-types.js";
 import { UsageCheckpoints } from "./usage-checkpoints.js";
 import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
 import { StreamHead } from "./stream-head.js";
@@ -28,28 +29,28 @@ const EMPTY = Buffer.alloc(0);
 
 export class Meter implements AnswerReceiver {
   #target: Target | undefined;
-  #attempts = 0;
+  readonly #attempts: AttemptList;
   /** True once the target may have read the request. */
   #isSent = false;
-  #attemptStartMs = 0;
-  /** The attempts that have ended. */
-  readonly #ended: Attempt[] = [];
   #report: AnswerReport | undefined;
-  #overheadMs = 0;
   #firstBatchMs: number | undefined;
   #whole: Batch | undefined;
   #head = new AnswerHead();
   #notes: UsageCheckpoints | undefined;
   #attemptTrace: AttemptTrace | undefined;
   #doubt: UsageDoubt | ServedDoubt | undefined;
-  readonly #left = new LeftAttempts();
+  #left = new LeftAttempts();
 
   /** The head of a stream, which is sent before the answer if the answer is late. */
   readonly waiting: StreamHead | undefined;
 
-  constructor(private readonly options: MeterOptions) {
-    const { sink, head, model, stream } = options;
-    if (stream) this.waiting = new StreamHead(sink, () => this.#head.early(head), model.streamHeadMs);
+  constructor(
+    private turn: MeteredTurn,
+    private readonly options: MeterOptions,
+  ) {
+    const { sink, stream, startMs } = options;
+    this.#attempts = new AttemptList(startMs);
+    if (stream) this.waiting = new StreamHead(sink, () => this.#head.early(this.turn.head), turn.model.streamHeadMs);
   }
 
   /** The upstream that answered or was tried last; empty if there was none. */
@@ -58,7 +59,7 @@ export class Meter implements AnswerReceiver {
   }
 
   get attempts(): number {
-    return this.#attempts;
+    return this.#attempts.count;
   }
 
   /** When the first batch arrived, in milliseconds after the request; undefined if none did. */
@@ -73,34 +74,35 @@ export class Meter implements AnswerReceiver {
 
   /** From the request to its first attempt. */
   get queueMs(): number {
-    return this.#overheadMs;
+    return this.#attempts.queueMs;
   }
 
   /** How long all attempts took together, once they have ended. */
   get upstreamMs(): number {
-    let sumMs = 0;
-    for (const { durationMs } of this.#ended) sumMs += durationMs;
-    return sumMs;
+    return this.#attempts.upstreamMs;
   }
 
-  begin(target: Target, attempts: number): void {
+  /** The next model has its turn, once the hold of the model before is settled. The attempts of both are logged. */
+  fallBack(turn: MeteredTurn): void {
+    this.turn = turn;
+    this.#report = undefined;
+    this.#left = new LeftAttempts();
+  }
+
+  begin(target: Target): void {
     this.#leave();
-    this.#attemptStartMs = performance.now() - this.options.startMs;
-    if (attempts === 1) {
-      this.#overheadMs = this.#attemptStartMs;
-      this.waiting?.start();
-    }
+    this.#attempts.begin();
+    this.waiting?.start();
     this.#target = target;
-    this.#attempts = attempts;
     this.#isSent = false;
     this.#report = undefined;
     this.#head = new AnswerHead();
     // What was read of an attempt before is nobody's.
     this.#notes = undefined;
-    const { record, kind } = this.options;
+    const { record } = this.options;
     record?.content?.restart();
     const trace = record?.trace;
-    if (trace !== undefined) this.#attemptTrace = beginAttempt(trace, target, kind, attempts);
+    if (trace !== undefined) this.#attemptTrace = beginAttempt(trace, target, this.turn.kind, this.attempts);
   }
 
   /** Ends the current attempt, if there is one, without an answer for the caller: the operator pays its usage. */
@@ -130,25 +132,22 @@ export class Meter implements AnswerReceiver {
     const trace = this.#attemptTrace;
     if (trace !== undefined)
       endAttempt(trace, failure?.error, this.#report?.servedModel ?? "", failure?.status ?? ANSWERED);
-    const startMs = this.#attemptStartMs;
-    const { request, record } = this.options;
-    const endMs = performance.now() - this.options.startMs;
-    this.#ended.push({
-      upstream: this.upstream,
-      model: this.#modelId,
-      reason: failure?.error.reason ?? "",
-      status: failure?.status ?? ANSWERED,
-      failureMessage: record?.isNameless === true ? "" : failureMessage(failure?.error, request),
-      startMs,
-      durationMs: endMs - startMs,
-      // Once batches came no other attempt is begun, so they are this one's.
-      firstBatchMs: this.#firstBatchMs === undefined ? null : this.#firstBatchMs - startMs,
-    });
+    const isNameless = this.options.record?.isNameless === true;
+    this.#attempts.end(
+      {
+        upstream: this.upstream,
+        model: this.#modelId,
+        reason: failure?.error.reason ?? "",
+        status: failure?.status ?? ANSWERED,
+        failureMessage: isNameless ? "" : failureMessage(failure?.error, this.turn.request),
+      },
+      this.#firstBatchMs,
+    );
   }
 
   /** The attempt log for the ledger, once all attempts have ended. */
   get attemptLog(): string {
-    return encodeAttempts(this.#ended, { upstream: this.upstream, model: this.options.model.id }, this.#servedAs);
+    return this.#attempts.encode({ upstream: this.upstream, model: this.turn.model.id }, this.#servedAs);
   }
 
   /** How the answer was served: as it reports, and as the bill assumed for what it does not report. */
@@ -156,7 +155,7 @@ export class Meter implements AnswerReceiver {
     const report = this.#report;
     if (report === undefined || report.made === "nothing") return undefined;
     const { servedModel = "", serviceTier = "" } = report;
-    const plan = askedOf(this.#target, this.options);
+    const plan = askedOf(this.#target, this.turn);
     return {
       model: servedModel === this.#modelId ? "" : servedModel,
       serviceTier: serviceTier === "" ? plan.serviceTier : serviceTierOf(serviceTier),
@@ -197,13 +196,13 @@ export class Meter implements AnswerReceiver {
   }
 
   #begin(batch: Batch, nowMs: number): void {
-    const { startMs, record, createTime, plan, stream, sink } = this.options;
+    const { startMs, record, createTime, stream, sink } = this.options;
     this.#firstBatchMs = nowMs - startMs;
     record?.trace?.event("first token", {});
     const start = batch.events[0]?.kind;
     if (start?.$case === "start") {
       start.value.createTime ??= createTime;
-      start.value.inputTokens = BigInt(plan.inputTokensMax);
+      start.value.inputTokens = BigInt(this.turn.plan.inputTokensMax);
     }
     if (stream && this.waiting?.take() !== false) sink.head(this.#headers("stream"));
   }
@@ -227,7 +226,7 @@ export class Meter implements AnswerReceiver {
 
   /** The most tokens that may be delivered; an answer that repeats its input may repeat it for each choice. */
   get #limitTokens(): number {
-    const { request, plan, outputTokensMax = Infinity } = this.options;
+    const { request, plan, outputTokensMax = Infinity } = this.turn;
     const { repeatsInput = false, candidateCount } = request.facts;
     return repeatsInput ? outputTokensMax + plan.inputTokensMax * candidateCount : outputTokensMax;
   }
@@ -239,7 +238,7 @@ export class Meter implements AnswerReceiver {
 
   /** What the answer used and costs, however it ended. Never rejects. */
   outcome(ending: Ending): Outcome | Promise<Outcome> {
-    const { request, model, plan, accountId, outputTokensMax, kind } = this.options;
+    const { request, model, plan, outputTokensMax, kind } = this.turn;
     const { contextTokens } = model;
     const { inputTokensMax } = plan;
     const notes = this.#notes;
@@ -255,7 +254,7 @@ export class Meter implements AnswerReceiver {
       inputTokensMax,
       price: model.price,
       units: request.facts.surface && this.#target && endpointFor(this.#target.served.family, request, kind).units,
-      accountId,
+      accountId: this.options.accountId,
       outputTokensMax,
       countOutput: text && (() => text.notes.output(text.grown)),
       estimateOutput: text && (() => text.notes.estimate(text.grown)),
@@ -315,11 +314,11 @@ export class Meter implements AnswerReceiver {
 
   /** The model that answers, by the upstream's name, which determines the tokenizer. */
   get #modelId(): string {
-    return this.#target?.model ?? this.options.model.id;
+    return this.#target?.model ?? this.turn.model.id;
   }
 
   #outcome({ usage: charged, usageSource, doubt: told, unbilled }: Charge): Outcome {
-    const { hold, outputTokensMax } = this.options;
+    const { hold, outputTokensMax } = this.turn;
     const isPast = outputTokensMax !== undefined && this.exceeds();
     const usage = isPast ? withOutputWithin(charged, outputTokensMax) : charged;
     const doubt = isPast ? "above_limit" : told;
@@ -340,17 +339,18 @@ export class Meter implements AnswerReceiver {
 
   /** The usage, reduced to what the plan allows. */
   #allowed(usage: Usage): Usage {
-    const { request, plan, outputTokensMax } = this.options;
+    const { request, plan, outputTokensMax } = this.turn;
     return usageWithin(usage, { request, inputTokensMax: plan.inputTokensMax, outputTokensMax });
   }
 
   /** What a usage costs, by what the answer reported so far. */
   #bill(usage: Usage): Bill {
-    const { model, routing, hold } = this.options;
+    const { model, hold } = this.turn;
     const [report, target] = [this.#report, this.#target];
-    const plan = askedOf(target, this.options);
+    const plan = askedOf(target, this.turn);
     const told = report?.servedModel ?? "";
-    const answered = told === "" || target === undefined ? undefined : routing.answeredAs(told, model, target);
+    const answered =
+      told === "" || target === undefined ? undefined : this.options.routing.answeredAs(told, model, target);
     const heldNanos = hold.amountNanos;
     return billOf(usage, report, { price: model.price, cost: target?.cost, plan, heldNanos, answered });
   }
@@ -371,29 +371,29 @@ export class Meter implements AnswerReceiver {
   }
 
   #newNotes(): UsageCheckpoints {
-    const { request, plan, startMs, accountId } = this.options;
+    const { startMs, accountId } = this.options;
+    const { request, plan } = this.turn;
     const { inputTokensMax } = plan;
     const note = (usage: Usage): void => this.#note(usage);
     return new UsageCheckpoints({ request, modelId: this.#modelId, inputTokensMax, startMs, accountId, note });
   }
 
   #note(delivered: Usage): void {
-    const { hold, stream } = this.options;
     // Of an answer that is gathered nothing is delivered before its end.
-    if (!stream) return;
+    if (!this.options.stream) return;
     const usage = this.#allowed(delivered);
     const { costNanos, operatorCostNanos } = this.#bill(usage);
-    hold.checkpoint({
+    this.turn.hold.checkpoint({
       usage,
       costNanos,
       operatorCostNanos: this.#left.costWith(operatorCostNanos),
       upstream: this.upstream,
-      attempts: this.#attempts,
+      attempts: this.attempts,
     });
   }
 
   #headers(form: "stream" | "whole"): Record<string, string> {
     const { upstream, upstreamModel: model, attempts, queueMs } = this;
-    return this.#head.headers(this.options.head, { form, upstream, model, attempts, queueMs });
+    return this.#head.headers(this.turn.head, { form, upstream, model, attempts, queueMs });
   }
 }

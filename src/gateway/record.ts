@@ -25,6 +25,11 @@ export interface Ended {
   readonly clampedTo: number | undefined;
 }
 
+/** A turn that failed, and the model that has the next one. */
+export interface FallenBack extends Pick<Ended, "call" | "meter" | "outcome" | "failure" | "model"> {
+  readonly next: ServedModel;
+}
+
 const sourceNames: string[] = [];
 
 function sourceName(source: UsageSource): string {
@@ -86,6 +91,18 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
     const { metadata, cause } = failure;
     steps.log.warn({ ...fields, problem: metadata["problem"] ?? null, err: cause ?? failure }, "generation");
   }
+}
+
+/** Records that another model has its turn, because all targets of the model before failed. */
+export function recordFallback(
+  { call, meter, outcome, failure, model, next }: FallenBack,
+  { log, metrics }: Pick<Steps, "log" | "metrics">,
+): void {
+  metrics.fallbacks.inc({ model: model.id, fallback: next.id });
+  for (const { upstream, tokens } of outcome.uncharged) metrics.unbilledTokens.inc({ upstream }, tokens);
+  call.record?.trace?.event("fallback", { "tollgate.fallback": next.id });
+  const said = { request_id: call.requestId, model: model.id, fallback: next.id, attempts: meter.attempts };
+  log.warn({ ...said, end: failure?.reasonWord }, "fallback");
 }
 
 /** Publishes the request to the listeners for ended requests. */

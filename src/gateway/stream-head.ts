@@ -25,9 +25,9 @@ export class StreamHead {
     private readonly afterMs: number,
   ) {}
 
-  /** Call when the first target is called. */
+  /** Call when a target is called. Only the first call of a model counts. */
   start(): void {
-    this.#timer ??= setTimeout(() => this.#leave(), this.afterMs);
+    if (!this.#hasLeft) this.#timer ??= setTimeout(() => this.#leave(), this.afterMs);
   }
 
   /** Call when the last target that may answer has sent its head. */

@@ -2,6 +2,7 @@
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import type { Book } from "./book.js";
 import type { DebitOperation, LedgerResult, RefundOperation } from "./operation.js";
+import { requestIdOf } from "./fallback-hold.js";
 import { recallAll } from "./lease-rules.js";
 import { type Account, available } from "./rows.js";
 import { noteRecord } from "./hash-chain.js";
@@ -36,7 +37,7 @@ export function refund(book: Book, operation: RefundOperation): LedgerResult {
   const said = { kind: "refund", accountId, causeId: refundId, holdSequence, postedNanos: amountNanos } as const;
   const transfer = write(book, operation, said);
   const after = { availableNanos: book.toldAvailable(account), amountNanos, reason: operation.reason };
-  book.record(operation.act, transfer, { resource: `requests/${requestId}`, before, after });
+  book.record(operation.act, transfer, { resource: `requests/${requestIdOf(requestId)}`, before, after });
   hold.refundedNanos += amountNanos;
   book.addRefund(hold, amountNanos);
   return { kind: "refunded", amountNanos, availableNanos: book.toldAvailable(account), repeated: false };

@@ -28,6 +28,8 @@ export interface LimitDecision {
    *
    * If the bound is above the whole token limit, only the limit is taken, so that the request passes once the window is
    * empty and is not refused forever. Tokens used beyond that are taken in `correct`, and later requests wait for them.
+   *
+   * A second call, for another model that answers instead, first gives back what the call before took.
    */
   reserve(tokens: number, model: string): Promise<void> | undefined;
   /**

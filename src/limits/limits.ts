@@ -256,10 +256,20 @@ class LimitedAdmission implements LimitDecision {
   reserve(tokens: number, model: string): Promise<void> | undefined {
     assert(tokens >= 0, "a bound of tokens is a number from 0");
     this.#isAsked = true;
+    this.#giveBack();
     const demands = this.#demands(Math.ceil(tokens), model);
     if (demands.length === 0 && this.#entered !== undefined) return undefined;
     const result = this.#ask(demands);
     return whenReady(result, (settled) => this.#reserve(settled, demands));
+  }
+
+  /** Gives back what was reserved for another model. */
+  #giveBack(): void {
+    if (this.#reserved === undefined) return;
+    this.correct(0);
+    if (this.#way === "admit") for (const demand of this.#reserved.demands) this.#release(demand);
+    this.#reserved = undefined;
+    this.#used = undefined;
   }
 
   /** Takes the demands, together with the limits of requests and concurrency if those were not taken yet. */

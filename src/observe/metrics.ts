@@ -155,6 +155,11 @@ export class Metrics {
     "Tokens that no client pays for: those of an attempt that failed or was replaced, of a free answer, or of an answer whose client disconnected.",
     ["upstream"],
   );
+  readonly fallbacks = this.#counter(
+    "tollgate_fallbacks_total",
+    "Requests that another model was asked to answer, because the upstreams of a model failed or the request was too long for it.",
+    ["model", "fallback"],
+  );
   readonly readOn = this.#counter(
     "tollgate_read_on_total",
     "Answers that the gateway reads on for their usage after the client disconnected, by result: `begun`, `ended`, or `refused` (cut, because too many were running).",

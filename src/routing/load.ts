@@ -327,6 +327,8 @@ class ServedModels {
       outputTokensMax: facts.outputTokensMax,
       streamHeadMs: model.streamHeadMs ?? STREAM_HEAD_MS,
       hostedTools: model.hostedTools,
+      fallbacks: model.fallbacks,
+      onContext: model.onContext,
       totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
       price: facts.price,
       isListPriced: facts.isListPriced,

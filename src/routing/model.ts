@@ -76,6 +76,10 @@ export interface ServedModel {
   readonly listPrice?: ListPrice | undefined;
   /** When it is no longer served; undefined where nobody says. */
   readonly retireTime?: Date | undefined;
+  /** Models that answer when all of its targets fail, in this order. Absent: none. */
+  readonly fallbacks?: readonly string[] | undefined;
+  /** The model that answers requests which are too long for this one. Absent: none. */
+  readonly onContext?: string | undefined;
   /** By priority. */
   readonly targets: readonly Target[];
 }

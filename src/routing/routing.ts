@@ -25,6 +25,7 @@ import { pickProbe, pickTarget, targetsFor } from "./pick.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
+import { preferredTargets } from "./preferred-targets.js";
 import { FaultsOfRequest } from "./request-faults.js";
 import { type Asking, mustGather, ownedFor, withModel } from "./upstream-request.js";
 
@@ -36,8 +37,8 @@ export interface RouteTable {
 
 /** Takes what a model answers, whichever target it comes from. */
 export interface AnswerReceiver extends BatchReceiver {
-  /** A target is tried; called before each try, `attempts` counts from 1. */
-  begin(target: Target, attempts: number): void;
+  /** A target is tried; called before each try. */
+  begin(target: Target): void;
   /** Headers that go with the try that was begun last, beside the target's own; undefined for none. */
   attemptHeaders?(): Readonly<Record<string, string>> | undefined;
   /** The try that was begun last is over. */
@@ -142,9 +143,14 @@ export class Routing {
    * alone. Throws MODEL_UNKNOWN.
    */
   find(id: string): ServedModel {
-    const model = this.#table.models.get(this.#names.find(id) ?? "");
+    const model = this.lookUp(id);
     if (model === undefined) throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: id });
     return model;
+  }
+
+  /** The same; undefined if no model has this name. */
+  lookUp(id: string): ServedModel | undefined {
+    return this.#table.models.get(this.#names.find(id) ?? "");
   }
 
   /** The deadline of a request that began at `startMs`; `callerEndMs` is Infinity where its caller set none. */
@@ -168,7 +174,8 @@ export class Routing {
     long?: LongReading,
   ): Promise<void> {
     const tried: Target[] = [];
-    const targets = this.containers.holders(targetsFor(model, options.kind), request, options.accountId);
+    const preferred = preferredTargets(targetsFor(model, options.kind), request.facts.route);
+    const targets = this.containers.holders(preferred, request, options.accountId);
     const faults = new FaultsOfRequest(request);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
@@ -181,7 +188,7 @@ export class Routing {
         if (!(await this.#backOff(last, attempt, options))) break;
       }
       tried.push(target);
-      receiver.begin(target, attempt);
+      receiver.begin(target);
       const permits = this.#permits(request, target, model, options.accountId);
       const failure = await this.#try({
         request,

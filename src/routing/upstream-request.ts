@@ -22,6 +22,7 @@ import type { ServedModel, Target } from "./model.js";
 import type { Containers } from "./containers.js";
 import { firstTargets, targetsFor } from "./pick.js";
 import { withoutLacking } from "./left-out-tools.js";
+import { preferredTargets } from "./preferred-targets.js";
 import { TargetPermits, termsOf } from "./permits.js";
 
 const PARAMS_CHARACTERS_MAX = 1_000;
@@ -239,7 +240,8 @@ export async function dryRun(
   accountId: string,
   containers: Containers,
 ): Promise<DryRun> {
-  const targets = containers.holders(targetsFor(model, asking.kind), request, accountId);
+  const preferred = preferredTargets(targetsFor(model, asking.kind), request.facts.route);
+  const targets = containers.holders(preferred, request, accountId);
   const refusals = new Map<Target, GatewayError>();
   for (const target of targets) {
     const endpoint = endpointFor(target.served.family, request, asking.kind);

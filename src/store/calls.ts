@@ -58,7 +58,6 @@ export interface TableCalls {
   replaceKey(key: KeyRow, event: AuditEvent): boolean;
   appendAudit(event: AuditEvent): void;
   auditEvents(filter: AuditFilter, count: number, beforeSequence: number | undefined): AuditRow[];
-  request(id: string): RequestRow | undefined;
   receipt(id: string): ReceiptRow | undefined;
   requests(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[];
   requestsOf(ids: readonly string[]): RequestRow[];

@@ -1,4 +1,5 @@
 /** Transfers as they concern one account or one request: what is asked of a database, and what its rows say. */
+import { requestIdOf } from "../ledger/fallback-hold.js";
 import { JOB_NODE } from "../ledger/rows.js";
 import { type Transfer, type TransferKind, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
 import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, LEASED, TRANSFERS, type TransferColumns, toTransfer } from "./columns.js";
@@ -104,7 +105,7 @@ export function toEntry(row: TransferColumns): EntryRow {
     amountNanos: amountOf(transfer),
     availableChangeNanos: isLineHold ? 0n : availableChange(transfer),
     heldChangeNanos: isDebited && !isLineHold ? pendingNanos : 0n,
-    requestId: row.request_id ?? "",
+    requestId: requestIdOf(row.request_id ?? ""),
     createTimeMs,
     debitAccount: debitAccount(transfer),
     creditAccount: creditAccount(transfer),

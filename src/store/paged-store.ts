@@ -22,9 +22,11 @@ import type {
   KeyRow,
   KeyStore,
   LedgerStore,
+  RequestRow,
   RequestStore,
   Store,
 } from "./store.js";
+import { requestsOfHolds, wholeReceipt, wholeRequest, wholeRequests } from "./whole-requests.js";
 
 /** What of a ledger is the same over every database. */
 export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "archivedUntil" | "statement">;
@@ -158,17 +160,19 @@ async function marked(act: Act, changing: Promise<boolean>): Promise<boolean> {
 
 function requestStore(calls: AsyncTableCalls): RequestStore {
   return {
-    get: (id) => calls.request(id),
-    receipt: (id) => calls.receipt(id),
+    get: (id) => wholeRequest(id, calls),
+    receipt: (id) => wholeReceipt(id, calls),
     list: async (accountId, page) => {
       const size = checkSize(page);
       const list = accountId === undefined ? "requests" : "requests of an account";
       const before = decodeToken(list, page.token, SEQUENCE_CURSOR);
-      const rows = await calls.requests(accountId, size + 1, before);
-      return cutPage(list, rows, size, accountId === undefined ? (row) => row.sequence : (row) => row.accountSequence);
+      const holds = await calls.requests(accountId, size + 1, before);
+      const place = (row: RequestRow): number => (accountId === undefined ? row.sequence : row.accountSequence);
+      const cut = cutPage(list, holds, size, place);
+      return { ...cut, rows: await requestsOfHolds(cut.rows, calls) };
     },
-    many: (ids) => calls.requestsOf(ids),
-    running: (accountId, count) => calls.running(accountId, count),
+    many: (ids) => wholeRequests(ids, calls),
+    running: async (accountId, count) => requestsOfHolds(await calls.running(accountId, count), calls),
     summarize: async (accountId, days, page) => {
       const size = checkSize(page);
       const after = decodeToken("usage", page.token, SUMMARY_CURSOR);

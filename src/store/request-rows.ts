@@ -100,6 +100,7 @@ export function summaryParameters(
 export function toRequest(row: RequestColumns): RequestRow {
   return {
     id: row.request_id,
+    holdId: row.request_id,
     accountId: row.account_id,
     keyId: row.key_id,
     model: row.model,

@@ -176,6 +176,8 @@ export interface KeyRow {
 /** What is kept of one request. */
 export interface RequestRow {
   readonly id: string;
+  /** The hold that pays for it: another id than the request's where a fallback model answered. */
+  readonly holdId: string;
   /** The sequence of its hold's transfer: lists of all go by it, and lists of an account by its place in that. */
   readonly sequence: number;
   readonly accountSequence: number;

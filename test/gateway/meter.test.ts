@@ -66,20 +66,15 @@ async function metered(body: object = {}, facts: Partial<RequestFacts> = {}): Pr
     noted: undefined,
     close: () => undefined,
   };
-  const meter = new Meter({
-    request,
-    model,
-    plan,
-    hold,
-    outputTokensMax: plan.outputTokensMax,
+  const head = { "x-ratelimit-limit-requests": "7" };
+  const turn = { request, model, plan, hold, outputTokensMax: plan.outputTokensMax, head, kind: "chat" } as const;
+  const meter = new Meter(turn, {
     sink: told,
     stream: request.facts.stream,
     acceptWire,
-    head: { "x-ratelimit-limit-requests": "7" },
     startMs: START_MS,
     createTime: new Date(0),
     accountId: "acme",
-    kind: "chat",
     record: undefined,
     routing: pipeline.steps.routing,
   });
@@ -87,7 +82,7 @@ async function metered(body: object = {}, facts: Partial<RequestFacts> = {}): Pr
   const begin = (more: Partial<AnswerReport> = {}): void => {
     const [target] = model.targets;
     if (target === undefined) throw new Error("the model has a target");
-    meter.begin(target, meter.attempts + 1);
+    meter.begin(target);
     const report: AnswerReport = { made: "content", usage: SAID, complete: true, text: "", grown: text, ...more };
     meter.watch(report);
   };

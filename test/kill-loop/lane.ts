@@ -212,6 +212,7 @@ function settingsFor(upstreamUrl: string): string {
     "upstreams:",
     `  honest: { family: openai-compatible, base_url: "${upstreamUrl}" }`,
     "models:",
+    `  broken-1: { targets: [{ upstream: honest, model: broken }], context_tokens: 200000, output_tokens_max: 50000, price: { input: "0.03", output: "0.3" }, fallbacks: [kill-1] }`,
     `  kill-1: { targets: [{ upstream: honest }], context_tokens: 200000, output_tokens_max: 50000, price: { input: "0.01", output: "0.1" } }`,
     "",
   ].join("\n");

@@ -113,7 +113,9 @@ export class Load {
   async #call(call: Call): Promise<boolean> {
     const { gateway, secret } = this.#options;
     const messages = [{ role: "user", content: JSON.stringify(call.task) }];
-    const body = { model: "kill-1", messages, user: call.user, stream: call.stream };
+    // Every other call names a model that always fails, and is answered by its fallback at a third of the price.
+    const model = this.calls.length % 2 === 0 ? "kill-1" : "broken-1";
+    const body = { model, messages, user: call.user, stream: call.stream };
     try {
       const response = await postChat(gateway, secret, body);
       call.requestId = response.headers.get("x-request-id") ?? undefined;

@@ -17,10 +17,11 @@ interface End {
   readonly chargedNanos: string;
 }
 
-/** By the id of the request; a request that no hold names is not in it. */
+/** By the id of the request, the end of its last hold; a request that no hold names is not in it. */
 export function endsOf(entries: Iterable<Json>): ReadonlyMap<string, End> {
   const ends = new Map<string, End>();
-  for (const { kind, request_id: request, amount_nanos: amount } of entries) {
+  const oldestFirst = [...entries].sort((one, other) => Number(one["sequence"]) - Number(other["sequence"]));
+  for (const { kind, request_id: request, amount_nanos: amount } of oldestFirst) {
     const state = STATES[String(kind)];
     if (state !== undefined)
       ends.set(String(request), { state, chargedNanos: kind === "settle" ? String(amount) : "0" });

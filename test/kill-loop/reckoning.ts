@@ -145,16 +145,19 @@ export class Reckoning {
   }
 }
 
-/** Every hold has exactly one end, and no charge is without a hold. */
+/** Every hold has exactly one end, no charge is without a hold, and no request is charged twice for its models. */
 function expectOneEndEach(entries: ReadonlyMap<string, Json>): void {
   const ends = new Map<string, number>();
-  for (const { kind, request_id: request } of entries.values()) {
+  const charges = new Map<string, number>();
+  for (const { id, kind, request_id: request } of entries.values()) {
     expect(kind).toMatch(ENTRY_KINDS);
-    const id = String(request);
-    if (kind === "hold") ends.set(id, ends.get(id) ?? 0);
-    else if (/^(settle|void|expire)$/.test(String(kind))) ends.set(id, (ends.get(id) ?? 0) + 1);
+    const hold = String(id).slice(2);
+    if (kind === "hold") ends.set(hold, ends.get(hold) ?? 0);
+    else if (/^(settle|void|expire)$/.test(String(kind))) ends.set(hold, (ends.get(hold) ?? 0) + 1);
+    if (kind === "settle") charges.set(String(request), (charges.get(String(request)) ?? 0) + 1);
   }
-  for (const [id, count] of ends) expect(count, id).toBe(1);
+  for (const [hold, count] of ends) expect(count, hold).toBe(1);
+  for (const [request, count] of charges) expect(count, request).toBe(1);
 }
 
 function isNew(made: Json, load: Load): boolean {

@@ -1,6 +1,7 @@
 /**
  * An upstream that never lies: it remembers what it read and generated for each request, counts it with the public
- * tokenizer, and reports exactly that. The request's one message says what to generate, and how fast.
+ * tokenizer, and reports exactly that. The request's one message says what to generate, and how fast. Its model
+ * `broken` answers nothing.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -81,6 +82,7 @@ export async function startHonestUpstream(): Promise<HonestUpstream> {
 }
 
 interface ChatBody {
+  readonly model: string;
   readonly user: string;
   readonly stream?: boolean;
   readonly messages: readonly { readonly content: string }[];
@@ -90,6 +92,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, works: 
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = JSON.parse(Buffer.concat(chunks).toString()) as ChatBody;
+  if (body.model === "broken") return void response.writeHead(503).end();
   const content = body.messages[0]?.content ?? "";
   const work: Work = { promptTokens: encode(content).length + TEMPLATE_TOKENS, text: "" };
   works.set(body.user, work);

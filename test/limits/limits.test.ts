@@ -56,6 +56,24 @@ function refusal(call: () => unknown): GatewayError {
   throw new Error("expected a refusal");
 }
 
+test("a second model takes its own tokens, and what was taken for the first one is given back", () => {
+  const caller = callerWith({ tokensPerMinute: 100n });
+  const admission = admit(caller, 60);
+  admission.reserve(90, "sim-2");
+  expect(refusal(() => admit(caller, 11)).metadata).toMatchObject({ limit: "tokens_per_minute", remaining: "10" });
+  admission.correct(20);
+  expect(() => admit(caller, 80)).not.toThrow();
+});
+
+test("a second model that the limit does not cover leaves nothing taken", () => {
+  const caller = callerWith({ tokensPerMinute: 100n });
+  const other = admit(caller, 50);
+  const admission = admit(caller, 40);
+  expect(refusal(() => admission.reserve(60, "sim-2")).metadata).toMatchObject({ limit: "tokens_per_minute" });
+  other.correct(0);
+  expect(() => admit(caller, 100)).not.toThrow();
+});
+
 test("a key without limits is admitted without a trace", () => {
   const caller = callerWith({});
   const admission = admit(caller, 1_000_000_000);

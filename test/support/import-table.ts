@@ -221,7 +221,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // The pure state machine and its forms; never the writer.
   "src/store/": [
     "src/audit/",
-    ...["book", "hash-chain", "operation", "recovery", "rows", "state", "transfer", "usage"].map(
+    ...["book", "fallback-hold", "hash-chain", "operation", "recovery", "rows", "state", "transfer", "usage"].map(
       (name) => `src/ledger/${name}.ts`,
     ),
   ],

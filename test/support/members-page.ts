@@ -16,7 +16,7 @@ interface Tables {
 }
 
 /** How the page calls the kinds that need no more words. */
-const KINDS = { owned: "managed", plain: "passed", refused: "refused" } as const;
+const KINDS = { owned: "managed", plain: "passed", route: "obeyed by the gateway", refused: "refused" } as const;
 
 /** One section for each wire that has a table, by name. */
 export async function membersSections(): Promise<string> {

@@ -162,7 +162,16 @@ export interface ModelSpec {
   /** The last day on which the model is served, such as 2027-01-31. */
   retires: string;
   /** How long an answer may take, over the timeouts of the upstreams. Absent: those of the upstreams. */
-  timeouts?: TimeoutsSpec | undefined;
+  timeouts?:
+    | TimeoutsSpec
+    | undefined;
+  /**
+   * Models that answer, in this order, while all targets of this model fail. Each is charged at its own price. At most
+   * 4.
+   */
+  fallbacks: string[];
+  /** The model that answers a request which is too long for this model, at its own price. Empty: none. */
+  onContext: string;
 }
 
 /** TargetSpec is an upstream that serves a model. */
@@ -976,6 +985,8 @@ function createBaseModelSpec(): ModelSpec {
     facts: undefined,
     retires: "",
     timeouts: undefined,
+    fallbacks: [],
+    onContext: "",
   };
 }
 
@@ -1019,6 +1030,12 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     }
     if (message.timeouts !== undefined) {
       TimeoutsSpec.encode(message.timeouts, writer.uint32(82).fork()).join();
+    }
+    for (const v of message.fallbacks) {
+      writer.uint32(90).string(v!);
+    }
+    if (message.onContext !== "") {
+      writer.uint32(98).string(message.onContext);
     }
     return writer;
   },
@@ -1114,6 +1131,22 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             }
 
             message.timeouts = TimeoutsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.fallbacks.push(reader.string());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.onContext = reader.string();
             continue;
           }
         }

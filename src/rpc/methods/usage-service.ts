@@ -63,7 +63,8 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
     async refundRequest({ id, amountNanos, refundId, reason }, { caller, act }) {
       // To the ledger zero is all that is left; nobody who says zero means that.
       if (amountNanos === 0n) throw invalid("amount_nanos", "must be above 0, or left out for all that is left");
-      const asked = { requestId: required("id", id), amountNanos: amountNanos ?? 0n, refundId, reason };
+      const { holdId = id } = (await store.requests.get(required("id", id))) ?? {};
+      const asked = { requestId: holdId, amountNanos: amountNanos ?? 0n, refundId, reason };
       const {
         amountNanos: refunded,
         availableNanos,

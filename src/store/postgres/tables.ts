@@ -212,17 +212,10 @@ export async function findKey(session: Session, digest: Uint8Array): Promise<Key
   return toKey(row ?? (await session.rows<KeyColumns>(keys.byPreviousDigest, [digest]))[0]);
 }
 
-type RequestCalls = Pick<
-  AsyncTableCalls,
-  "request" | "receipt" | "requests" | "requestsOf" | "running" | "summarize" | "outputOf"
->;
+type RequestCalls = Pick<AsyncTableCalls, "receipt" | "requests" | "requestsOf" | "running" | "summarize" | "outputOf">;
 
 export function requestCalls(database: Postgres): RequestCalls {
   return {
-    request: async (id) => {
-      const [row] = await database.rows<RequestColumns>(requests.get, [id]);
-      return row && toRequest(row);
-    },
     receipt: (id) => database.transact((session) => receipt(session, id), { snapshot: true }),
     requests: async (accountId, count, beforeSequence) => {
       const statement = accountId === undefined ? requests.list : requests.listOfAccount;

@@ -148,14 +148,10 @@ function entryCalls(entries: SqliteEntries): EntryCalls {
   };
 }
 
-type RequestCalls = Pick<
-  SqliteCalls,
-  "request" | "receipt" | "requests" | "requestsOf" | "running" | "summarize" | "outputOf"
->;
+type RequestCalls = Pick<SqliteCalls, "receipt" | "requests" | "requestsOf" | "running" | "summarize" | "outputOf">;
 
 function requestCalls(requests: SqliteRequests, entries: SqliteEntries): RequestCalls {
   return {
-    request: (id) => requests.get(id),
     receipt: (id) => {
       const request = requests.get(id);
       return request && { request, entries: entries.ofRequest(id) };

@@ -112,7 +112,6 @@ function tableCalls(thread: SqliteCaller): AsyncTableCalls {
     noteKeyUses: (...args) => thread.call("noteKeyUses", ...args),
     appendAudit: (...args) => thread.call("appendAudit", ...args),
     auditEvents: (...args) => thread.call("auditEvents", ...args),
-    request: (...args) => thread.call("request", ...args),
     receipt: (...args) => thread.call("receipt", ...args),
     requests: (...args) => thread.call("requests", ...args),
     requestsOf: (...args) => thread.call("requestsOf", ...args),

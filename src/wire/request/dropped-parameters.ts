@@ -11,8 +11,11 @@ import { isDefault } from "./says-nothing.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 
 const TYPE_CHARACTERS_MAX = 64;
-/** The session of the request's record: it does what it is for without an upstream. */
-const READ_HERE = "session_id";
+/** What the gateway obeys itself: it does what it is for without an upstream. */
+const SESSION = "session_id";
+const ROUTES: ReadonlySet<string> = new Set(["models", "provider"]);
+/** The wires whose requests say by such members who may answer. */
+const ROUTING_WIRES: ReadonlySet<string> = new Set(["openai-chat", "openai-responses"]);
 
 /** What the wire that a prompt is written for has a place for. */
 export interface Places {
@@ -29,7 +32,10 @@ export interface Places {
 export function leftOut(prompt: Prompt, places: Places): string[] {
   const names: string[] = [];
   const { extra } = prompt;
-  if (extra !== undefined && extra.wire !== places.wire) names.push(...membersOf(extra.json, ""));
+  if (extra !== undefined && extra.wire !== places.wire) {
+    const isObeyed = (name: string): boolean => name === SESSION || (ROUTING_WIRES.has(extra.wire) && ROUTES.has(name));
+    names.push(...membersOf(extra.json, "").filter((name) => !isObeyed(name)));
+  }
   if (losesMarks(prompt, places.cacheMarks)) names.push("cache_control");
   prompt.messages.forEach(({ name, parts }, place) => {
     if (name !== undefined && !places.names) names.push(`messages[${place}].name`);
@@ -64,7 +70,7 @@ export function isMissed(name: string, prompt: () => Prompt, facts: ModelFacts):
 /** The members by their paths; those that say nothing, such as `false`, are not missed. */
 function membersOf(json: string, path: string): string[] {
   return Object.entries(objectOf(parsed(json)) ?? {}).flatMap(([key, value]) => {
-    if (isDefault(key, value) || key === READ_HERE) return [];
+    if (isDefault(key, value)) return [];
     // Gemini keeps half of its parameters in an object of their own.
     if (key === "generationConfig") return membersOf(JSON.stringify(value), `${key}.`);
     return [path + key];

@@ -77,7 +77,7 @@ function checkUnowned(cursor: JsonCursor, path: string, table: MemberTable): voi
     const rule = table.rules.get(name);
     const param = path + key.slice(0, NAME_CHARACTERS_MAX);
     if (name !== key) throw wrongValue(param, `write it as '${name.slice(0, NAME_CHARACTERS_MAX)}'`);
-    if (rule?.kind === "owned")
+    if (rule?.kind === "owned" || rule?.kind === "route")
       throw wrongValue(param, "the gateway writes it; say it in the field that stands for it");
     if (rule?.kind !== "object") continue;
     const inner = new JsonCursor(cursor.bytes.subarray(valueStart, end));
@@ -95,7 +95,7 @@ function checkAll(
   for (const member of members) {
     const { key } = member;
     const rule = table.rules.get(key) ?? (table.nameOf === undefined ? undefined : table.rules.get(table.nameOf(key)));
-    if (rule?.kind === "plain" || rule?.kind === "owned") continue;
+    if (rule?.kind === "plain" || rule?.kind === "owned" || rule?.kind === "route") continue;
     // Null stands for none, and what was left out goes nowhere.
     if (rule === undefined) checkUnknown(leaving, member, path, table, permits);
     else if (leaving.body[member.valueStart] !== 0x6e && !leaving.dropped.includes(key))
@@ -125,7 +125,7 @@ function checkUnknown(
 function checkSteering(
   leaving: Leaving,
   member: Member,
-  rule: Exclude<MemberRule, { kind: "plain" | "owned" }>,
+  rule: Exclude<MemberRule, { kind: "plain" | "owned" | "route" }>,
   path: string,
   permits: Permits,
 ): void {

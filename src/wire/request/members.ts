@@ -18,6 +18,8 @@ export type MemberRule =
   | { readonly kind: "tool"; readonly tool: string }
   /** It names a container of the upstream's, which must have been made for the caller's account, and what it loads. */
   | { readonly kind: "container" }
+  /** It says which models and upstreams may answer: the gateway obeys it, and no upstream gets it. */
+  | { readonly kind: "route" }
   /** It never passes. `instead` tells what to do. */
   | { readonly kind: "refused"; readonly instead: string }
   /** It stands for earlier turns of the conversation: it never passes, and is never left out. */
@@ -45,6 +47,7 @@ export interface MemberRules {
   /** By the tool that they ask for. */
   readonly tools?: Readonly<Record<string, string>>;
   readonly containers?: readonly string[];
+  readonly routes?: readonly string[];
   /** By what to do instead. */
   readonly refused?: Readonly<Record<string, string>>;
   readonly objects?: Readonly<Record<string, MemberRules>>;
@@ -54,6 +57,7 @@ export interface MemberRules {
 
 const OWNED: MemberRule = { kind: "owned" };
 const PLAIN: MemberRule = { kind: "plain" };
+const ROUTE: MemberRule = { kind: "route" };
 const NONE: ReadonlyMap<string, MemberRule> = new Map();
 
 /**
@@ -78,6 +82,7 @@ function tableOf(says: MemberRules, before: ReadonlyMap<string, MemberRule>, bas
   for (const [name, tool] of Object.entries(says.tools ?? {})) rules.set(name, { kind: "tool", tool });
   for (const name of says.containers ?? []) rules.set(name, { kind: "container" });
   for (const [name, instead] of Object.entries(says.refused ?? {})) rules.set(name, { kind: "refused", instead });
+  for (const name of says.routes ?? []) rules.set(name, ROUTE);
   for (const [name, inner] of Object.entries(says.objects ?? {}))
     rules.set(name, { kind: "object", members: tableOf(nameOf === undefined ? inner : { nameOf, ...inner }, NONE) });
   const folds = new Map<string, string>();

@@ -138,14 +138,19 @@ export function ownedEdits(
   return edits;
 }
 
-/** A member that switches off a tool of its upstream is refused by upstreams that have no such tool. */
+/**
+ * A member that switches off a tool of its upstream is refused by upstreams that have no such tool, and one that says
+ * who may answer is the gateway's.
+ */
 function leaveOutUnasked(
   body: Buffer,
   members: readonly Member[],
   { rules }: MemberTable,
   edits: Map<string, Buffer | string | undefined>,
 ): void {
-  for (const { key, valueStart, end } of members)
-    if (rules.get(key)?.kind === "tool" && isSwitchedOffIn(key, body.toString("utf8", valueStart, end)))
-      edits.set(key, undefined);
+  for (const { key, valueStart, end } of members) {
+    const kind = rules.get(key)?.kind;
+    if (kind === "route") edits.set(key, undefined);
+    else if (kind === "tool" && isSwitchedOffIn(key, body.toString("utf8", valueStart, end))) edits.set(key, undefined);
+  }
 }

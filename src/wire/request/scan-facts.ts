@@ -41,6 +41,7 @@ export function factsOf(
     container,
     toolCallsMax,
     roundsMax,
+    route,
   } = steering.facts(countOf(own.callsMax));
   return {
     model: String(values.get("model")),
@@ -62,6 +63,7 @@ export function factsOf(
     container,
     toolCallsMax,
     roundsMax,
+    route,
   };
 }
 

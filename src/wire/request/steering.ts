@@ -7,10 +7,11 @@ import { callsMaxOf, type FoundTools, type HostedTool, roundsMaxOf } from "./hos
 import type { JsonCursor } from "../json/cursor.js";
 import { parsed, textOf } from "../json/value.js";
 import { earlierTurns, type MemberTable } from "./members.js";
+import { routePreferences, type RoutePreferences } from "./route-preferences.js";
 import { isSwitchedOffIn } from "./says-nothing.js";
 import type { RequestFacts } from "../wire.js";
 
-const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
+const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container", "route"]);
 /** Members that let an upstream sum up what it read, and then read the sum. */
 export const SUMMING_UP: ReadonlySet<string> = new Set(["context_management", "compaction"]);
 type SteeringFacts = Pick<
@@ -23,6 +24,7 @@ type SteeringFacts = Pick<
   | "container"
   | "toolCallsMax"
   | "roundsMax"
+  | "route"
 >;
 
 const OPEN_ARRAY = 0x5b;
@@ -38,6 +40,7 @@ export class Steering implements FoundTools {
   private container: string | undefined;
   private mayBeSummedUp = false;
   private hasFunctions = false;
+  private route: RoutePreferences | undefined;
 
   constructor(private readonly table: MemberTable) {}
 
@@ -59,6 +62,7 @@ export class Steering implements FoundTools {
     if (!NOTED.has(rule.kind)) return undefined;
     const value = valueOf();
     if (value === null || value === false) return undefined;
+    if (rule.kind === "route") this.route = { ...this.route, ...routePreferences(name, value) };
     if (rule.kind === "container") this.container = containerIn(value);
     if (rule.kind === "tool" && !isSwitchedOffIn(name, jsonOf()))
       this.hosted.push({ name: rule.tool, kind: "priced", param: name, isMember: true, ...NOWHERE });
@@ -86,6 +90,7 @@ export class Steering implements FoundTools {
       container: this.container,
       serviceTier: this.tier,
       toolCallsMax: callsMaxOf(this.hosted, callsMax),
+      route: this.route,
       roundsMax: this.mayBeSummedUp ? (rounds ?? 1) + 1 : rounds,
     };
   }

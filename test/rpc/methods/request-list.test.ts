@@ -16,6 +16,7 @@ const ID = "req_1";
 const STEPS = ["list", "running", "ledger", "known"] as const;
 
 const row: RequestRow = {
+  holdId: "req_1",
   id: ID,
   accountId: "acme",
   keyId: "k1",

@@ -3,12 +3,13 @@ import { toolTable } from "../../request/hosted-tools.js";
 import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
 import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
-import { GENERATED, LIMIT_NAMES } from "../../openai/request/members.js";
+import { GENERATED, LIMIT_NAMES, ROUTES } from "../../openai/request/members.js";
 
 const TEMPLATE = "what the template reads is the request's own: its messages and tools";
 
 export const MEMBERS = memberTable({
   ...GENERATED,
+  routes: ROUTES,
   owned: [
     "model",
     "messages",

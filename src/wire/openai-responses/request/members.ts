@@ -3,13 +3,14 @@ import { toolTable } from "../../request/hosted-tools.js";
 import { ownWords } from "../../request/kept-ids.js";
 import { memberTable } from "../../request/members.js";
 import { CACHE_MEMBERS } from "../../request/prompt-cache.js";
-import { GENERATED, LIMIT_NAMES } from "../../openai/request/members.js";
+import { GENERATED, LIMIT_NAMES, ROUTES } from "../../openai/request/members.js";
 
 const LIMIT = "write the limit of the output as 'max_output_tokens'";
 const limits = ["max_tokens", "max_completion_tokens", ...LIMIT_NAMES].filter((name) => name !== "max_output_tokens");
 
 export const MEMBERS = memberTable({
   ...GENERATED,
+  routes: ROUTES,
   refused: {
     ...GENERATED.refused,
     ...Object.fromEntries(limits.map((name) => [name, LIMIT])),

@@ -8,6 +8,9 @@ const OPERATORS = "it is for whoever runs the upstream";
 /** Further names of the output limit: read as such, and written as the upstream's own. */
 export const LIMIT_NAMES: readonly string[] = ["n_predict", "num_predict", "max_new_tokens", "max_output_tokens"];
 
+/** OpenRouter's members that say who may answer. Wires that do not read them refuse them. */
+export const ROUTES: readonly string[] = ["models", "provider"];
+
 /** For every request, whatever it asks for. */
 export const ROUTED: MemberRules = {
   refused: {

@@ -1,0 +1,54 @@
+/** Which models may answer a request in place of the one that it names, and after which failures. */
+import { FALLBACKS_MAX } from "../base/fallback.js";
+import type { GatewayError, ReasonName } from "../base/errors.js";
+import type { Caller } from "../keys/caller.js";
+import type { ServedModel } from "../routing/model.js";
+import type { Routing } from "../routing/routing.js";
+
+/** Failures of a model's upstreams, and not of the request: another model may answer it. */
+const OF_UPSTREAMS: ReadonlySet<ReasonName> = new Set([
+  "ERROR_REASON_UPSTREAM_FAILED",
+  "ERROR_REASON_UPSTREAM_UNAVAILABLE",
+  "ERROR_REASON_UPSTREAM_TIMEOUT",
+  "ERROR_REASON_UPSTREAM_RATE_LIMITED",
+  "ERROR_REASON_UPSTREAM_CREDENTIAL",
+]);
+
+/**
+ * The fallback models of one request, in the order in which they are tried. They are the models as they were when the
+ * request was admitted, at the prices of that moment.
+ */
+export class Fallbacks {
+  readonly #left: ServedModel[];
+  /** Takes a request that is too long for the model that was asked for. */
+  #onContext: ServedModel | undefined;
+  #first: GatewayError | undefined;
+
+  /** `named`: the models that the request names itself; they come before those of the settings. */
+  constructor(asked: ServedModel, named: readonly string[], caller: Caller, routing: Pick<Routing, "lookUp">) {
+    const usable = (name: string): ServedModel | undefined => {
+      const model = routing.lookUp(name);
+      return model !== undefined && model !== asked && caller.mayUseModel(model.id) ? model : undefined;
+    };
+    const listed = [...named, ...(asked.fallbacks ?? [])].map(usable).filter((model) => model !== undefined);
+    this.#left = [...new Set(listed)].slice(0, FALLBACKS_MAX);
+    this.#onContext = asked.onContext === undefined ? undefined : usable(asked.onContext);
+  }
+
+  /** The model to try after this failure, each model once; undefined if no other model may answer. */
+  after(failure: GatewayError): ServedModel | undefined {
+    if (OF_UPSTREAMS.has(failure.reason)) {
+      this.#first ??= failure;
+      return this.#left.shift();
+    }
+    if (failure.reason !== "ERROR_REASON_CONTEXT_TOO_LONG") return undefined;
+    const larger = this.#onContext;
+    this.#onContext = undefined;
+    return larger;
+  }
+
+  /** What a client is told when the last model failed: why the model that it named failed. */
+  reported(failure: GatewayError): GatewayError {
+    return this.#first ?? failure;
+  }
+}

@@ -1,0 +1,42 @@
+/** What a request's own preferences leave of a model's targets: OpenRouter's `provider`, by the names of upstreams. */
+import { formatPricePerMillion } from "../base/money.js";
+import { wrongValue } from "../wire/json/node.js";
+import type { RoutePreferences } from "../wire/wire.js";
+import type { ServedModel, Target } from "./model.js";
+
+/** The targets that the request allows; those that it names come first, in its order. */
+export function preferredTargets(targets: readonly Target[], route: RoutePreferences | undefined): readonly Target[] {
+  if (route === undefined) return targets;
+  const { order, only, ignore, allowsOthers = true } = route;
+  const allowed = targets.filter(({ served: { id } }) => {
+    if (ignore?.includes(id) === true || only?.includes(id) === false) return false;
+    return allowsOthers || (order ?? only)?.includes(id) !== false;
+  });
+  if (order === undefined) return allowed;
+  return allowed
+    .map((target) => Object.assign({}, target, { priority: placeOf(target, order) }))
+    .sort((one, other) => one.priority - other.priority);
+}
+
+/** The targets that are named have the first priorities, and the others keep their order behind them. */
+function placeOf({ served, priority }: Target, order: readonly string[]): number {
+  const place = order.indexOf(served.id);
+  return place === -1 ? order.length + priority : place;
+}
+
+/** Throws PARAMETER_INVALID if the request allows none of the targets, or no price as high as the model's. */
+export function checkPreferences(model: ServedModel, targets: readonly Target[], route: RoutePreferences): void {
+  if (preferredTargets(targets, route).length === 0) {
+    const names = [...new Set(targets.map(({ served }) => served.id))].join(", ");
+    throw wrongValue("provider", `it leaves no upstream of the model '${model.id}', which has ${names}`);
+  }
+  const { inputPicosMax, outputPicosMax } = route;
+  const { inputPicos, outputPicos } = model.price;
+  const above = (most: bigint | undefined, price: bigint, param: string): void => {
+    if (most === undefined || price <= most) return;
+    const usd = formatPricePerMillion(price);
+    throw wrongValue(`provider.max_price.${param}`, `the model '${model.id}' costs ${usd} USD per million tokens`);
+  };
+  above(inputPicosMax, inputPicos, "prompt");
+  above(outputPicosMax, outputPicos, "completion");
+}

@@ -1,0 +1,85 @@
+/**
+ * What a request says about who may answer it: OpenRouter's `models` and `provider`, which the gateway obeys itself and
+ * sends to no upstream. Source: openrouter.ai/docs, model fallbacks and provider routing.
+ */
+import { FALLBACKS_MAX } from "../../base/fallback.js";
+import { parsePricePerMillion } from "../../base/money.js";
+import { wrongValue } from "../json/node.js";
+import { objectOf } from "../json/value.js";
+import { MODEL_CHARACTERS_MAX } from "./request-size.js";
+
+export interface RoutePreferences {
+  /** Models that answer in place of the one that is named, in this order. */
+  readonly models?: readonly string[];
+  /** Upstreams that are tried first, in this order. */
+  readonly order?: readonly string[];
+  /** The only upstreams that may answer. */
+  readonly only?: readonly string[];
+  /** Upstreams that may not answer. */
+  readonly ignore?: readonly string[];
+  /** False where only the upstreams of `order` may answer. */
+  readonly allowsOthers?: boolean;
+  /** The most that a model may cost, in pico-USD per token. */
+  readonly inputPicosMax?: bigint;
+  readonly outputPicosMax?: bigint;
+  /** True where a request is refused rather than sent without some of its parameters. */
+  readonly requiresParameters?: boolean;
+}
+
+const UPSTREAMS_MAX = 32;
+const MEMBERS = ["order", "only", "ignore", "allow_fallbacks", "max_price", "require_parameters"];
+
+/** Reads one of the members. Throws PARAMETER_INVALID. */
+export function routePreferences(name: string, value: unknown): RoutePreferences {
+  if (name === "models") return { models: namesOf(value, name, FALLBACKS_MAX) };
+  const provider = objectOf(value);
+  if (provider === undefined) throw wrongValue(name, "must be an object");
+  const other = Object.keys(provider).find((key) => !MEMBERS.includes(key));
+  if (other !== undefined)
+    throw wrongValue(`provider.${other.slice(0, 64)}`, `this gateway knows ${MEMBERS.join(", ")} of it`);
+  const { order, only, ignore, allow_fallbacks: others, max_price: price, require_parameters: required } = provider;
+  const names = (key: string, said: unknown): readonly string[] | undefined =>
+    said === undefined || said === null ? undefined : namesOf(said, `provider.${key}`, UPSTREAMS_MAX);
+  return {
+    ...said("order", names("order", order)),
+    ...said("only", names("only", only)),
+    ...said("ignore", names("ignore", ignore)),
+    ...said("allowsOthers", flagOf(others, "provider.allow_fallbacks")),
+    ...said("requiresParameters", flagOf(required, "provider.require_parameters")),
+    ...(price === undefined || price === null ? {} : maxPrice(price)),
+  };
+}
+
+function said<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: Value };
+}
+
+function namesOf(value: unknown, param: string, countMax: number): readonly string[] {
+  const isName = (one: unknown): one is string =>
+    typeof one === "string" && one.length > 0 && one.length <= MODEL_CHARACTERS_MAX;
+  if (Array.isArray(value) && value.length <= countMax && value.every(isName)) return value;
+  throw wrongValue(param, `must be an array of at most ${countMax} names`);
+}
+
+function flagOf(value: unknown, param: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "boolean") throw wrongValue(param, "must be true or false");
+  return value;
+}
+
+/** In USD per million tokens, as numbers or as text. */
+function maxPrice(value: unknown): Pick<RoutePreferences, "inputPicosMax" | "outputPicosMax"> {
+  const most = objectOf(value) ?? {};
+  const other = Object.keys(most).find((key) => key !== "prompt" && key !== "completion");
+  if (objectOf(value) === undefined || other !== undefined)
+    throw wrongValue("provider.max_price", "must be an object with 'prompt' and 'completion'");
+  const picosOf = (key: string): bigint | undefined => {
+    const price = most[key];
+    if (price === undefined) return undefined;
+    const picos = parsePricePerMillion(String(price));
+    if (picos === undefined)
+      throw wrongValue(`provider.max_price.${key}`, "must be USD per million tokens, such as 1.5");
+    return picos;
+  };
+  return { ...said("inputPicosMax", picosOf("prompt")), ...said("outputPicosMax", picosOf("completion")) };
+}
