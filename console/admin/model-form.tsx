@@ -22,6 +22,7 @@ import { Problem } from "../parts/problem.tsx";
 import { useSettled } from "../parts/settled.ts";
 import { FactFields } from "./fact-fields.tsx";
 import { budgetsOf, factsSpec, type TypedFacts, typedFacts } from "./facts.ts";
+import { FallbackFields, fallbackSpec, type TypedFallbacks, typedFallbacks } from "./fallback-fields.tsx";
 import { forgetObjects } from "./forget-objects.ts";
 import { ListedPrice } from "./list-price.tsx";
 import { ObjectEffect } from "./object-effect.tsx";
@@ -49,6 +50,7 @@ interface Typed {
   readonly price: TypedPrice;
   readonly facts: TypedFacts;
   readonly timeouts: TypedTimeouts;
+  readonly fallbacks: TypedFallbacks;
 }
 
 export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormParts): ReactNode {
@@ -95,6 +97,10 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
         <LateDetails className="more" summary={factWords.title}>
           {() => <FactFields typed={typed.facts} onType={(change) => type({ facts: { ...typed.facts, ...change } })} />}
         </LateDetails>
+        <FallbackFields
+          typed={typed.fallbacks}
+          onType={(change) => type({ fallbacks: { ...typed.fallbacks, ...change } })}
+        />
         <TimeoutFields
           typed={typed.timeouts}
           connects={false}
@@ -185,6 +191,7 @@ function typedOf(object: SettingsObject | undefined): Typed {
     price: typedPrice(model),
     facts: typedFacts(model?.facts),
     timeouts: typedTimeouts(model?.timeouts),
+    fallbacks: typedFallbacks(model),
   };
 }
 
@@ -201,6 +208,7 @@ function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFiel
     ...pricedSpec(typed.price, object?.model),
     facts: factsSpec(typed.facts),
     timeouts: timeoutsSpec(timeouts),
+    ...fallbackSpec(typed.fallbacks),
   };
   return { set: { name: typed.name, model }, etag: object?.etag ?? "new" };
 }

@@ -146,6 +146,14 @@ export const targetWords = {
   costOutput: "Your output cost, USD per million tokens",
 } as const;
 
+export const fallbackWords = {
+  title: "Fallbacks",
+  fallbacks: "Models that answer when all targets fail",
+  fallbacksRule: "At most 4 names with commas between them. Clients pay the price of the model that answers.",
+  onContext: "Model for requests that are too long",
+  onContextRule: "Empty: such requests are refused.",
+};
+
 export const timeoutWords = {
   title: "Timeouts",
   ofUpstream: "For all models of this upstream. A model can have other timeouts.",

@@ -82,7 +82,10 @@ export class AttemptTimes {
     const { idleMs, lingerMs } = this.timeouts;
     const [dueMs] = this.due(state);
     const mostMs = isStreamAsked ? Math.min(idleMs, lingerMs) : idleMs;
-    const napMs = Math.max(0, Math.ceil(Math.min(dueMs - listeningClock.nowMs(), mostMs)));
+    // What is complete is looked at as soon as it has been silent for long enough.
+    const silentAtMs = state.report?.complete === true ? this.#outputMs + lingerMs : Infinity;
+    const restMs = Math.min(dueMs, silentAtMs) - listeningClock.nowMs();
+    const napMs = Math.max(0, Math.ceil(Math.min(restMs, mostMs)));
     const ringsMs = performance.now() + napMs;
     return setTimeout(() => {
       // Where it rings late, what the upstream sent meanwhile may not be read yet.

@@ -65,6 +65,8 @@ export function nextAfter(error: GatewayError): Next {
   // An answer of 500 that turned out to be the request's own fault.
   if (kind === "failure" && error.reason === "ERROR_REASON_UPSTREAM_REJECTED") return ONCE;
   if (kind !== undefined) return NEXT_OF_KIND[kind];
+  // A target that was silent for all of its time is not waited for once more.
+  if (error.reason === "ERROR_REASON_UPSTREAM_TIMEOUT") return GOES_ON;
   return OF_UPSTREAM.has(error.reason) ? REPEATS : ENDS;
 }
 
