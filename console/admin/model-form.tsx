@@ -13,7 +13,7 @@ import { listUpstreams } from "../../gen/console/upstream_service.js";
 import { call, type RequestFields } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
-import { factWords, listWords, objectWords as say } from "../copy/en-objects.ts";
+import { aliasWords, factWords, listWords, objectWords as say } from "../copy/en-objects.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Field } from "../parts/field.tsx";
@@ -49,6 +49,7 @@ interface Typed {
   readonly price: TypedPrice;
   readonly facts: TypedFacts;
   readonly timeouts: TypedTimeouts;
+  readonly displayName: string;
 }
 
 export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormParts): ReactNode {
@@ -78,6 +79,13 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
     <Dialog title={object === undefined ? say.addModel : say.changeModel(object.name)} onClose={onClose} isFirm>
       <form className="stack" onSubmit={submit}>
         {object === undefined && <NameField name={typed.name} onName={(name) => type({ name })} />}
+        <Field
+          label={aliasWords.displayName}
+          hint={say.displayNameRule}
+          maxLength={128}
+          value={typed.displayName}
+          onChange={({ currentTarget: { value } }) => type({ displayName: value })}
+        />
         <TargetsSection targets={targets} upstreams={ids} onChange={(changed) => type({ targets: changed })} />
         <PriceFields
           typed={typed.price}
@@ -185,6 +193,7 @@ function typedOf(object: SettingsObject | undefined): Typed {
     price: typedPrice(model),
     facts: typedFacts(model?.facts),
     timeouts: typedTimeouts(model?.timeouts),
+    displayName: model?.displayName ?? "",
   };
 }
 
@@ -201,6 +210,7 @@ function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFiel
     ...pricedSpec(typed.price, object?.model),
     facts: factsSpec(typed.facts),
     timeouts: timeoutsSpec(timeouts),
+    displayName: typed.displayName,
   };
   return { set: { name: typed.name, model }, etag: object?.etag ?? "new" };
 }

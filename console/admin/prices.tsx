@@ -15,6 +15,7 @@ import { Page } from "../parts/page.tsx";
 import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { Aliases } from "./aliases.tsx";
 import { ListedPrice, ListSource } from "./list-price.tsx";
 import { ModelForm } from "./model-form.tsx";
 import { objectActions, Origin } from "./object-actions.tsx";
@@ -34,8 +35,12 @@ export function Prices(): ReactNode {
     <Page title={words.pages.prices} about={admin.prices.about} actions={isReader ? undefined : add}>
       <p className="soft">{admin.prices.sourceRule}</p>
       <Loaded of={models} what={words.pages.prices}>
-        {(answer) => <Table label={words.pages.prices} columns={columns} rows={answer.models} keyOf={({ id }) => id} />}
+        {({ models: all }) => {
+          const own = all.filter(({ aliasOf }) => aliasOf === "");
+          return <Table label={words.pages.prices} columns={columns} rows={own} keyOf={({ id }) => id} />;
+        }}
       </Loaded>
+      <Aliases />
     </Page>
   );
 }

@@ -34,6 +34,8 @@ export interface Model {
   readonly retireTime?: Date | undefined;
   readonly priceSource: PriceSource;
   readonly listPrice?: ListPrice | undefined;
+  readonly aliasOf: string;
+  readonly displayName: string;
 }
 export const Model: Shape = {
   id: "s",
@@ -48,6 +50,8 @@ export const Model: Shape = {
   retire_time: ["?", "t"],
   price_source: "s",
   list_price: ["?", () => ListPrice],
+  alias_of: "s",
+  display_name: "s",
 };
 
 export type ModelKind = "unspecified" | "chat" | "completion" | "embedding" | "rerank" | "moderation";

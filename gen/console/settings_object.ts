@@ -5,12 +5,13 @@ import type { Shape } from "./shape.js";
 
 export type SettingsSource = "unspecified" | "file" | "environment" | "database" | "upstream";
 
-export type ObjectKind = "unspecified" | "upstream" | "model" | "plan";
+export type ObjectKind = "unspecified" | "upstream" | "model" | "plan" | "alias";
 
 export interface SettingsObject {
   readonly upstream?: UpstreamSpec | undefined;
   readonly model?: ModelSpec | undefined;
   readonly plan?: PlanSpec | undefined;
+  readonly alias?: AliasSpec | undefined;
   readonly kind: ObjectKind;
   readonly name: string;
   readonly source: SettingsSource;
@@ -27,6 +28,7 @@ export const SettingsObject: Shape = {
   upstream: ["?", () => UpstreamSpec],
   model: ["?", () => ModelSpec],
   plan: ["?", () => PlanSpec],
+  alias: ["?", () => AliasSpec],
   kind: "s",
   name: "s",
   source: "s",
@@ -87,6 +89,7 @@ export interface ModelSpec {
   readonly facts?: FactsSpec | undefined;
   readonly retires: string;
   readonly timeouts?: TimeoutsSpec | undefined;
+  readonly displayName: string;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -99,6 +102,7 @@ export const ModelSpec: Shape = {
   facts: ["?", () => FactsSpec],
   retires: "s",
   timeouts: ["?", () => TimeoutsSpec],
+  display_name: "s",
 };
 
 export interface TargetSpec {
@@ -359,4 +363,13 @@ export const PlanKeySpec: Shape = {
   tokens_per_minute: "n",
   concurrency: "n",
   expires_after_days: "i",
+};
+
+export interface AliasSpec {
+  readonly model: string;
+  readonly displayName: string;
+}
+export const AliasSpec: Shape = {
+  model: "s",
+  display_name: "s",
 };

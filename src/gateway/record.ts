@@ -40,6 +40,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   const source = sourceName(usageSource);
   const end = failure === undefined ? "finished" : failure.reasonWord;
   const { metrics } = steps;
+  if (model.alias !== undefined) metrics.aliasRequests.add(model.alias, model.id);
   const counts = metrics.model(model.id);
   count(counts.ends, end);
   count(counts.sources, source);
@@ -65,6 +66,8 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
     account: call.caller.accountId,
     key: call.caller.keyId,
     model: model.id,
+    // Without another name in the request the line does not have it.
+    asked_model: call.record?.askedModel || undefined,
     upstream,
     attempts: meter.attempts,
     end,

@@ -79,6 +79,11 @@ export class Metrics {
     ["model", "upstream"],
     SECONDS_BOUNDS,
   );
+  readonly aliasRequests = new Tally(
+    "tollgate_alias_requests_total",
+    "Admitted requests to aliases, by their models.",
+    ["alias", "model"],
+  );
   readonly refusals = new Tally(
     "tollgate_refusals_total",
     "Calls that were refused or failed, management calls included, by reason and HTTP status.",
@@ -217,6 +222,7 @@ export class Metrics {
     this.registry.registerMetric(this.firstTokenSeconds);
     this.registry.registerMetric(this.overheadSeconds);
     this.registry.registerMetric(this.generationSeconds);
+    this.registry.registerMetric(this.aliasRequests);
     this.registry.registerMetric(this.refusals);
     this.registry.registerMetric(this.ejections);
     this.registry.registerMetric(this.refusedAsOurs);

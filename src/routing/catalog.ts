@@ -21,7 +21,7 @@ import { testUpstream } from "./upstream-test.js";
 
 /** What the services show of models. */
 export interface ModelCatalog {
-  /** The models that the caller may use, by identifier. */
+  /** The models and aliases that the caller may use, by identifier. */
   list(caller: Caller): readonly Model[];
   /** One model. Throws MODEL_UNKNOWN or MODEL_NOT_ALLOWED. */
   get(id: string, caller: Caller): Model;
@@ -85,15 +85,11 @@ export function shownEjection({ model, cause, coolingMs }: ActiveEjection, nodeI
 export function createModelCatalog(routing: Routing): ModelCatalog {
   return {
     list: (caller) =>
-      [...routing.table.models.values()]
-        .filter((model) => caller.mayUseModel(model.id))
+      routing
+        .list(caller)
         .map(showModel)
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
-    get: (id, caller) => {
-      const model = routing.find(id);
-      if (!caller.mayUseModel(model.id)) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: id });
-      return showModel(model);
-    },
+    get: (id, caller) => showModel(routing.find(id, caller)),
   };
 }
 
@@ -144,7 +140,9 @@ export function createUpstreamBoard(routing: Routing, nodeId: () => string, test
 
 function showModel(model: ServedModel): Model {
   return {
-    id: model.id,
+    id: model.alias ?? model.id,
+    displayName: model.displayName ?? "",
+    aliasOf: model.alias === undefined ? "" : model.id,
     owner: model.owner,
     createTime: model.createTime,
     contextTokens: BigInt(model.contextTokens),

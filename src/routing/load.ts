@@ -1,22 +1,15 @@
 /** Makes the table of routes from the settings, the environment's keys and the upstreams' own lists. */
-import type { ListPrice, Price } from "../api/index.js";
-import type { ModelSettings, Settings, TargetSettings, TimeoutSettings, UpstreamSettings } from "../config/settings.js";
-import type { Family, ListedModel, ModelKind } from "../families/family.js";
+import type { ListPrice } from "../api/index.js";
+import type { ModelSettings, Settings, UpstreamSettings } from "../config/settings.js";
+import type { Family, ListedModel } from "../families/family.js";
 import { PRICE_LIST } from "../pricing/price-list.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
-import { REQUEST_TIMEOUTS, type RequestTimeouts } from "./deadline.js";
 import type { EjectionChange } from "./ejection.js";
 import { UpstreamHealth } from "./upstream-health.js";
-import type { ServedModel, ServedUpstream, Target } from "./model.js";
+import type { ServedModel, ServedUpstream } from "./model.js";
 import type { RouteTable } from "./routing.js";
-
-/** What is publicly known of a model. */
-export interface KnownModel {
-  readonly price: Price;
-  readonly contextTokens: number | undefined;
-  readonly outputTokensMax: number | undefined;
-}
+import { byPriority, type Facts, FREE, type KnownModel, type Listings, ServedModels } from "./served-models.js";
 
 export interface LoadOptions {
   readonly families: readonly Family[];
@@ -38,6 +31,8 @@ export interface Loaded {
   readonly table: RouteTable;
   /** Models that were left out. */
   readonly unserved: readonly UnservedModel[];
+  /** Aliases that were left out. */
+  readonly unservedAliases: readonly UnservedModel[];
   /** What the published list says about the first target of each model, served or not. */
   readonly listPrices: ReadonlyMap<string, ListPrice>;
 }
@@ -109,9 +104,6 @@ export function connectUpstream(
   return { id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, connectMs, health };
 }
 
-/** Most refusals come before, and proxies cut what is silent for a minute. */
-const STREAM_HEAD_MS = 10_000;
-
 /** The table of the settings' models, the families' own, and the listed ones. */
 export async function loadTable(
   settings: Settings,
@@ -121,9 +113,10 @@ export async function loadTable(
 ): Promise<Loaded> {
   const wanted = new Map(settings.models.map((model) => [model.id, model]));
   const sources = new Map<string, ListedModel>();
+  const taken = takenNames(settings);
   for (const [upstreamId, models] of listed) {
     for (const model of models) {
-      if (wanted.has(model.id) || settings.unusedNames?.has(`model/${model.id}`) === true) continue;
+      if (wanted.has(model.id) || taken.has(model.id)) continue;
       wanted.set(model.id, modelOf(model.id, upstreamId));
       sources.set(model.id, model);
     }
@@ -135,7 +128,8 @@ export async function loadTable(
   const factsOf = await factsOfTargets([...wanted.values()], options);
   const said = new Map(settings.upstreams.map((upstream) => [upstream.id, upstream]));
   const served = new ServedModels(upstreams, factsOf, listings, said, options.nowMs());
-  for (const model of builtIn(upstreams)) models.set(model.id, served.make(model, model, undefined));
+  for (const model of builtIn(upstreams))
+    if (!taken.has(model.id)) models.set(model.id, served.make(model, model, undefined));
   for (const model of wanted.values()) {
     const known = facts.get(model.id);
     const price = model.price ?? known?.price;
@@ -155,7 +149,26 @@ export async function loadTable(
     }
   }
   const listPrices = new Map([...facts].map(([id, { listPrice }]) => [id, listPrice]));
-  return { table: { models, upstreams }, unserved, listPrices };
+  const { aliases, unservedAliases } = aliasesOf(settings, models);
+  return { table: { models, aliases, upstreams }, unserved, unservedAliases, listPrices };
+}
+
+/** Names of objects by which neither a built-in model nor one of an upstream's list is served. */
+function takenNames({ aliases, unusedNames = new Set() }: Settings): ReadonlySet<string> {
+  const unused = [...unusedNames].flatMap((id) => /^(?:model|alias)\/([^]*)$/.exec(id)?.[1] ?? []);
+  return new Set([...unused, ...aliases.map(({ id }) => id)]);
+}
+
+/** The models that aliases stand for, each with the name of its alias. */
+function aliasesOf(settings: Settings, models: ReadonlyMap<string, ServedModel>) {
+  const aliases = new Map<string, ServedModel>();
+  const unservedAliases: UnservedModel[] = [];
+  for (const { id: alias, model: name, displayName } of settings.aliases) {
+    const model = models.get(name);
+    if (model === undefined) unservedAliases.push({ id: alias, rule: `stands for "${name}", which is not served` });
+    else aliases.set(alias, { ...model, alias, displayName });
+  }
+  return { aliases, unservedAliases };
 }
 
 /** Families whose usual key variable is set are served too; with nothing at all, those that need no network. */
@@ -188,14 +201,6 @@ function keyOf(family: Family, options: Pick<LoadOptions, "environment">): strin
   return options.environment[family.keyVariable] || undefined;
 }
 
-interface Facts {
-  readonly price: Price;
-  readonly isListPriced: boolean;
-  readonly listPrice?: ListPrice | undefined;
-  readonly contextTokens: number;
-  readonly outputTokensMax: number;
-}
-
 function builtIn(upstreams: ReadonlyMap<string, ServedUpstream>): (ModelSettings & Facts)[] {
   return [...upstreams.values()].flatMap((served) =>
     served.family.builtInModels.map((model) => ({
@@ -212,9 +217,6 @@ function modelOf(id: string, upstream: string): ModelSettings {
   const unknown = { kind: undefined, contextTokens: undefined, outputTokensMax: undefined, price: undefined };
   return { id, targets, ...unknown, facts: {} };
 }
-
-/** What published lists say of a target; undefined where they say nothing. */
-type Listings = (target: TargetSettings) => KnownModel | undefined;
 
 async function listingsOf(
   models: readonly ModelSettings[],
@@ -257,11 +259,6 @@ function knownFacts(models: readonly ModelSettings[], listings: Listings): Reado
   return facts;
 }
 
-/** In the order in which targets are tried; equal ones stay as the settings name them. */
-function byPriority(a: { readonly priority: number }, b: { readonly priority: number }): number {
-  return a.priority - b.priority;
-}
-
 /** What is known of each model that a target names. */
 async function factsOfTargets(
   models: readonly ModelSettings[],
@@ -273,91 +270,6 @@ async function factsOfTargets(
   return facts;
 }
 
-/** Makes served models of what the settings and the lists say. */
-class ServedModels {
-  constructor(
-    private readonly upstreams: ReadonlyMap<string, ServedUpstream>,
-    private readonly known: ReadonlyMap<string, ModelFacts>,
-    private readonly listings: Listings,
-    private readonly settings: ReadonlyMap<string, UpstreamSettings>,
-    private readonly nowMs: number,
-  ) {}
-
-  make(model: ModelSettings, facts: Facts, listed: ListedModel | undefined): ServedModel {
-    const targets: Target[] = [];
-    const isOnly = new Set(model.targets.map(({ upstream }) => upstream)).size === 1;
-    for (const target of model.targets) {
-      const { upstream, model: name, weight, priority } = target;
-      const served = this.upstreams.get(upstream);
-      if (served === undefined) continue;
-      const own = { ...this.known.get(name), ...model.facts };
-      const listed = this.listings(target)?.price;
-      // What runs inside the process costs nobody anything.
-      const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
-      const health = served.health.of(name);
-      const settings = this.settings.get(upstream);
-      const { unknownMembers, mediaAddresses, promptCache, passesUnifiedLimits } = settings ?? {};
-      const said = {
-        knownMembersOnly: unknownMembers === "refuse",
-        refusesAddresses: (mediaAddresses ?? (served.family.isSelfHosted ? "refuse" : "pass")) === "refuse",
-        promptCache,
-        // Of several upstreams the limits of one say nothing of the next request.
-        passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
-        timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
-      };
-      targets.push({
-        served,
-        model: name,
-        health,
-        facts: own,
-        toldFacts: model.facts,
-        ...said,
-        cost,
-        weight,
-        priority,
-      });
-    }
-    targets.sort(byPriority);
-    return {
-      id: model.id,
-      owner: targets[0]?.served.family.name ?? "tollgate",
-      createTime: new Date(listed?.createdSeconds === undefined ? this.nowMs : listed.createdSeconds * 1000),
-      kind: model.kind ?? listed?.kind ?? kindOf(targets),
-      contextTokens: facts.contextTokens,
-      outputTokensMax: facts.outputTokensMax,
-      streamHeadMs: model.streamHeadMs ?? STREAM_HEAD_MS,
-      hostedTools: model.hostedTools,
-      totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
-      price: facts.price,
-      isListPriced: facts.isListPriced,
-      listPrice: facts.listPrice,
-      retireTime: model.retireTime ?? listed?.retireTime,
-      targets,
-    };
-  }
-}
-
-/** The timeouts of a target: each is said by the narrowest settings that say it, which come last. */
-function timeoutsOf(...said: readonly (TimeoutSettings | undefined)[]): RequestTimeouts {
-  const { firstOutputMs, idleMs, totalMs }: TimeoutSettings = Object.assign({}, ...said);
-  const all = totalMs ?? REQUEST_TIMEOUTS.totalMs;
-  return {
-    ...REQUEST_TIMEOUTS,
-    totalMs: all,
-    wholeMs: all,
-    firstTokenMs: firstOutputMs ?? REQUEST_TIMEOUTS.firstTokenMs,
-    idleMs: idleMs ?? REQUEST_TIMEOUTS.idleMs,
-  };
-}
-
-/** What the families know of their models; undefined where they do not, or differ. */
-function kindOf(targets: readonly Target[]): ModelKind | undefined {
-  const kinds = targets.map(
-    ({ served, model }) => served.family.modelKinds?.find(({ startsWith }) => model.startsWith(startsWith))?.kind,
-  );
-  return kinds.every((kind) => kind === kinds[0]) ? kinds[0] : undefined;
-}
-
 function least(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
@@ -367,21 +279,3 @@ function same(a: Readonly<Record<string, string>>, b: Readonly<Record<string, st
   const names = Object.keys(a);
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
-
-const FREE: Price = {
-  inputPicos: 0n,
-  cacheReadPicos: 0n,
-  cacheWritePicos: 0n,
-  cacheWrite1hPicos: 0n,
-  outputPicos: 0n,
-  reasoningPicos: 0n,
-  imagePicos: 0n,
-  audioInputPicos: 0n,
-  audioOutputPicos: 0n,
-  requestPicos: 0n,
-  tiers: [],
-  serviceTiers: [],
-  tools: [],
-  rates: [],
-  tokensUnpriced: false,
-};

@@ -52,7 +52,12 @@ export interface Target {
 }
 
 export interface ServedModel {
+  /** The model's own name, by which it is charged, limited and counted. */
   readonly id: string;
+  /** The alias by which it is requested. Absent: its own name. */
+  readonly alias?: string | undefined;
+  /** What clients show to people. Absent: the name by which it is requested. */
+  readonly displayName?: string | undefined;
   /** The family of the first target. */
   readonly owner: string;
   readonly createTime: Date;

@@ -11,7 +11,7 @@ import { ableToCount, checkCountable, countAtUpstream, CountsRunning } from "./c
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
-import { ModelNames } from "./model-names.js";
+import { ModelNames, type ModelPermission } from "./model-names.js";
 import {
   type ClientAbort,
   nextAfter,
@@ -31,6 +31,8 @@ import { type Asking, mustGather, ownedFor, withModel } from "./upstream-request
 /** The models and upstreams of one version of the settings. */
 export interface RouteTable {
   readonly models: ReadonlyMap<string, ServedModel>;
+  /** The models that aliases stand for, by the names of the aliases. Absent: none. */
+  readonly aliases?: ReadonlyMap<string, ServedModel>;
   readonly upstreams: ReadonlyMap<string, ServedUpstream>;
 }
 
@@ -93,7 +95,7 @@ const UPSTREAM_WAIT_MS_MAX = 5_000;
 
 export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
-  #names = new ModelNames([]);
+  #names = new ModelNames(new Map());
   /** Other models that answers named, by target and name: an alias names the same one every time. */
   #answered = new WeakMap<Target, Map<string, Answered | undefined>>();
   readonly #unknown: UnknownMembers;
@@ -119,7 +121,7 @@ export class Routing {
   /** Puts new settings in force; requests that run keep their targets. */
   replace(table: RouteTable): void {
     this.#table = table;
-    this.#names = new ModelNames(table.models.keys());
+    this.#names = new ModelNames(table.models, table.aliases);
     this.#answered = new WeakMap();
   }
 
@@ -137,14 +139,14 @@ export class Routing {
     return answered;
   }
 
-  /**
-   * The model of this name, with or without the client's hint; else the only one whose name differs from it by capitals
-   * alone. Throws MODEL_UNKNOWN.
-   */
-  find(id: string): ServedModel {
-    const model = this.#table.models.get(this.#names.find(id) ?? "");
-    if (model === undefined) throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: id });
-    return model;
+  /** The model that a caller names. Throws MODEL_UNKNOWN, then MODEL_NOT_ALLOWED. */
+  find(id: string, caller: ModelPermission): ServedModel {
+    return this.#names.find(id, caller);
+  }
+
+  /** The models and aliases that a caller may use. */
+  list(caller: ModelPermission): readonly ServedModel[] {
+    return this.#names.list(caller);
   }
 
   /** The deadline of a request that began at `startMs`; `callerEndMs` is Infinity where its caller set none. */

@@ -12,15 +12,9 @@ import { NO_SETTINGS, type Settings, type UpstreamSettings } from "../config/set
 import type { ListedModel } from "../families/family.js";
 import type { Log } from "../observe/log.js";
 import { listModels } from "../routing/listing.js";
-import {
-  connectUpstream,
-  connectUpstreams,
-  type KnownModel,
-  loadTable,
-  type LoadOptions,
-  type UnservedModel,
-} from "../routing/load.js";
+import { connectUpstream, connectUpstreams, loadTable, type LoadOptions, type UnservedModel } from "../routing/load.js";
 import type { ServedUpstream } from "../routing/model.js";
+import type { KnownModel } from "../routing/served-models.js";
 import { Retirement } from "../routing/retirement.js";
 import type { Routing } from "../routing/routing.js";
 import { testRequest } from "../gateway/test-request.js";
@@ -33,6 +27,8 @@ import { type SoldModel, soldModels } from "./sold-models.js";
 export interface PreparedRoutes {
   /** Models that the settings name and that cannot be served. */
   readonly unserved: readonly UnservedModel[];
+  /** Aliases of models that are not served. */
+  readonly unservedAliases: readonly UnservedModel[];
   /** Upstreams of the database that cannot be connected here. */
   readonly unconnected: readonly UnservedModel[];
   /** What the others that the settings name are sold at. */
@@ -81,11 +77,12 @@ export class RouteKeeper {
       if (served !== undefined && this.#proved.has(digestOf(wanted))) served.health.hasServed = true;
     }
     const listed = this.#listsFor(settings, upstreams);
-    const { table, unserved, listPrices } = await loadTable(settings, upstreams, listed, this.options);
+    const { table, unserved, unservedAliases, listPrices } = await loadTable(settings, upstreams, listed, this.options);
     const named = new Set(settings.models.map((model) => model.id));
     return {
       // Of listed models most have no public price, and nobody asked for them.
       unserved: unserved.filter((model) => named.has(model.id)),
+      unservedAliases,
       unconnected: failed,
       sold: soldModels(settings, table),
       prices: new Map([...table.models].map(([id, { price }]) => [id, price])),

@@ -47,6 +47,8 @@ function model(id: string): Model {
     capabilities: { images: true, tools: true, schemas: undefined, thinking: false, efforts: ["low", "high"] },
     retireTime: new Date("2027-01-31T00:00:00Z"),
     priceSource: PriceSource.PRICE_SOURCE_SETTINGS,
+    aliasOf: "",
+    displayName: "",
   };
 }
 

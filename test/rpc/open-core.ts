@@ -119,6 +119,8 @@ const MODELS: readonly Model[] = ["alpha", "beta/one", "gamma"].map((id) => ({
   capabilities: undefined,
   retireTime: undefined,
   priceSource: PriceSource.PRICE_SOURCE_SETTINGS,
+  aliasOf: "",
+  displayName: "",
 }));
 
 const UPSTREAM: Upstream = {

@@ -48,7 +48,7 @@ export enum PriceSource {
   UNRECOGNIZED = -1,
 }
 
-/** Model is a model that the gateway serves. */
+/** Model is a model that the gateway serves, or an alias of one. */
 export interface Model {
   /** The identifier by which requests name the model, such as gpt-5.4-mini. It may hold slashes. */
   id: string;
@@ -86,7 +86,13 @@ export interface Model {
    * The published price of its first target by priority, which applies if the settings define no price. Only operators
    * see it. Absent: the list does not have the model, or the caller is not an operator.
    */
-  listPrice?: ListPrice | undefined;
+  listPrice?:
+    | ListPrice
+    | undefined;
+  /** The model that this alias stands for, whose price, limits and capabilities it has. Empty: it is not an alias. */
+  aliasOf: string;
+  /** The name that clients show to people, such as `Fast and cheap`. Empty: the id. */
+  displayName: string;
 }
 
 /** ListPrice is what a published price list says about a model. */
@@ -169,6 +175,8 @@ function createBaseModel(): Model {
     retireTime: undefined,
     priceSource: 0,
     listPrice: undefined,
+    aliasOf: "",
+    displayName: "",
   };
 }
 
@@ -215,6 +223,12 @@ export const Model: MessageFns<Model> = {
     }
     if (message.listPrice !== undefined) {
       ListPrice.encode(message.listPrice, writer.uint32(98).fork()).join();
+    }
+    if (message.aliasOf !== "") {
+      writer.uint32(106).string(message.aliasOf);
+    }
+    if (message.displayName !== "") {
+      writer.uint32(114).string(message.displayName);
     }
     return writer;
   },
@@ -326,6 +340,22 @@ export const Model: MessageFns<Model> = {
             }
 
             message.listPrice = ListPrice.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.aliasOf = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.displayName = reader.string();
             continue;
           }
         }
