@@ -13,10 +13,10 @@ import { listUpstreams } from "../../gen/console/upstream_service.js";
 import { call, type RequestFields } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
-import { aliasWords, factWords, listWords, objectWords as say } from "../copy/en-objects.ts";
+import { aliasWords, factWords, listWords, objectWords as say, wildcardWords } from "../copy/en-objects.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
-import { Field } from "../parts/field.tsx";
+import { Choice, Field } from "../parts/field.tsx";
 import { LateDetails } from "../parts/late-details.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSettled } from "../parts/settled.ts";
@@ -25,7 +25,7 @@ import { budgetsOf, factsSpec, type TypedFacts, typedFacts } from "./facts.ts";
 import { forgetObjects } from "./forget-objects.ts";
 import { ListedPrice } from "./list-price.tsx";
 import { ObjectEffect } from "./object-effect.tsx";
-import { MODEL_NAME } from "./object-names.ts";
+import { MODEL_OR_WILDCARD_NAME } from "./object-names.ts";
 import { isRightPrice, PriceFields, type PriceKind, pricedSpec, type TypedPrice, typedPrice } from "./price-fields.tsx";
 import { areRight, hasOnlyUnits, targetSpecs, type TypedTarget, typedTargets } from "./targets.ts";
 import { TargetsSection } from "./targets-section.tsx";
@@ -50,6 +50,8 @@ interface Typed {
   readonly facts: TypedFacts;
   readonly timeouts: TypedTimeouts;
   readonly displayName: string;
+  /** Of a wildcard: which models it serves. */
+  readonly serve: string;
 }
 
 export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormParts): ReactNode {
@@ -86,6 +88,7 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
           value={typed.displayName}
           onChange={({ currentTarget: { value } }) => type({ displayName: value })}
         />
+        {typed.name.endsWith("*") && <ServeField serve={typed.serve} onServe={(serve) => type({ serve })} />}
         <TargetsSection targets={targets} upstreams={ids} onChange={(changed) => type({ targets: changed })} />
         <PriceFields
           typed={typed.price}
@@ -152,12 +155,34 @@ function NameField({ name, onName }: NameFieldParts): ReactNode {
       label={say.name}
       hint={say.modelNameRule}
       name="name"
-      pattern={MODEL_NAME}
+      pattern={MODEL_OR_WILDCARD_NAME}
       value={name}
       onChange={({ currentTarget }) => onName(currentTarget.value)}
       autoFocus
       required
     />
+  );
+}
+
+interface ServeFieldParts {
+  readonly serve: string;
+  readonly onServe: (serve: string) => void;
+}
+
+function ServeField({ serve, onServe }: ServeFieldParts): ReactNode {
+  return (
+    <Choice
+      label={wildcardWords.serve}
+      hint={wildcardWords.about}
+      value={serve === "" ? "any" : serve}
+      onChange={({ currentTarget }) => onServe(currentTarget.value)}
+    >
+      {(["any", "list"] as const).map((one) => (
+        <option key={one} value={one}>
+          {wildcardWords.serves[one]}
+        </option>
+      ))}
+    </Choice>
   );
 }
 
@@ -194,6 +219,7 @@ function typedOf(object: SettingsObject | undefined): Typed {
     facts: typedFacts(model?.facts),
     timeouts: typedTimeouts(model?.timeouts),
     displayName: model?.displayName ?? "",
+    serve: model?.serve ?? "",
   };
 }
 
@@ -211,8 +237,15 @@ function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFiel
     facts: factsSpec(typed.facts),
     timeouts: timeoutsSpec(timeouts),
     displayName: typed.displayName,
+    ...wildcardSpec(typed),
   };
   return { set: { name: typed.name, model }, etag: object?.etag ?? "new" };
+}
+
+/** A wildcard has the published prices of its models, or one price for all. */
+function wildcardSpec({ name, price, serve }: Typed): RequestFields<ModelSpec> {
+  if (!name.endsWith("*")) return {};
+  return { priceFrom: price.price === "published" ? "list" : "ceiling", serve };
 }
 
 /** True where the price of a model says more than the form shows. */

@@ -240,6 +240,25 @@ export const renameWords = {
   },
 } as const;
 
+export const wildcardWords = {
+  about:
+    "The * in the name stands for the * in the name at the upstream. A price of your own is charged for every model, and " +
+    "needs the context size and the maximum output.",
+  serve: "Models to serve",
+  serves: { any: "Every model with a known price", list: "Only models of the upstream’s list" },
+} as const;
+
+export const unpricedWords = {
+  title: "Requested, not priced",
+  about:
+    "Clients requested these models of a wildcard, and the published list has no price or no limits for them. Add a model " +
+    "with a price of your own to serve one. The counts are those of the node that answers, since its start.",
+  name: "Model",
+  wildcard: "Wildcard",
+  requests: "Requests",
+  last: "Last request",
+} as const;
+
 export const aliasWords = {
   title: "Aliases",
   about:

@@ -90,6 +90,8 @@ export interface ModelSpec {
   readonly retires: string;
   readonly timeouts?: TimeoutsSpec | undefined;
   readonly displayName: string;
+  readonly priceFrom: string;
+  readonly serve: string;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -103,6 +105,8 @@ export const ModelSpec: Shape = {
   retires: "s",
   timeouts: ["?", () => TimeoutsSpec],
   display_name: "s",
+  price_from: "s",
+  serve: "s",
 };
 
 export interface TargetSpec {

@@ -1,5 +1,6 @@
 /** What must fit together across the blocks of a settings file; it also works on a file that is wrong elsewhere. */
 import type { Path, RawValue } from "./yaml-document.js";
+import { hasModel, isWildcard } from "./wildcards.js";
 import { suggest } from "./suggestion.js";
 
 /** What a settings file needs to know of a model family. */
@@ -61,6 +62,7 @@ export function checkReferences(
   const upstreams = new Map([...[...outside.upstreams].map(([id, family]) => [id, { family }] as const), ...own]);
   for (const [id, model] of entriesOf(file.get("models"))) {
     checkTargets(entriesOf(model).get("targets"), ["models", id, "targets"], upstreams, refuse);
+    checkWildcard(entriesOf(model), ["models", id], isWildcard(id), refuse);
   }
   checkAliases(entriesOf(file.get("aliases")), entriesOf(file.get("models")), outside, refuse);
   checkKeys(file.get("keys"), entriesOf(file.get("accounts")), refuse);
@@ -89,6 +91,27 @@ function checkTargets(targets: RawValue, path: Path, upstreams: ReadonlyMap<stri
   }
 }
 
+/** A wildcard says how its models are priced and named at the upstream, and no other model does. */
+function checkWildcard(model: ReadonlyMap<string, RawValue>, path: Path, isOne: boolean, refuse: Refuse): void {
+  if (!isOne) {
+    for (const field of ["price_from", "serve"])
+      if (model.has(field)) refuse([...path, field], "is only for a model whose name ends with *");
+    return;
+  }
+  const targets = model.get("targets");
+  for (const [index, target] of (Array.isArray(targets) ? targets : []).entries()) {
+    const name = entriesOf(target).get("model");
+    if (typeof name === "string" && name.split("*").length !== 2)
+      refuse([...path, "targets", index, "model"], "must have one *, which stands for what the name has in its place");
+  }
+  if (model.get("price_from") !== "ceiling") {
+    if (model.has("price")) refuse([...path, "price"], "is only for price_from: ceiling");
+    return;
+  }
+  for (const field of ["price", "context_tokens", "output_tokens_max"])
+    if (!model.has(field)) refuse([...path, field], "is missing: price_from: ceiling needs it");
+}
+
 /** An alias has a name of its own and names a model: an alias of an alias would hide what a request costs. */
 function checkAliases(
   aliases: ReadonlyMap<string, RawValue>,
@@ -99,9 +122,10 @@ function checkAliases(
   for (const [id, alias] of aliases) {
     if (models.has(id)) refuse(["aliases", id], "has the name of a model: give one of them another name");
     const model = entriesOf(alias).get("model");
-    if (typeof model !== "string" || models.has(model)) continue;
+    if (typeof model !== "string") continue;
     if (aliases.has(model)) refuse(["aliases", id, "model"], `must name a model; "${model}" is an alias`);
-    else if (outside?.has(model) === false)
+    else if (isWildcard(model)) refuse(["aliases", id, "model"], "must name one model, without *");
+    else if (outside !== undefined && !hasModel(models.keys(), model) && !hasModel(outside, model))
       refuse(["aliases", id, "model"], unknownModel(model, [...models.keys(), ...outside]));
   }
 }

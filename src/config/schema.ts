@@ -16,6 +16,8 @@ import { block, decimalForm, MAY_BE_LEFT_OUT, named, oneOf, orEmpty, reading, te
 
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/;
+/** A wildcard has a star at its end. */
+const MODEL_OR_WILDCARD = /^(?:[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}|(?:[A-Za-z0-9][A-Za-z0-9._:/@-]{0,126})?\*)$/;
 const MODEL_NAME_RULE = "must be named by 1 to 128 of A-Z, a-z, 0-9, ., _, :, /, @ and -";
 const PASS_OR_REFUSE = ["pass", "refuse"] as const;
 const MUST_PASS_OR_REFUSE = "must be pass or refuse";
@@ -139,6 +141,18 @@ const model = block({
     .describe("Capabilities of the model; each replaces what the gateway knows about the model by its name"),
   retires: day.optional().describe("The last day on which the model is served"),
   display_name: displayName,
+  price_from: oneOf(["list", "ceiling"], "must be list or ceiling")
+    .optional()
+    .describe(
+      "Only for a name that ends with `*`: where the price of each model comes from, `list` (the published price) or " +
+        "`ceiling` (`price`, for whatever model is requested); default: `list`",
+    ),
+  serve: oneOf(["list", "any"], "must be list or any")
+    .optional()
+    .describe(
+      "Only for a name that ends with `*`: which models are served, `list` (those of the upstream's own list, once it is " +
+        "known) or `any` (also others that have a price); default: `any`",
+    ),
 });
 
 const alias = block({
@@ -196,7 +210,7 @@ export const settingsSchema = block({
       })),
     )
     .describe(UPSTREAMS_ARE),
-  models: named(MODEL_ID, MODEL_NAME_RULE, model)
+  models: named(MODEL_OR_WILDCARD, `${MODEL_NAME_RULE}, perhaps with * at the end`, model)
     .transform((blocks) => Object.entries(blocks).map(([id, value]) => asModel(id, value)))
     .describe(MODELS_ARE),
   aliases: named(MODEL_ID, MODEL_NAME_RULE, alias)
@@ -247,5 +261,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     facts: value.facts ?? {},
     retireTime: value.retires,
     displayName: value.display_name,
+    priceFrom: value.price_from,
+    serve: value.serve,
   };
 }

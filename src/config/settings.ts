@@ -69,6 +69,10 @@ export interface ModelSettings {
   readonly retireTime?: Date | undefined;
   /** What clients show to people. Absent: its id. */
   readonly displayName?: string | undefined;
+  /** Of a wildcard: whose price its models have. Absent: list. */
+  readonly priceFrom?: "list" | "ceiling" | undefined;
+  /** Of a wildcard: which models it serves. Absent: any. */
+  readonly serve?: "list" | "any" | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
 }

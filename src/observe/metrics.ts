@@ -84,6 +84,11 @@ export class Metrics {
     "Admitted requests to aliases, by their models.",
     ["alias", "model"],
   );
+  readonly unpricedModels = this.#counter(
+    "tollgate_unpriced_models_total",
+    "Requests for models that a wildcard does not serve because their price or limits are not known.",
+    ["wildcard"],
+  );
   readonly refusals = new Tally(
     "tollgate_refusals_total",
     "Calls that were refused or failed, management calls included, by reason and HTTP status.",

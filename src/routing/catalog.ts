@@ -17,12 +17,15 @@ import type { EjectionCause } from "./ejection.js";
 import type { ActiveEjection, HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
+import type { UnpricedName } from "./unpriced-models.js";
 import { testUpstream } from "./upstream-test.js";
 
 /** What the services show of models. */
 export interface ModelCatalog {
   /** The models and aliases that the caller may use, by identifier. */
   list(caller: Caller): readonly Model[];
+  /** What clients asked wildcards for in vain, the most asked first. */
+  unpriced(): readonly UnpricedName[];
   /** One model. Throws MODEL_UNKNOWN or MODEL_NOT_ALLOWED. */
   get(id: string, caller: Caller): Model;
 }
@@ -89,6 +92,7 @@ export function createModelCatalog(routing: Routing): ModelCatalog {
         .list(caller)
         .map(showModel)
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    unpriced: () => routing.unpriced.list(),
     get: (id, caller) => showModel(routing.find(id, caller)),
   };
 }

@@ -1,15 +1,33 @@
 /** Makes the table of routes from the settings, the environment's keys and the upstreams' own lists. */
 import type { ListPrice } from "../api/index.js";
 import type { ModelSettings, Settings, UpstreamSettings } from "../config/settings.js";
+import { isWildcard, starIn } from "../config/wildcards.js";
 import type { Family, ListedModel } from "../families/family.js";
-import { PRICE_LIST } from "../pricing/price-list.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { EjectionChange } from "./ejection.js";
 import { UpstreamHealth } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream } from "./model.js";
 import type { RouteTable } from "./routing.js";
-import { byPriority, type Facts, FREE, type KnownModel, type Listings, ServedModels } from "./served-models.js";
+import {
+  completed,
+  completedConcrete,
+  type Facts,
+  firstTarget,
+  FREE,
+  type KnownModel,
+  type Listings,
+  NO_UPSTREAM,
+  publishedOf,
+  ServedModels,
+} from "./served-models.js";
+import { concreteOf, Wildcard } from "./wildcard.js";
+
+/** What is published of any model. */
+export interface Published {
+  known(pricedAs: string, modelId: string): KnownModel | undefined;
+  facts(modelId: string): ModelFacts;
+}
 
 export interface LoadOptions {
   readonly families: readonly Family[];
@@ -21,6 +39,8 @@ export interface LoadOptions {
   readonly known: (pricedAs: string, ids: readonly string[]) => Promise<ReadonlyMap<string, KnownModel>>;
   /** What a model can by its name, as far as it is known. */
   readonly facts: (model: string) => Promise<ModelFacts>;
+  /** The same, loaded so that any model is looked up at once. */
+  readonly published: () => Promise<Published>;
   /** The time of day. */
   readonly nowMs: () => number;
   /** Told what becomes of an upstream's health, or of a model's there. */
@@ -111,46 +131,109 @@ export async function loadTable(
   listed: ReadonlyMap<string, readonly ListedModel[]>,
   options: LoadOptions,
 ): Promise<Loaded> {
-  const wanted = new Map(settings.models.map((model) => [model.id, model]));
+  const patterns = settings.models.filter(({ id }) => isWildcard(id)).toSorted((a, b) => b.id.length - a.id.length);
+  const wanted = new Map(settings.models.filter(({ id }) => !isWildcard(id)).map((model) => [model.id, model]));
+  const ofSettings = new Set(wanted.keys());
   const sources = new Map<string, ListedModel>();
   const taken = takenNames(settings);
-  for (const [upstreamId, models] of listed) {
-    for (const model of models) {
-      if (wanted.has(model.id) || taken.has(model.id)) continue;
-      wanted.set(model.id, modelOf(model.id, upstreamId));
-      sources.set(model.id, model);
-    }
-  }
+  const want = (model: ModelSettings, source: ListedModel): void => {
+    if (wanted.has(model.id) || taken.has(model.id)) return;
+    wanted.set(model.id, model);
+    sources.set(model.id, source);
+  };
+  const concretes = listedConcretes(patterns, listed);
+  for (const { model, source } of concretes) want(model, source);
+  const targeted = targetedUpstreams(settings);
+  for (const [upstreamId, models] of listed)
+    if (!targeted.has(upstreamId)) for (const model of models) want(modelOf(model.id, upstreamId), model);
   const unserved: UnservedModel[] = [];
   const models = new Map<string, ServedModel>();
-  const listings = await listingsOf([...wanted.values()], upstreams, options);
-  const facts = knownFacts([...wanted.values()], listings);
-  const factsOf = await factsOfTargets([...wanted.values()], options);
+  const all = [...wanted.values()];
+  const listings = await listingsOf(all, upstreams, options);
+  const factsOf = await factsOfTargets(all, options);
   const said = new Map(settings.upstreams.map((upstream) => [upstream.id, upstream]));
-  const served = new ServedModels(upstreams, factsOf, listings, said, options.nowMs());
+  const served = new ServedModels(upstreams, (name) => factsOf.get(name), listings, said, options.nowMs());
+  const listPrices = new Map<string, ListPrice>();
   for (const model of builtIn(upstreams))
     if (!taken.has(model.id)) models.set(model.id, served.make(model, model, undefined));
-  for (const model of wanted.values()) {
-    const known = facts.get(model.id);
-    const price = model.price ?? known?.price;
-    const contextTokens = model.contextTokens ?? known?.contextTokens ?? 0;
-    const outputTokensMax = model.outputTokensMax ?? known?.outputTokensMax ?? contextTokens;
-    if (!model.targets.some(({ upstream }) => upstreams.has(upstream))) {
-      unserved.push({ id: model.id, rule: "has no target whose upstream is in use" });
-    } else if (price === undefined) {
-      unserved.push({ id: model.id, rule: "has no price that is publicly known, so it cannot be served; set 'price'" });
-    } else if (outputTokensMax === 0 && price.outputPicos > 0n) {
-      const rule = "has no output limit that is publicly known, so it cannot be served; set 'output_tokens_max'";
-      unserved.push({ id: model.id, rule });
-    } else {
-      const isListPriced = model.price === undefined;
-      const complete = { price, isListPriced, listPrice: known?.listPrice, contextTokens, outputTokensMax };
-      models.set(model.id, served.make(model, complete, sources.get(model.id)));
-    }
+  const ofWildcards = new Set(concretes.map(({ model }) => model));
+  for (const model of all) {
+    const known = publishedOf(model, listings);
+    if (known !== undefined) listPrices.set(model.id, known.listPrice);
+    const complete = ofWildcards.has(model)
+      ? completedConcrete(model, known, upstreams)
+      : completed(model, known, upstreams);
+    if (typeof complete === "object") models.set(model.id, served.make(model, complete, sources.get(model.id)));
+    else if (complete !== undefined && ofSettings.has(model.id)) unserved.push({ id: model.id, rule: complete });
   }
-  const listPrices = new Map([...facts].map(([id, { listPrice }]) => [id, listPrice]));
-  const { aliases, unservedAliases } = aliasesOf(settings, models);
-  return { table: { models, aliases, upstreams }, unserved, unservedAliases, listPrices };
+  for (const { id, targets } of patterns)
+    if (!targets.some(({ upstream }) => upstreams.has(upstream))) unserved.push({ id, rule: NO_UPSTREAM });
+  const wildcards = await wildcardsOf(patterns, { upstreams, listed, said, taken, options });
+  const { aliases, unservedAliases } = aliasesOf(settings, models, wildcards);
+  return { table: { models, aliases, wildcards, upstreams }, unserved, unservedAliases, listPrices };
+}
+
+/** The models of wildcards that the list of their first target has. Of two wildcards the longer name has a model. */
+function listedConcretes(
+  wildcards: readonly ModelSettings[],
+  listed: ReadonlyMap<string, readonly ListedModel[]>,
+): readonly { readonly model: ModelSettings; readonly source: ListedModel }[] {
+  return wildcards.flatMap((wildcard) => {
+    const { upstream, model: pattern } = firstTarget(wildcard) ?? { upstream: "", model: "" };
+    return (listed.get(upstream) ?? []).flatMap((source) => {
+      const star = starIn(pattern, source.id);
+      const model = star === undefined ? undefined : concreteOf(wildcard, star);
+      if (model === undefined || wildcards.find(({ id }) => starIn(id, model.id) !== undefined) !== wildcard) return [];
+      return [{ model, source }];
+    });
+  });
+}
+
+interface WildcardParts {
+  readonly upstreams: ReadonlyMap<string, ServedUpstream>;
+  readonly listed: ReadonlyMap<string, readonly ListedModel[]>;
+  readonly said: ReadonlyMap<string, UpstreamSettings>;
+  readonly taken: ReadonlySet<string>;
+  readonly options: LoadOptions;
+}
+
+/** Of those that name an upstream in use, in the order in which they are asked. */
+async function wildcardsOf(
+  wildcards: readonly ModelSettings[],
+  { upstreams, listed, said, taken, options }: WildcardParts,
+): Promise<readonly Wildcard[]> {
+  if (wildcards.length === 0) return [];
+  const published = await options.published();
+  const listings: Listings = ({ upstream, model }) => {
+    const pricedAs = upstreams.get(upstream)?.family.pricedAs;
+    return pricedAs === undefined ? undefined : published.known(pricedAs, model);
+  };
+  return wildcards.map((wildcard) => {
+    const { id, serve } = wildcard;
+    const served = new ServedModels(upstreams, published.facts, listings, said, options.nowMs(), id);
+    const make = (model: ModelSettings): ServedModel | undefined => {
+      if (taken.has(model.id)) return undefined;
+      const complete = completedConcrete(model, publishedOf(model, listings), upstreams);
+      return complete && served.make(model, complete, undefined);
+    };
+    return new Wildcard(wildcard, {
+      make,
+      isListOnly: serve === "list" && listed.has(firstTarget(wildcard)?.upstream ?? ""),
+    });
+  });
+}
+
+/**
+ * The upstreams that serve only the models which settings name on them. A model of the database decides that of an
+ * upstream of the database alone: it takes no listed model away from another one.
+ */
+export function targetedUpstreams({ upstreams, models }: Settings): ReadonlySet<string> {
+  const ofDatabase = new Set(upstreams.filter((one) => one.isOfDatabase === true).map(({ id }) => id));
+  return new Set(
+    models.flatMap(({ targets, isOfDatabase }) =>
+      targets.map(({ upstream }) => upstream).filter((id) => isOfDatabase !== true || ofDatabase.has(id)),
+    ),
+  );
 }
 
 /** Names of objects by which neither a built-in model nor one of an upstream's list is served. */
@@ -159,12 +242,17 @@ function takenNames({ aliases, unusedNames = new Set() }: Settings): ReadonlySet
   return new Set([...unused, ...aliases.map(({ id }) => id)]);
 }
 
+function concreteIn(wildcards: readonly Wildcard[], name: string): ServedModel | undefined {
+  const wildcard = wildcards.find((one) => one.nameOf(name) === name);
+  return wildcard?.find(name);
+}
+
 /** The models that aliases stand for, each with the name of its alias. */
-function aliasesOf(settings: Settings, models: ReadonlyMap<string, ServedModel>) {
+function aliasesOf(settings: Settings, models: ReadonlyMap<string, ServedModel>, wildcards: readonly Wildcard[]) {
   const aliases = new Map<string, ServedModel>();
   const unservedAliases: UnservedModel[] = [];
   for (const { id: alias, model: name, displayName } of settings.aliases) {
-    const model = models.get(name);
+    const model = models.get(name) ?? concreteIn(wildcards, name);
     if (model === undefined) unservedAliases.push({ id: alias, rule: `stands for "${name}", which is not served` });
     else aliases.set(alias, { ...model, alias, displayName });
   }
@@ -234,31 +322,6 @@ async function listingsOf(
   return (target) => known.get(pricedAs(target.upstream) ?? "")?.get(target.model);
 }
 
-interface PublishedModel extends KnownModel {
-  readonly listPrice: ListPrice;
-}
-
-/**
- * What is known of each model: the price of its first target, which a fallback must not raise, and the least that all
- * targets can. Why: docs/decisions/0404-prices.md.
- */
-function knownFacts(models: readonly ModelSettings[], listings: Listings): ReadonlyMap<string, PublishedModel> {
-  const facts = new Map<string, PublishedModel>();
-  for (const { id, targets } of models) {
-    const [target, ...fallbacks] = targets.toSorted(byPriority);
-    const first = target === undefined ? undefined : listings(target);
-    if (target === undefined || first === undefined) continue;
-    const all = [first, ...fallbacks.map(listings).filter((fact) => fact !== undefined)];
-    facts.set(id, {
-      price: first.price,
-      listPrice: { price: first.price, upstream: target.upstream, model: target.model, ...PRICE_LIST },
-      contextTokens: least(all.map((fact) => fact.contextTokens)),
-      outputTokensMax: least(all.map((fact) => fact.outputTokensMax)),
-    });
-  }
-  return facts;
-}
-
 /** What is known of each model that a target names. */
 async function factsOfTargets(
   models: readonly ModelSettings[],
@@ -268,11 +331,6 @@ async function factsOfTargets(
   for (const { model } of models.flatMap(({ targets }) => targets))
     if (!facts.has(model)) facts.set(model, await options.facts(model));
   return facts;
-}
-
-function least(values: readonly (number | undefined)[]): number | undefined {
-  const known = values.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function same(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {

@@ -2,6 +2,7 @@
 import type { ListPrice, Price } from "../api/index.js";
 import type { ModelSettings, TargetSettings, TimeoutSettings, UpstreamSettings } from "../config/settings.js";
 import type { ListedModel, ModelKind } from "../families/family.js";
+import { PRICE_LIST } from "../pricing/price-list.js";
 import type { ModelFacts } from "../wire/wire.js";
 import { REQUEST_TIMEOUTS, type RequestTimeouts } from "./deadline.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -35,11 +36,49 @@ export const FREE: Price = {
   tokensUnpriced: false,
 };
 
+export const NO_UPSTREAM = "has no target whose upstream is in use";
+
+/** What a model is served with; or, as the end of a sentence, why it cannot be served. */
+export function completed(
+  model: ModelSettings,
+  known: PublishedModel | undefined,
+  upstreams: ReadonlyMap<string, ServedUpstream>,
+): Facts | string {
+  const price = model.price ?? known?.price;
+  const contextTokens = model.contextTokens ?? known?.contextTokens ?? 0;
+  const outputTokensMax = model.outputTokensMax ?? known?.outputTokensMax ?? contextTokens;
+  if (!model.targets.some(({ upstream }) => upstreams.has(upstream))) return NO_UPSTREAM;
+  if (price === undefined) return "has no price that is publicly known, so it cannot be served; set 'price'";
+  if (outputTokensMax === 0 && price.outputPicos > 0n)
+    return "has no output limit that is publicly known, so it cannot be served; set 'output_tokens_max'";
+  return {
+    price,
+    isListPriced: model.price === undefined,
+    listPrice: known?.listPrice,
+    contextTokens,
+    outputTokensMax,
+  };
+}
+
+/** What is known of a model of a wildcard; undefined where its price or one of its limits is not. */
+export function completedConcrete(
+  model: ModelSettings,
+  known: PublishedModel | undefined,
+  upstreams: ReadonlyMap<string, ServedUpstream>,
+): Facts | undefined {
+  const facts = completed(model, known, upstreams);
+  return typeof facts === "string" || facts.contextTokens === 0 ? undefined : facts;
+}
+
 /** What is publicly known of a model. */
 export interface KnownModel {
   readonly price: Price;
   readonly contextTokens: number | undefined;
   readonly outputTokensMax: number | undefined;
+}
+
+export interface PublishedModel extends KnownModel {
+  readonly listPrice: ListPrice;
 }
 
 /** What published lists say of a target; undefined where they say nothing. */
@@ -49,10 +88,12 @@ export type Listings = (target: TargetSettings) => KnownModel | undefined;
 export class ServedModels {
   constructor(
     private readonly upstreams: ReadonlyMap<string, ServedUpstream>,
-    private readonly known: ReadonlyMap<string, ModelFacts>,
+    private readonly known: (model: string) => ModelFacts | undefined,
     private readonly listings: Listings,
     private readonly settings: ReadonlyMap<string, UpstreamSettings>,
     private readonly nowMs: number,
+    /** The wildcard that makes the models. Absent: they are of the settings or of a list. */
+    private readonly wildcard?: string,
   ) {}
 
   make(model: ModelSettings, facts: Facts, listed: ListedModel | undefined): ServedModel {
@@ -62,11 +103,11 @@ export class ServedModels {
       const { upstream, model: name, weight, priority } = target;
       const served = this.upstreams.get(upstream);
       if (served === undefined) continue;
-      const own = { ...this.known.get(name), ...model.facts };
+      const own = { ...this.known(name), ...model.facts };
       const listed = this.listings(target)?.price;
       // What runs inside the process costs nobody anything.
       const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
-      const health = served.health.of(name);
+      const health = this.wildcard === undefined ? served.health.of(name) : served.health.ofMade(name);
       const settings = this.settings.get(upstream);
       const { unknownMembers, mediaAddresses, promptCache, passesUnifiedLimits } = settings ?? {};
       const said = {
@@ -93,6 +134,7 @@ export class ServedModels {
     return {
       id: model.id,
       displayName: model.displayName,
+      wildcard: this.wildcard,
       owner: targets[0]?.served.family.name ?? "tollgate",
       createTime: new Date(listed?.createdSeconds === undefined ? this.nowMs : listed.createdSeconds * 1000),
       kind: model.kind ?? listed?.kind ?? kindOf(targets),
@@ -103,6 +145,7 @@ export class ServedModels {
       totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
       price: facts.price,
       isListPriced: facts.isListPriced,
+      isCeilingPriced: model.priceFrom === "ceiling",
       listPrice: facts.listPrice,
       retireTime: model.retireTime ?? listed?.retireTime,
       targets,
@@ -131,7 +174,34 @@ function kindOf(targets: readonly Target[]): ModelKind | undefined {
   return kinds.every((kind) => kind === kinds[0]) ? kinds[0] : undefined;
 }
 
+/** The target that is tried first. */
+export function firstTarget({ targets }: ModelSettings): TargetSettings | undefined {
+  return targets.toSorted(byPriority)[0];
+}
+
 /** In the order in which targets are tried; equal ones stay as the settings name them. */
-export function byPriority(a: { readonly priority: number }, b: { readonly priority: number }): number {
+function byPriority(a: { readonly priority: number }, b: { readonly priority: number }): number {
   return a.priority - b.priority;
+}
+
+/**
+ * What is published of a model: the price of its first target, which a fallback must not raise, and the least that all
+ * targets can. Undefined where nothing is. Why: docs/decisions/0404-prices.md.
+ */
+export function publishedOf({ targets }: ModelSettings, listings: Listings): PublishedModel | undefined {
+  const [target, ...fallbacks] = targets.toSorted(byPriority);
+  const first = target === undefined ? undefined : listings(target);
+  if (target === undefined || first === undefined) return undefined;
+  const all = [first, ...fallbacks.map(listings).filter((fact) => fact !== undefined)];
+  return {
+    price: first.price,
+    listPrice: { price: first.price, upstream: target.upstream, model: target.model, ...PRICE_LIST },
+    contextTokens: least(all.map((fact) => fact.contextTokens)),
+    outputTokensMax: least(all.map((fact) => fact.outputTokensMax)),
+  };
+}
+
+function least(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }

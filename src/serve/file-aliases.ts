@@ -2,6 +2,7 @@
 import type { LateProblem } from "../config/file.js";
 import { unknownModel } from "../config/references.js";
 import type { Settings } from "../config/settings.js";
+import { hasModel } from "../config/wildcards.js";
 import type { ObjectSet } from "../settings/object.js";
 
 /** The aliases whose model neither the file nor the database has. */
@@ -9,6 +10,6 @@ export function aliasProblems({ aliases, models }: Settings, { entries }: Object
   const ofDatabase = [...entries.values()].filter(({ kind }) => kind === "model");
   const known = new Set([...models.map(({ id }) => id), ...ofDatabase.map(({ name }) => name)]);
   return aliases
-    .filter(({ model }) => !known.has(model))
+    .filter(({ model }) => !hasModel(known, model))
     .map(({ id, model }) => ({ path: ["aliases", id, "model"], rule: unknownModel(model, known) }));
 }

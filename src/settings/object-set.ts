@@ -6,6 +6,7 @@ import { destinationOf, secretFieldAt } from "../config/secret-fields.js";
 import { parseReference, referenceProblem } from "../config/secret-reference.js";
 import { keyFileProblem, takesFromMachine } from "../config/taken.js";
 import type { Settings } from "../config/settings.js";
+import { hasModel } from "../config/wildcards.js";
 import { blockOf, type Path, type RawValue } from "../config/yaml-document.js";
 import {
   type Block,
@@ -168,15 +169,17 @@ function stillNamed(
   });
 }
 
-/** The aliases that name a model, where it is not there without the database. */
+/** The aliases that name a deleted model, or one of a deleted wildcard, which is not there otherwise. */
 function aliasesOf(
   entries: ReadonlyMap<string, SettingsEntry>,
-  model: string,
+  deleted: string,
   { outside, fileAliases = new Map() }: Elsewhere,
 ): readonly string[] {
-  if (outside?.models?.has(model) === true) return [];
-  const own = [...entries.values()].filter(({ kind, block }) => kind === "alias" && block["model"] === model);
-  const ofFile = [...fileAliases].filter(([, named]) => named === model);
+  const left = [...entries.values()].filter(({ kind }) => kind === "model").map(({ name }) => name);
+  const isLost = (model: RawValue): boolean =>
+    typeof model === "string" && hasModel([deleted], model) && !hasModel([...left, ...(outside?.models ?? [])], model);
+  const own = [...entries.values()].filter(({ kind, block }) => kind === "alias" && isLost(block["model"]));
+  const ofFile = [...fileAliases].filter(([, named]) => isLost(named));
   return [...own.map(({ name }) => name), ...ofFile.map(([name]) => `${name} of the settings file`)];
 }
 

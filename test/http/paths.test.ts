@@ -57,7 +57,7 @@ let asked: string | undefined;
 beforeAll(async () => {
   it = await startServer({ formats: [toyFormat, anthropic, gemini] });
   it.channel.unaryScripts.set("/tollgate.v1.ModelService/ListModels", () =>
-    ListModelsResponse.encode({ models: [model("a"), model("b/c")], nextPageToken: "" }).finish(),
+    ListModelsResponse.encode({ models: [model("a"), model("b/c")], nextPageToken: "", unpricedModels: [] }).finish(),
   );
   it.channel.unaryScripts.set("/tollgate.v1.ModelService/GetModel", ({ bytes }) => {
     asked = GetModelRequest.decode(bytes).id;

@@ -72,7 +72,11 @@ export async function openCore(more: Partial<CoreParts> = {}, nowMs = (): number
     store,
     gateway,
     limits: new Limits({ coordination }),
-    models: { list: (caller) => MODELS.filter((model) => caller.mayUseModel(model.id)), get: getModel },
+    models: {
+      list: (caller) => MODELS.filter((model) => caller.mayUseModel(model.id)),
+      unpriced: () => [],
+      get: getModel,
+    },
     upstreams: {
       list: () => [UPSTREAM],
       reset: resetUpstream,

@@ -147,6 +147,23 @@ export interface ListModelsResponse {
   models: Model[];
   /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
+  /**
+   * Models that clients requested of a wildcard and that have no known price or limits, the most requested first: the
+   * latest 100 names since the start of this node. Only operators see them.
+   */
+  unpricedModels: UnpricedModel[];
+}
+
+/** UnpricedModel is a model that a wildcard does not serve because its price or its limits are not known. */
+export interface UnpricedModel {
+  /** The name in the requests. */
+  id: string;
+  /** The name of the wildcard. */
+  wildcard: string;
+  /** How many requests named it. */
+  requestCount: bigint;
+  /** When the latest of them came. */
+  lastTime?: Date | undefined;
 }
 
 /** GetModelRequest is the request of GetModel. */
@@ -609,7 +626,7 @@ export const ListModelsRequest: MessageFns<ListModelsRequest> = {
 };
 
 function createBaseListModelsResponse(): ListModelsResponse {
-  return { models: [], nextPageToken: "" };
+  return { models: [], nextPageToken: "", unpricedModels: [] };
 }
 
 export const ListModelsResponse: MessageFns<ListModelsResponse> = {
@@ -619,6 +636,9 @@ export const ListModelsResponse: MessageFns<ListModelsResponse> = {
     }
     if (message.nextPageToken !== "") {
       writer.uint32(18).string(message.nextPageToken);
+    }
+    for (const v of message.unpricedModels) {
+      UnpricedModel.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -650,6 +670,96 @@ export const ListModelsResponse: MessageFns<ListModelsResponse> = {
             }
 
             message.nextPageToken = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.unpricedModels.push(UnpricedModel.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUnpricedModel(): UnpricedModel {
+  return { id: "", wildcard: "", requestCount: 0n, lastTime: undefined };
+}
+
+export const UnpricedModel: MessageFns<UnpricedModel> = {
+  encode(message: UnpricedModel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.wildcard !== "") {
+      writer.uint32(18).string(message.wildcard);
+    }
+    if (message.requestCount !== 0n) {
+      if (BigInt.asUintN(64, message.requestCount) !== message.requestCount) {
+        throw new globalThis.Error("value provided for field message.requestCount of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.requestCount);
+    }
+    if (message.lastTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.lastTime), writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnpricedModel {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnpricedModel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.wildcard = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.requestCount = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.lastTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }

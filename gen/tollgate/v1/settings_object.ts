@@ -139,7 +139,10 @@ export interface TimeoutsSpec {
   total: string;
 }
 
-/** ModelSpec is a model that clients may request. */
+/**
+ * ModelSpec is a model that clients may request. A name that ends with `*` is a wildcard: it stands for all models whose
+ * names begin so, and the `*` in the model of each target stands for the same text.
+ */
 export interface ModelSpec {
   /** The upstreams that serve the model. */
   targets: TargetSpec[];
@@ -172,6 +175,16 @@ export interface ModelSpec {
     | undefined;
   /** The name that clients show to people. Empty: the name of the object. */
   displayName: string;
+  /**
+   * Only for a name that ends with `*`: where the price of each model comes from, `list` (the published price) or
+   * `ceiling` (`price`). Empty: `list`.
+   */
+  priceFrom: string;
+  /**
+   * Only for a name that ends with `*`: which models are served, `list` (those of the upstream's own list, once it is
+   * known) or `any` (also others that have a price). Empty: `any`.
+   */
+  serve: string;
 }
 
 /** AliasSpec is another name of a model. It has no price of its own: a request pays the price of the model. */
@@ -1005,6 +1018,8 @@ function createBaseModelSpec(): ModelSpec {
     retires: "",
     timeouts: undefined,
     displayName: "",
+    priceFrom: "",
+    serve: "",
   };
 }
 
@@ -1051,6 +1066,12 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     }
     if (message.displayName !== "") {
       writer.uint32(162).string(message.displayName);
+    }
+    if (message.priceFrom !== "") {
+      writer.uint32(170).string(message.priceFrom);
+    }
+    if (message.serve !== "") {
+      writer.uint32(178).string(message.serve);
     }
     return writer;
   },
@@ -1154,6 +1175,22 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             }
 
             message.displayName = reader.string();
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.priceFrom = reader.string();
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.serve = reader.string();
             continue;
           }
         }
