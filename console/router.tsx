@@ -30,7 +30,7 @@ function opened<Name extends string>(load: () => Promise<Readonly<Record<Name, (
 }
 
 /** The forms that a link may open on their page. */
-const FORMS = ["account", "member", "model", "plan", "upstream"] as const;
+const FORMS = ["account", "alias", "member", "model", "plan", "upstream"] as const;
 
 const overview = createRoute({
   getParentRoute: () => root,

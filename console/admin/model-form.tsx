@@ -13,10 +13,10 @@ import { listUpstreams } from "../../gen/console/upstream_service.js";
 import { call, type RequestFields } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { useAct } from "../api/use-act.ts";
-import { factWords, listWords, objectWords as say } from "../copy/en-objects.ts";
+import { aliasWords, factWords, listWords, objectWords as say, wildcardWords } from "../copy/en-objects.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
-import { Field } from "../parts/field.tsx";
+import { Choice, Field } from "../parts/field.tsx";
 import { LateDetails } from "../parts/late-details.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSettled } from "../parts/settled.ts";
@@ -26,7 +26,7 @@ import { FallbackFields, fallbackSpec, type TypedFallbacks, typedFallbacks } fro
 import { forgetObjects } from "./forget-objects.ts";
 import { ListedPrice } from "./list-price.tsx";
 import { ObjectEffect } from "./object-effect.tsx";
-import { MODEL_NAME } from "./object-names.ts";
+import { MODEL_OR_WILDCARD_NAME } from "./object-names.ts";
 import { isRightPrice, PriceFields, type PriceKind, pricedSpec, type TypedPrice, typedPrice } from "./price-fields.tsx";
 import { areRight, hasOnlyUnits, targetSpecs, type TypedTarget, typedTargets } from "./targets.ts";
 import { TargetsSection } from "./targets-section.tsx";
@@ -51,6 +51,9 @@ interface Typed {
   readonly facts: TypedFacts;
   readonly timeouts: TypedTimeouts;
   readonly fallbacks: TypedFallbacks;
+  readonly displayName: string;
+  /** Of a wildcard: which models it serves. */
+  readonly serve: string;
 }
 
 export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormParts): ReactNode {
@@ -80,6 +83,14 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
     <Dialog title={object === undefined ? say.addModel : say.changeModel(object.name)} onClose={onClose} isFirm>
       <form className="stack" onSubmit={submit}>
         {object === undefined && <NameField name={typed.name} onName={(name) => type({ name })} />}
+        <Field
+          label={aliasWords.displayName}
+          hint={say.displayNameRule}
+          maxLength={128}
+          value={typed.displayName}
+          onChange={({ currentTarget: { value } }) => type({ displayName: value })}
+        />
+        {typed.name.endsWith("*") && <ServeField serve={typed.serve} onServe={(serve) => type({ serve })} />}
         <TargetsSection targets={targets} upstreams={ids} onChange={(changed) => type({ targets: changed })} />
         <PriceFields
           typed={typed.price}
@@ -94,18 +105,7 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
           onUse={() => type({ price: { ...typed.price, price: "published" } })}
         />
         {isDetailed(object?.model) && <p className="soft">{say.moreDetailed}</p>}
-        <LateDetails className="more" summary={factWords.title}>
-          {() => <FactFields typed={typed.facts} onType={(change) => type({ facts: { ...typed.facts, ...change } })} />}
-        </LateDetails>
-        <FallbackFields
-          typed={typed.fallbacks}
-          onType={(change) => type({ fallbacks: { ...typed.fallbacks, ...change } })}
-        />
-        <TimeoutFields
-          typed={typed.timeouts}
-          connects={false}
-          onType={(change) => type({ timeouts: { ...typed.timeouts, ...change } })}
-        />
+        <MoreFields typed={typed} onType={type} />
         <div className="effect" role="status" aria-busy={check.isOld}>
           {check.data !== undefined && <ObjectEffect of={check.data} />}
           {check.error !== null && <Problem error={check.error} what={say.checkFailed} />}
@@ -116,6 +116,31 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
         </DialogFoot>
       </form>
     </Dialog>
+  );
+}
+
+interface MoreFieldsParts {
+  readonly typed: Typed;
+  readonly onType: (change: Partial<Typed>) => void;
+}
+
+/** What most models need not say. */
+function MoreFields({ typed, onType }: MoreFieldsParts): ReactNode {
+  return (
+    <>
+      <LateDetails className="more" summary={factWords.title}>
+        {() => <FactFields typed={typed.facts} onType={(change) => onType({ facts: { ...typed.facts, ...change } })} />}
+      </LateDetails>
+      <FallbackFields
+        typed={typed.fallbacks}
+        onType={(change) => onType({ fallbacks: { ...typed.fallbacks, ...change } })}
+      />
+      <TimeoutFields
+        typed={typed.timeouts}
+        connects={false}
+        onType={(change) => onType({ timeouts: { ...typed.timeouts, ...change } })}
+      />
+    </>
   );
 }
 
@@ -150,12 +175,34 @@ function NameField({ name, onName }: NameFieldParts): ReactNode {
       label={say.name}
       hint={say.modelNameRule}
       name="name"
-      pattern={MODEL_NAME}
+      pattern={MODEL_OR_WILDCARD_NAME}
       value={name}
       onChange={({ currentTarget }) => onName(currentTarget.value)}
       autoFocus
       required
     />
+  );
+}
+
+interface ServeFieldParts {
+  readonly serve: string;
+  readonly onServe: (serve: string) => void;
+}
+
+function ServeField({ serve, onServe }: ServeFieldParts): ReactNode {
+  return (
+    <Choice
+      label={wildcardWords.serve}
+      hint={wildcardWords.about}
+      value={serve === "" ? "any" : serve}
+      onChange={({ currentTarget }) => onServe(currentTarget.value)}
+    >
+      {(["any", "list"] as const).map((one) => (
+        <option key={one} value={one}>
+          {wildcardWords.serves[one]}
+        </option>
+      ))}
+    </Choice>
   );
 }
 
@@ -192,6 +239,8 @@ function typedOf(object: SettingsObject | undefined): Typed {
     facts: typedFacts(model?.facts),
     timeouts: typedTimeouts(model?.timeouts),
     fallbacks: typedFallbacks(model),
+    displayName: model?.displayName ?? "",
+    serve: model?.serve ?? "",
   };
 }
 
@@ -209,8 +258,16 @@ function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFiel
     facts: factsSpec(typed.facts),
     timeouts: timeoutsSpec(timeouts),
     ...fallbackSpec(typed.fallbacks),
+    displayName: typed.displayName,
+    ...wildcardSpec(typed),
   };
   return { set: { name: typed.name, model }, etag: object?.etag ?? "new" };
+}
+
+/** A wildcard has the published prices of its models, or one price for all. */
+function wildcardSpec({ name, price, serve }: Typed): RequestFields<ModelSpec> {
+  if (!name.endsWith("*")) return {};
+  return { priceFrom: price.price === "published" ? "list" : "ceiling", serve };
 }
 
 /** True where the price of a model says more than the form shows. */

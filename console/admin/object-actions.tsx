@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { deleteObject } from "../../gen/console/settings_service.js";
 import type { SettingsObject } from "../../gen/console/settings_object.js";
 import { call } from "../api/client.ts";
-import { objectWords as say, renameWords } from "../copy/en-objects.ts";
+import { aliasWords, objectWords as say, renameWords } from "../copy/en-objects.ts";
 import { planWords } from "../copy/en-plans.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import type { RowAction } from "../parts/row-actions.tsx";
@@ -30,8 +30,8 @@ export function objectActions(
   if (object?.source !== "database") return [];
   return [
     { name: say.change, opens: (close) => change(object, close) },
-    // Accounts name their plan, and a rename would leave them behind.
-    ...(object.kind === "plan"
+    // Accounts name their plan, and a rename would leave them behind. An alias is soon made anew.
+    ...(object.kind === "plan" || object.kind === "alias"
       ? []
       : [{ name: renameWords.rename, opens: (close: () => void) => <RenameObject object={object} onClose={close} /> }]),
     { name: say.delete, isDanger: true, opens: (close) => <Delete object={object} onClose={close} /> },
@@ -42,6 +42,7 @@ const DELETE_WILL: Readonly<Record<SettingsObject["kind"], string>> = {
   unspecified: "",
   upstream: say.deleteUpstreamWill,
   model: say.deleteModelWill,
+  alias: aliasWords.deleteWill,
   plan: planWords.deleteWill,
 };
 
@@ -67,7 +68,12 @@ function Delete({ object, onClose }: DeleteParts): ReactNode {
       onClose={onClose}
     >
       {referring.length > 0 && (
-        <p className="notice warn">{renameWords.usedBy(referring.map((model) => model.name))}</p>
+        <p className="notice warn">
+          {renameWords.usedBy(
+            kind,
+            referring.map((one) => one.name),
+          )}
+        </p>
       )}
       <p>{DELETE_WILL[kind]}</p>
     </Confirm>

@@ -1,13 +1,14 @@
 /** What each model costs its clients, and who says so; models of the database are added and changed here. */
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { listModels, type Model } from "../../gen/console/model_service.js";
+import { listModels, type Model, type UnpricedModel } from "../../gen/console/model_service.js";
 import { listObjects } from "../../gen/console/settings_service.js";
 import type { SettingsObject } from "../../gen/console/settings_object.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
-import { listWords, objectWords } from "../copy/en-objects.ts";
+import { listWords, objectWords, unpricedWords } from "../copy/en-objects.ts";
+import { count, dateTime } from "../format.ts";
 import { tokenPrice } from "../models/price.ts";
 import { FormInUrl } from "../parts/form-in-url.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -15,6 +16,7 @@ import { Page } from "../parts/page.tsx";
 import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { Aliases } from "./aliases.tsx";
 import { ListedPrice, ListSource } from "./list-price.tsx";
 import { ModelForm } from "./model-form.tsx";
 import { objectActions, Origin } from "./object-actions.tsx";
@@ -34,11 +36,39 @@ export function Prices(): ReactNode {
     <Page title={words.pages.prices} about={admin.prices.about} actions={isReader ? undefined : add}>
       <p className="soft">{admin.prices.sourceRule}</p>
       <Loaded of={models} what={words.pages.prices}>
-        {(answer) => <Table label={words.pages.prices} columns={columns} rows={answer.models} keyOf={({ id }) => id} />}
+        {({ models: all }) => {
+          const own = all.filter(({ aliasOf }) => aliasOf === "");
+          return <Table label={words.pages.prices} columns={columns} rows={own} keyOf={({ id }) => id} />;
+        }}
       </Loaded>
+      <Aliases />
+      <Unpriced of={models.data?.unpricedModels ?? []} />
     </Page>
   );
 }
+
+/** What clients requested of wildcards and did not get, so that operators see which price is missing. */
+function Unpriced({ of: rows }: { readonly of: readonly UnpricedModel[] }): ReactNode {
+  if (rows.length === 0) return null;
+  return (
+    <section className="stack">
+      <h2>{unpricedWords.title}</h2>
+      <p className="soft">{unpricedWords.about}</p>
+      <Table label={unpricedWords.title} columns={UNPRICED} rows={rows} keyOf={({ id }) => id} />
+    </section>
+  );
+}
+
+const UNPRICED: readonly Column<UnpricedModel>[] = [
+  { name: unpricedWords.name, cell: ({ id }) => <strong>{id}</strong> },
+  { name: unpricedWords.wildcard, cell: ({ wildcard }) => wildcard },
+  { name: unpricedWords.requests, cell: ({ requestCount }) => count(requestCount), isNumber: true },
+  {
+    name: unpricedWords.last,
+    cell: ({ lastTime }) => (lastTime === undefined ? "" : dateTime(lastTime)),
+    isExtra: true,
+  },
+];
 
 type Named = ReadonlyMap<string, SettingsObject>;
 

@@ -5,11 +5,20 @@ import type { SettingsObject } from "../../gen/console/settings_object.js";
 import type { RequestFields } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 
-/** The models of the database whose targets name an upstream; undefined until they are known. None refer to a model. */
+/**
+ * The models of the database whose targets name an upstream, or the aliases of the database that name a model.
+ * Undefined until they are known.
+ */
 export function useReferring({ kind, name }: SettingsObject): readonly SettingsObject[] | undefined {
-  const { data } = useQuery({ ...ask(listObjects, { kind: "model" }), enabled: kind === "upstream" });
-  if (kind !== "upstream") return [];
-  return data?.objects.filter(({ model }) => model?.targets.some(({ upstream }) => upstream === name));
+  const referring = kind === "upstream" ? "model" : "alias";
+  const isNamed = kind === "upstream" || kind === "model";
+  const { data } = useQuery({ ...ask(listObjects, { kind: referring }), enabled: isNamed });
+  if (!isNamed) return [];
+  return data?.objects.filter(
+    ({ source, model, alias }) =>
+      source === "database" &&
+      (kind === "upstream" ? model?.targets.some(({ upstream }) => upstream === name) : alias?.model === name),
+  );
 }
 
 /** All that a rename changes, for one revision. A secret stays with its object. */
@@ -25,14 +34,16 @@ export function renaming(
   return [
     { set: { name, ...spec }, etag: "new", renamedFrom: before },
     ...referring.map((one): RequestFields<ObjectChange> => ({
-      set: { name: one.name, model: redirected(one, before, name) },
+      set: { name: one.name, ...redirected(one, before, name) },
       etag: one.etag,
     })),
     { delete: { kind, name: before }, etag },
   ];
 }
 
-function redirected({ model }: SettingsObject, from: string, to: string): RequestFields<SettingsObject>["model"] {
+/** The spec of an object that names another one, with the new name. */
+function redirected({ model, alias }: SettingsObject, from: string, to: string): RequestFields<SettingsObject> {
+  if (alias !== undefined) return { alias: { ...alias, model: to } };
   const targets = model?.targets.map((target) => (target.upstream === from ? { ...target, upstream: to } : target));
-  return { ...model, targets: targets ?? [] };
+  return { model: { ...model, targets: targets ?? [] } };
 }

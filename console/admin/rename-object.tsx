@@ -47,6 +47,7 @@ export function RenameObject({ object, onClose }: RenameObjectParts): ReactNode 
         <p>{say.will}</p>
         {isUpstream && referring !== undefined && <p>{say.upstreamWill(referring.map((model) => model.name))}</p>}
         {!isUpstream && <p>{say.modelWill}</p>}
+        {!isUpstream && referring !== undefined && <p>{say.aliasesWill(referring.map((alias) => alias.name))}</p>}
         {object.managedBy !== "" && <p className="notice warn">{say.managed(object.managedBy)}</p>}
         {rename.error !== null && <Problem error={rename.error} what={say.failed} />}
         <DialogFoot onCancel={onClose} disabled={!mayGo}>

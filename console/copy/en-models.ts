@@ -24,6 +24,7 @@ export const modelWords = {
     rerank: "rerank",
     moderation: "moderation",
   },
+  aliasOf: (model: string) => `alias of ${model}`,
   retires: (day: string) => `retires ${day}`,
   actions: "Actions",
   tryIt: "Try it",

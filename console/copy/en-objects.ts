@@ -90,6 +90,7 @@ export const objectWords = {
   addModel: "Add a model",
   changeModel: (name: string) => `Change ${name}`,
   modelNameRule: "Clients request the model by this name, for example gpt-4o or acme/fast.",
+  displayNameRule: "Clients show it to people. Empty: the name itself.",
   upstream: "Upstream",
   upstreamModel: "Name at the upstream",
   upstreamModelRule: "Empty: the same name.",
@@ -233,11 +234,50 @@ export const renameWords = {
   will: "The object gets the new name, and everything that refers to it changes in the same revision.",
   upstreamWill: (models: readonly string[]) =>
     models.length === 0 ? "No model refers to it." : `These models refer to it: ${models.join(", ")}.`,
+  aliasesWill: (aliases: readonly string[]) =>
+    aliases.length === 0 ? "" : `These aliases refer to it: ${aliases.join(", ")}.`,
   modelWill: "Clients must request the new name. Change keys that may use only named models.",
   managed: (label: string) => `The tool with the label ${label} manages it: change the name there too.`,
   go: "Rename",
   failed: "Nothing was renamed.",
-  usedBy: (models: readonly string[]) =>
-    `${models.length === 1 ? "The model" : "The models"} ${models.join(", ")} ${models.length === 1 ? "refers" : "refer"} to it. ` +
-    `Change or delete ${models.length === 1 ? "it" : "them"} first.`,
+  usedBy: (kind: string, names: readonly string[]) => {
+    const [one, more] = kind === "upstream" ? ["model", "models"] : ["alias", "aliases"];
+    return names.length === 1
+      ? `The ${one} ${names.join(", ")} refers to it. Change or delete it first.`
+      : `The ${more} ${names.join(", ")} refer to it. Change or delete them first.`;
+  },
+} as const;
+
+export const wildcardWords = {
+  about:
+    "The * in the name stands for the * in the name at the upstream. A price of your own is charged for every model, and " +
+    "needs the context size and the maximum output.",
+  serve: "Models to serve",
+  serves: { any: "Every model with a known price", list: "Only models of the upstream’s list" },
+} as const;
+
+export const unpricedWords = {
+  title: "Requested, not priced",
+  about:
+    "Clients requested these models of a wildcard, and the published list has no price or no limits for them. Add a model " +
+    "with a price of your own to serve one. The counts are those of the node that answers, since its start.",
+  name: "Model",
+  wildcard: "Wildcard",
+  requests: "Requests",
+  last: "Last request",
+} as const;
+
+export const aliasWords = {
+  title: "Aliases",
+  about:
+    "An alias is another name of a model. Requests pay the price of the model, and a key needs permission for both names.",
+  none: "There are no aliases.",
+  add: "Add an alias",
+  change: (name: string) => `Change ${name}`,
+  name: "Alias",
+  nameRule: "Clients request this name, for example fast or team/best.",
+  model: "Model",
+  modelRule: "Requests that run keep the model with which they began.",
+  displayName: "Shown name",
+  deleteWill: "Clients can no longer request it. Requests that run come to their end.",
 } as const;

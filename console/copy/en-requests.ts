@@ -5,6 +5,7 @@ export const requestWords = {
   about: "Every request of this account, newest first.",
   time: "Time",
   model: "Model",
+  askedModel: "Requested as",
   key: "Key",
   upstream: "Upstream",
   state: "State",

@@ -74,10 +74,12 @@ const COLUMNS: readonly Column<Model>[] = [
   actionsColumn(modelWords.actions, ({ id, kind }) => <Try id={id} isChat={kind === undefined || kind === "chat"} />),
 ];
 
-function Name({ model: { id, owner, kind, price, retireTime } }: { readonly model: Model }): ReactNode {
+function Name({ model }: { readonly model: Model }): ReactNode {
+  const { id, displayName, aliasOf, owner, kind, price, retireTime } = model;
   return (
     <span className="model-name">
-      <strong>{id}</strong> <small className="soft">{owner}</small>
+      <strong>{id}</strong> {displayName !== "" && <span>{displayName} </span>}
+      <small className="soft">{aliasOf === "" ? owner : modelWords.aliasOf(aliasOf)}</small>
       {kind !== undefined && modelWords.kinds[kind] !== "" && <span className="tag">{modelWords.kinds[kind]}</span>}
       {retireTime !== undefined && <span className="tag warn">{modelWords.retires(utcDay(dayText(retireTime)))}</span>}
       {price !== undefined && price.requestPicos > 0n && (

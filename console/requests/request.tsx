@@ -93,6 +93,7 @@ function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
   const facts: readonly Fact[] = [
     [requestWords.state, <StateTag state={request.state} />],
     [requestWords.model, request.model],
+    [requestWords.askedModel, detail?.askedModel],
     [requestWords.upstream, request.upstream],
     [requestWords.served, request.served?.model],
     [

@@ -15,10 +15,12 @@ export const ListModelsRequest: Shape = {
 export interface ListModelsResponse {
   readonly models: readonly (Model)[];
   readonly nextPageToken: string;
+  readonly unpricedModels: readonly (UnpricedModel)[];
 }
 export const ListModelsResponse: Shape = {
   models: ["[]", () => Model],
   next_page_token: "s",
+  unpriced_models: ["[]", () => UnpricedModel],
 };
 
 export interface Model {
@@ -34,6 +36,8 @@ export interface Model {
   readonly retireTime?: Date | undefined;
   readonly priceSource: PriceSource;
   readonly listPrice?: ListPrice | undefined;
+  readonly aliasOf: string;
+  readonly displayName: string;
 }
 export const Model: Shape = {
   id: "s",
@@ -48,6 +52,8 @@ export const Model: Shape = {
   retire_time: ["?", "t"],
   price_source: "s",
   list_price: ["?", () => ListPrice],
+  alias_of: "s",
+  display_name: "s",
 };
 
 export type ModelKind = "unspecified" | "chat" | "completion" | "embedding" | "rerank" | "moderation";
@@ -82,6 +88,19 @@ export const ListPrice: Shape = {
   model: "s",
   list: "s",
   date: "s",
+};
+
+export interface UnpricedModel {
+  readonly id: string;
+  readonly wildcard: string;
+  readonly requestCount: bigint;
+  readonly lastTime?: Date | undefined;
+}
+export const UnpricedModel: Shape = {
+  id: "s",
+  wildcard: "s",
+  request_count: "n",
+  last_time: ["?", "t"],
 };
 
 export const listModels: Method<ListModelsRequest, ListModelsResponse> = {

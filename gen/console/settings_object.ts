@@ -5,12 +5,13 @@ import type { Shape } from "./shape.js";
 
 export type SettingsSource = "unspecified" | "file" | "environment" | "database" | "upstream";
 
-export type ObjectKind = "unspecified" | "upstream" | "model" | "plan";
+export type ObjectKind = "unspecified" | "upstream" | "model" | "plan" | "alias";
 
 export interface SettingsObject {
   readonly upstream?: UpstreamSpec | undefined;
   readonly model?: ModelSpec | undefined;
   readonly plan?: PlanSpec | undefined;
+  readonly alias?: AliasSpec | undefined;
   readonly kind: ObjectKind;
   readonly name: string;
   readonly source: SettingsSource;
@@ -27,6 +28,7 @@ export const SettingsObject: Shape = {
   upstream: ["?", () => UpstreamSpec],
   model: ["?", () => ModelSpec],
   plan: ["?", () => PlanSpec],
+  alias: ["?", () => AliasSpec],
   kind: "s",
   name: "s",
   source: "s",
@@ -89,6 +91,9 @@ export interface ModelSpec {
   readonly timeouts?: TimeoutsSpec | undefined;
   readonly fallbacks: readonly (string)[];
   readonly onContext: string;
+  readonly displayName: string;
+  readonly priceFrom: string;
+  readonly serve: string;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -103,6 +108,9 @@ export const ModelSpec: Shape = {
   timeouts: ["?", () => TimeoutsSpec],
   fallbacks: ["[]", "s"],
   on_context: "s",
+  display_name: "s",
+  price_from: "s",
+  serve: "s",
 };
 
 export interface TargetSpec {
@@ -363,4 +371,13 @@ export const PlanKeySpec: Shape = {
   tokens_per_minute: "n",
   concurrency: "n",
   expires_after_days: "i",
+};
+
+export interface AliasSpec {
+  readonly model: string;
+  readonly displayName: string;
+}
+export const AliasSpec: Shape = {
+  model: "s",
+  display_name: "s",
 };

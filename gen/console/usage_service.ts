@@ -134,6 +134,7 @@ export interface RequestDetail {
   readonly client: string;
   readonly clientRequestId: string;
   readonly address: string;
+  readonly askedModel: string;
 }
 export const RequestDetail: Shape = {
   error_reason: ["?", "s"],
@@ -155,6 +156,7 @@ export const RequestDetail: Shape = {
   client: "s",
   client_request_id: "s",
   address: "s",
+  asked_model: "s",
 };
 
 export const getRequest: Method<GetRequestRequest, GetRequestResponse> = {

@@ -106,7 +106,10 @@ export const REASONS = {
   },
   ERROR_REASON_MODEL_UNKNOWN: {
     ...NOT_FOUND,
-    say: (m) => `The model '${m["model"]}' does not exist. GET /v1/models lists those that do.`,
+    say: (m) =>
+      m["cause"] === "unpriced_model"
+        ? `The model '${m["model"]}' is not served: its price or its limits are not known. See GET /v1/models.`
+        : `The model '${m["model"]}' does not exist. GET /v1/models lists those that do.`,
   },
   ERROR_REASON_PATH_UNKNOWN: {
     ...NOT_FOUND,

@@ -1,4 +1,4 @@
-/** `tollgate apply`: makes the database's upstreams, models and plans agree with a file. */
+/** `tollgate apply`: makes the database's upstreams, models, aliases and plans agree with a file. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import {
@@ -43,7 +43,9 @@ export function addApplyCommand(program: Command): void {
   withConnection(
     program
       .command("apply")
-      .description("make the upstreams, models and plans of the database agree with a settings file, in one revision")
+      .description(
+        "make the upstreams, models, aliases and plans of the database agree with a settings file, in one revision",
+      )
       .requiredOption("-f, --file <file>", "the settings file; ${NAME} in it is a variable of this command")
       .option("--label <name>", "the label of the objects; apply changes only objects with its label", "apply")
       .option("--prune", "delete objects with the label that the file does not have")
@@ -62,7 +64,8 @@ async function apply(options: ApplyOptions): Promise<void> {
       if (rows.length > 0) print(formatTable(["CHANGE", "KIND", "NAME", "FIELDS"], rows));
     }
     const skipped = ROWS.filter((name) => blocks[name] !== undefined);
-    if (skipped.length > 0) remark(`Not applied: ${skipped.join(", ")}. Only upstreams, models and plans are.`);
+    if (skipped.length > 0)
+      remark(`Not applied: ${skipped.join(", ")}. Only upstreams, models, aliases and plans are.`);
     if (changes.length === 0) return remark("Nothing differs.");
     if (options.dryRun === true) await check(connection, changes);
     else await commit(connection, changes);
@@ -77,11 +80,11 @@ async function blocksIn(file: string, connection: Connection): Promise<Block> {
     import("../config/included.js"),
   ]);
   const { upstreams } = await connection.call(UpstreamServiceService.listUpstreams, { pageSize: 0, pageToken: "" });
-  const outside = new Map(upstreams.map(({ id, family }) => [id, family]));
+  const outside = { upstreams: new Map(upstreams.map(({ id, family }) => [id, family])), models: undefined };
   const { document } = readBlocks(textsOfFile(resolve(file), file), process.env, undefined, outside);
   const blocks = blockOf(document.root);
   if (OBJECT_KINDS.every((kind) => Object.keys(blockOf(blocks[BLOCK_NAMES[kind]])).length === 0))
-    throw new CommandFailure(`${file} has no upstreams, models or plans`, "settings");
+    throw new CommandFailure(`${file} has no upstreams, models, aliases or plans`, "settings");
   return blocks;
 }
 

@@ -221,6 +221,7 @@ function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
   const reason = enumWord("tollgate.v1.ErrorReason", detail.errorReason ?? 0);
   const timeMs = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(0));
   return [
+    ["asked model", detail.askedModel],
     ["status", detail.httpStatus === 0 ? "" : `${detail.httpStatus}`],
     ["reason", detail.errorReason === undefined ? "" : reason],
     ["why", inUsd(detail.facts)],

@@ -1,6 +1,6 @@
 /** The blocks of settings as plain values, from a file's text or from objects: checked by one schema. */
 import type { z } from "zod";
-import { checkReferences, type KnownFamily, type OutsideUpstreams } from "./references.js";
+import { checkReferences, type KnownFamily, type OutsideNames } from "./references.js";
 import { settingsSchema } from "./schema.js";
 import type { Settings } from "./settings.js";
 import type { Path, RawValue } from "./yaml-document.js";
@@ -26,7 +26,7 @@ export interface CheckedBlocks {
 export function checkBlocks(
   root: RawValue,
   families: readonly KnownFamily[] | undefined,
-  outside?: OutsideUpstreams,
+  outside?: OutsideNames,
 ): CheckedBlocks {
   const result = settingsSchema.safeParse(root);
   const problems = (result.error?.issues ?? []).flatMap(problemsOf);

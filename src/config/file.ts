@@ -6,7 +6,7 @@ import { ConfigError } from "./config-error.js";
 import { type SettingsText, TEXT_BYTES_MAX, textsOfFile, tooLarge } from "./included.js";
 import { readDocuments } from "./joined-document.js";
 import { blockOf, type Path, type Problem, type RawValue, type SettingsDocument } from "./yaml-document.js";
-import type { KnownFamily, OutsideUpstreams } from "./references.js";
+import type { KnownFamily, OutsideNames } from "./references.js";
 import type { Settings } from "./settings.js";
 import { fromEnvironment } from "./variable-references.js";
 
@@ -74,12 +74,12 @@ export function readSettingsTexts(
   };
 }
 
-/** The same, with the blocks as they are written. Targets may also name upstreams from `outside`. */
+/** The same, with the blocks as they are written. Targets and aliases may also name what is in `outside`. */
 export function readBlocks(
   texts: readonly SettingsText[],
   env: NodeJS.ProcessEnv,
   families: readonly KnownFamily[] | undefined,
-  outside?: OutsideUpstreams,
+  outside?: OutsideNames,
 ): { readonly document: SettingsDocument; readonly settings: Settings } {
   for (const { name, text } of texts) {
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw tooLarge(name);

@@ -1,5 +1,6 @@
 /** What must fit together across the blocks of a settings file; it also works on a file that is wrong elsewhere. */
 import type { Path, RawValue } from "./yaml-document.js";
+import { hasModel, isWildcard } from "./wildcards.js";
 import { suggest } from "./suggestion.js";
 
 /** What a settings file needs to know of a model family. */
@@ -32,29 +33,38 @@ export interface KnownWire {
   obeys?(fact: "thinking" | "efforts", value: string, dialect: Readonly<Record<string, unknown>>): boolean;
 }
 
-/** Upstreams that targets may name although the blocks lack them: their names, each with its family. */
-export type OutsideUpstreams = ReadonlyMap<string, string>;
+/** What blocks may name although they lack it. */
+export interface OutsideNames {
+  /** Upstreams that targets may name, each with its family. */
+  readonly upstreams: ReadonlyMap<string, string>;
+  /** Models that aliases may name. Undefined: not known, so that an alias may name any. */
+  readonly models: ReadonlySet<string> | undefined;
+}
+
+const NOTHING_OUTSIDE: OutsideNames = { upstreams: new Map(), models: undefined };
 
 /** Called with each thing that does not fit. */
 export type Refuse = (path: Path, rule: string) => void;
 
 /**
- * Each target names a declared upstream, once; each key names a declared account and has its own secret; each OpenID
- * Connect issuer is there once and lets new people into a declared account; each upstream fits its family, where those
- * are known. Targets may also name upstreams from `outside`.
+ * Each target names a declared upstream, once; each alias names a model; each key names a declared account and has its
+ * own secret; each OpenID Connect issuer is there once and lets new people into a declared account; each upstream fits
+ * its family, where those are known. Targets and aliases may also name what is in `outside`.
  */
 export function checkReferences(
   root: RawValue,
   families: readonly KnownFamily[] | undefined,
   refuse: Refuse,
-  outside: OutsideUpstreams = new Map(),
+  outside: OutsideNames = NOTHING_OUTSIDE,
 ): void {
   const file = entriesOf(root);
   const own = entriesOf(file.get("upstreams"));
-  const upstreams = new Map([...[...outside].map(([id, family]) => [id, { family }] as const), ...own]);
+  const upstreams = new Map([...[...outside.upstreams].map(([id, family]) => [id, { family }] as const), ...own]);
   for (const [id, model] of entriesOf(file.get("models"))) {
     checkTargets(entriesOf(model).get("targets"), ["models", id, "targets"], upstreams, refuse);
+    checkWildcard(entriesOf(model), ["models", id], isWildcard(id), refuse);
   }
+  checkAliases(entriesOf(file.get("aliases")), entriesOf(file.get("models")), outside, refuse);
   checkKeys(file.get("keys"), entriesOf(file.get("accounts")), refuse);
   checkIssuers(entriesOf(file.get("identity")).get("oidc"), entriesOf(file.get("accounts")), refuse);
   if (families === undefined) return;
@@ -79,6 +89,50 @@ function checkTargets(targets: RawValue, path: Path, upstreams: ReadonlyMap<stri
       refuse([...path, index], "repeats an earlier target; give one of them the sum of the weights");
     seen.add(identity);
   }
+}
+
+/** A wildcard says how its models are priced and named at the upstream, and no other model does. */
+function checkWildcard(model: ReadonlyMap<string, RawValue>, path: Path, isOne: boolean, refuse: Refuse): void {
+  if (!isOne) {
+    for (const field of ["price_from", "serve"])
+      if (model.has(field)) refuse([...path, field], "is only for a model whose name ends with *");
+    return;
+  }
+  const targets = model.get("targets");
+  for (const [index, target] of (Array.isArray(targets) ? targets : []).entries()) {
+    const name = entriesOf(target).get("model");
+    if (typeof name === "string" && name.split("*").length !== 2)
+      refuse([...path, "targets", index, "model"], "must have one *, which stands for what the name has in its place");
+  }
+  if (model.get("price_from") !== "ceiling") {
+    if (model.has("price")) refuse([...path, "price"], "is only for price_from: ceiling");
+    return;
+  }
+  for (const field of ["price", "context_tokens", "output_tokens_max"])
+    if (!model.has(field)) refuse([...path, field], "is missing: price_from: ceiling needs it");
+}
+
+/** An alias has a name of its own and names a model: an alias of an alias would hide what a request costs. */
+function checkAliases(
+  aliases: ReadonlyMap<string, RawValue>,
+  models: ReadonlyMap<string, RawValue>,
+  { models: outside }: OutsideNames,
+  refuse: Refuse,
+): void {
+  for (const [id, alias] of aliases) {
+    if (models.has(id)) refuse(["aliases", id], "has the name of a model: give one of them another name");
+    const model = entriesOf(alias).get("model");
+    if (typeof model !== "string") continue;
+    if (aliases.has(model)) refuse(["aliases", id, "model"], `must name a model; "${model}" is an alias`);
+    else if (isWildcard(model)) refuse(["aliases", id, "model"], "must name one model, without *");
+    else if (outside !== undefined && !hasModel(models.keys(), model) && !hasModel(outside, model))
+      refuse(["aliases", id, "model"], unknownModel(model, [...models.keys(), ...outside]));
+  }
+}
+
+/** Why an alias cannot name a model that is not there. */
+export function unknownModel(model: string, known: Iterable<string>): string {
+  return `must name one of the models; "${model}" is none${suggest(model, known)}`;
 }
 
 /** Facts of a model that only some wires have a use for, as settings call them. All others change every body. */

@@ -5,7 +5,7 @@ import { MODEL_KIND_NAMES } from "../api/model-kinds.js";
 import { FALLBACKS_MAX } from "../base/fallback.js";
 import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
 import { accountId, accounts, plans } from "./account-schema.js";
-import type { ModelSettings, TargetSettings, UpstreamSettings } from "./settings.js";
+import type { AliasSettings, ModelSettings, TargetSettings, UpstreamSettings } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
 import { facts } from "./facts-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
@@ -16,7 +16,10 @@ import { timeouts, upstreamTimeouts } from "./timeout-schema.js";
 import { block, decimalForm, MAY_BE_LEFT_OUT, named, oneOf, orEmpty, reading, text, wholeNumber } from "./values.js";
 
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
+const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/;
+/** A wildcard has a star at its end. */
+const MODEL_OR_WILDCARD = /^(?:[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}|(?:[A-Za-z0-9][A-Za-z0-9._:/@-]{0,126})?\*)$/;
+const MODEL_NAME_RULE = "must be named by 1 to 128 of A-Z, a-z, 0-9, ., _, :, /, @ and -";
 const PASS_OR_REFUSE = ["pass", "refuse"] as const;
 const MUST_PASS_OR_REFUSE = "must be pass or refuse";
 const TOKENS_MAX = 1_000_000_000;
@@ -89,6 +92,7 @@ const target = block({
 
 const UPSTREAMS_ARE = "The services and servers that run models, by names that you choose";
 const MODELS_ARE = "The models that clients may request, by the names that clients send";
+const ALIASES_ARE = "Other names of models. A request to an alias pays the price of its model";
 const PLANS_ARE = "Budgets and limits that new accounts, members and keys get; see docs/plans.md";
 const ACCOUNTS_ARE =
   "The accounts that pay, by id. The gateway creates missing accounts, and does not change existing ones";
@@ -107,6 +111,9 @@ const day = reading("must be a day such as 2027-01-31", (value) => {
 
 const FALLBACKS_RULE = `must be a list of at most ${FALLBACKS_MAX} models, such as [gpt-5.4-mini]`;
 const modelName = text(128);
+const displayName = text(128)
+  .optional()
+  .describe("The name that clients show to people; default: the name in this file");
 
 const model = block({
   targets: z
@@ -146,6 +153,24 @@ const model = block({
     .optional()
     .describe("Capabilities of the model; each replaces what the gateway knows about the model by its name"),
   retires: day.optional().describe("The last day on which the model is served"),
+  display_name: displayName,
+  price_from: oneOf(["list", "ceiling"], "must be list or ceiling")
+    .optional()
+    .describe(
+      "Only for a name that ends with `*`: where the price of each model comes from, `list` (the published price) or " +
+        "`ceiling` (`price`, for whatever model is requested); default: `list`",
+    ),
+  serve: oneOf(["list", "any"], "must be list or any")
+    .optional()
+    .describe(
+      "Only for a name that ends with `*`: which models are served, `list` (those of the upstream's own list, once it is " +
+        "known) or `any` (also others that have a price); default: `any`",
+    ),
+});
+
+const alias = block({
+  model: text(128).describe("The name of a model; a key needs permission for the alias and for this model"),
+  display_name: displayName,
 });
 
 /** Each is a few series in whatever reads the metrics. */
@@ -198,9 +223,18 @@ export const settingsSchema = block({
       })),
     )
     .describe(UPSTREAMS_ARE),
-  models: named(MODEL_ID, "must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in lower case", model)
+  models: named(MODEL_OR_WILDCARD, `${MODEL_NAME_RULE}, perhaps with * at the end`, model)
     .transform((blocks) => Object.entries(blocks).map(([id, value]) => asModel(id, value)))
     .describe(MODELS_ARE),
+  aliases: named(MODEL_ID, MODEL_NAME_RULE, alias)
+    .transform((blocks) =>
+      Object.entries(blocks).map(([id, value]): AliasSettings => ({
+        id,
+        model: value.model,
+        displayName: value.display_name,
+      })),
+    )
+    .describe(ALIASES_ARE),
   plans: plans.describe(PLANS_ARE),
   accounts: accounts.describe(ACCOUNTS_ARE),
   keys: z
@@ -241,5 +275,8 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     price: value.price,
     facts: value.facts ?? {},
     retireTime: value.retires,
+    displayName: value.display_name,
+    priceFrom: value.price_from,
+    serve: value.serve,
   };
 }

@@ -71,8 +71,23 @@ export interface ModelSettings {
   readonly facts: ModelFacts;
   /** When it is no longer served. Undefined: as its upstream's list says, or unknown. */
   readonly retireTime?: Date | undefined;
+  /** What clients show to people. Absent: its id. */
+  readonly displayName?: string | undefined;
+  /** Of a wildcard: whose price its models have. Absent: list. */
+  readonly priceFrom?: "list" | "ceiling" | undefined;
+  /** Of a wildcard: which models it serves. Absent: any. */
+  readonly serve?: "list" | "any" | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
+}
+
+/** Another name of a model. */
+export interface AliasSettings {
+  readonly id: string;
+  /** The model's own name. */
+  readonly model: string;
+  /** What clients show to people. Undefined: its id. */
+  readonly displayName: string | undefined;
 }
 
 type AccountLimits = Pick<AccountSettings, "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits">;
@@ -180,6 +195,7 @@ export interface IdentitySettings {
 export interface Settings {
   readonly upstreams: readonly UpstreamSettings[];
   readonly models: readonly ModelSettings[];
+  readonly aliases: readonly AliasSettings[];
   readonly plans: readonly PlanSettings[];
   readonly accounts: readonly AccountSeed[];
   readonly keys: readonly KeySeed[];
@@ -196,6 +212,7 @@ export interface Settings {
 export const NO_SETTINGS: Settings = {
   upstreams: [],
   models: [],
+  aliases: [],
   plans: [],
   accounts: [],
   keys: [],

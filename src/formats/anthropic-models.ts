@@ -17,11 +17,11 @@ export const anthropicModels: FormatModels = {
 
 /** One model. What nobody knows is null; of its capabilities, all where nothing of them is known. */
 function anthropicModel(model: Model): object {
-  const { id, contextTokens, outputTokensMax, capabilities, retireTime } = model;
+  const { id, displayName, contextTokens, outputTokensMax, capabilities, retireTime } = model;
   return {
     type: "model",
     id,
-    display_name: id,
+    display_name: displayName || id,
     created_at: (model.createTime ?? new Date(0)).toISOString(),
     lifecycle: "active",
     line: LINES.find((line) => id.startsWith("claude-") && id.includes(line)) ?? null,

@@ -24,11 +24,11 @@ export function codexCatalogue(models: readonly Model[]): object {
   return { models: served.slice(0, MODELS_MAX).map(codexModel) };
 }
 
-function codexModel({ id, contextTokens, capabilities }: Model, place: number): object {
+function codexModel({ id, displayName, contextTokens, capabilities }: Model, place: number): object {
   const efforts = capabilities?.efforts ?? [];
   return {
     slug: id,
-    display_name: id,
+    display_name: displayName || id,
     description: null,
     supported_reasoning_levels: efforts.map((effort) => ({ effort, description: effort })),
     default_reasoning_level: efforts.includes("medium") ? "medium" : (efforts[0] ?? null),

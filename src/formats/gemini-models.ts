@@ -40,10 +40,11 @@ function page({ query }: FormatRequest): { readonly pageSize: number; readonly p
 }
 
 /** Limits that nobody knows are left out. */
-function describe({ id, kind, contextTokens, outputTokensMax, capabilities, price, retireTime }: Model): object {
+function describe(model: Model): object {
+  const { id, displayName, kind, contextTokens, outputTokensMax, capabilities, price, retireTime } = model;
   return {
     name: `models/${id}`,
-    displayName: id,
+    displayName: displayName || id,
     inputTokenLimit: contextTokens === 0n ? undefined : Number(contextTokens),
     outputTokenLimit: outputTokensMax === 0n ? undefined : Number(outputTokensMax),
     supportedGenerationMethods: (kind && METHODS.get(kind)) ?? METHODS_OF_CHATS,

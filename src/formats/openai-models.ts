@@ -21,13 +21,15 @@ function openAiModelList({ models }: ListModelsResponse, { query }: FormatReques
 
 /** One model. What nobody knows is null. */
 function openAiModel(model: Model): object {
-  const { id, owner, kind, contextTokens, outputTokensMax, capabilities, price, retireTime } = model;
+  const { id, aliasOf, owner, kind, contextTokens, outputTokensMax, capabilities, price, retireTime } = model;
   const created = model.createTime ?? new Date(0);
   return {
     id,
     object: "model",
     created: Math.floor(created.getTime() / 1000),
     owned_by: owner,
+    // Only an alias has it.
+    alias_of: aliasOf === "" ? undefined : aliasOf,
     kind: kind === undefined ? null : enumWord("tollgate.v1.ModelKind", kind),
     context_tokens: contextTokens === 0n ? null : Number(contextTokens),
     output_tokens_max: outputTokensMax === 0n ? null : Number(outputTokensMax),

@@ -32,10 +32,7 @@ export interface Holder<Held extends object> {
 
 /** Finds the model that the request names. Throws MODEL_UNKNOWN, then MODEL_NOT_ALLOWED. */
 export function findModel(id: string, caller: Caller, steps: Steps): ServedModel {
-  const model = steps.routing.find(id);
-  // A permission is for the model, however its name was spelled.
-  if (!caller.mayUseModel(model.id)) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: id });
-  return model;
+  return steps.routing.find(id, caller);
 }
 
 /** The most that the request may cost, bounded by its bytes. */

@@ -1,6 +1,6 @@
 /** Which models may answer a request in place of the one that it names, and after which failures. */
 import { FALLBACKS_MAX } from "../base/fallback.js";
-import type { GatewayError, ReasonName } from "../base/errors.js";
+import { GatewayError, type ReasonName } from "../base/errors.js";
 import type { Caller } from "../keys/caller.js";
 import type { ServedModel } from "../routing/model.js";
 import type { Routing } from "../routing/routing.js";
@@ -25,13 +25,13 @@ export class Fallbacks {
   #first: GatewayError | undefined;
 
   /** `named`: the models that the request names itself; they come before those of the settings. */
-  constructor(asked: ServedModel, named: readonly string[], caller: Caller, routing: Pick<Routing, "lookUp">) {
+  constructor(asked: ServedModel, named: readonly string[], caller: Caller, routing: Pick<Routing, "find">) {
     const usable = (name: string): ServedModel | undefined => {
-      const model = routing.lookUp(name);
-      return model !== undefined && model !== asked && caller.mayUseModel(model.id) ? model : undefined;
+      const model = modelOf(name, caller, routing);
+      return model?.id === asked.id ? undefined : model;
     };
     const listed = [...named, ...(asked.fallbacks ?? [])].map(usable).filter((model) => model !== undefined);
-    this.#left = [...new Set(listed)].slice(0, FALLBACKS_MAX);
+    this.#left = [...new Map(listed.map((model) => [model.id, model])).values()].slice(0, FALLBACKS_MAX);
     this.#onContext = asked.onContext === undefined ? undefined : usable(asked.onContext);
   }
 
@@ -50,5 +50,15 @@ export class Fallbacks {
   /** What a client is told when the last model failed: why the model that it named failed. */
   reported(failure: GatewayError): GatewayError {
     return this.#first ?? failure;
+  }
+}
+
+/** Undefined if there is no such model, or the caller may not use it. */
+function modelOf(name: string, caller: Caller, routing: Pick<Routing, "find">): ServedModel | undefined {
+  try {
+    return routing.find(name, caller);
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
   }
 }

@@ -45,7 +45,9 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   const source = sourceName(usageSource);
   const end = failure === undefined ? "finished" : failure.reasonWord;
   const { metrics } = steps;
-  const counts = metrics.model(model.id);
+  const label = model.wildcard ?? model.id;
+  if (model.alias !== undefined) metrics.aliasRequests.add(model.alias, label);
+  const counts = metrics.model(label);
   count(counts.ends, end);
   count(counts.sources, source);
   counts.costNanos += Number(chargedNanos);
@@ -59,9 +61,9 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   if (doubt !== undefined) metrics.usageDoubts.inc({ upstream: meter.upstream, doubt });
   const { upstream, firstBatchMs } = meter;
   const durationMs = performance.now() - ended.startMs;
-  metrics.generationSeconds.note(durationMs / 1_000, model.id, upstream);
-  if (meter.attempts > 0) metrics.overheadSeconds.note(meter.queueMs / 1_000, model.id, upstream);
-  if (firstBatchMs !== undefined) metrics.firstTokenSeconds.note(firstBatchMs / 1_000, model.id, upstream);
+  metrics.generationSeconds.note(durationMs / 1_000, label, upstream);
+  if (meter.attempts > 0) metrics.overheadSeconds.note(meter.queueMs / 1_000, label, upstream);
+  if (firstBatchMs !== undefined) metrics.firstTokenSeconds.note(firstBatchMs / 1_000, label, upstream);
   const fields = {
     request_id: call.requestId,
     // Without a trace the line does not have them.
@@ -70,6 +72,8 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
     account: call.caller.accountId,
     key: call.caller.keyId,
     model: model.id,
+    // Without another name in the request the line does not have it.
+    asked_model: call.record?.askedModel || undefined,
     upstream,
     attempts: meter.attempts,
     end,

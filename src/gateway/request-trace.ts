@@ -15,8 +15,11 @@ export function describeRequest(
   model: ServedModel,
   kind: ModelKind,
 ): void {
-  // A refusal that follows names the model as well, and not the spelling that it was asked by.
-  if (record !== undefined) record.model = model.id;
+  // A refusal that follows names the model as well. Another name in the request stands beside it.
+  if (record !== undefined) {
+    record.model = model.id;
+    record.askedModel = facts.model === model.id ? "" : facts.model;
+  }
   const trace = record?.trace;
   if (trace?.isKept !== true) return;
   const operation = MODEL_KINDS[kind].operation;
@@ -24,6 +27,7 @@ export function describeRequest(
   trace.setAttributes({
     "gen_ai.operation.name": operation,
     "gen_ai.request.model": model.id,
+    "tollgate.asked_model": record?.askedModel || undefined,
     "gen_ai.request.choice.count": facts.candidateCount === 1 ? undefined : facts.candidateCount,
     "gen_ai.request.max_tokens": facts.outputTokensMax === 0 ? undefined : facts.outputTokensMax,
     "tollgate.stream": facts.stream,

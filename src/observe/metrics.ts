@@ -79,6 +79,16 @@ export class Metrics {
     ["model", "upstream"],
     SECONDS_BOUNDS,
   );
+  readonly aliasRequests = new Tally(
+    "tollgate_alias_requests_total",
+    "Admitted requests to aliases, by their models.",
+    ["alias", "model"],
+  );
+  readonly unpricedModels = this.#counter(
+    "tollgate_unpriced_models_total",
+    "Requests for models that a wildcard does not serve because their price or limits are not known.",
+    ["wildcard"],
+  );
   readonly refusals = new Tally(
     "tollgate_refusals_total",
     "Calls that were refused or failed, management calls included, by reason and HTTP status.",
@@ -222,6 +232,7 @@ export class Metrics {
     this.registry.registerMetric(this.firstTokenSeconds);
     this.registry.registerMetric(this.overheadSeconds);
     this.registry.registerMetric(this.generationSeconds);
+    this.registry.registerMetric(this.aliasRequests);
     this.registry.registerMetric(this.refusals);
     this.registry.registerMetric(this.ejections);
     this.registry.registerMetric(this.refusedAsOurs);

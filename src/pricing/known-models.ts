@@ -1,6 +1,7 @@
 /** Prices and facts of models that the world knows, from a package of published prices. */
 import type { Price } from "../api/index.js";
-import { knownFacts } from "../models/facts.js";
+import { knownFacts, loadFacts } from "../models/facts.js";
+import type { ModelFacts } from "../wire/wire.js";
 import { readListedPrice, type ListedPrices } from "./listed-price.js";
 
 /** What is known of a model. */
@@ -25,15 +26,34 @@ export async function knownModels(
   const known = new Map<string, KnownModel>();
   for (const id of modelIds) {
     const found = find(loaded, pricedAs, id, nowMs);
-    if (found === undefined) continue;
-    const limits = await knownFacts(id);
-    known.set(id, {
-      price: found.price,
-      contextTokens: longer(found.contextTokens, limits.contextTokens),
-      outputTokensMax: limits.outputTokensMax,
-    });
+    if (found !== undefined) known.set(id, withLimits(found, await knownFacts(id)));
   }
   return known;
+}
+
+/** What is published, loaded so that any model is looked up at once. */
+export interface Published {
+  /** What is known of one model; undefined where the list does not have it. */
+  known(pricedAs: string, modelId: string): KnownModel | undefined;
+  facts(modelId: string): ModelFacts;
+}
+
+/** Loads what is published. `nowMs` is the time of day, since prices have dates. */
+export async function loadPublished(nowMs: () => number): Promise<Published> {
+  const list = (loaded ??= await import("@pydantic/genai-prices"));
+  const facts = await loadFacts();
+  return {
+    known: (pricedAs, id) => {
+      const found = find(list, pricedAs, id, nowMs());
+      return found && withLimits(found, facts(id));
+    },
+    facts,
+  };
+}
+
+function withLimits({ price, contextTokens }: Found, limits: ModelFacts): KnownModel {
+  const { outputTokensMax } = limits;
+  return { price, contextTokens: longer(contextTokens, limits.contextTokens), outputTokensMax };
 }
 
 /**

@@ -75,6 +75,7 @@ function recordOf(row: RequestRow, endTimeMs: number): RecordRow {
     model: row.model,
     upstream: row.upstream,
     upstreamModel: "",
+    askedModel: "",
     reason: UNKNOWN,
     path: "",
     format: "",

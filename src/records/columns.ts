@@ -32,6 +32,7 @@ export const NAMES = [
   "account",
   "key",
   "model",
+  "askedModel",
   "upstream",
   "upstreamModel",
   "reason",

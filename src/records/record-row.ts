@@ -62,6 +62,7 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
     account: request.asker?.accountId ?? "",
     key: request.asker?.keyId ?? "",
     model: request.model.slice(0, MODEL_CHARACTERS_MAX),
+    askedModel: request.askedModel.slice(0, MODEL_CHARACTERS_MAX),
     upstream: answer?.upstream ?? "",
     upstreamModel: answer?.upstreamModel ?? "",
     reason: failure?.reasonWord ?? "",

@@ -55,8 +55,10 @@ export interface EndedRequest {
   readonly failure: GatewayError | undefined;
   /** The wire that the client spoke, such as openai-chat, or `typed`; empty where that is not known. */
   readonly format: string;
-  /** The model as the request named it; empty where that was not read. */
+  /** The model that served it; of a refused request as it was named, and empty where that was not read. */
   readonly model: string;
+  /** The name in the request where `model` is another, such as an alias; else empty. */
+  readonly askedModel: string;
   /** True where the client wanted the answer as it comes. */
   readonly streamed: boolean;
   /** True where another request's answer came again. */
@@ -122,6 +124,7 @@ export class RequestRecord implements EndedRequest {
   address = "";
   format = "";
   model = "";
+  askedModel = "";
   streamed = false;
   replayed = false;
   failure: GatewayError | undefined = undefined;

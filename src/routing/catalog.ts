@@ -17,12 +17,15 @@ import type { EjectionCause } from "./ejection.js";
 import type { ActiveEjection, HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
+import type { UnpricedName } from "./unpriced-models.js";
 import { testUpstream } from "./upstream-test.js";
 
 /** What the services show of models. */
 export interface ModelCatalog {
-  /** The models that the caller may use, by identifier. */
+  /** The models and aliases that the caller may use, by identifier. */
   list(caller: Caller): readonly Model[];
+  /** What clients asked wildcards for in vain, the most asked first. */
+  unpriced(): readonly UnpricedName[];
   /** One model. Throws MODEL_UNKNOWN or MODEL_NOT_ALLOWED. */
   get(id: string, caller: Caller): Model;
 }
@@ -85,15 +88,12 @@ export function shownEjection({ model, cause, coolingMs }: ActiveEjection, nodeI
 export function createModelCatalog(routing: Routing): ModelCatalog {
   return {
     list: (caller) =>
-      [...routing.table.models.values()]
-        .filter((model) => caller.mayUseModel(model.id))
+      routing
+        .list(caller)
         .map(showModel)
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
-    get: (id, caller) => {
-      const model = routing.find(id);
-      if (!caller.mayUseModel(model.id)) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: id });
-      return showModel(model);
-    },
+    unpriced: () => routing.unpriced.list(),
+    get: (id, caller) => showModel(routing.find(id, caller)),
   };
 }
 
@@ -144,7 +144,9 @@ export function createUpstreamBoard(routing: Routing, nodeId: () => string, test
 
 function showModel(model: ServedModel): Model {
   return {
-    id: model.id,
+    id: model.alias ?? model.id,
+    displayName: model.displayName ?? "",
+    aliasOf: model.alias === undefined ? "" : model.id,
     owner: model.owner,
     createTime: model.createTime,
     contextTokens: BigInt(model.contextTokens),

@@ -1,21 +1,32 @@
 /** Makes the table of routes from the settings, the environment's keys and the upstreams' own lists. */
-import type { ListPrice, Price } from "../api/index.js";
-import type { ModelSettings, Settings, TargetSettings, TimeoutSettings, UpstreamSettings } from "../config/settings.js";
-import type { Family, ListedModel, ModelKind } from "../families/family.js";
-import { PRICE_LIST } from "../pricing/price-list.js";
+import type { ListPrice } from "../api/index.js";
+import type { ModelSettings, Settings, UpstreamSettings } from "../config/settings.js";
+import { isWildcard, starIn } from "../config/wildcards.js";
+import type { Family, ListedModel } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
-import { REQUEST_TIMEOUTS, type RequestTimeouts } from "./deadline.js";
 import type { EjectionChange } from "./ejection.js";
 import { UpstreamHealth } from "./upstream-health.js";
-import type { ServedModel, ServedUpstream, Target } from "./model.js";
+import type { ServedModel, ServedUpstream } from "./model.js";
 import type { RouteTable } from "./routing.js";
+import {
+  completed,
+  completedConcrete,
+  type Facts,
+  firstTarget,
+  FREE,
+  type KnownModel,
+  type Listings,
+  NO_UPSTREAM,
+  publishedOf,
+  ServedModels,
+} from "./served-models.js";
+import { concreteOf, Wildcard } from "./wildcard.js";
 
-/** What is publicly known of a model. */
-export interface KnownModel {
-  readonly price: Price;
-  readonly contextTokens: number | undefined;
-  readonly outputTokensMax: number | undefined;
+/** What is published of any model. */
+export interface Published {
+  known(pricedAs: string, modelId: string): KnownModel | undefined;
+  facts(modelId: string): ModelFacts;
 }
 
 export interface LoadOptions {
@@ -28,6 +39,8 @@ export interface LoadOptions {
   readonly known: (pricedAs: string, ids: readonly string[]) => Promise<ReadonlyMap<string, KnownModel>>;
   /** What a model can by its name, as far as it is known. */
   readonly facts: (model: string) => Promise<ModelFacts>;
+  /** The same, loaded so that any model is looked up at once. */
+  readonly published: () => Promise<Published>;
   /** The time of day. */
   readonly nowMs: () => number;
   /** Told what becomes of an upstream's health, or of a model's there. */
@@ -38,6 +51,8 @@ export interface Loaded {
   readonly table: RouteTable;
   /** Models that were left out. */
   readonly unserved: readonly UnservedModel[];
+  /** Aliases that were left out. */
+  readonly unservedAliases: readonly UnservedModel[];
   /** What the published list says about the first target of each model, served or not. */
   readonly listPrices: ReadonlyMap<string, ListPrice>;
 }
@@ -109,9 +124,6 @@ export function connectUpstream(
   return { id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, connectMs, health };
 }
 
-/** Most refusals come before, and proxies cut what is silent for a minute. */
-const STREAM_HEAD_MS = 10_000;
-
 /** The table of the settings' models, the families' own, and the listed ones. */
 export async function loadTable(
   settings: Settings,
@@ -119,43 +131,132 @@ export async function loadTable(
   listed: ReadonlyMap<string, readonly ListedModel[]>,
   options: LoadOptions,
 ): Promise<Loaded> {
-  const wanted = new Map(settings.models.map((model) => [model.id, model]));
+  const patterns = settings.models.filter(({ id }) => isWildcard(id)).toSorted((a, b) => b.id.length - a.id.length);
+  const wanted = new Map(settings.models.filter(({ id }) => !isWildcard(id)).map((model) => [model.id, model]));
+  const ofSettings = new Set(wanted.keys());
   const sources = new Map<string, ListedModel>();
-  for (const [upstreamId, models] of listed) {
-    for (const model of models) {
-      if (wanted.has(model.id) || settings.unusedNames?.has(`model/${model.id}`) === true) continue;
-      wanted.set(model.id, modelOf(model.id, upstreamId));
-      sources.set(model.id, model);
-    }
-  }
+  const taken = takenNames(settings);
+  const want = (model: ModelSettings, source: ListedModel): void => {
+    if (wanted.has(model.id) || taken.has(model.id)) return;
+    wanted.set(model.id, model);
+    sources.set(model.id, source);
+  };
+  const concretes = listedConcretes(patterns, listed);
+  for (const { model, source } of concretes) want(model, source);
+  const targeted = targetedUpstreams(settings);
+  for (const [upstreamId, models] of listed)
+    if (!targeted.has(upstreamId)) for (const model of models) want(modelOf(model.id, upstreamId), model);
   const unserved: UnservedModel[] = [];
   const models = new Map<string, ServedModel>();
-  const listings = await listingsOf([...wanted.values()], upstreams, options);
-  const facts = knownFacts([...wanted.values()], listings);
-  const factsOf = await factsOfTargets([...wanted.values()], options);
+  const all = [...wanted.values()];
+  const listings = await listingsOf(all, upstreams, options);
+  const factsOf = await factsOfTargets(all, options);
   const said = new Map(settings.upstreams.map((upstream) => [upstream.id, upstream]));
-  const served = new ServedModels(upstreams, factsOf, listings, said, options.nowMs());
-  for (const model of builtIn(upstreams)) models.set(model.id, served.make(model, model, undefined));
-  for (const model of wanted.values()) {
-    const known = facts.get(model.id);
-    const price = model.price ?? known?.price;
-    const contextTokens = model.contextTokens ?? known?.contextTokens ?? 0;
-    const outputTokensMax = model.outputTokensMax ?? known?.outputTokensMax ?? contextTokens;
-    if (!model.targets.some(({ upstream }) => upstreams.has(upstream))) {
-      unserved.push({ id: model.id, rule: "has no target whose upstream is in use" });
-    } else if (price === undefined) {
-      unserved.push({ id: model.id, rule: "has no price that is publicly known, so it cannot be served; set 'price'" });
-    } else if (outputTokensMax === 0 && price.outputPicos > 0n) {
-      const rule = "has no output limit that is publicly known, so it cannot be served; set 'output_tokens_max'";
-      unserved.push({ id: model.id, rule });
-    } else {
-      const isListPriced = model.price === undefined;
-      const complete = { price, isListPriced, listPrice: known?.listPrice, contextTokens, outputTokensMax };
-      models.set(model.id, served.make(model, complete, sources.get(model.id)));
-    }
+  const served = new ServedModels(upstreams, (name) => factsOf.get(name), listings, said, options.nowMs());
+  const listPrices = new Map<string, ListPrice>();
+  for (const model of builtIn(upstreams))
+    if (!taken.has(model.id)) models.set(model.id, served.make(model, model, undefined));
+  const ofWildcards = new Set(concretes.map(({ model }) => model));
+  for (const model of all) {
+    const known = publishedOf(model, listings);
+    if (known !== undefined) listPrices.set(model.id, known.listPrice);
+    const complete = ofWildcards.has(model)
+      ? completedConcrete(model, known, upstreams)
+      : completed(model, known, upstreams);
+    if (typeof complete === "object") models.set(model.id, served.make(model, complete, sources.get(model.id)));
+    else if (complete !== undefined && ofSettings.has(model.id)) unserved.push({ id: model.id, rule: complete });
   }
-  const listPrices = new Map([...facts].map(([id, { listPrice }]) => [id, listPrice]));
-  return { table: { models, upstreams }, unserved, listPrices };
+  for (const { id, targets } of patterns)
+    if (!targets.some(({ upstream }) => upstreams.has(upstream))) unserved.push({ id, rule: NO_UPSTREAM });
+  const wildcards = await wildcardsOf(patterns, { upstreams, listed, said, taken, options });
+  const { aliases, unservedAliases } = aliasesOf(settings, models, wildcards);
+  return { table: { models, aliases, wildcards, upstreams }, unserved, unservedAliases, listPrices };
+}
+
+/** The models of wildcards that the list of their first target has. Of two wildcards the longer name has a model. */
+function listedConcretes(
+  wildcards: readonly ModelSettings[],
+  listed: ReadonlyMap<string, readonly ListedModel[]>,
+): readonly { readonly model: ModelSettings; readonly source: ListedModel }[] {
+  return wildcards.flatMap((wildcard) => {
+    const { upstream, model: pattern } = firstTarget(wildcard) ?? { upstream: "", model: "" };
+    return (listed.get(upstream) ?? []).flatMap((source) => {
+      const star = starIn(pattern, source.id);
+      const model = star === undefined ? undefined : concreteOf(wildcard, star);
+      if (model === undefined || wildcards.find(({ id }) => starIn(id, model.id) !== undefined) !== wildcard) return [];
+      return [{ model, source }];
+    });
+  });
+}
+
+interface WildcardParts {
+  readonly upstreams: ReadonlyMap<string, ServedUpstream>;
+  readonly listed: ReadonlyMap<string, readonly ListedModel[]>;
+  readonly said: ReadonlyMap<string, UpstreamSettings>;
+  readonly taken: ReadonlySet<string>;
+  readonly options: LoadOptions;
+}
+
+/** Of those that name an upstream in use, in the order in which they are asked. */
+async function wildcardsOf(
+  wildcards: readonly ModelSettings[],
+  { upstreams, listed, said, taken, options }: WildcardParts,
+): Promise<readonly Wildcard[]> {
+  if (wildcards.length === 0) return [];
+  const published = await options.published();
+  const listings: Listings = ({ upstream, model }) => {
+    const pricedAs = upstreams.get(upstream)?.family.pricedAs;
+    return pricedAs === undefined ? undefined : published.known(pricedAs, model);
+  };
+  return wildcards.map((wildcard) => {
+    const { id, serve } = wildcard;
+    const served = new ServedModels(upstreams, published.facts, listings, said, options.nowMs(), id);
+    const make = (model: ModelSettings): ServedModel | undefined => {
+      if (taken.has(model.id)) return undefined;
+      const complete = completedConcrete(model, publishedOf(model, listings), upstreams);
+      return complete && served.make(model, complete, undefined);
+    };
+    return new Wildcard(wildcard, {
+      make,
+      isListOnly: serve === "list" && listed.has(firstTarget(wildcard)?.upstream ?? ""),
+    });
+  });
+}
+
+/**
+ * The upstreams that serve only the models which settings name on them. A model of the database decides that of an
+ * upstream of the database alone: it takes no listed model away from another one.
+ */
+export function targetedUpstreams({ upstreams, models }: Settings): ReadonlySet<string> {
+  const ofDatabase = new Set(upstreams.filter((one) => one.isOfDatabase === true).map(({ id }) => id));
+  return new Set(
+    models.flatMap(({ targets, isOfDatabase }) =>
+      targets.map(({ upstream }) => upstream).filter((id) => isOfDatabase !== true || ofDatabase.has(id)),
+    ),
+  );
+}
+
+/** Names of objects by which neither a built-in model nor one of an upstream's list is served. */
+function takenNames({ aliases, unusedNames = new Set() }: Settings): ReadonlySet<string> {
+  const unused = [...unusedNames].flatMap((id) => /^(?:model|alias)\/([^]*)$/.exec(id)?.[1] ?? []);
+  return new Set([...unused, ...aliases.map(({ id }) => id)]);
+}
+
+function concreteIn(wildcards: readonly Wildcard[], name: string): ServedModel | undefined {
+  const wildcard = wildcards.find((one) => one.nameOf(name) === name);
+  return wildcard?.find(name);
+}
+
+/** The models that aliases stand for, each with the name of its alias. */
+function aliasesOf(settings: Settings, models: ReadonlyMap<string, ServedModel>, wildcards: readonly Wildcard[]) {
+  const aliases = new Map<string, ServedModel>();
+  const unservedAliases: UnservedModel[] = [];
+  for (const { id: alias, model: name, displayName } of settings.aliases) {
+    const model = models.get(name) ?? concreteIn(wildcards, name);
+    if (model === undefined) unservedAliases.push({ id: alias, rule: `stands for "${name}", which is not served` });
+    else aliases.set(alias, { ...model, alias, displayName });
+  }
+  return { aliases, unservedAliases };
 }
 
 /** Families whose usual key variable is set are served too; with nothing at all, those that need no network. */
@@ -188,14 +289,6 @@ function keyOf(family: Family, options: Pick<LoadOptions, "environment">): strin
   return options.environment[family.keyVariable] || undefined;
 }
 
-interface Facts {
-  readonly price: Price;
-  readonly isListPriced: boolean;
-  readonly listPrice?: ListPrice | undefined;
-  readonly contextTokens: number;
-  readonly outputTokensMax: number;
-}
-
 function builtIn(upstreams: ReadonlyMap<string, ServedUpstream>): (ModelSettings & Facts)[] {
   return [...upstreams.values()].flatMap((served) =>
     served.family.builtInModels.map((model) => ({
@@ -213,9 +306,6 @@ function modelOf(id: string, upstream: string): ModelSettings {
   return { id, targets, ...unknown, facts: {} };
 }
 
-/** What published lists say of a target; undefined where they say nothing. */
-type Listings = (target: TargetSettings) => KnownModel | undefined;
-
 async function listingsOf(
   models: readonly ModelSettings[],
   upstreams: ReadonlyMap<string, ServedUpstream>,
@@ -232,36 +322,6 @@ async function listingsOf(
   return (target) => known.get(pricedAs(target.upstream) ?? "")?.get(target.model);
 }
 
-interface PublishedModel extends KnownModel {
-  readonly listPrice: ListPrice;
-}
-
-/**
- * What is known of each model: the price of its first target, which a fallback must not raise, and the least that all
- * targets can. Why: docs/decisions/0404-prices.md.
- */
-function knownFacts(models: readonly ModelSettings[], listings: Listings): ReadonlyMap<string, PublishedModel> {
-  const facts = new Map<string, PublishedModel>();
-  for (const { id, targets } of models) {
-    const [target, ...fallbacks] = targets.toSorted(byPriority);
-    const first = target === undefined ? undefined : listings(target);
-    if (target === undefined || first === undefined) continue;
-    const all = [first, ...fallbacks.map(listings).filter((fact) => fact !== undefined)];
-    facts.set(id, {
-      price: first.price,
-      listPrice: { price: first.price, upstream: target.upstream, model: target.model, ...PRICE_LIST },
-      contextTokens: least(all.map((fact) => fact.contextTokens)),
-      outputTokensMax: least(all.map((fact) => fact.outputTokensMax)),
-    });
-  }
-  return facts;
-}
-
-/** In the order in which targets are tried; equal ones stay as the settings name them. */
-function byPriority(a: { readonly priority: number }, b: { readonly priority: number }): number {
-  return a.priority - b.priority;
-}
-
 /** What is known of each model that a target names. */
 async function factsOfTargets(
   models: readonly ModelSettings[],
@@ -273,117 +333,7 @@ async function factsOfTargets(
   return facts;
 }
 
-/** Makes served models of what the settings and the lists say. */
-class ServedModels {
-  constructor(
-    private readonly upstreams: ReadonlyMap<string, ServedUpstream>,
-    private readonly known: ReadonlyMap<string, ModelFacts>,
-    private readonly listings: Listings,
-    private readonly settings: ReadonlyMap<string, UpstreamSettings>,
-    private readonly nowMs: number,
-  ) {}
-
-  make(model: ModelSettings, facts: Facts, listed: ListedModel | undefined): ServedModel {
-    const targets: Target[] = [];
-    const isOnly = new Set(model.targets.map(({ upstream }) => upstream)).size === 1;
-    for (const target of model.targets) {
-      const { upstream, model: name, weight, priority } = target;
-      const served = this.upstreams.get(upstream);
-      if (served === undefined) continue;
-      const own = { ...this.known.get(name), ...model.facts };
-      const listed = this.listings(target)?.price;
-      // What runs inside the process costs nobody anything.
-      const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
-      const health = served.health.of(name);
-      const settings = this.settings.get(upstream);
-      const { unknownMembers, mediaAddresses, promptCache, passesUnifiedLimits } = settings ?? {};
-      const said = {
-        knownMembersOnly: unknownMembers === "refuse",
-        refusesAddresses: (mediaAddresses ?? (served.family.isSelfHosted ? "refuse" : "pass")) === "refuse",
-        promptCache,
-        // Of several upstreams the limits of one say nothing of the next request.
-        passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
-        timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
-      };
-      targets.push({
-        served,
-        model: name,
-        health,
-        facts: own,
-        toldFacts: model.facts,
-        ...said,
-        cost,
-        weight,
-        priority,
-      });
-    }
-    targets.sort(byPriority);
-    return {
-      id: model.id,
-      owner: targets[0]?.served.family.name ?? "tollgate",
-      createTime: new Date(listed?.createdSeconds === undefined ? this.nowMs : listed.createdSeconds * 1000),
-      kind: model.kind ?? listed?.kind ?? kindOf(targets),
-      contextTokens: facts.contextTokens,
-      outputTokensMax: facts.outputTokensMax,
-      streamHeadMs: model.streamHeadMs ?? STREAM_HEAD_MS,
-      hostedTools: model.hostedTools,
-      fallbacks: model.fallbacks,
-      onContext: model.onContext,
-      totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
-      price: facts.price,
-      isListPriced: facts.isListPriced,
-      listPrice: facts.listPrice,
-      retireTime: model.retireTime ?? listed?.retireTime,
-      targets,
-    };
-  }
-}
-
-/** The timeouts of a target: each is said by the narrowest settings that say it, which come last. */
-function timeoutsOf(...said: readonly (TimeoutSettings | undefined)[]): RequestTimeouts {
-  const { firstOutputMs, idleMs, totalMs }: TimeoutSettings = Object.assign({}, ...said);
-  const all = totalMs ?? REQUEST_TIMEOUTS.totalMs;
-  return {
-    ...REQUEST_TIMEOUTS,
-    totalMs: all,
-    wholeMs: all,
-    firstTokenMs: firstOutputMs ?? REQUEST_TIMEOUTS.firstTokenMs,
-    idleMs: idleMs ?? REQUEST_TIMEOUTS.idleMs,
-  };
-}
-
-/** What the families know of their models; undefined where they do not, or differ. */
-function kindOf(targets: readonly Target[]): ModelKind | undefined {
-  const kinds = targets.map(
-    ({ served, model }) => served.family.modelKinds?.find(({ startsWith }) => model.startsWith(startsWith))?.kind,
-  );
-  return kinds.every((kind) => kind === kinds[0]) ? kinds[0] : undefined;
-}
-
-function least(values: readonly (number | undefined)[]): number | undefined {
-  const known = values.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
-}
-
 function same(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
   const names = Object.keys(a);
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
-
-const FREE: Price = {
-  inputPicos: 0n,
-  cacheReadPicos: 0n,
-  cacheWritePicos: 0n,
-  cacheWrite1hPicos: 0n,
-  outputPicos: 0n,
-  reasoningPicos: 0n,
-  imagePicos: 0n,
-  audioInputPicos: 0n,
-  audioOutputPicos: 0n,
-  requestPicos: 0n,
-  tiers: [],
-  serviceTiers: [],
-  tools: [],
-  rates: [],
-  tokensUnpriced: false,
-};

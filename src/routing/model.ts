@@ -52,7 +52,14 @@ export interface Target {
 }
 
 export interface ServedModel {
+  /** The model's own name, by which it is charged, limited and counted. */
   readonly id: string;
+  /** The alias by which it is requested. Absent: its own name. */
+  readonly alias?: string | undefined;
+  /** The wildcard that made it at a client's request, by which metrics count it: clients may name any model. */
+  readonly wildcard?: string | undefined;
+  /** What clients show to people. Absent: the name by which it is requested. */
+  readonly displayName?: string | undefined;
   /** The family of the first target. */
   readonly owner: string;
   readonly createTime: Date;
@@ -72,6 +79,8 @@ export interface ServedModel {
   readonly price: Price;
   /** True where that is a published price, and not the operator's own. */
   readonly isListPriced: boolean;
+  /** True where that price is charged whatever the upstream's answer names. Absent: false. */
+  readonly isCeilingPriced?: boolean;
   /** What the published list says about its first target. Absent: nothing. */
   readonly listPrice?: ListPrice | undefined;
   /** When it is no longer served; undefined where nobody says. */

@@ -11,7 +11,8 @@ import { ableToCount, checkCountable, countAtUpstream, CountsRunning } from "./c
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
-import { ModelNames } from "./model-names.js";
+import { ModelNames, type ModelPermission, type NamedModels } from "./model-names.js";
+import { UnpricedModels } from "./unpriced-models.js";
 import {
   type ClientAbort,
   nextAfter,
@@ -30,8 +31,7 @@ import { FaultsOfRequest } from "./request-faults.js";
 import { type Asking, mustGather, ownedFor, withModel } from "./upstream-request.js";
 
 /** The models and upstreams of one version of the settings. */
-export interface RouteTable {
-  readonly models: ReadonlyMap<string, ServedModel>;
+export interface RouteTable extends NamedModels {
   readonly upstreams: ReadonlyMap<string, ServedUpstream>;
 }
 
@@ -77,6 +77,8 @@ export interface RoutingOptions {
   /** Told of each member of a request that no table knows; `isFirst` at its first sight on that upstream. */
   readonly onUnknownMember: (upstream: string, name: string, isFirst: boolean) => void;
   readonly onReadOn: ReadOnObserver;
+  /** Told of each request for a model that a wildcard has no price or limits for. Absent: nobody is. */
+  readonly onUnpriced?: (wildcard: string) => void;
   /** What keeps accounts apart in what upstreams cache. */
   readonly promptCaches: PromptCaches;
 }
@@ -94,7 +96,9 @@ const UPSTREAM_WAIT_MS_MAX = 5_000;
 
 export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
-  #names = new ModelNames([]);
+  #names = new ModelNames(this.#table, () => undefined);
+  /** What clients asked wildcards for in vain. */
+  readonly unpriced = new UnpricedModels();
   /** Other models that answers named, by target and name: an alias names the same one every time. */
   #answered = new WeakMap<Target, Map<string, Answered | undefined>>();
   readonly #unknown: UnknownMembers;
@@ -120,13 +124,16 @@ export class Routing {
   /** Puts new settings in force; requests that run keep their targets. */
   replace(table: RouteTable): void {
     this.#table = table;
-    this.#names = new ModelNames(table.models.keys());
+    this.#names = new ModelNames(table, (name, wildcard) => {
+      this.unpriced.note(name, wildcard);
+      this.options.onUnpriced?.(wildcard);
+    });
     this.#answered = new WeakMap();
   }
 
   /** The other model that an answer names; undefined where it is the one that was asked. */
   answeredAs(told: string, model: ServedModel, target: Target): Answered | undefined {
-    if (told === target.model) return undefined;
+    if (told === target.model || model.isCeilingPriced === true) return undefined;
     if (told.length > NAME_CHARACTERS_MAX) return UNKNOWN;
     let known = this.#answered.get(target);
     if (known === undefined) this.#answered.set(target, (known = new Map()));
@@ -138,19 +145,14 @@ export class Routing {
     return answered;
   }
 
-  /**
-   * The model of this name, with or without the client's hint; else the only one whose name differs from it by capitals
-   * alone. Throws MODEL_UNKNOWN.
-   */
-  find(id: string): ServedModel {
-    const model = this.lookUp(id);
-    if (model === undefined) throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: id });
-    return model;
+  /** The model that a caller names. Throws MODEL_UNKNOWN, then MODEL_NOT_ALLOWED. */
+  find(id: string, caller: ModelPermission): ServedModel {
+    return this.#names.find(id, caller);
   }
 
-  /** The same; undefined if no model has this name. */
-  lookUp(id: string): ServedModel | undefined {
-    return this.#table.models.get(this.#names.find(id) ?? "");
+  /** The models and aliases that a caller may use. */
+  list(caller: ModelPermission): readonly ServedModel[] {
+    return this.#names.list(caller);
   }
 
   /** The deadline of a request that began at `startMs`; `callerEndMs` is Infinity where its caller set none. */

@@ -2,6 +2,8 @@
  * The circuit breakers of an upstream and of each model there: what ejects a target, for whom, and when it may be
  * tried again.
  */
+import { LRUCache } from "lru-cache";
+import { boundedTo } from "../base/bounded-to.js";
 import { Ejection, type EjectionCause, type EjectionChange, type Evidence } from "./ejection.js";
 import { FAILING, RATE_LIMITED, REFUSED } from "./ejection-rules.js";
 import { FailureShare } from "./failure-share.js";
@@ -9,6 +11,8 @@ import { Probes } from "./probes.js";
 import { RequestFaults } from "./request-faults.js";
 import { RetryBudget } from "./retry-budget.js";
 
+/** So many models that clients named are kept of an upstream. */
+const MADE_MAX = 500;
 /** A client that leaves sooner was not kept waiting. */
 const ABANDONED_MS_MIN = 10_000;
 /** When to come again where an operator drains: nobody knows, and soon is too early. */
@@ -35,6 +39,8 @@ export class UpstreamHealth {
   readonly probes = new Probes();
   readonly retries = new RetryBudget();
   readonly #targets = new Map<string, TargetHealth>();
+  /** Of models that clients named: the latest of them. */
+  readonly #made = new LRUCache<string, TargetHealth>(boundedTo(MADE_MAX));
   #begun = 0;
   running = 0;
   /** True once it answered a request well. */
@@ -52,10 +58,28 @@ export class UpstreamHealth {
   of(model: string): TargetHealth {
     let target = this.#targets.get(model);
     if (target === undefined) {
-      target = new TargetHealth(this, (change) => this.observe(model, change));
+      target = this.#made.get(model) ?? this.#newTarget(model);
+      this.#made.delete(model);
       this.#targets.set(model, target);
     }
     return target;
+  }
+
+  /** The same of a model that a wildcard made: clients may name any, so that only the latest are kept. */
+  ofMade(model: string): TargetHealth {
+    const known = this.#targets.get(model) ?? this.#made.get(model);
+    if (known !== undefined) return known;
+    const made = this.#newTarget(model);
+    this.#made.set(model, made);
+    return made;
+  }
+
+  #newTarget(model: string): TargetHealth {
+    return new TargetHealth(this, (change) => this.observe(model, change));
+  }
+
+  get #all(): readonly (readonly [string, TargetHealth])[] {
+    return [...this.#targets, ...this.#made.entries()];
   }
 
   /** The token of the attempt begun last. */
@@ -80,7 +104,7 @@ export class UpstreamHealth {
   /** How long it, or else the model there that is back first, stays ejected, in milliseconds. */
   coolingMs(nowMs: number): number {
     const ownMs = Math.max(this.failing.remainingMs(nowMs), this.credential.remainingMs(nowMs));
-    const asked = [...this.#targets.values()].filter((target) => target.isAsked);
+    const asked = this.#all.map(([, target]) => target).filter((target) => target.isAsked);
     if (ownMs > 0 || asked.length === 0) return ownMs;
     return Math.min(...asked.map((target) => target.ownCoolingMs(nowMs)));
   }
@@ -88,7 +112,7 @@ export class UpstreamHealth {
   /** All that is ejected there. */
   ejections(nowMs: number): readonly ActiveEjection[] {
     const own = [this.failing, this.credential].map((ejection) => ({ model: "", ejection }));
-    const all = [...own, ...[...this.#targets].flatMap(([model, target]) => target.ejections(model))];
+    const all = [...own, ...this.#all.flatMap(([model, target]) => target.ejections(model))];
     return all
       .filter(({ ejection }) => ejection.isEjected(nowMs))
       .map(({ model, ejection }) => ({ model, cause: ejection.cause, coolingMs: ejection.remainingMs(nowMs) }));
@@ -97,7 +121,7 @@ export class UpstreamHealth {
   /** Another node ejected it because requests fail: all of it, or the model that is named. */
   suspect(model: string, nowMs: number): void {
     if (model === "") this.failing.suspect(nowMs);
-    else this.#targets.get(model)?.suspect(nowMs);
+    else (this.#targets.get(model) ?? this.#made.get(model))?.suspect(nowMs);
   }
 
   /** Takes it, and all its models, back into use at once. */
@@ -108,7 +132,7 @@ export class UpstreamHealth {
     this.share.reset();
     this.probes.reset();
     this.retries.reset();
-    for (const target of this.#targets.values()) target.reset();
+    for (const [, target] of this.#all) target.reset();
   }
 }
 

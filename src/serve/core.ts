@@ -355,6 +355,7 @@ function createRouting(
       metrics.unknownMembers.add(upstream, member);
       if (isFirst) log.info({ upstream, member }, "a request contains a member that the gateway does not know");
     }),
+    onUnpriced: telling(log, (wildcard: string) => metrics.unpricedModels.inc({ wildcard })),
     promptCaches: new PromptCaches(cacheRoot),
     onReadOn: telling(log, (target: Target, step: string, running: number) => {
       metrics.readOn.inc({ upstream: target.served.id, result: step });

@@ -1,7 +1,7 @@
 /** What routes are made with: the families, the prices that are publicly known, and the HTTP client. */
 import { families } from "../families/index.js";
 import { knownFacts } from "../models/facts.js";
-import { knownModels } from "../pricing/known-models.js";
+import { knownModels, loadPublished } from "../pricing/known-models.js";
 import type { LoadOptions } from "../routing/load.js";
 import { createHttpUpstream } from "../upstream/http.js";
 
@@ -21,6 +21,7 @@ export function createLoadOptions(
       createHttpUpstream({ baseUrl, connectTimeoutMs, connections: CONNECTIONS_MAX }),
     known: (pricedAs, ids) => knownModels(pricedAs, ids, nowMs()),
     facts: knownFacts,
+    published: () => loadPublished(nowMs),
     nowMs,
     onHealth,
   };

@@ -28,6 +28,7 @@ import type { FileObject, FileObjects } from "../settings/file-objects.js";
 import {
   type Block,
   idOf,
+  namesakesOf,
   type ObjectKind,
   type ObjectName,
   type ObjectSet,
@@ -40,7 +41,7 @@ import { blockOfSpec, KIND_VALUES, kindNamed, specDescriptor } from "../settings
 import { REVISIONS_MAX } from "../store/settings-scripts.js";
 import { checkedModel, modelEffects } from "./object-effects.js";
 import type { PreparedRoutes, RouteKeeper } from "./routes.js";
-import { differencesFrom, shownDifferences, shownEntry, shownName, shownOfFile } from "./shown-objects.js";
+import { differencesFrom, fileProblem, shownDifferences, shownEntry, shownName, shownOfFile } from "./shown-objects.js";
 
 export interface DatabaseObjectsOptions {
   readonly objects: SettingsObjects;
@@ -284,7 +285,10 @@ export class DatabaseObjects implements ObjectBoard {
   }
 
   /** Where this node's file has an object of this name; undefined where it has none. */
-  readonly #placeInFile = (named: ObjectName): string | undefined => this.options.file().get(idOf(named))?.place;
+  readonly #placeInFile = (named: ObjectName): string | undefined => {
+    const file = this.options.file();
+    return namesakesOf(named).flatMap((id) => file.get(id)?.place ?? [])[0];
+  };
 
   #shown(entry: SettingsEntry): SettingsObject {
     return shownEntry(entry, this.options.aside().get(idOf(entry)) ?? "");
@@ -299,7 +303,9 @@ export class DatabaseObjects implements ObjectBoard {
         .filter((name) => !set.entries.has(idOf({ kind, name })) && !file.has(idOf({ kind, name })))
         .map((name) => shownName({ kind, name }, source));
     return [
-      ...[...file].map(([id, object]) => shownOfFile(object, set.entries.get(id), this.#secretOf)),
+      ...[...file.values()].map((object) =>
+        shownOfFile(object, fileProblem(object, set, this.#secretOf) ?? this.options.aside().get(idOf(object)) ?? ""),
+      ),
       ...rest("upstream", upstreams.keys(), SETTINGS_SOURCE_ENVIRONMENT),
       ...rest("model", models.keys(), SETTINGS_SOURCE_UPSTREAM),
     ];

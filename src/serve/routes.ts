@@ -9,18 +9,20 @@ import {
   UpstreamTestResult,
 } from "../api/index.js";
 import { NO_SETTINGS, type Settings, type UpstreamSettings } from "../config/settings.js";
+import { isWildcard } from "../config/wildcards.js";
 import type { ListedModel } from "../families/family.js";
 import type { Log } from "../observe/log.js";
 import { listModels } from "../routing/listing.js";
 import {
   connectUpstream,
   connectUpstreams,
-  type KnownModel,
   loadTable,
   type LoadOptions,
+  targetedUpstreams,
   type UnservedModel,
 } from "../routing/load.js";
 import type { ServedUpstream } from "../routing/model.js";
+import type { KnownModel } from "../routing/served-models.js";
 import { Retirement } from "../routing/retirement.js";
 import type { Routing } from "../routing/routing.js";
 import { testRequest } from "../gateway/test-request.js";
@@ -33,6 +35,8 @@ import { type SoldModel, soldModels } from "./sold-models.js";
 export interface PreparedRoutes {
   /** Models that the settings name and that cannot be served. */
   readonly unserved: readonly UnservedModel[];
+  /** Aliases of models that are not served. */
+  readonly unservedAliases: readonly UnservedModel[];
   /** Upstreams of the database that cannot be connected here. */
   readonly unconnected: readonly UnservedModel[];
   /** What the others that the settings name are sold at. */
@@ -81,11 +85,12 @@ export class RouteKeeper {
       if (served !== undefined && this.#proved.has(digestOf(wanted))) served.health.hasServed = true;
     }
     const listed = this.#listsFor(settings, upstreams);
-    const { table, unserved, listPrices } = await loadTable(settings, upstreams, listed, this.options);
+    const { table, unserved, unservedAliases, listPrices } = await loadTable(settings, upstreams, listed, this.options);
     const named = new Set(settings.models.map((model) => model.id));
     return {
       // Of listed models most have no public price, and nobody asked for them.
       unserved: unserved.filter((model) => named.has(model.id)),
+      unservedAliases,
       unconnected: failed,
       sold: soldModels(settings, table),
       prices: new Map([...table.models].map(([id, { price }]) => [id, price])),
@@ -156,10 +161,8 @@ export class RouteKeeper {
     settings: Settings,
     upstreams: ReadonlyMap<string, ServedUpstream>,
   ): ReadonlyMap<string, readonly ListedModel[]> {
-    const targeted = targetedUpstreams(settings);
-    return new Map(
-      [...this.#listed].filter(([id]) => !targeted.has(id) && upstreams.get(id) === this.#upstreams.get(id)),
-    );
+    const isListed = listedUpstreams(settings);
+    return new Map([...this.#listed].filter(([id]) => isListed(id) && upstreams.get(id) === this.#upstreams.get(id)));
   }
 
   /** Makes the table anew, with the lists as they are now. */
@@ -176,11 +179,11 @@ export class RouteKeeper {
     this.#timer.unref();
   }
 
-  /** Asks those upstreams whose models the settings do not name. */
+  /** Asks upstreams for their lists. */
   async #list(): Promise<void> {
-    const targeted = targetedUpstreams(this.#settings);
+    const isListed = listedUpstreams(this.#settings);
     const asked = [...this.#upstreams.values()].filter(
-      (served) => !targeted.has(served.id) && served.family.modelsPath !== undefined,
+      (served) => isListed(served.id) && served.family.modelsPath !== undefined,
     );
     let failed = false;
     await Promise.all(
@@ -208,17 +211,12 @@ function connectedOrRefused(settings: UpstreamSettings, options: LoadOptions): S
   }
 }
 
-/**
- * The upstreams that serve only the models which settings name on them. A model of the database decides that of an
- * upstream of the database alone: it takes no listed model away from another one.
- */
-function targetedUpstreams({ upstreams, models }: Settings): ReadonlySet<string> {
-  const ofDatabase = new Set(upstreams.filter((one) => one.isOfDatabase === true).map(({ id }) => id));
-  return new Set(
-    models.flatMap(({ targets, isOfDatabase }) =>
-      targets.map(({ upstream }) => upstream).filter((id) => isOfDatabase !== true || ofDatabase.has(id)),
-    ),
-  );
+/** The upstreams whose lists are asked: those whose models the settings do not name one by one. */
+function listedUpstreams(settings: Settings): (id: string) => boolean {
+  const targeted = targetedUpstreams(settings);
+  const wildcards = settings.models.filter(({ id }) => isWildcard(id));
+  const ofWildcards = new Set(wildcards.flatMap(({ targets }) => targets.map(({ upstream }) => upstream)));
+  return (id) => !targeted.has(id) || ofWildcards.has(id);
 }
 
 /** The upstreams of `table` that `kept` does not share. */

@@ -18,12 +18,14 @@ import type { Plans } from "../plans/plan.js";
 import { withKeyVariables } from "../routing/load.js";
 import type { RouteTable } from "../routing/routing.js";
 import { type FileObjects, fileObjects, NO_FILE_OBJECTS } from "../settings/file-objects.js";
-import { idOf, type ObjectKind } from "../settings/object.js";
+import { idOf } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
+import { aliasProblems } from "./file-aliases.js";
 import { DatabaseObjects } from "./object-board.js";
+import { mergedSettings } from "./merged-settings.js";
 import { ObjectWatch } from "./object-watch.js";
 import type { PreparedRoutes, RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
@@ -252,42 +254,32 @@ export class SettingsKeeper {
     }
   }
 
-  /** The settings of a file with the objects. The name of an object stands for nothing else. */
+  /** The settings of a file with the objects. */
   #merged(
     file: Settings,
     set = this.options.objects.set,
   ): { readonly settings: Settings; readonly usable: UsableObjects } {
     const usable = this.options.objects.usable(this.#around(file), set);
-    const used = new Set<string>();
-    const beside = <One extends { readonly id: string }>(
-      kind: ObjectKind,
-      ofFile: readonly One[],
-      ofDatabase: readonly One[],
-    ): readonly One[] => {
-      for (const { id } of ofDatabase) used.add(idOf({ kind, name: id }));
-      return [...ofFile.filter(({ id }) => !set.entries.has(idOf({ kind, name: id }))), ...ofDatabase];
-    };
-    const all = {
-      upstreams: beside("upstream", file.upstreams, usable.upstreams),
-      models: beside("model", file.models, usable.models),
-      plans: beside("plan", file.plans, usable.plans),
-    };
-    const unusedNames = new Set([...set.entries.keys()].filter((id) => !used.has(id)));
-    return { settings: { ...file, ...all, unusedNames }, usable };
+    return { settings: mergedSettings(file, set, usable), usable };
   }
 
-  #around({ upstreams }: Settings): Surroundings {
+  #around({ upstreams, models, aliases }: Settings): Surroundings {
     const { env: environment, secretSources: sources } = this.options;
-    const outside = withKeyVariables({ upstreams }, { families, environment });
-    return { families, outside: new Map(outside.map(({ id, family }) => [id, family])), sources };
+    const all = withKeyVariables({ upstreams }, { families, environment });
+    const outside = {
+      upstreams: new Map(all.map(({ id, family }) => [id, family])),
+      models: new Set(models.map(({ id }) => id)),
+    };
+    return { families, outside, fileAliases: new Map(aliases.map(({ id, model }) => [id, model])), sources };
   }
 
   /** Remembers, and logs where it is new, what of the objects this node does not use. */
-  #setAside(usable: UsableObjects, { unserved, unconnected }: PreparedRoutes): void {
+  #setAside(usable: UsableObjects, { unserved, unservedAliases, unconnected }: PreparedRoutes): void {
     const models = new Set(usable.models.map(({ id }) => id));
     const aside = new Map(usable.aside);
     for (const { id, rule } of unconnected) aside.set(idOf({ kind: "upstream", name: id }), rule);
     for (const { id, rule } of unserved) if (models.has(id)) aside.set(idOf({ kind: "model", name: id }), rule);
+    for (const { id, rule } of unservedAliases) aside.set(idOf({ kind: "alias", name: id }), rule);
     for (const [object, reason] of aside)
       if (this.#aside.get(object) !== reason)
         this.options.log.warn({ object, reason }, "this node does not use a settings object; everything else serves");
@@ -326,7 +318,12 @@ export class SettingsKeeper {
     try {
       const unserved = prepared.unserved.filter(({ id }) => !ofObjects.has(id));
       const unknownPlans = await planProblems({ ...settings, plans }, seeds.ledger);
-      const problems = [...unserved.map(problemOf), ...alertProblems(settings), ...unknownPlans];
+      const problems = [
+        ...unserved.map(problemOf),
+        ...aliasProblems(settings, this.options.objects.set),
+        ...alertProblems(settings),
+        ...unknownPlans,
+      ];
       if (problems.length > 0) throw await file.refusal(problems);
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
       applied = await applySeeds(seeds, { ...settings, plans }, act);

@@ -32,12 +32,8 @@ export async function namedSettings(
   return [
     ...routed("upstream", settings.upstreams, served.upstreams, { objects, otherwise: ENVIRONMENT }),
     ...routed("model", settings.models, served.models, { objects, otherwise: UPSTREAM }),
-    ...settings.plans.map(({ id: name }) => ({
-      block: "plan",
-      name,
-      source: objects.has(idOf({ kind: "plan", name })) ? DATABASE : FILE,
-      difference: "",
-    })),
+    ...named("alias", settings.aliases, objects),
+    ...named("plan", settings.plans, objects),
     ...settings.accounts.map(({ id }, index) => inDatabase("account", id, accounts[index] ?? [])),
     ...settings.keys.map(({ accountId, settings: { name } }, index) =>
       inDatabase("key", name || accountId, keys[index] ?? []),
@@ -62,6 +58,18 @@ function routed(
   ];
   const all = [...[...ofFile].map((id) => sourceOf(id, FILE)), ...others.map((id) => sourceOf(id, otherwise))];
   return all.map(([name, source]) => ({ block, name, source, difference: "" }));
+}
+
+/** Those that only a file or the database has. */
+function named(
+  kind: "alias" | "plan",
+  all: readonly { readonly id: string }[],
+  objects: Named["objects"],
+): readonly NamedSetting[] {
+  return all.map(({ id: name }) => {
+    const source = objects.has(idOf({ kind, name })) ? DATABASE : FILE;
+    return { block: kind, name, source, difference: "" };
+  });
 }
 
 function inDatabase(block: string, name: string, differences: readonly string[]): NamedSetting {

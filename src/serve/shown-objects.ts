@@ -2,7 +2,14 @@
 import { type ObjectDifference, ObjectKind as KindValue, type SettingsObject, SettingsSource } from "../api/index.js";
 import { fieldDifferences, type ObjectTransition } from "../settings/differences.js";
 import type { FileObject } from "../settings/file-objects.js";
-import { type ObjectName, secretsOf, type SettingsEntry } from "../settings/object.js";
+import {
+  idOf,
+  namesakesOf,
+  type ObjectName,
+  type ObjectSet,
+  secretsOf,
+  type SettingsEntry,
+} from "../settings/object.js";
 import { differingFields, KIND_VALUES, specOfBlock } from "../settings/spec.js";
 
 const EMPTY: SettingsObject = {
@@ -50,17 +57,19 @@ export function shownEntry(entry: SettingsEntry, problem: string): SettingsObjec
 /** What a secret stands for on this node, which a reference says; undefined where it is not there. */
 export type SecretOf = (secret: string) => string | undefined;
 
-/** An object of a file. `entry` is the object of the database of the same name, which is in force instead. */
-export function shownOfFile(object: FileObject, entry: SettingsEntry | undefined, secretOf: SecretOf): SettingsObject {
-  const { kind, name, block, secrets, place } = object;
-  let problem = "";
-  if (entry !== undefined)
-    problem =
-      differencesFrom(object, entry, secretOf).length === 0
-        ? "the database has an equal object, which is in force: remove this one from the file"
-        : "the database has another object of this name, which is in force instead";
+/** An object of a file. `problem` is why this node does not use it. */
+export function shownOfFile({ kind, name, block, secrets, place }: FileObject, problem: string): SettingsObject {
   const shown = { kind: KIND_VALUES[kind], name, secretsSet: Object.keys(secrets), place, problem };
   return { ...EMPTY, ...shown, spec: specOfBlock(kind, block) };
+}
+
+/** How the database has the name of a file's object; undefined where it does not. */
+export function fileProblem(object: FileObject, { entries }: ObjectSet, secretOf: SecretOf): string | undefined {
+  if (!namesakesOf(object).some((id) => entries.has(id))) return undefined;
+  const entry = entries.get(idOf(object));
+  return entry !== undefined && differencesFrom(object, entry, secretOf).length === 0
+    ? "the database has an equal object, which is in force: remove this one from the file"
+    : "the database has another object of this name, which is in force instead";
 }
 
 /** The fields in which an object of the database differs from that of a file. */

@@ -1,11 +1,12 @@
 /** A set of objects: what changes make of it, and what is wrong with it. Pure. */
 import { checkBlocks } from "../config/blocks.js";
 import { formatPath } from "../config/file.js";
-import type { KnownFamily, OutsideUpstreams } from "../config/references.js";
+import type { KnownFamily, OutsideNames } from "../config/references.js";
 import { destinationOf, secretFieldAt } from "../config/secret-fields.js";
 import { parseReference, referenceProblem } from "../config/secret-reference.js";
 import { keyFileProblem, takesFromMachine } from "../config/taken.js";
 import type { Settings } from "../config/settings.js";
+import { hasModel } from "../config/wildcards.js";
 import { blockOf, type Path, type RawValue } from "../config/yaml-document.js";
 import {
   type Block,
@@ -43,11 +44,16 @@ export interface ObjectProblem extends ObjectName {
 /** What objects are judged by. */
 export interface Surroundings {
   readonly families: readonly KnownFamily[];
-  /** Upstreams from elsewhere that models may name. */
-  readonly outside: OutsideUpstreams;
+  /** What is from elsewhere and may be named. */
+  readonly outside: OutsideNames;
+  /** The models that aliases of this node's file name, by the aliases' names. Absent: none. */
+  readonly fileAliases?: ReadonlyMap<string, string>;
   /** Beginnings of references that are allowed. */
   readonly sources: readonly string[];
 }
+
+/** What of it names objects, or is named by them. */
+type Elsewhere = Partial<Pick<Surroundings, "outside" | "fileAliases">>;
 
 export interface EditedSet {
   readonly set: ObjectSet;
@@ -67,7 +73,7 @@ const MACHINE_RULE =
   "is missing: without it the identity of the gateway's machine is used, which only a settings file may do";
 
 /** The set after some edits, as the revision that comes next. Objects that an edit leaves as they are keep theirs. */
-export function edited(set: ObjectSet, edits: readonly ObjectEdit[], nowMs: number): EditedSet {
+export function edited(set: ObjectSet, edits: readonly ObjectEdit[], nowMs: number, around: Elsewhere = {}): EditedSet {
   const revision = set.revision + 1;
   const entries = new Map(set.entries);
   const problems: ObjectProblem[] = [];
@@ -83,7 +89,7 @@ export function edited(set: ObjectSet, edits: readonly ObjectEdit[], nowMs: numb
     if (before !== undefined && isSame(before, after)) continue;
     entries.set(idOf(edit), { ...after, createTimeMs: before?.createTimeMs ?? nowMs, updateTimeMs: nowMs, revision });
   }
-  return { set: { revision, entries }, problems: [...problems, ...stillNamed(set, entries, edits)] };
+  return { set: { revision, entries }, problems: [...problems, ...stillNamed(set, entries, edits, around)] };
 }
 
 type Written = Omit<SettingsEntry, "createTimeMs" | "updateTimeMs" | "revision">;
@@ -143,20 +149,38 @@ export function sorted(value: RawValue): RawValue {
   );
 }
 
-/** An upstream that models still name is not deleted: the models are named instead of refused. */
+/** An object that others still name is not deleted: the others are named instead of refused. */
 function stillNamed(
   set: ObjectSet,
   entries: ReadonlyMap<string, SettingsEntry>,
   edits: readonly ObjectEdit[],
+  around: Elsewhere,
 ): readonly ObjectProblem[] {
-  return edits.flatMap((edit): ObjectProblem[] => {
-    const isGone = edit.block === undefined && edit.kind === "upstream" && set.entries.has(idOf(edit));
-    const models = isGone ? modelsOn(entries, edit.name) : [];
-    if (models.length === 0) return [];
-    const [are, them] = models.length === 1 ? ["the model", "it"] : ["the models", "them"];
-    const problem = `is named by ${are} ${models.join(", ")}: change or delete ${them} first`;
-    return [{ kind: edit.kind, name: edit.name, field: "", problem }];
+  return edits.flatMap(({ kind, name, block }): ObjectProblem[] => {
+    if (block !== undefined || !set.entries.has(idOf({ kind, name }))) return [];
+    const [one, many, names] =
+      kind === "upstream"
+        ? (["model", "models", modelsOn(entries, name)] as const)
+        : (["alias", "aliases", kind === "model" ? aliasesOf(entries, name, around) : []] as const);
+    if (names.length === 0) return [];
+    const [are, them] = names.length === 1 ? [`the ${one}`, "it"] : [`the ${many}`, "them"];
+    const problem = `is named by ${are} ${names.join(", ")}: change or delete ${them} first`;
+    return [{ kind, name, field: "", problem }];
   });
+}
+
+/** The aliases that name a deleted model, or one of a deleted wildcard, which is not there otherwise. */
+function aliasesOf(
+  entries: ReadonlyMap<string, SettingsEntry>,
+  deleted: string,
+  { outside, fileAliases = new Map() }: Elsewhere,
+): readonly string[] {
+  const left = [...entries.values()].filter(({ kind }) => kind === "model").map(({ name }) => name);
+  const isLost = (model: RawValue): boolean =>
+    typeof model === "string" && hasModel([deleted], model) && !hasModel([...left, ...(outside?.models ?? [])], model);
+  const own = [...entries.values()].filter(({ kind, block }) => kind === "alias" && isLost(block["model"]));
+  const ofFile = [...fileAliases].filter(([, named]) => isLost(named));
+  return [...own.map(({ name }) => name), ...ofFile.map(([name]) => `${name} of the settings file`)];
 }
 
 /** The models whose targets name an upstream. */

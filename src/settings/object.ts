@@ -3,11 +3,12 @@ import { SECRET_FIELDS } from "../config/secret-fields.js";
 import type { RawValue } from "../config/yaml-document.js";
 
 /** A kind of object. Its blocks stand in a settings file under the plural name. */
-export type ObjectKind = "upstream" | "model" | "plan";
+export type ObjectKind = "upstream" | "model" | "alias" | "plan";
 
 export const BLOCK_NAMES: Readonly<Record<ObjectKind, string>> = {
   upstream: "upstreams",
   model: "models",
+  alias: "aliases",
   plan: "plans",
 };
 export const OBJECT_KINDS = Object.keys(BLOCK_NAMES) as readonly ObjectKind[];
@@ -49,6 +50,12 @@ export function idOf({ kind, name }: ObjectName): string {
   return `${kind}/${name}`;
 }
 
+/** The objects that a name may not belong to beside this one: a request names a model or an alias in one way. */
+export function namesakesOf({ kind, name }: ObjectName): readonly string[] {
+  const kinds: readonly ObjectKind[] = kind === "model" || kind === "alias" ? ["model", "alias"] : [kind];
+  return kinds.map((one) => idOf({ kind: one, name }));
+}
+
 export function isObjectKind(text: string): text is ObjectKind {
   return Object.hasOwn(BLOCK_NAMES, text);
 }
@@ -56,6 +63,7 @@ export function isObjectKind(text: string): text is ObjectKind {
 const SECRETS: Readonly<Record<ObjectKind, readonly string[]>> = {
   upstream: secretsBelow("upstream"),
   model: secretsBelow("model"),
+  alias: secretsBelow("alias"),
   plan: secretsBelow("plan"),
 };
 

@@ -6,7 +6,7 @@ import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../base/errors.js";
 import { parseReference } from "../config/secret-reference.js";
-import type { ModelSettings, PlanSettings, UpstreamSettings } from "../config/settings.js";
+import type { AliasSettings, ModelSettings, PlanSettings, UpstreamSettings } from "../config/settings.js";
 import type { SettingsObjectRow, SettingsRevisionRow } from "../store/settings-scripts.js";
 import type { PeopleStore } from "../store/people-store.js";
 import { type ObjectTransition, transitions } from "./differences.js";
@@ -40,6 +40,7 @@ export interface SettingsObjectsOptions {
 export interface UsableObjects {
   readonly upstreams: readonly UpstreamSettings[];
   readonly models: readonly ModelSettings[];
+  readonly aliases: readonly AliasSettings[];
   readonly plans: readonly PlanSettings[];
   /** Why this node does not use an object, by `idOf`. */
   readonly aside: ReadonlyMap<string, string>;
@@ -132,21 +133,29 @@ export class SettingsObjects {
       const missing = referencesOf(entry).find((reference) => this.#secrets.valueOf(reference) === undefined);
       if (missing !== undefined) put(id, `its secret ${missing} is not there on this node`);
     }
-    const outside = new Map([...around.outside].filter(([name]) => !entries.has(idOf({ kind: "upstream", name }))));
+    const { outside } = around;
+    const upstreams = new Map(
+      [...outside.upstreams].filter(([name]) => !entries.has(idOf({ kind: "upstream", name }))),
+    );
+    const models = new Set(outside.models);
     for (;;) {
-      for (const { kind, name, block } of entries.values())
-        if (kind === "upstream" && !left.has(idOf({ kind, name }))) outside.set(name, String(block["family"]));
+      for (const { kind, name, block } of entries.values()) {
+        if (left.has(idOf({ kind, name }))) continue;
+        if (kind === "upstream") upstreams.set(name, String(block["family"]));
+        if (kind === "model") models.add(name);
+      }
       const checked = checkSet(
         left.values(),
-        { ...around, outside },
+        { ...around, outside: { upstreams, models } },
         (reference) => this.#secrets.valueOf(reference) ?? "",
       );
       if (checked.settings !== undefined) {
-        const { upstreams, models, plans } = checked.settings;
+        const { settings } = checked;
         return {
-          upstreams: upstreams.map((one) => Object.assign(one, { isOfDatabase: true })),
-          models: models.map((one) => Object.assign(one, { isOfDatabase: true })),
-          plans,
+          upstreams: settings.upstreams.map((one) => Object.assign(one, { isOfDatabase: true })),
+          models: settings.models.map((one) => Object.assign(one, { isOfDatabase: true })),
+          aliases: settings.aliases,
+          plans: settings.plans,
           aside,
         };
       }
@@ -173,7 +182,7 @@ export class SettingsObjects {
     edits: readonly ObjectEdit[],
     around: Surroundings,
   ): { readonly set: ObjectSet; readonly problems: readonly ObjectProblem[] } {
-    const { set, problems } = edited(this.#set, edits, this.options.nowMs());
+    const { set, problems } = edited(this.#set, edits, this.options.nowMs(), around);
     const told = new Set(checkSet(this.#set.entries.values(), around).problems.map(wordsOf));
     const later = checkSet(set.entries.values(), around).problems.filter((problem) => !told.has(wordsOf(problem)));
     // What an edit itself has wrong is the cause of what follows from it.

@@ -10,7 +10,14 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { messageIn } from "../api/descriptors.js";
-import { ModelSpec, ObjectKind as KindValue, PlanSpec, type SettingsObject, UpstreamSpec } from "../api/index.js";
+import {
+  AliasSpec,
+  ModelSpec,
+  ObjectKind as KindValue,
+  PlanSpec,
+  type SettingsObject,
+  UpstreamSpec,
+} from "../api/index.js";
 import { blockOf, type RawValue } from "../config/yaml-document.js";
 import { type Block, OBJECT_KINDS, type ObjectKind, secretsOf } from "./object.js";
 import { sorted } from "./object-set.js";
@@ -19,6 +26,7 @@ const FILE = "tollgate/v1/settings_object.proto";
 const NAMES: Readonly<Record<ObjectKind, string>> = {
   upstream: "tollgate.v1.UpstreamSpec",
   model: "tollgate.v1.ModelSpec",
+  alias: "tollgate.v1.AliasSpec",
   plan: "tollgate.v1.PlanSpec",
 };
 /** Where a file may write one word instead of a block: how the message says it. */
@@ -32,6 +40,7 @@ const FREE = "free";
 export const KIND_VALUES: Readonly<Record<ObjectKind, KindValue>> = {
   upstream: KindValue.OBJECT_KIND_UPSTREAM,
   model: KindValue.OBJECT_KIND_MODEL,
+  alias: KindValue.OBJECT_KIND_ALIAS,
   plan: KindValue.OBJECT_KIND_PLAN,
 };
 
@@ -64,6 +73,7 @@ export function specOfBlock(kind: ObjectKind, block: Block): Spec {
 const DECODE: Readonly<Record<ObjectKind, (bytes: Uint8Array) => Spec>> = {
   upstream: (bytes) => ({ $case: "upstream", value: UpstreamSpec.decode(bytes) }),
   model: (bytes) => ({ $case: "model", value: ModelSpec.decode(bytes) }),
+  alias: (bytes) => ({ $case: "alias", value: AliasSpec.decode(bytes) }),
   plan: (bytes) => ({ $case: "plan", value: PlanSpec.decode(bytes) }),
 };
 
@@ -73,6 +83,8 @@ function bytesOf(spec: Spec): Uint8Array {
       return UpstreamSpec.encode(spec.value).finish();
     case "model":
       return ModelSpec.encode(spec.value).finish();
+    case "alias":
+      return AliasSpec.encode(spec.value).finish();
     case "plan":
       return PlanSpec.encode(spec.value).finish();
   }

@@ -216,6 +216,7 @@ keys:
       expect(parseSettings(text, {})).toEqual({
         upstreams: [],
         models: [],
+        aliases: [],
         plans: [],
         accounts: [],
         keys: [],

@@ -237,6 +237,7 @@ async function openRouting(
       faults.watch("upstream", createHttpUpstream({ baseUrl, connections: 10 }), { send: "exchange" }),
     known: () => Promise.resolve(new Map()),
     facts: () => Promise.resolve({}),
+    published: () => Promise.resolve({ known: () => undefined, facts: () => ({}) }),
     nowMs: Date.now,
     onHealth: () => undefined,
   };

@@ -47,6 +47,8 @@ function model(id: string): Model {
     capabilities: { images: true, tools: true, schemas: undefined, thinking: false, efforts: ["low", "high"] },
     retireTime: new Date("2027-01-31T00:00:00Z"),
     priceSource: PriceSource.PRICE_SOURCE_SETTINGS,
+    aliasOf: "",
+    displayName: "",
   };
 }
 
@@ -55,7 +57,7 @@ let asked: string | undefined;
 beforeAll(async () => {
   it = await startServer({ formats: [toyFormat, anthropic, gemini] });
   it.channel.unaryScripts.set("/tollgate.v1.ModelService/ListModels", () =>
-    ListModelsResponse.encode({ models: [model("a"), model("b/c")], nextPageToken: "" }).finish(),
+    ListModelsResponse.encode({ models: [model("a"), model("b/c")], nextPageToken: "", unpricedModels: [] }).finish(),
   );
   it.channel.unaryScripts.set("/tollgate.v1.ModelService/GetModel", ({ bytes }) => {
     asked = GetModelRequest.decode(bytes).id;

@@ -21,7 +21,7 @@ beforeEach(async () => {
   };
   const id = "x".repeat(1024 * 1024);
   const models = Array.from({ length: 24 }, () => ({ ...Model.decode(new Uint8Array()), id }));
-  const list = ListModelsResponse.encode({ models, nextPageToken: "" }).finish();
+  const list = ListModelsResponse.encode({ models, nextPageToken: "", unpricedModels: [] }).finish();
   server.channel.unaryScripts.set(ModelServiceService.listModels.path, () => list);
 });
 afterEach(async () => {

@@ -6,6 +6,7 @@ import type { ServedModel } from "../../src/routing/model.js";
 import { Routing } from "../../src/routing/routing.js";
 import { promptCaches } from "../support/prompt-caches.js";
 
+const ANYONE = { mayUseModel: (_name: string) => true };
 const nothing = (): undefined => undefined;
 const timeouts = { totalMs: 1, firstTokenMs: 1, wholeMs: 1, idleMs: 1, lingerMs: 1, readOnMs: 1 };
 
@@ -30,19 +31,34 @@ function routing(...ids: string[]): Routing {
     streamHeadMs: 10_000,
   };
   const models = ids.map((id): ServedModel => Object.assign({ id }, rest));
-  made.replace({ models: new Map(models.map((model) => [model.id, model])), upstreams: new Map() });
+  const [first] = models;
+  const aliases = new Map(first === undefined ? [] : [["Alias", { ...first, alias: "Alias" }]]);
+  made.replace({ models: new Map(models.map((model) => [model.id, model])), aliases, upstreams: new Map() });
   return made;
 }
 
-const found = (from: Routing, name: string): string => {
+const found = (from: Routing, name: string, caller = ANYONE): string => {
   try {
-    return from.find(name).id;
+    return from.find(name, caller).id;
   } catch (error) {
     return GatewayError.from(error).reason;
   }
 };
 
 const UNKNOWN = "ERROR_REASON_MODEL_UNKNOWN";
+
+test.each([
+  { may: ["fast", "Alias"], asked: "alias", want: "fast" },
+  { may: ["fast"], asked: "alias", want: "ERROR_REASON_MODEL_NOT_ALLOWED" },
+  { may: ["Alias"], asked: "Alias[1m]", want: "ERROR_REASON_MODEL_NOT_ALLOWED" },
+  { may: ["fast"], asked: "FAST", want: "fast" },
+])("a caller who may use $may gets $want for '$asked'", ({ may, asked, want }) => {
+  const caller = { mayUseModel: (name: string) => may.includes(name) };
+  const from = routing("fast");
+  expect(found(from, asked, caller)).toBe(want);
+  const names = from.list(caller).map(({ id, alias }) => alias ?? id);
+  expect(names).toEqual(["fast", "Alias"].filter((name) => may.includes(name) && may.includes("fast")));
+});
 
 test.each([
   { served: ["gpt-4o"], asked: "GPT-4o", want: "gpt-4o" },

@@ -72,7 +72,11 @@ export async function openCore(more: Partial<CoreParts> = {}, nowMs = (): number
     store,
     gateway,
     limits: new Limits({ coordination }),
-    models: { list: (caller) => MODELS.filter((model) => caller.mayUseModel(model.id)), get: getModel },
+    models: {
+      list: (caller) => MODELS.filter((model) => caller.mayUseModel(model.id)),
+      unpriced: () => [],
+      get: getModel,
+    },
     upstreams: {
       list: () => [UPSTREAM],
       reset: resetUpstream,
@@ -119,6 +123,8 @@ const MODELS: readonly Model[] = ["alpha", "beta/one", "gamma"].map((id) => ({
   capabilities: undefined,
   retireTime: undefined,
   priceSource: PriceSource.PRICE_SOURCE_SETTINGS,
+  aliasOf: "",
+  displayName: "",
 }));
 
 const UPSTREAM: Upstream = {

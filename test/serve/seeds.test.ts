@@ -26,6 +26,7 @@ function fileOf(...accounts: readonly AccountSeed[]): Settings {
   return {
     upstreams: [],
     models: [],
+    aliases: [],
     plans: [],
     accounts,
     keys,

@@ -3,7 +3,11 @@ import { families } from "../../src/families/index.js";
 import { type Block, idOf, NO_OBJECTS, type ObjectKind, type ObjectSet } from "../../src/settings/object.js";
 import { edited, type ObjectEdit, type Surroundings } from "../../src/settings/object-set.js";
 
-export const AROUND: Surroundings = { families, outside: new Map(), sources: ["env:ALLOWED_"] };
+export const AROUND: Surroundings = {
+  families,
+  outside: { upstreams: new Map(), models: new Set() },
+  sources: ["env:ALLOWED_"],
+};
 
 export function edit(kind: ObjectKind, name: string, block: Block | undefined): ObjectEdit {
   return { kind, name, block };

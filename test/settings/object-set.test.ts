@@ -55,6 +55,37 @@ test("an upstream that a model names is not deleted, and both together are", () 
   expect(problemsOf(edit("upstream", "vendor", undefined), edit("model", "fast", undefined))).toEqual([]);
 });
 
+const alias = (name: string, named: string): ObjectEdit => edit("alias", name, { model: named });
+
+test("an alias names a model of the set or of this node's file, and no alias", () => {
+  expect(problemsOf(alias("quick", "fast"))).toEqual([]);
+  expect(problemsOf(alias("quick", "fest"))).toEqual([
+    'alias quick model: must name one of the models; "fest" is none; did you mean "fast"?',
+  ]);
+  expect(problemsOf(alias("quick", "fast"), alias("quicker", "quick"))[0]).toContain('"quick" is an alias');
+  expect(problemsOf(alias("fast", "fast"))).toEqual([
+    "alias fast : has the name of a model: give one of them another name",
+  ]);
+  const outside = { upstreams: new Map(), models: new Set(["of-file"]) };
+  const { set } = edited(BASE, [alias("quick", "of-file")], 1);
+  expect(checkSet(set.entries.values(), { ...AROUND, outside }).problems).toEqual([]);
+});
+
+test("a model that aliases name is not deleted, unless the file has it too", () => {
+  const { set } = edited(BASE, [alias("quick", "fast")], 1);
+  const gone = [edit("model", "fast", undefined)];
+  const fileAliases = new Map([["speedy", "fast"]]);
+  expect(edited(set, gone, 2, { fileAliases }).problems).toMatchObject([
+    {
+      name: "fast",
+      problem: "is named by the aliases quick, speedy of the settings file: change or delete them first",
+    },
+  ]);
+  const outside = { upstreams: new Map(), models: new Set(["fast"]) };
+  expect(edited(set, gone, 2, { fileAliases, outside }).problems).toEqual([]);
+  expect(edited(set, [...gone, edit("alias", "quick", undefined)], 2).problems).toEqual([]);
+});
+
 test("a problem names the object and its field, as a file's check would, with the nearest name", () => {
   expect(problemsOf(model("slow", "vendr"))).toEqual([
     'model slow targets[0].upstream: must name one of the upstreams; "vendr" is none; did you mean "vendor"?',

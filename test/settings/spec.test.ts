@@ -196,6 +196,11 @@ test.each([
   expect(problems.map((one) => one.rule).join()).toMatch(rule);
 });
 
+test("an alias is the same in the protocol and in a file", () => {
+  const said = { model: "gpt-4o" };
+  expect(blockOfSpec(specOfBlock("alias", said))).toEqual(said);
+});
+
 test("an upstream is the same in the protocol and in a file", () => {
   const said = {
     family: "openai",

@@ -27,6 +27,7 @@ export const ALLOWANCE: Allowance = {
   Model: {
     more: [
       "kind",
+      "alias_of",
       "context_tokens",
       "output_tokens_max",
       "capabilities",

@@ -23,7 +23,9 @@ const ANSWER = {
   object: "chat.completion",
   created: 1,
   model: "gpt-4o-mini",
-  choices: [{ index: 0, message: { role: "assistant", content: "yes" }, finish_reason: "stop" }],
+  choices: [
+    { index: 0, message: { role: "assistant", content: "yes", refusal: null }, finish_reason: "stop", logprobs: null },
+  ],
   usage: { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9 },
 };
 

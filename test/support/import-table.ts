@@ -213,6 +213,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/pricing/price-list.ts",
     // Forms only: what the settings say, and who asks for the list of models.
     "src/config/settings.ts",
+    "src/config/wildcards.ts",
     "src/keys/caller.ts",
   ],
   "src/wire/": [],

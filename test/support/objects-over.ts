@@ -11,6 +11,7 @@ import type { Store } from "../../src/store/store.js";
 
 const NOTHING = {
   unserved: [],
+  unservedAliases: [],
   unconnected: [],
   sold: [],
   prices: new Map(),
@@ -34,7 +35,7 @@ export function objectsOver(store: Pick<Store, "people">, nowMs: () => number): 
     served: () => ({ models: new Map(), upstreams: new Map() }),
     file: () => new Map(),
     aside: () => new Map(),
-    around: () => ({ families, outside: new Map(), sources: [] }),
+    around: () => ({ families, outside: { upstreams: new Map(), models: new Set() }, sources: [] }),
     merged: () => NO_SETTINGS,
     use: () => Promise.resolve(),
     catchUp: () => Promise.resolve(),

@@ -54,7 +54,10 @@ export enum ErrorReason {
   ERROR_REASON_ADDRESS_NOT_ALLOWED = 13,
   /** ERROR_REASON_MODEL_NOT_ALLOWED - The key may not use this model. Example: {"model": "gpt-5.4"} */
   ERROR_REASON_MODEL_NOT_ALLOWED = 14,
-  /** ERROR_REASON_MODEL_UNKNOWN - The gateway serves no such model. Example: {"model": "gpt-9"} */
+  /**
+   * ERROR_REASON_MODEL_UNKNOWN - The gateway serves no such model. `cause` is `unpriced_model` if a wildcard has the name and the price or the limits
+   * of the model are not known. Example: {"model": "gpt-9"}
+   */
   ERROR_REASON_MODEL_UNKNOWN = 15,
   /** ERROR_REASON_PATH_UNKNOWN - The gateway has no such path. Example: {"path": "/v1/v1/models", "hint": "/v1/models"} */
   ERROR_REASON_PATH_UNKNOWN = 16,

@@ -48,7 +48,7 @@ export enum PriceSource {
   UNRECOGNIZED = -1,
 }
 
-/** Model is a model that the gateway serves. */
+/** Model is a model that the gateway serves, or an alias of one. */
 export interface Model {
   /** The identifier by which requests name the model, such as gpt-5.4-mini. It may hold slashes. */
   id: string;
@@ -86,7 +86,13 @@ export interface Model {
    * The published price of its first target by priority, which applies if the settings define no price. Only operators
    * see it. Absent: the list does not have the model, or the caller is not an operator.
    */
-  listPrice?: ListPrice | undefined;
+  listPrice?:
+    | ListPrice
+    | undefined;
+  /** The model that this alias stands for, whose price, limits and capabilities it has. Empty: it is not an alias. */
+  aliasOf: string;
+  /** The name that clients show to people, such as `Fast and cheap`. Empty: the id. */
+  displayName: string;
 }
 
 /** ListPrice is what a published price list says about a model. */
@@ -141,6 +147,23 @@ export interface ListModelsResponse {
   models: Model[];
   /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
+  /**
+   * Models that clients requested of a wildcard and that have no known price or limits, the most requested first: the
+   * latest 100 names since the start of this node. Only operators see them.
+   */
+  unpricedModels: UnpricedModel[];
+}
+
+/** UnpricedModel is a model that a wildcard does not serve because its price or its limits are not known. */
+export interface UnpricedModel {
+  /** The name in the requests. */
+  id: string;
+  /** The name of the wildcard. */
+  wildcard: string;
+  /** How many requests named it. */
+  requestCount: bigint;
+  /** When the latest of them came. */
+  lastTime?: Date | undefined;
 }
 
 /** GetModelRequest is the request of GetModel. */
@@ -169,6 +192,8 @@ function createBaseModel(): Model {
     retireTime: undefined,
     priceSource: 0,
     listPrice: undefined,
+    aliasOf: "",
+    displayName: "",
   };
 }
 
@@ -215,6 +240,12 @@ export const Model: MessageFns<Model> = {
     }
     if (message.listPrice !== undefined) {
       ListPrice.encode(message.listPrice, writer.uint32(98).fork()).join();
+    }
+    if (message.aliasOf !== "") {
+      writer.uint32(106).string(message.aliasOf);
+    }
+    if (message.displayName !== "") {
+      writer.uint32(114).string(message.displayName);
     }
     return writer;
   },
@@ -326,6 +357,22 @@ export const Model: MessageFns<Model> = {
             }
 
             message.listPrice = ListPrice.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.aliasOf = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.displayName = reader.string();
             continue;
           }
         }
@@ -579,7 +626,7 @@ export const ListModelsRequest: MessageFns<ListModelsRequest> = {
 };
 
 function createBaseListModelsResponse(): ListModelsResponse {
-  return { models: [], nextPageToken: "" };
+  return { models: [], nextPageToken: "", unpricedModels: [] };
 }
 
 export const ListModelsResponse: MessageFns<ListModelsResponse> = {
@@ -589,6 +636,9 @@ export const ListModelsResponse: MessageFns<ListModelsResponse> = {
     }
     if (message.nextPageToken !== "") {
       writer.uint32(18).string(message.nextPageToken);
+    }
+    for (const v of message.unpricedModels) {
+      UnpricedModel.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -620,6 +670,96 @@ export const ListModelsResponse: MessageFns<ListModelsResponse> = {
             }
 
             message.nextPageToken = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.unpricedModels.push(UnpricedModel.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUnpricedModel(): UnpricedModel {
+  return { id: "", wildcard: "", requestCount: 0n, lastTime: undefined };
+}
+
+export const UnpricedModel: MessageFns<UnpricedModel> = {
+  encode(message: UnpricedModel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.wildcard !== "") {
+      writer.uint32(18).string(message.wildcard);
+    }
+    if (message.requestCount !== 0n) {
+      if (BigInt.asUintN(64, message.requestCount) !== message.requestCount) {
+        throw new globalThis.Error("value provided for field message.requestCount of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.requestCount);
+    }
+    if (message.lastTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.lastTime), writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnpricedModel {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnpricedModel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.wildcard = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.requestCount = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.lastTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }

@@ -34,10 +34,12 @@ export enum ObjectKind {
   OBJECT_KIND_MODEL = 2,
   /** OBJECT_KIND_PLAN - Budgets and limits of accounts. */
   OBJECT_KIND_PLAN = 3,
+  /** OBJECT_KIND_ALIAS - Another name of a model. */
+  OBJECT_KIND_ALIAS = 4,
   UNRECOGNIZED = -1,
 }
 
-/** SettingsObject is an upstream or a model that the gateway serves, or a plan of its accounts. */
+/** SettingsObject is an upstream, a model or an alias that the gateway serves, or a plan of its accounts. */
 export interface SettingsObject {
   /**
    * What it says. Absent: an object of the environment or of an upstream's list, which are listed by name.
@@ -53,6 +55,9 @@ export interface SettingsObject {
     | //
     /** Budgets and limits of accounts. */
     { $case: "plan"; value: PlanSpec }
+    | //
+    /** Another name of a model. */
+    { $case: "alias"; value: AliasSpec }
     | undefined;
   /** The kind. A request may leave it out, because `spec` says it. */
   kind: ObjectKind;
@@ -134,7 +139,10 @@ export interface TimeoutsSpec {
   total: string;
 }
 
-/** ModelSpec is a model that clients may request. */
+/**
+ * ModelSpec is a model that clients may request. A name that ends with `*` is a wildcard: it stands for all models whose
+ * names begin so, and the `*` in the model of each target stands for the same text.
+ */
 export interface ModelSpec {
   /** The upstreams that serve the model. */
   targets: TargetSpec[];
@@ -172,6 +180,26 @@ export interface ModelSpec {
   fallbacks: string[];
   /** The model that answers a request which is too long for this model, at its own price. Empty: none. */
   onContext: string;
+  /** The name that clients show to people. Empty: the name of the object. */
+  displayName: string;
+  /**
+   * Only for a name that ends with `*`: where the price of each model comes from, `list` (the published price) or
+   * `ceiling` (`price`). Empty: `list`.
+   */
+  priceFrom: string;
+  /**
+   * Only for a name that ends with `*`: which models are served, `list` (those of the upstream's own list, once it is
+   * known) or `any` (also others that have a price). Empty: `any`.
+   */
+  serve: string;
+}
+
+/** AliasSpec is another name of a model. It has no price of its own: a request pays the price of the model. */
+export interface AliasSpec {
+  /** The name of a model of the settings file or of the database. It is not an alias itself. */
+  model: string;
+  /** The name that clients show to people. Empty: the name of the object. */
+  displayName: string;
 }
 
 /** TargetSpec is an upstream that serves a model. */
@@ -494,6 +522,9 @@ export const SettingsObject: MessageFns<SettingsObject> = {
       case "plan":
         PlanSpec.encode(message.spec.value, writer.uint32(106).fork()).join();
         break;
+      case "alias":
+        AliasSpec.encode(message.spec.value, writer.uint32(122).fork()).join();
+        break;
     }
     if (message.kind !== 0) {
       writer.uint32(24).int32(message.kind);
@@ -569,6 +600,14 @@ export const SettingsObject: MessageFns<SettingsObject> = {
             }
 
             message.spec = { $case: "plan", value: PlanSpec.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.spec = { $case: "alias", value: AliasSpec.decode(reader, reader.uint32()) };
             continue;
           }
           case 3: {
@@ -987,6 +1026,9 @@ function createBaseModelSpec(): ModelSpec {
     timeouts: undefined,
     fallbacks: [],
     onContext: "",
+    displayName: "",
+    priceFrom: "",
+    serve: "",
   };
 }
 
@@ -1036,6 +1078,15 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     }
     if (message.onContext !== "") {
       writer.uint32(98).string(message.onContext);
+    }
+    if (message.displayName !== "") {
+      writer.uint32(162).string(message.displayName);
+    }
+    if (message.priceFrom !== "") {
+      writer.uint32(170).string(message.priceFrom);
+    }
+    if (message.serve !== "") {
+      writer.uint32(178).string(message.serve);
     }
     return writer;
   },
@@ -1147,6 +1198,87 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             }
 
             message.onContext = reader.string();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.displayName = reader.string();
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.priceFrom = reader.string();
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.serve = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAliasSpec(): AliasSpec {
+  return { model: "", displayName: "" };
+}
+
+export const AliasSpec: MessageFns<AliasSpec> = {
+  encode(message: AliasSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.displayName !== "") {
+      writer.uint32(18).string(message.displayName);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AliasSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAliasSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.displayName = reader.string();
             continue;
           }
         }

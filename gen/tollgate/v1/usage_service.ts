@@ -241,6 +241,8 @@ export interface RequestDetail {
   clientRequestId: string;
   /** The address of the client. Empty: not known. */
   address: string;
+  /** The name of the model in the request, such as an alias. Empty: it is the `model` of the request. */
+  askedModel: string;
 }
 
 /** ServedAs says how an upstream served an answer, which may differ from the request. */
@@ -1147,6 +1149,7 @@ function createBaseRequestDetail(): RequestDetail {
     client: "",
     clientRequestId: "",
     address: "",
+    askedModel: "",
   };
 }
 
@@ -1211,6 +1214,9 @@ export const RequestDetail: MessageFns<RequestDetail> = {
     }
     if (message.address !== "") {
       writer.uint32(154).string(message.address);
+    }
+    if (message.askedModel !== "") {
+      writer.uint32(242).string(message.askedModel);
     }
     return writer;
   },
@@ -1378,6 +1384,14 @@ export const RequestDetail: MessageFns<RequestDetail> = {
             }
 
             message.address = reader.string();
+            continue;
+          }
+          case 30: {
+            if (tag !== 242) {
+              break;
+            }
+
+            message.askedModel = reader.string();
             continue;
           }
         }

@@ -17,7 +17,8 @@ export function modelService({ models, objects }: Parts): Handlers<typeof ModelS
     async listModels(request, { caller }) {
       await catchUp(caller);
       const { rows, nextPageToken } = pageById(models.list(caller), request, "m");
-      return { models: rows.map((model) => shown(model, caller)), nextPageToken };
+      const unpricedModels = caller.hasScope("operator") ? [...models.unpriced()] : [];
+      return { models: rows.map((model) => shown(model, caller)), nextPageToken, unpricedModels };
     },
     async getModel({ id }, { caller }) {
       await catchUp(caller);

@@ -133,6 +133,7 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
     client: row.client,
     clientRequestId: row.clientRequestId,
     address: row.address,
+    askedModel: row.askedModel,
   };
 }
 
