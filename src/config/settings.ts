@@ -177,6 +177,8 @@ export interface Settings {
   readonly upstreams: readonly UpstreamSettings[];
   readonly models: readonly ModelSettings[];
   readonly plans: readonly PlanSettings[];
+  /** True where the file changes and disables accounts and keys, beside making them. */
+  readonly manage: boolean;
   readonly accounts: readonly AccountSeed[];
   readonly keys: readonly KeySeed[];
   readonly metrics: MetricsSettings;
@@ -193,6 +195,7 @@ export const NO_SETTINGS: Settings = {
   upstreams: [],
   models: [],
   plans: [],
+  manage: false,
   accounts: [],
   keys: [],
   metrics: { accounts: [] },

@@ -22,13 +22,14 @@ import { idOf, type ObjectKind } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
+import { leftOut, logApplied } from "./applied-log.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
 import { DatabaseObjects } from "./object-board.js";
 import { ObjectWatch } from "./object-watch.js";
 import type { PreparedRoutes, RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
 import { planProblems, type PlansByName, plansByName } from "./seeded-plans.js";
-import { type Applied, applySeeds, type SeedParts, leftOut } from "./seeds.js";
+import { type Applied, applySeeds, type SeedParts } from "./seeds.js";
 import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
 import { SettingsThread } from "./settings-thread.js";
@@ -330,13 +331,8 @@ export class SettingsKeeper {
       if (problems.length > 0) throw await file.refusal(problems);
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
       applied = await applySeeds(seeds, { ...settings, plans }, act);
-      for (const difference of applied.differences)
-        log.warn(
-          { path: this.options.path, difference },
-          "the file creates accounts and keys once; this difference is ignored",
-        );
-      for (const left of leftOut(this.#inForce, settings, this.#keyIds, applied.keyIds))
-        log.warn({ path: this.options.path, left }, "removed from the file, but still exists");
+      const before = { settings: this.#inForce, keyIds: this.#keyIds };
+      logApplied(log, this.options.path, applied, leftOut(before, { settings, keyIds: applied.keyIds }));
       // Recorded before it comes into force: what cannot be recorded does not.
       await this.#record(act, { before: this.#told, after: factsOf(file) });
     } catch (error) {

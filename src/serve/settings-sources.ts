@@ -29,6 +29,11 @@ export async function namedSettings(
   seeds: SeedParts,
 ): Promise<NamedSetting[]> {
   const { accounts, keys } = await seedDifferences(seeds, settings, keyIds);
+  // What a file made once is the database's since.
+  const source = settings.manage ? FILE : DATABASE;
+  const seeded = (block: string, name: string, differences: readonly string[] = []): NamedSetting => {
+    return { block, name, source, difference: differences.join("; ") };
+  };
   return [
     ...routed("upstream", settings.upstreams, served.upstreams, { objects, otherwise: ENVIRONMENT }),
     ...routed("model", settings.models, served.models, { objects, otherwise: UPSTREAM }),
@@ -38,10 +43,8 @@ export async function namedSettings(
       source: objects.has(idOf({ kind: "plan", name })) ? DATABASE : FILE,
       difference: "",
     })),
-    ...settings.accounts.map(({ id }, index) => inDatabase("account", id, accounts[index] ?? [])),
-    ...settings.keys.map(({ accountId, settings: { name } }, index) =>
-      inDatabase("key", name || accountId, keys[index] ?? []),
-    ),
+    ...settings.accounts.map(({ id }, index) => seeded("account", id, accounts[index])),
+    ...settings.keys.map(({ accountId, settings: { name } }, index) => seeded("key", name || accountId, keys[index])),
     ...settings.identity.issuers.map(({ name }) => ({ block: "issuer", name, source: FILE, difference: "" })),
     ...settings.alerts.map(({ name }) => ({ block: "alert", name, source: FILE, difference: "" })),
   ];
@@ -62,8 +65,4 @@ function routed(
   ];
   const all = [...[...ofFile].map((id) => sourceOf(id, FILE)), ...others.map((id) => sourceOf(id, otherwise))];
   return all.map(([name, source]) => ({ block, name, source, difference: "" }));
-}
-
-function inDatabase(block: string, name: string, differences: readonly string[]): NamedSetting {
-  return { block, name, source: DATABASE, difference: differences.join("; ") };
 }

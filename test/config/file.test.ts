@@ -217,6 +217,7 @@ keys:
         upstreams: [],
         models: [],
         plans: [],
+        manage: false,
         accounts: [],
         keys: [],
         metrics: { accounts: [] },

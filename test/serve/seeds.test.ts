@@ -27,6 +27,7 @@ function fileOf(...accounts: readonly AccountSeed[]): Settings {
     upstreams: [],
     models: [],
     plans: [],
+    manage: false,
     accounts,
     keys,
     metrics: { accounts: [] },
