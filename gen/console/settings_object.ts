@@ -5,12 +5,15 @@ import type { Shape } from "./shape.js";
 
 export type SettingsSource = "unspecified" | "file" | "environment" | "database" | "upstream";
 
-export type ObjectKind = "unspecified" | "upstream" | "model" | "plan";
+export type ObjectKind = "unspecified" | "upstream" | "model" | "plan" | "issuer" | "payments" | "metrics";
 
 export interface SettingsObject {
   readonly upstream?: UpstreamSpec | undefined;
   readonly model?: ModelSpec | undefined;
   readonly plan?: PlanSpec | undefined;
+  readonly issuer?: IssuerSpec | undefined;
+  readonly payments?: PaymentsSpec | undefined;
+  readonly metrics?: MetricsSpec | undefined;
   readonly kind: ObjectKind;
   readonly name: string;
   readonly source: SettingsSource;
@@ -27,6 +30,9 @@ export const SettingsObject: Shape = {
   upstream: ["?", () => UpstreamSpec],
   model: ["?", () => ModelSpec],
   plan: ["?", () => PlanSpec],
+  issuer: ["?", () => IssuerSpec],
+  payments: ["?", () => PaymentsSpec],
+  metrics: ["?", () => MetricsSpec],
   kind: "s",
   name: "s",
   source: "s",
@@ -359,4 +365,58 @@ export const PlanKeySpec: Shape = {
   tokens_per_minute: "n",
   concurrency: "n",
   expires_after_days: "i",
+};
+
+export interface IssuerSpec {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly title: string;
+  readonly emailDomains: readonly (string)[];
+  readonly newPeople?: NewPeopleSpec | undefined;
+}
+export const IssuerSpec: Shape = {
+  issuer: "s",
+  client_id: "s",
+  client_secret: "s",
+  title: "s",
+  email_domains: ["[]", "s"],
+  new_people: ["?", () => NewPeopleSpec],
+};
+
+export interface NewPeopleSpec {
+  readonly account: string;
+  readonly role: string;
+}
+export const NewPeopleSpec: Shape = {
+  account: "s",
+  role: "s",
+};
+
+export interface PaymentsSpec {
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  readonly consoleUrl: string;
+  readonly currency: string;
+  readonly amounts: readonly (string)[];
+  readonly amountMin: string;
+  readonly amountMax: string;
+  readonly apiBase: string;
+}
+export const PaymentsSpec: Shape = {
+  secret_key: "s",
+  webhook_secret: "s",
+  console_url: "s",
+  currency: "s",
+  amounts: ["[]", "s"],
+  amount_min: "s",
+  amount_max: "s",
+  api_base: "s",
+};
+
+export interface MetricsSpec {
+  readonly accounts: readonly (string)[];
+}
+export const MetricsSpec: Shape = {
+  accounts: ["[]", "s"],
 };

@@ -41,22 +41,24 @@ export type Refuse = (path: Path, rule: string) => void;
 /**
  * Each target names a declared upstream, once; each key names a declared account and has its own secret; each OpenID
  * Connect issuer is there once and lets new people into a declared account; each upstream fits its family, where those
- * are known. Targets may also name upstreams from `outside`.
+ * are known. With `outside`, targets may also name upstreams from there, and issuers any account.
  */
 export function checkReferences(
   root: RawValue,
   families: readonly KnownFamily[] | undefined,
   refuse: Refuse,
-  outside: OutsideUpstreams = new Map(),
+  outside?: OutsideUpstreams,
 ): void {
   const file = entriesOf(root);
   const own = entriesOf(file.get("upstreams"));
-  const upstreams = new Map([...[...outside].map(([id, family]) => [id, { family }] as const), ...own]);
+  const upstreams = new Map([...[...(outside ?? [])].map(([id, family]) => [id, { family }] as const), ...own]);
   for (const [id, model] of entriesOf(file.get("models"))) {
     checkTargets(entriesOf(model).get("targets"), ["models", id, "targets"], upstreams, refuse);
   }
   checkKeys(file.get("keys"), entriesOf(file.get("accounts")), refuse);
-  checkIssuers(entriesOf(file.get("identity")).get("oidc"), entriesOf(file.get("accounts")), refuse);
+  // Beside a file there are accounts that it does not name.
+  const accounts = outside === undefined ? entriesOf(file.get("accounts")) : undefined;
+  checkIssuers(entriesOf(file.get("identity")).get("oidc"), accounts, refuse);
   if (families === undefined) return;
   for (const [id, model] of entriesOf(file.get("models")))
     checkFacts(entriesOf(model), ["models", id, "facts"], upstreams, families, refuse);
@@ -144,13 +146,14 @@ function checkAccount(account: RawValue, path: Path, accounts: ReadonlyMap<strin
 }
 
 /** Of two with one address nobody could say through which of them a person is known. */
-function checkIssuers(issuers: RawValue, accounts: ReadonlyMap<string, RawValue>, refuse: Refuse): void {
+function checkIssuers(issuers: RawValue, accounts: ReadonlyMap<string, RawValue> | undefined, refuse: Refuse): void {
   const seen = new Map<string, string>();
   for (const [name, value] of entriesOf(issuers)) {
     const path = ["identity", "oidc", name];
     const issuer = entriesOf(value);
     const newPeople = entriesOf(issuer.get("new_people"));
-    checkAccount(newPeople.get("account"), [...path, "new_people", "account"], accounts, refuse);
+    if (accounts !== undefined)
+      checkAccount(newPeople.get("account"), [...path, "new_people", "account"], accounts, refuse);
     const address = issuer.get("issuer");
     if (typeof address !== "string" || !URL.canParse(address)) continue;
     const { href } = new URL(address);

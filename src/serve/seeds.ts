@@ -81,7 +81,7 @@ async function tryToApply(parts: SeedParts, settings: Settings, act: Act): Promi
   const fileState = settings.manage ? "managed" : "";
   const present = await Promise.all(settings.keys.map((seed) => keys.seedRow(seed, seed.secret)));
   const edits = await fileEdits(parts, settings, { plans, keys: present }, act);
-  const rows = present.map(({ row }) => ({ ...row, fileState }) as const);
+  const rows = present.map(({ row }) => Object.assign(row, { fileState } as const));
   const seeded = await ledger.seed(
     settings.accounts.map((seed) => ({ ...withPlan(seed, plans), fileState })),
     { ...edits, keys: rows.map((row) => ({ row, event: keyEvent(act, undefined, row) })) },

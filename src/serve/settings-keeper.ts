@@ -18,7 +18,7 @@ import type { Plans } from "../plans/plan.js";
 import { withKeyVariables } from "../routing/load.js";
 import type { RouteTable } from "../routing/routing.js";
 import { type FileObjects, fileObjects, NO_FILE_OBJECTS } from "../settings/file-objects.js";
-import { idOf, type ObjectKind } from "../settings/object.js";
+import { idOf } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
@@ -30,6 +30,7 @@ import type { PreparedRoutes, RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
 import { planProblems, type PlansByName, plansByName } from "./seeded-plans.js";
 import { type Applied, applySeeds, type SeedParts } from "./seeds.js";
+import { settingsWith } from "./merged-settings.js";
 import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
 import { SettingsThread } from "./settings-thread.js";
@@ -77,6 +78,8 @@ export class SettingsKeeper {
   readonly #thread = new SettingsThread();
   /** Of the file alone. */
   #inForce: Settings = NO_SETTINGS;
+  /** Of the file and the database. */
+  #served: Settings = NO_SETTINGS;
   #fileObjects: FileObjects = NO_FILE_OBJECTS;
   #aside = NOTHING_ASIDE;
   /** The objects in force, as `objects.stamp` names them. */
@@ -131,7 +134,7 @@ export class SettingsKeeper {
 
   /** What metrics tell by the settings in force. */
   get metrics(): Settings["metrics"] {
-    return this.#inForce.metrics;
+    return this.#served.metrics;
   }
 
   /** The alerts of the file in force. */
@@ -141,7 +144,7 @@ export class SettingsKeeper {
 
   /** How people sign in by the settings in force. */
   get identity(): Settings["identity"] {
-    return this.#inForce.identity;
+    return this.#served.identity;
   }
 
   /** What is written each night by the settings in force. */
@@ -151,7 +154,7 @@ export class SettingsKeeper {
 
   /** How accounts are paid into by the settings in force. */
   get payments(): Settings["payments"] {
-    return this.#inForce.payments;
+    return this.#served.payments;
   }
 
   /** What operators see of the settings, and may change, and the plans in force. */
@@ -225,6 +228,7 @@ export class SettingsKeeper {
     const commit = (): void => {
       prepared.commit();
       this.#setAside(usable, prepared);
+      this.#served = settings;
       this.#plans = plansByName(settings);
       this.#stamp = stamp;
     };
@@ -259,22 +263,7 @@ export class SettingsKeeper {
     set = this.options.objects.set,
   ): { readonly settings: Settings; readonly usable: UsableObjects } {
     const usable = this.options.objects.usable(this.#around(file), set);
-    const used = new Set<string>();
-    const beside = <One extends { readonly id: string }>(
-      kind: ObjectKind,
-      ofFile: readonly One[],
-      ofDatabase: readonly One[],
-    ): readonly One[] => {
-      for (const { id } of ofDatabase) used.add(idOf({ kind, name: id }));
-      return [...ofFile.filter(({ id }) => !set.entries.has(idOf({ kind, name: id }))), ...ofDatabase];
-    };
-    const all = {
-      upstreams: beside("upstream", file.upstreams, usable.upstreams),
-      models: beside("model", file.models, usable.models),
-      plans: beside("plan", file.plans, usable.plans),
-    };
-    const unusedNames = new Set([...set.entries.keys()].filter((id) => !used.has(id)));
-    return { settings: { ...file, ...all, unusedNames }, usable };
+    return { settings: settingsWith(file, usable, set), usable };
   }
 
   #around({ upstreams }: Settings): Surroundings {

@@ -34,18 +34,17 @@ export async function namedSettings(
   const seeded = (block: string, name: string, differences: readonly string[] = []): NamedSetting => {
     return { block, name, source, difference: differences.join("; ") };
   };
+  const named = (block: "plan" | "issuer", name: string): NamedSetting => {
+    const isOfDatabase = objects.has(idOf({ kind: block, name }));
+    return { block, name, source: isOfDatabase ? DATABASE : FILE, difference: "" };
+  };
   return [
     ...routed("upstream", settings.upstreams, served.upstreams, { objects, otherwise: ENVIRONMENT }),
     ...routed("model", settings.models, served.models, { objects, otherwise: UPSTREAM }),
-    ...settings.plans.map(({ id: name }) => ({
-      block: "plan",
-      name,
-      source: objects.has(idOf({ kind: "plan", name })) ? DATABASE : FILE,
-      difference: "",
-    })),
+    ...settings.plans.map(({ id }) => named("plan", id)),
     ...settings.accounts.map(({ id }, index) => seeded("account", id, accounts[index])),
     ...settings.keys.map(({ accountId, settings: { name } }, index) => seeded("key", name || accountId, keys[index])),
-    ...settings.identity.issuers.map(({ name }) => ({ block: "issuer", name, source: FILE, difference: "" })),
+    ...settings.identity.issuers.map(({ name }) => named("issuer", name)),
     ...settings.alerts.map(({ name }) => ({ block: "alert", name, source: FILE, difference: "" })),
   ];
 }

@@ -10,9 +10,19 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { messageIn } from "../api/descriptors.js";
-import { ModelSpec, ObjectKind as KindValue, PlanSpec, type SettingsObject, UpstreamSpec } from "../api/index.js";
+import {
+  IssuerSpec,
+  MetricsSpec,
+  ModelSpec,
+  ObjectKind as KindValue,
+  PaymentsSpec,
+  PlanSpec,
+  type SettingsObject,
+  UpstreamSpec,
+} from "../api/index.js";
 import { blockOf, type RawValue } from "../config/yaml-document.js";
-import { type Block, OBJECT_KINDS, type ObjectKind, secretsOf } from "./object.js";
+import { OBJECT_KINDS, type ObjectKind } from "../config/object-places.js";
+import { type Block, secretsOf } from "./object.js";
 import { sorted } from "./object-set.js";
 
 const FILE = "tollgate/v1/settings_object.proto";
@@ -20,6 +30,9 @@ const NAMES: Readonly<Record<ObjectKind, string>> = {
   upstream: "tollgate.v1.UpstreamSpec",
   model: "tollgate.v1.ModelSpec",
   plan: "tollgate.v1.PlanSpec",
+  issuer: "tollgate.v1.IssuerSpec",
+  payments: "tollgate.v1.PaymentsSpec",
+  metrics: "tollgate.v1.MetricsSpec",
 };
 /** Where a file may write one word instead of a block: how the message says it. */
 const WORDS: Readonly<Record<string, (word: string) => Record<string, RawValue>>> = {
@@ -33,6 +46,9 @@ export const KIND_VALUES: Readonly<Record<ObjectKind, KindValue>> = {
   upstream: KindValue.OBJECT_KIND_UPSTREAM,
   model: KindValue.OBJECT_KIND_MODEL,
   plan: KindValue.OBJECT_KIND_PLAN,
+  issuer: KindValue.OBJECT_KIND_ISSUER,
+  payments: KindValue.OBJECT_KIND_PAYMENTS,
+  metrics: KindValue.OBJECT_KIND_METRICS,
 };
 
 /** Undefined where none is named. */
@@ -65,6 +81,9 @@ const DECODE: Readonly<Record<ObjectKind, (bytes: Uint8Array) => Spec>> = {
   upstream: (bytes) => ({ $case: "upstream", value: UpstreamSpec.decode(bytes) }),
   model: (bytes) => ({ $case: "model", value: ModelSpec.decode(bytes) }),
   plan: (bytes) => ({ $case: "plan", value: PlanSpec.decode(bytes) }),
+  issuer: (bytes) => ({ $case: "issuer", value: IssuerSpec.decode(bytes) }),
+  payments: (bytes) => ({ $case: "payments", value: PaymentsSpec.decode(bytes) }),
+  metrics: (bytes) => ({ $case: "metrics", value: MetricsSpec.decode(bytes) }),
 };
 
 function bytesOf(spec: Spec): Uint8Array {
@@ -75,6 +94,12 @@ function bytesOf(spec: Spec): Uint8Array {
       return ModelSpec.encode(spec.value).finish();
     case "plan":
       return PlanSpec.encode(spec.value).finish();
+    case "issuer":
+      return IssuerSpec.encode(spec.value).finish();
+    case "payments":
+      return PaymentsSpec.encode(spec.value).finish();
+    case "metrics":
+      return MetricsSpec.encode(spec.value).finish();
   }
 }
 
