@@ -170,7 +170,7 @@ export const WORDS = {
   "tollgate.v1.TopUpCodeState": {"0":"unspecified","1":"open","2":"redeemed","3":"void","4":"expired"},
   "tollgate.v1.PaymentState": {"0":"unspecified","1":"open","2":"pending","3":"paid","4":"failed","5":"expired","6":"stuck"},
   "tollgate.v1.SettingsSource": {"0":"unspecified","1":"file","2":"environment","3":"database","4":"upstream"},
-  "tollgate.v1.ObjectKind": {"0":"unspecified","1":"upstream","2":"model","3":"plan","4":"alias"},
+  "tollgate.v1.ObjectKind": {"0":"unspecified","1":"upstream","2":"model","3":"plan","4":"alias","5":"issuer","6":"payments","7":"metrics"},
   "tollgate.v1.RequestState": {"0":"unspecified","1":"held","2":"settled","3":"voided","4":"expired","5":"uncharged"},
   "tollgate.v1.UsageDimension": {"0":"unspecified","1":"day","2":"hour","3":"minute","4":"account","5":"key","6":"model","7":"upstream","8":"user","9":"tag","10":"reason"},
   "tollgate.v1.AttemptEnd": {"0":"unspecified","1":"running","2":"answered","3":"failed","4":"unknown"},

@@ -51,7 +51,7 @@ interface ShownParts {
 }
 
 function Shown({ account, balance, plan }: ShownParts): ReactNode {
-  const { id, name, freeze } = account;
+  const { id, name, freeze, managed } = account;
   return (
     <Page
       title={name || id}
@@ -59,6 +59,7 @@ function Shown({ account, balance, plan }: ShownParts): ReactNode {
       actions={<Actions account={account} />}
     >
       {freeze !== undefined && <p className="notice warn">{words.account.frozen(freeze.reason)}</p>}
+      {managed && <p className="notice">{words.account.managed}</p>}
       <BalanceFigures balance={balance} />
       <PlanFacts plan={plan}>
         <ChangePlan account={account} />

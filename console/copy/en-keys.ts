@@ -90,6 +90,10 @@ export const keyWords = {
   spend: "Spend by day",
   back: "All keys",
   revokedOn: (when: string) => `Revoked ${when}. The key no longer works; its requests stay in the log.`,
+  managed:
+    "The settings file manages this key: changes made here last until the file is next read. Change the file instead.",
+  removedOn: (when: string) =>
+    `The settings file no longer has this key, which was revoked ${when}. It works again once the file has it again.`,
   seeRequests: "Requests of this key",
   scopeNames: {
     chat: "call models",

@@ -155,6 +155,9 @@ export const words = {
     failed: "The account was not created.",
     frozen: (reason: string) =>
       `This account is frozen: ${reason}. New requests are refused until an operator unfreezes it.`,
+    managed:
+      "The settings file manages this account: changes made here last until the file is next read. Change the file " +
+      "instead.",
     contentKept:
       "This gateway stores the prompts and answers of this account for a limited time, encrypted. Send the header " +
       "x-tollgate-log: none with a request that must not be stored.",

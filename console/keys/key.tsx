@@ -38,7 +38,7 @@ export function KeyPage(): ReactNode {
 
 function Shown({ keyShown }: { readonly keyShown: Key }): ReactNode {
   const { isReader } = useSignedIn();
-  const { settings, revokeTime } = keyShown;
+  const { settings, revokeTime, managed } = keyShown;
   const canChange = !isReader && revokeTime === undefined;
   return (
     <Page
@@ -46,7 +46,10 @@ function Shown({ keyShown }: { readonly keyShown: Key }): ReactNode {
       about={<Link to="/keys">← {keyWords.back}</Link>}
       actions={canChange ? <Actions keyShown={keyShown} /> : undefined}
     >
-      {revokeTime !== undefined && <p className="notice warn">{keyWords.revokedOn(dateTime(revokeTime))}</p>}
+      {revokeTime !== undefined && (
+        <p className="notice warn">{(managed ? keyWords.removedOn : keyWords.revokedOn)(dateTime(revokeTime))}</p>
+      )}
+      {managed && canChange && <p className="notice">{keyWords.managed}</p>}
       <div className="columns">
         <Facts keyShown={keyShown} />
         <div className="stack wide">

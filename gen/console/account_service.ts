@@ -30,6 +30,7 @@ export interface Account {
   readonly etag: string;
   readonly figures?: AccountFigures | undefined;
   readonly plan: string;
+  readonly managed: boolean;
 }
 export const Account: Shape = {
   id: "s",
@@ -40,6 +41,7 @@ export const Account: Shape = {
   etag: "s",
   figures: ["?", () => AccountFigures],
   plan: "s",
+  managed: "b",
 };
 
 export interface AccountSettings {

@@ -78,6 +78,7 @@ export interface Key {
   readonly makerUserId: string;
   readonly etag: string;
   readonly figures?: KeyFigures | undefined;
+  readonly managed: boolean;
 }
 export const Key: Shape = {
   id: "s",
@@ -90,6 +91,7 @@ export const Key: Shape = {
   maker_user_id: "s",
   etag: "s",
   figures: ["?", () => KeyFigures],
+  managed: "b",
 };
 
 export interface KeyFigures {

@@ -5,13 +5,16 @@ import type { Shape } from "./shape.js";
 
 export type SettingsSource = "unspecified" | "file" | "environment" | "database" | "upstream";
 
-export type ObjectKind = "unspecified" | "upstream" | "model" | "plan" | "alias";
+export type ObjectKind = "unspecified" | "upstream" | "model" | "plan" | "alias" | "issuer" | "payments" | "metrics";
 
 export interface SettingsObject {
   readonly upstream?: UpstreamSpec | undefined;
   readonly model?: ModelSpec | undefined;
   readonly plan?: PlanSpec | undefined;
   readonly alias?: AliasSpec | undefined;
+  readonly issuer?: IssuerSpec | undefined;
+  readonly payments?: PaymentsSpec | undefined;
+  readonly metrics?: MetricsSpec | undefined;
   readonly kind: ObjectKind;
   readonly name: string;
   readonly source: SettingsSource;
@@ -29,6 +32,9 @@ export const SettingsObject: Shape = {
   model: ["?", () => ModelSpec],
   plan: ["?", () => PlanSpec],
   alias: ["?", () => AliasSpec],
+  issuer: ["?", () => IssuerSpec],
+  payments: ["?", () => PaymentsSpec],
+  metrics: ["?", () => MetricsSpec],
   kind: "s",
   name: "s",
   source: "s",
@@ -380,4 +386,58 @@ export interface AliasSpec {
 export const AliasSpec: Shape = {
   model: "s",
   display_name: "s",
+};
+
+export interface IssuerSpec {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly title: string;
+  readonly emailDomains: readonly (string)[];
+  readonly newPeople?: NewPeopleSpec | undefined;
+}
+export const IssuerSpec: Shape = {
+  issuer: "s",
+  client_id: "s",
+  client_secret: "s",
+  title: "s",
+  email_domains: ["[]", "s"],
+  new_people: ["?", () => NewPeopleSpec],
+};
+
+export interface NewPeopleSpec {
+  readonly account: string;
+  readonly role: string;
+}
+export const NewPeopleSpec: Shape = {
+  account: "s",
+  role: "s",
+};
+
+export interface PaymentsSpec {
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  readonly consoleUrl: string;
+  readonly currency: string;
+  readonly amounts: readonly (string)[];
+  readonly amountMin: string;
+  readonly amountMax: string;
+  readonly apiBase: string;
+}
+export const PaymentsSpec: Shape = {
+  secret_key: "s",
+  webhook_secret: "s",
+  console_url: "s",
+  currency: "s",
+  amounts: ["[]", "s"],
+  amount_min: "s",
+  amount_max: "s",
+  api_base: "s",
+};
+
+export interface MetricsSpec {
+  readonly accounts: readonly (string)[];
+}
+export const MetricsSpec: Shape = {
+  accounts: ["[]", "s"],
 };

@@ -56,7 +56,7 @@ export const PEOPLE_REASONS = {
   ERROR_REASON_CARD_PAYMENTS_OFF: {
     http: 409,
     retry: false,
-    say: () => "Card payments are not set up here. An operator can set them up in the settings file, under 'payments'.",
+    say: () => "Card payments are not set up here. An operator can set them up in the settings, under 'payments'.",
   },
   ERROR_REASON_CARD_PAYMENTS_UNAVAILABLE: {
     http: 503,

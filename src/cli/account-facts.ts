@@ -38,12 +38,16 @@ async function show(id: string, options: ConnectionOptions): Promise<void> {
   });
 }
 
-function formatAccount({ id, name, createTime, settings, freeze, etag }: Account, balance: GetBalanceResponse): string {
+function formatAccount(
+  { id, name, createTime, settings, freeze, etag, managed }: Account,
+  balance: GetBalanceResponse,
+): string {
   const facts = [
     ["account", id],
     ["name", name || "-"],
     ["state", freeze === undefined ? "active" : `frozen ${formatTime(freeze.time)}: ${freeze.reason}`],
     ["created", formatTime(createTime)],
+    ["managed by", managed ? "the settings file" : "-"],
     ["etag", etag],
   ];
   const parts = [formatTable(["FACT", "VALUE"], facts), formatBalance(balance)];

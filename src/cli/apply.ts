@@ -1,4 +1,4 @@
-/** `tollgate apply`: makes the database's upstreams, models, aliases and plans agree with a file. */
+/** `tollgate apply`: makes the settings objects of the database agree with a file. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import {
@@ -11,7 +11,8 @@ import {
   UpstreamServiceService,
 } from "../api/index.js";
 import { blockOf } from "../config/yaml-document.js";
-import { type Block, BLOCK_NAMES, idOf, OBJECT_KINDS, type ObjectKind } from "../settings/object.js";
+import { objectBlocks, type ObjectKind } from "../config/object-places.js";
+import { type Block, idOf, secretsOf } from "../settings/object.js";
 import { connected, type Connection, type ConnectionOptions, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";
 import { formatTable, print, printable, remark } from "./print.js";
@@ -44,7 +45,7 @@ export function addApplyCommand(program: Command): void {
     program
       .command("apply")
       .description(
-        "make the upstreams, models, aliases and plans of the database agree with a settings file, in one revision",
+        "make the settings objects of the database, such as upstreams and models, agree with a file, in one revision",
       )
       .requiredOption("-f, --file <file>", "the settings file; ${NAME} in it is a variable of this command")
       .option("--label <name>", "the label of the objects; apply changes only objects with its label", "apply")
@@ -64,8 +65,7 @@ async function apply(options: ApplyOptions): Promise<void> {
       if (rows.length > 0) print(formatTable(["CHANGE", "KIND", "NAME", "FIELDS"], rows));
     }
     const skipped = ROWS.filter((name) => blocks[name] !== undefined);
-    if (skipped.length > 0)
-      remark(`Not applied: ${skipped.join(", ")}. Only upstreams, models, aliases and plans are.`);
+    if (skipped.length > 0) remark(`Not applied: ${skipped.join(", ")}. Only settings objects are.`);
     if (changes.length === 0) return remark("Nothing differs.");
     if (options.dryRun === true) await check(connection, changes);
     else await commit(connection, changes);
@@ -83,8 +83,8 @@ async function blocksIn(file: string, connection: Connection): Promise<Block> {
   const outside = { upstreams: new Map(upstreams.map(({ id, family }) => [id, family])), models: undefined };
   const { document } = readBlocks(textsOfFile(resolve(file), file), process.env, undefined, outside);
   const blocks = blockOf(document.root);
-  if (OBJECT_KINDS.every((kind) => Object.keys(blockOf(blocks[BLOCK_NAMES[kind]])).length === 0))
-    throw new CommandFailure(`${file} has no upstreams, models, aliases or plans`, "settings");
+  if (objectBlocks(blocks).length === 0)
+    throw new CommandFailure(`${file} has no settings objects, such as upstreams or models`, "settings");
   return blocks;
 }
 
@@ -95,9 +95,7 @@ async function planOf(connection: Connection, blocks: Block, { label, prune }: A
   const { objects } = await connection.call(SettingsServiceService.listObjects, request);
   const idOfObject = ({ kind, name }: SettingsObject): string => idOf({ kind: kindNamed(kind) ?? "model", name });
   const present = new Map(objects.map((object) => [idOfObject(object), object]));
-  const wanted = OBJECT_KINDS.flatMap((kind) =>
-    Object.entries(blockOf(blocks[BLOCK_NAMES[kind]])).map(([name, block]) => ({ kind, name, block: blockOf(block) })),
-  );
+  const wanted = objectBlocks(blocks).map(({ kind, name, value }) => ({ kind, name, block: blockOf(value) }));
   const steps = wanted.map(({ kind, name, block }): Step => {
     const before = present.get(idOf({ kind, name }));
     if (before === undefined) return { change: "create", kind, name, fields: [], block, etag: "new" };
@@ -125,7 +123,7 @@ async function planOf(connection: Connection, blocks: Block, { label, prune }: A
 async function changesOf(steps: readonly Step[], label: string): Promise<ObjectChange[]> {
   const { KIND_VALUES, specOfBlock } = await import("../settings/spec.js");
   return steps
-    .filter(({ change, block }) => change !== "keep" || block?.["api_key"] !== undefined)
+    .filter(({ change, kind, block }) => change !== "keep" || secretsOf(kind).some((field) => block?.[field]))
     .map(({ kind, name, block, etag }): ObjectChange => {
       const renamedFrom = "";
       const object = { ...SettingsObject.decode(EMPTY), kind: KIND_VALUES[kind], name, managedBy: label };

@@ -6,11 +6,15 @@ import { connected, type ConnectionOptions, withConnection } from "./connection.
 import { formatTable, print, printable, printPart } from "./print.js";
 import { formatSold, soldJson } from "./sold-models.js";
 
-/** What a file changes nothing of, and what does. */
+/** Without `manage`: what a file changes nothing of, and what does. */
 const MADE_ONCE =
   "Accounts and keys are made from a file once: the file never changes one that exists. To change one, use " +
   "'tollgate account update' or 'tollgate key update'. One that you remove from the file continues to work until " +
   "'tollgate account freeze' or 'tollgate key revoke' stops it.";
+
+const MANAGED =
+  "Each start and reload changes accounts and keys to what this file says. One that you remove from the file is " +
+  "disabled until the file has it again: an account is frozen, a key is revoked.";
 
 export function addConfigCommands(program: Command): void {
   const config = program.command("config").description("check and export settings files, and print their schema");
@@ -69,5 +73,5 @@ async function check(file: string | undefined, options: { json?: true }): Promis
   if (options.json) return print(JSON.stringify({ ...counts, sold: sold.map(soldJson) }, null, 2));
   print(`${printable(path)} is right: ${summary.join(", ")}.`);
   if (sold.length > 0) print(formatSold(sold));
-  if (counts.accounts + counts.keys > 0) print(MADE_ONCE);
+  if (counts.accounts + counts.keys > 0) print(settings.manage ? MANAGED : MADE_ONCE);
 }

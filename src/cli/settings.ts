@@ -8,7 +8,7 @@ import {
   type SettingsObject,
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
-import { OBJECT_KINDS, type ObjectKind } from "../settings/object.js";
+import { OBJECT_KINDS, type ObjectKind } from "../config/object-places.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { formatList, printable } from "./print.js";
 

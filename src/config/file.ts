@@ -5,7 +5,8 @@ import { checkBlocks } from "./blocks.js";
 import { ConfigError } from "./config-error.js";
 import { type SettingsText, TEXT_BYTES_MAX, textsOfFile, tooLarge } from "./included.js";
 import { readDocuments } from "./joined-document.js";
-import { blockOf, type Path, type Problem, type RawValue, type SettingsDocument } from "./yaml-document.js";
+import { type ObjectBlock, objectBlocks, placeOfObject } from "./object-places.js";
+import { type Path, type Problem, type RawValue, type SettingsDocument } from "./yaml-document.js";
 import type { KnownFamily, OutsideNames } from "./references.js";
 import type { Settings } from "./settings.js";
 import { fromEnvironment } from "./variable-references.js";
@@ -21,13 +22,8 @@ export interface LateProblem {
   readonly rule: string;
 }
 
-/** A block of the file that has a name, such as one upstream. */
-export interface FileBlock {
-  /** Such as `upstreams`. */
-  readonly block: string;
-  readonly name: string;
-  /** With its secrets. */
-  readonly value: RawValue;
+/** An object of the file, with its secrets. */
+export interface FileBlock extends ObjectBlock {
   /** Such as `tollgate.yaml:12`. */
   readonly place: string;
 }
@@ -99,12 +95,10 @@ export function readBlocks(
 }
 
 function namedBlocks(document: SettingsDocument, mainName: string): readonly FileBlock[] {
-  return Object.entries(blockOf(document.root)).flatMap(([block, named]) =>
-    Object.entries(blockOf(named)).map(([name, value]): FileBlock => {
-      const { fileName = mainName, line } = document.problemAt([block, name], "", "key");
-      return { block, name, value, place: `${fileName}:${line}` };
-    }),
-  );
+  return objectBlocks(document.root).map(({ kind, name, value }): FileBlock => {
+    const { fileName = mainName, line } = document.problemAt(placeOfObject(kind, name), "", "key");
+    return { kind, name, value, place: `${fileName}:${line}` };
+  });
 }
 
 /** What names the content of a file and of those that it includes. */

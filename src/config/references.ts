@@ -49,24 +49,28 @@ export type Refuse = (path: Path, rule: string) => void;
 /**
  * Each target names a declared upstream, once; each alias names a model; each key names a declared account and has its
  * own secret; each OpenID Connect issuer is there once and lets new people into a declared account; each upstream fits
- * its family, where those are known. Targets and aliases may also name what is in `outside`.
+ * its family, where those are known. With `outside`, targets and aliases may also name what is there, and issuers any
+ * account.
  */
 export function checkReferences(
   root: RawValue,
   families: readonly KnownFamily[] | undefined,
   refuse: Refuse,
-  outside: OutsideNames = NOTHING_OUTSIDE,
+  outside?: OutsideNames,
 ): void {
   const file = entriesOf(root);
   const own = entriesOf(file.get("upstreams"));
-  const upstreams = new Map([...[...outside.upstreams].map(([id, family]) => [id, { family }] as const), ...own]);
+  const { upstreams: others, models } = outside ?? NOTHING_OUTSIDE;
+  const upstreams = new Map([...[...others].map(([id, family]) => [id, { family }] as const), ...own]);
   for (const [id, model] of entriesOf(file.get("models"))) {
     checkTargets(entriesOf(model).get("targets"), ["models", id, "targets"], upstreams, refuse);
     checkWildcard(entriesOf(model), ["models", id], isWildcard(id), refuse);
   }
-  checkAliases(entriesOf(file.get("aliases")), entriesOf(file.get("models")), outside, refuse);
+  checkAliases(entriesOf(file.get("aliases")), entriesOf(file.get("models")), models, refuse);
   checkKeys(file.get("keys"), entriesOf(file.get("accounts")), refuse);
-  checkIssuers(entriesOf(file.get("identity")).get("oidc"), entriesOf(file.get("accounts")), refuse);
+  // Beside a file there are accounts that it does not name.
+  const accounts = outside === undefined ? entriesOf(file.get("accounts")) : undefined;
+  checkIssuers(entriesOf(file.get("identity")).get("oidc"), accounts, refuse);
   if (families === undefined) return;
   for (const [id, model] of entriesOf(file.get("models")))
     checkFacts(entriesOf(model), ["models", id, "facts"], upstreams, families, refuse);
@@ -116,7 +120,7 @@ function checkWildcard(model: ReadonlyMap<string, RawValue>, path: Path, isOne: 
 function checkAliases(
   aliases: ReadonlyMap<string, RawValue>,
   models: ReadonlyMap<string, RawValue>,
-  { models: outside }: OutsideNames,
+  outside: OutsideNames["models"],
   refuse: Refuse,
 ): void {
   for (const [id, alias] of aliases) {
@@ -198,13 +202,14 @@ function checkAccount(account: RawValue, path: Path, accounts: ReadonlyMap<strin
 }
 
 /** Of two with one address nobody could say through which of them a person is known. */
-function checkIssuers(issuers: RawValue, accounts: ReadonlyMap<string, RawValue>, refuse: Refuse): void {
+function checkIssuers(issuers: RawValue, accounts: ReadonlyMap<string, RawValue> | undefined, refuse: Refuse): void {
   const seen = new Map<string, string>();
   for (const [name, value] of entriesOf(issuers)) {
     const path = ["identity", "oidc", name];
     const issuer = entriesOf(value);
     const newPeople = entriesOf(issuer.get("new_people"));
-    checkAccount(newPeople.get("account"), [...path, "new_people", "account"], accounts, refuse);
+    if (accounts !== undefined)
+      checkAccount(newPeople.get("account"), [...path, "new_people", "account"], accounts, refuse);
     const address = issuer.get("issuer");
     if (typeof address !== "string" || !URL.canParse(address)) continue;
     const { href } = new URL(address);

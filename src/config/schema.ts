@@ -13,7 +13,18 @@ import { keySeed } from "./key-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
 import { timeouts, upstreamTimeouts } from "./timeout-schema.js";
-import { block, decimalForm, MAY_BE_LEFT_OUT, named, oneOf, orEmpty, reading, text, wholeNumber } from "./values.js";
+import {
+  block,
+  decimalForm,
+  MAY_BE_LEFT_OUT,
+  named,
+  oneOf,
+  orEmpty,
+  reading,
+  text,
+  truth,
+  wholeNumber,
+} from "./values.js";
 
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/;
@@ -95,9 +106,13 @@ const MODELS_ARE = "The models that clients may request, by the names that clien
 const ALIASES_ARE = "Other names of models. A request to an alias pays the price of its model";
 const PLANS_ARE = "Budgets and limits that new accounts, members and keys get; see docs/plans.md";
 const ACCOUNTS_ARE =
-  "The accounts that pay, by id. The gateway creates missing accounts, and does not change existing ones";
+  "The accounts that pay, by id. The gateway creates missing accounts; with `manage` it also changes existing ones";
 const KEYS_ARE =
-  "API keys. The gateway creates missing keys. It does not change existing ones, and logs where the file differs";
+  "API keys. The gateway creates missing keys; with `manage` it also changes existing ones, else it logs where the " +
+  "file differs";
+const MANAGE_IS =
+  "Whether the file also changes accounts and keys that exist, at each start and reload. One that you remove from the " +
+  "file is then disabled (an account is frozen, a key is revoked) until the file has it again";
 const METRICS_ARE = "Additional metrics";
 const ALERTS_ARE = "Alerts of the operator and of accounts, by name; see docs/alerts.md";
 const EXPORTS_ARE = "Usage files that are written each night";
@@ -236,6 +251,7 @@ export const settingsSchema = block({
     )
     .describe(ALIASES_ARE),
   plans: plans.describe(PLANS_ARE),
+  manage: truth.prefault("false").describe(MANAGE_IS),
   accounts: accounts.describe(ACCOUNTS_ARE),
   keys: z
     .preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys"))

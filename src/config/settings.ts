@@ -197,6 +197,8 @@ export interface Settings {
   readonly models: readonly ModelSettings[];
   readonly aliases: readonly AliasSettings[];
   readonly plans: readonly PlanSettings[];
+  /** True where the file changes and disables accounts and keys, beside making them. */
+  readonly manage: boolean;
   readonly accounts: readonly AccountSeed[];
   readonly keys: readonly KeySeed[];
   readonly metrics: MetricsSettings;
@@ -214,6 +216,7 @@ export const NO_SETTINGS: Settings = {
   models: [],
   aliases: [],
   plans: [],
+  manage: false,
   accounts: [],
   keys: [],
   metrics: { accounts: [] },

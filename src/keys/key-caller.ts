@@ -26,6 +26,7 @@ export function keyOf(row: KeyRow): Key {
     createTime: new Date(row.createTimeMs),
     revokeTime: row.revokeTimeMs === null ? undefined : new Date(row.revokeTimeMs),
     etag: String(row.revision),
+    managed: (row.fileState ?? "") !== "",
   };
 }
 

@@ -11,8 +11,17 @@ export function keyEvent(act: Act, before: KeyRow | undefined, after: KeyRow): A
 }
 
 /** A hint tells one secret from another to people, who see it in every list. */
-function factsOf({ settings, accountId, makerId, hint, revokeTimeMs, previousUntilMs }: KeyRow): object {
+function factsOf({
+  settings,
+  accountId,
+  makerId,
+  hint,
+  revokeTimeMs,
+  previousUntilMs,
+  fileState = "",
+}: KeyRow): object {
   const revokeTime = revokeTimeMs === null ? undefined : new Date(revokeTimeMs);
+  const ofFile = fileState === "" ? {} : { fileState };
   const previousSecretUntil = previousUntilMs === null ? undefined : new Date(previousUntilMs);
-  return { accountId, makerId, ...KeySettings.decode(settings), hint, revokeTime, previousSecretUntil };
+  return { accountId, makerId, ...KeySettings.decode(settings), hint, ...ofFile, revokeTime, previousSecretUntil };
 }

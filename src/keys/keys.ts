@@ -4,13 +4,14 @@ import { type Key, KeySettings } from "../api/index.js";
 import { type Act, gatewayAct } from "../audit/act.js";
 import { CallerChanged, type Coordination, NO_REVISIONS } from "../coordination/coordination.js";
 import { GatewayError } from "../base/errors.js";
-import type { KeyFilter, KeyRow, PageRequest, Store } from "../store/store.js";
+import type { KeyFilter, KeyRow, Page, PageRequest, Store } from "../store/store.js";
 import { Authentication, findKey } from "./authentication.js";
 import type { Caller } from "./caller.js";
 import { ChangePublisher } from "./change-publisher.js";
 import { type Change, changeOf, type Ending, endingOf } from "./endings.js";
 import type { CreateKeyParams } from "./grant.js";
 import { FIRST_REVISION, keyOf } from "./key-caller.js";
+import { revokedForGood, type SeededKey } from "./file-keys.js";
 import { keyEvent } from "./key-event.js";
 import { hiddenId, makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings, type UpdateTerms } from "./key-settings.js";
@@ -229,10 +230,7 @@ export class Keys {
 
   /** Ends a key for good. Repeating it changes nothing. */
   async revoke(id: string, act: Act): Promise<Key> {
-    const row = await this.#change(id, act, (row) =>
-      row.revokeTimeMs === null ? { ...row, revokeTimeMs: this.#timeMs() } : row,
-    );
-    return keyOf(row);
+    return keyOf(await this.#change(id, act, (row) => revokedForGood(row, this.#timeMs())));
   }
 
   /**
@@ -319,19 +317,20 @@ export class Keys {
     });
   }
 
-  /** The row of a settings file's key: with the digest of the one that has the secret, where there is one. */
-  async seedRow(params: CreateKeyParams, secret: string): Promise<KeyRow> {
+  /** The row of a settings file's key, and the one that has its secret already: both have one digest. */
+  async seedRow(params: CreateKeyParams, secret: string): Promise<SeededKey> {
     const row = this.newRow(params, secret);
-    if (!this.#peppers.areTwo) return row;
     const { row: found, digest } = await this.#rotation.findNamed(this.#store.keys, secret);
-    return found === undefined ? row : { ...row, digest };
+    return found === undefined ? { row, found } : { row: { ...row, digest }, found };
   }
 
-  /** Tells every node of a row that was stored beside its account. Never rejects. */
-  async publishNew(row: KeyRow): Promise<Key> {
-    await this.#publish(row);
-    return keyOf(row);
+  /** The keys that a settings file manages, and those that it disabled. */
+  rowsOfFile(page: PageRequest): Promise<Page<KeyRow>> {
+    return this.#store.keys.list({ isOfFile: true }, page);
   }
+
+  /** Tells every node of a row that was written beside its account. Never rejects. */
+  readonly publish = async (row: KeyRow): Promise<void> => this.#publish(row);
 
   /**
    * Makes the key of a settings file once. An existing key with the secret stays as it is, revoked or changed, whosever

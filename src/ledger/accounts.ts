@@ -7,6 +7,7 @@ import type {
   AccountChange,
   AccountLimits,
   AccountRow,
+  FileState,
   Freeze,
   NewAccountRow,
   SeedOutcome,
@@ -28,6 +29,8 @@ export interface NewAccount {
   readonly limits?: AccountLimits | undefined;
   /** The name of its plan. Absent or empty: none. */
   readonly plan?: string | undefined;
+  /** Absent: no settings file manages it. */
+  readonly fileState?: FileState | undefined;
 }
 
 /** An account of a settings file; a credit of zero means no credit. */
@@ -41,6 +44,9 @@ export interface Seeded extends Pick<SeedOutcome, "accounts" | "keys"> {
   readonly creditedOtherwise: readonly string[];
 }
 
+/** The keys of a settings file, and what it changes of the rows that exist. */
+export type KeysAndEdits = Pick<SeedRows, "keys" | "accountEdits" | "keyEdits">;
+
 export class Accounts {
   constructor(
     private readonly store: Store,
@@ -52,7 +58,8 @@ export class Accounts {
     throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "account", id: account.id });
   }
 
-  async seed(accounts: readonly SeededAccount[], keys: SeedRows["keys"], act: Act): Promise<Seeded> {
+  /** `stale` where a row has changed since its edit was made: then nothing was done. */
+  async seed(accounts: readonly SeededAccount[], rows: KeysAndEdits, act: Act): Promise<Seeded | "stale"> {
     const nowMs = this.nowMs();
     const credited = accounts.filter(({ creditNanos }) => creditNanos > 0n);
     const outcome = await this.store.seed({
@@ -60,10 +67,11 @@ export class Accounts {
       credits: credited.map(({ id, creditNanos: amountNanos }) => {
         return { kind: "credit", creditId: `seed:${id}`, accountId: id, amountNanos, nowMs, act };
       }),
-      keys,
+      ...rows,
       act,
     });
-    if (!outcome.applied) throw invalid("credit", "all credits together are more than the ledger holds");
+    if (outcome.refused === "stale") return outcome.refused;
+    if (outcome.refused === "credit") throw invalid("credit", "all credits together are more than the ledger holds");
     const otherwise = credited.filter((_, index) => outcome.credits[index]?.kind === "refused");
     return { accounts: outcome.accounts, keys: outcome.keys, creditedOtherwise: otherwise.map(({ id }) => id) };
   }
@@ -97,11 +105,11 @@ export class Accounts {
     return account;
   }
 
-  #newRow({ id, name, plan, budgets, limits }: NewAccount): NewAccountRow {
+  #newRow({ id, name, plan, budgets, limits, fileState }: NewAccount): NewAccountRow {
     if (!ACCOUNT_ID.test(id)) throw invalid("id", "must be 1 to 64 of a-z, 0-9, _, . and -");
     if (!isText(name, 0, NAME_CHARACTERS_MAX))
       throw invalid("name", `must be at most ${NAME_CHARACTERS_MAX} characters`);
     checkSettings({ ...budgets, ...limits });
-    return { id, name, plan, createTimeMs: this.nowMs(), budgets, limits };
+    return { id, name, plan, createTimeMs: this.nowMs(), budgets, limits, fileState };
   }
 }

@@ -15,13 +15,12 @@ import type {
   Page,
   PageRequest,
   RequestStore,
-  SeedRows,
   StatementPage,
   StatementPeriod,
   Store,
   VerifyReport,
 } from "../store/store.js";
-import { Accounts, type NewAccount, type Seeded, type SeededAccount } from "./accounts.js";
+import { Accounts, type KeysAndEdits, type NewAccount, type Seeded, type SeededAccount } from "./accounts.js";
 import { Corrections, type CreditOutcome, type CreditRequest } from "./corrections.js";
 import { type Hold, type HoldSteps, OpenHold, passed } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
@@ -246,11 +245,11 @@ export class Ledger {
   }
 
   /**
-   * Opens accounts with their credit and creates keys, unless they exist: all of it or nothing. Rejects with
-   * PARAMETER_INVALID.
+   * Opens accounts with their credit and creates keys, unless they exist, and edits others: all of it or nothing.
+   * Resolves to `stale` if another change came before an edit. Rejects with PARAMETER_INVALID.
    */
-  seed(accounts: readonly SeededAccount[], keys: SeedRows["keys"], act: Act): Promise<Seeded> {
-    return this.#accounts.seed(accounts, keys, act);
+  seed(accounts: readonly SeededAccount[], rows: KeysAndEdits, act: Act): Promise<Seeded | "stale"> {
+    return this.#accounts.seed(accounts, rows, act);
   }
 
   /** Rejects with RESOURCE_UNKNOWN. */

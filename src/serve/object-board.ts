@@ -25,11 +25,11 @@ import type { ObjectBoard } from "../rpc/call/core.js";
 import { pageById } from "../rpc/methods/page.js";
 import type { RouteTable } from "../routing/routing.js";
 import type { FileObject, FileObjects } from "../settings/file-objects.js";
+import { type ObjectKind } from "../config/object-places.js";
 import {
   type Block,
   idOf,
   namesakesOf,
-  type ObjectKind,
   type ObjectName,
   type ObjectSet,
   secretsOf,

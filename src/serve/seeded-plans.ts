@@ -1,11 +1,13 @@
 /** The plans of a settings file's accounts: which are missing, and what an account gets that the file leaves out. */
+import type { ModelLimits } from "../api/index.js";
 import type { LateProblem } from "../config/file.js";
 import type { AccountSeed, PlanSettings, Settings } from "../config/settings.js";
 import { suggest } from "../config/suggestion.js";
 import { GatewayError } from "../base/errors.js";
 import type { SeededAccount } from "../ledger/accounts.js";
 import type { Ledger } from "../ledger/ledger.js";
-import { copyOf } from "../plans/plan.js";
+import { copyOf, type OwnSettings } from "../plans/plan.js";
+import type { AccountRow } from "../store/store.js";
 
 export type PlansByName = ReadonlyMap<string, PlanSettings>;
 
@@ -14,46 +16,53 @@ export function plansByName({ plans }: Pick<Settings, "plans">): PlansByName {
 }
 
 /**
- * A new account is not made without the plan that the file names: it would have no limits. An account that exists
- * stays as it is, whether its plan is there or not.
+ * An account does not get a plan that is not there: it would have no limits. An account that has the plan, or that the
+ * file does not change, stays as it is.
  */
 export async function planProblems(
-  { accounts, plans: present }: Pick<Settings, "accounts" | "plans">,
+  { accounts, plans: present, manage }: Pick<Settings, "accounts" | "plans" | "manage">,
   ledger: Pick<Ledger, "account">,
 ): Promise<LateProblem[]> {
   const plans = plansByName({ plans: present });
   const missing = accounts.filter(({ plan }) => plan !== "" && !plans.has(plan));
-  const found = await Promise.all(missing.map(({ id }) => exists(id, ledger)));
+  const found = await Promise.all(missing.map(({ id }) => accountOrNone(ledger, id)));
+  const needsNone = (account: AccountRow | undefined, plan: string): boolean =>
+    account !== undefined && (!manage || account.plan === plan);
   return missing.flatMap(({ id, plan }, index) =>
-    found[index] === true
+    needsNone(found[index], plan)
       ? []
       : [{ path: ["accounts", id, "plan"], rule: `must name a plan; "${plan}" is none${suggest(plan, plans.keys())}` }],
   );
 }
 
-async function exists(id: string, ledger: Pick<Ledger, "account">): Promise<boolean> {
+/** The account; undefined where there is none. */
+export async function accountOrNone(ledger: Pick<Ledger, "account">, id: string): Promise<AccountRow | undefined> {
   try {
-    await ledger.account(id);
-    return true;
+    return await ledger.account(id);
   } catch (error) {
-    if (GatewayError.from(error).reason === "ERROR_REASON_RESOURCE_UNKNOWN") return false;
+    if (GatewayError.from(error).reason === "ERROR_REASON_RESOURCE_UNKNOWN") return undefined;
     throw error;
   }
 }
 
-/** The account with its plan's values where it says none. */
-export function withPlan(seed: AccountSeed, plans: PlansByName): SeededAccount {
+/** The account with its plan's values where it says none. `own`: what it has now. */
+export function withPlan(seed: AccountSeed, plans: PlansByName, own?: OwnSettings): SeededAccount {
   const plan = plans.get(seed.plan);
   if (plan === undefined) return seed;
   const { budgets, limits } = seed;
-  const copied = copyOf(plan);
-  const own = new Set(limits.modelLimits.map(({ model }) => model));
-  const modelLimits = [...limits.modelLimits, ...copied.modelLimits.filter(({ model }) => !own.has(model))];
+  const copied = copyOf(plan, own);
+  const modelLimits = withOwnModels(limits.modelLimits, copied.modelLimits);
   return {
     ...seed,
     budgets: { ...plan.budgets, ...saidNumbers(budgets) },
     limits: { ...plan.limits, ...saidNumbers(limits), modelLimits, content: copied.content },
   };
+}
+
+/** The limits of models that a file says, and the others that the account has. */
+export function withOwnModels(said: readonly ModelLimits[], others: readonly ModelLimits[]): ModelLimits[] {
+  const named = new Set(said.map(({ model }) => model));
+  return [...said, ...others.filter(({ model }) => !named.has(model))];
 }
 
 /** The numbers that a block says itself: zero says nothing. */

@@ -17,10 +17,13 @@ import type { CreditRequest } from "../ledger/corrections.js";
 import type { Ledger, NewAccount } from "../ledger/ledger.js";
 import { formatUsd, NANOS_PER_USD } from "../base/money.js";
 import type { AccountRow } from "../store/store.js";
+import { fileEdits } from "./file-edits.js";
 import { plansByName, saidNumbers, withPlan } from "./seeded-plans.js";
 
 const OPERATOR = OPERATOR_ACCOUNT_ID;
 const DEMO = "demo";
+/** A file is applied so often against other changes of the same accounts and keys. */
+const TRIES_MAX = 8;
 const DEMO_CREDIT_NANOS = 10n * NANOS_PER_USD;
 
 /** Secrets that are shown once; undefined where they were made before. */
@@ -50,29 +53,46 @@ export async function firstStart(parts: SeedParts, operatorKey: string | undefin
 }
 
 export interface Applied {
-  /** What the file says otherwise than what was applied once before. */
+  /** What the file says otherwise than what was applied before, and does not change. */
   readonly differences: readonly string[];
+  /** The accounts and keys that existed and were changed, by their ids. */
+  readonly changed: readonly string[];
   /** The keys that the file names, by their ids and in its order. */
   readonly keyIds: readonly string[];
 }
 
 /**
- * Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever, and all of one
- * file or nothing. What the file says otherwise now changes nothing: the sentences of the answer say so, and how it is
- * changed.
+ * Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever. With `manage`, it
+ * also changes those that exist, and disables those that the file no longer names. All of one file is done, or nothing.
+ * What stays otherwise than the file says is in the answer, with how it is changed.
  */
-export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings, act: Act): Promise<Applied> {
+export async function applySeeds(parts: SeedParts, settings: Settings, act: Act): Promise<Applied> {
+  for (let count = 0; count < TRIES_MAX; count++) {
+    const applied = await tryToApply(parts, settings, act);
+    if (applied !== "stale") return applied;
+  }
+  throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "others are changing the same accounts and keys" });
+}
+
+/** `stale` where an account or a key was changed at the same time: then nothing was done. */
+async function tryToApply(parts: SeedParts, settings: Settings, act: Act): Promise<Applied | "stale"> {
+  const { keys, ledger } = parts;
   const plans = plansByName(settings);
-  const rows = await Promise.all(settings.keys.map((seed) => keys.seedRow(seed, seed.secret)));
+  const fileState = settings.manage ? "managed" : "";
+  const present = await Promise.all(settings.keys.map((seed) => keys.seedRow(seed, seed.secret)));
+  const edits = await fileEdits(parts, settings, { plans, keys: present }, act);
+  const rows = present.map(({ row }) => Object.assign(row, { fileState } as const));
   const seeded = await ledger.seed(
-    settings.accounts.map((seed) => withPlan(seed, plans)),
-    rows.map((row) => ({ row, event: keyEvent(act, undefined, row) })),
+    settings.accounts.map((seed) => ({ ...withPlan(seed, plans), fileState })),
+    { ...edits, keys: rows.map((row) => ({ row, event: keyEvent(act, undefined, row) })) },
     act,
   );
+  if (seeded === "stale") return seeded;
+  await publishEdits(parts, edits);
   const differences: string[] = [];
   for (const [index, seed] of settings.accounts.entries()) {
     const found = seeded.accounts[index];
-    if (found?.opened === false) differences.push(...accountDifferences(seed, found.row));
+    if (found?.opened === false) differences.push(...accountDifferences(seed, found.row, settings.manage));
     if (!seeded.creditedOtherwise.includes(seed.id)) continue;
     differences.push(
       `accounts.${seed.id}.credit is ${formatUsd(seed.creditNanos)} now, but another amount was given before; ` +
@@ -82,10 +102,20 @@ export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings
   for (const [index, seed] of settings.keys.entries()) {
     const row = seeded.keys[index];
     if (row === undefined) continue;
-    const key = row.id === rows[index]?.id ? await keys.publishNew(row) : keyOf(row);
-    differences.push(...keyDifferences(`keys[${index}]`, seed, key));
+    if (row.id === rows[index]?.id) await keys.publish(row);
+    differences.push(...keyDifferences(`keys[${index}]`, seed, keyOf(row), settings.manage));
   }
-  return { differences, keyIds: seeded.keys.map(({ id }) => id) };
+  const changed = [...edits.accountEdits.map(({ id }) => id), ...edits.keyEdits.map(({ row }) => row.id)];
+  return { differences, changed, keyIds: seeded.keys.map(({ id }) => id) };
+}
+
+/** Tells every node what was changed, as after a change over the API. */
+async function publishEdits({ keys, ledger }: SeedParts, edits: Awaited<ReturnType<typeof fileEdits>>): Promise<void> {
+  for (const { id } of edits.accountEdits) {
+    await ledger.leases.recall(id);
+    await keys.publishAccount(id);
+  }
+  for (const { row } of edits.keyEdits) await keys.publish(row);
 }
 
 /** What the file says of each account and key that is not in force, by their places in the file. Changes nothing. */
@@ -94,48 +124,45 @@ export async function seedDifferences(
   settings: Settings,
   keyIds: Applied["keyIds"],
 ): Promise<{ readonly accounts: readonly (readonly string[])[]; readonly keys: readonly (readonly string[])[] }> {
-  const accounts = settings.accounts.map(async (seed) => accountDifferences(seed, await ledger.account(seed.id)));
+  const { manage } = settings;
+  const accounts = settings.accounts.map(async (seed) =>
+    accountDifferences(seed, await ledger.account(seed.id), manage),
+  );
   const found = settings.keys.map(async (seed, index) =>
-    keyDifferences(`keys[${index}]`, seed, await keys.get(keyIds[index] ?? "")),
+    keyDifferences(`keys[${index}]`, seed, await keys.get(keyIds[index] ?? ""), manage),
   );
   return { accounts: await Promise.all(accounts), keys: await Promise.all(found) };
 }
 
-/** What one file named and the next does not: it was made, and a file takes nothing away. */
-export function leftOut(
-  before: Pick<Settings, "accounts">,
-  after: Pick<Settings, "accounts">,
-  keysBefore: readonly string[],
-  keysAfter: readonly string[],
-): string[] {
-  const kept = new Set([...after.accounts.map(({ id }) => id), ...keysAfter]);
-  const accounts = before.accounts.filter(({ id }) => !kept.has(id));
-  const keys = keysBefore.filter((id) => !kept.has(id));
-  return [
-    ...accounts.map(({ id }) => `the account ${id}; stop it with 'tollgate account freeze ${id}'`),
-    ...keys.map((id) => `the key ${id}; end it with 'tollgate key revoke ${id}'`),
-  ];
-}
-
-function accountDifferences(seed: AccountSeed, account: AccountRow): string[] {
+function accountDifferences(seed: AccountSeed, account: AccountRow, manage: boolean): string[] {
   const { id, name, plan } = seed;
-  const named = account.name === name ? [] : [`accounts.${id}.name is the name of a new account only`];
-  if (account.plan !== plan) named.push(`accounts.${id}.plan is the plan of a new account only`);
-  // Where there is a plan, the rest was the plan's when the account was made.
+  // Where there is a plan, the rest was the plan's when the account got it.
   const said = (values: object): object => (plan === "" ? values : saidNumbers(values));
   const { budgets, limits } = account;
   const changed = [...namesOfDifferent(said(seed.budgets), budgets), ...namesOfDifferent(said(seed.limits), limits)];
+  const own = namesOfDifferent<object>({ name, plan }, account);
+  if (manage) return changedElsewhere(`accounts.${id}`, [...own, ...changed]);
+  const named = own.map((field) => `accounts.${id}.${field} is the ${field} of a new account only`);
   const hint = "change them with 'tollgate account update'";
   return changed.length === 0 ? named : [...named, `accounts.${id} says other limits (${changed.join(", ")}); ${hint}`];
 }
 
-function keyDifferences(place: string, seed: KeySeed, key: Key): string[] {
+function keyDifferences(place: string, seed: KeySeed, key: Key, manage: boolean): string[] {
   const named = `${place} (${key.id})`;
   if (key.revokeTime !== undefined) return [`${named} was revoked; a new key needs a new secret`];
   if (key.accountId !== seed.accountId) return [`${named} is a key of the account ${key.accountId} and stays one`];
   const changed = namesOfDifferent(newSettings(seed.settings), key.settings ?? emptySettings());
+  if (manage) return changedElsewhere(named, changed);
   if (changed.length === 0) return [];
   return [`${named} says other settings (${changed.join(", ")}); change them with 'tollgate key update ${key.id}'`];
+}
+
+/** Of a row that the file manages. */
+function changedElsewhere(named: string, fields: readonly string[]): string[] {
+  if (fields.length === 0) return [];
+  return [
+    `${named} was changed elsewhere (${fields.join(", ")}); the next start or reload of the file changes it back`,
+  ];
 }
 
 /** The names of the fields in which two messages of one kind differ, as the protocol spells them. */

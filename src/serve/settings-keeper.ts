@@ -22,6 +22,7 @@ import { idOf } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
+import { leftOut, logApplied } from "./applied-log.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
 import { aliasProblems } from "./file-aliases.js";
 import { DatabaseObjects } from "./object-board.js";
@@ -30,7 +31,7 @@ import { ObjectWatch } from "./object-watch.js";
 import type { PreparedRoutes, RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
 import { planProblems, type PlansByName, plansByName } from "./seeded-plans.js";
-import { type Applied, applySeeds, type SeedParts, leftOut } from "./seeds.js";
+import { type Applied, applySeeds, type SeedParts } from "./seeds.js";
 import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
 import { SettingsThread } from "./settings-thread.js";
@@ -78,6 +79,8 @@ export class SettingsKeeper {
   readonly #thread = new SettingsThread();
   /** Of the file alone. */
   #inForce: Settings = NO_SETTINGS;
+  /** Of the file and the database. */
+  #served: Settings = NO_SETTINGS;
   #fileObjects: FileObjects = NO_FILE_OBJECTS;
   #aside = NOTHING_ASIDE;
   /** The objects in force, as `objects.stamp` names them. */
@@ -132,7 +135,7 @@ export class SettingsKeeper {
 
   /** What metrics tell by the settings in force. */
   get metrics(): Settings["metrics"] {
-    return this.#inForce.metrics;
+    return this.#served.metrics;
   }
 
   /** The alerts of the file in force. */
@@ -142,7 +145,7 @@ export class SettingsKeeper {
 
   /** How people sign in by the settings in force. */
   get identity(): Settings["identity"] {
-    return this.#inForce.identity;
+    return this.#served.identity;
   }
 
   /** What is written each night by the settings in force. */
@@ -152,7 +155,7 @@ export class SettingsKeeper {
 
   /** How accounts are paid into by the settings in force. */
   get payments(): Settings["payments"] {
-    return this.#inForce.payments;
+    return this.#served.payments;
   }
 
   /** What operators see of the settings, and may change, and the plans in force. */
@@ -226,6 +229,7 @@ export class SettingsKeeper {
     const commit = (): void => {
       prepared.commit();
       this.#setAside(usable, prepared);
+      this.#served = settings;
       this.#plans = plansByName(settings);
       this.#stamp = stamp;
     };
@@ -327,13 +331,8 @@ export class SettingsKeeper {
       if (problems.length > 0) throw await file.refusal(problems);
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
       applied = await applySeeds(seeds, { ...settings, plans }, act);
-      for (const difference of applied.differences)
-        log.warn(
-          { path: this.options.path, difference },
-          "the file creates accounts and keys once; this difference is ignored",
-        );
-      for (const left of leftOut(this.#inForce, settings, this.#keyIds, applied.keyIds))
-        log.warn({ path: this.options.path, left }, "removed from the file, but still exists");
+      const before = { settings: this.#inForce, keyIds: this.#keyIds };
+      logApplied(log, this.options.path, applied, leftOut(before, { settings, keyIds: applied.keyIds }));
       // Recorded before it comes into force: what cannot be recorded does not.
       await this.#record(act, { before: this.#told, after: factsOf(file) });
     } catch (error) {

@@ -29,16 +29,23 @@ export async function namedSettings(
   seeds: SeedParts,
 ): Promise<NamedSetting[]> {
   const { accounts, keys } = await seedDifferences(seeds, settings, keyIds);
+  // What a file made once is the database's since.
+  const source = settings.manage ? FILE : DATABASE;
+  const seeded = (block: string, name: string, differences: readonly string[] = []): NamedSetting => {
+    return { block, name, source, difference: differences.join("; ") };
+  };
+  const named = (block: "alias" | "plan" | "issuer", name: string): NamedSetting => {
+    const isOfDatabase = objects.has(idOf({ kind: block, name }));
+    return { block, name, source: isOfDatabase ? DATABASE : FILE, difference: "" };
+  };
   return [
     ...routed("upstream", settings.upstreams, served.upstreams, { objects, otherwise: ENVIRONMENT }),
     ...routed("model", settings.models, served.models, { objects, otherwise: UPSTREAM }),
-    ...named("alias", settings.aliases, objects),
-    ...named("plan", settings.plans, objects),
-    ...settings.accounts.map(({ id }, index) => inDatabase("account", id, accounts[index] ?? [])),
-    ...settings.keys.map(({ accountId, settings: { name } }, index) =>
-      inDatabase("key", name || accountId, keys[index] ?? []),
-    ),
-    ...settings.identity.issuers.map(({ name }) => ({ block: "issuer", name, source: FILE, difference: "" })),
+    ...settings.aliases.map(({ id }) => named("alias", id)),
+    ...settings.plans.map(({ id }) => named("plan", id)),
+    ...settings.accounts.map(({ id }, index) => seeded("account", id, accounts[index])),
+    ...settings.keys.map(({ accountId, settings: { name } }, index) => seeded("key", name || accountId, keys[index])),
+    ...settings.identity.issuers.map(({ name }) => named("issuer", name)),
     ...settings.alerts.map(({ name }) => ({ block: "alert", name, source: FILE, difference: "" })),
   ];
 }
@@ -58,20 +65,4 @@ function routed(
   ];
   const all = [...[...ofFile].map((id) => sourceOf(id, FILE)), ...others.map((id) => sourceOf(id, otherwise))];
   return all.map(([name, source]) => ({ block, name, source, difference: "" }));
-}
-
-/** Those that only a file or the database has. */
-function named(
-  kind: "alias" | "plan",
-  all: readonly { readonly id: string }[],
-  objects: Named["objects"],
-): readonly NamedSetting[] {
-  return all.map(({ id: name }) => {
-    const source = objects.has(idOf({ kind, name })) ? DATABASE : FILE;
-    return { block: kind, name, source, difference: "" };
-  });
-}
-
-function inDatabase(block: string, name: string, differences: readonly string[]): NamedSetting {
-  return { block, name, source: DATABASE, difference: differences.join("; ") };
 }

@@ -1,7 +1,7 @@
 /** The objects of a settings file. */
 import type { FileBlock } from "../config/file.js";
 import { blockOf } from "../config/yaml-document.js";
-import { type Block, BLOCK_NAMES, idOf, OBJECT_KINDS, type ObjectName, secretsOf } from "./object.js";
+import { type Block, idOf, type ObjectName, secretsOf } from "./object.js";
 
 export interface FileObject extends ObjectName {
   /** Its block, without its secrets. */
@@ -18,9 +18,7 @@ export type FileObjects = ReadonlyMap<string, FileObject>;
 export const NO_FILE_OBJECTS: FileObjects = new Map();
 
 export function fileObjects(blocks: readonly FileBlock[]): FileObjects {
-  const objects = blocks.flatMap(({ block: blockName, name, value, place }): FileObject[] => {
-    const kind = OBJECT_KINDS.find((one) => BLOCK_NAMES[one] === blockName);
-    if (kind === undefined) return [];
+  const objects = blocks.map(({ kind, name, value, place }): FileObject => {
     const whole = blockOf(value);
     const fields = secretsOf(kind);
     const secrets = fields.flatMap((field) => {
@@ -28,7 +26,7 @@ export function fileObjects(blocks: readonly FileBlock[]): FileObjects {
       return typeof secret === "string" ? [[field, secret] as const] : [];
     });
     const shown = Object.entries(whole).filter(([field]) => !fields.includes(field));
-    return [{ kind, name, block: Object.fromEntries(shown), secrets: Object.fromEntries(secrets), place }];
+    return { kind, name, block: Object.fromEntries(shown), secrets: Object.fromEntries(secrets), place };
   });
   return new Map(objects.map((object) => [idOf(object), object]));
 }

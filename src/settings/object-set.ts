@@ -5,20 +5,18 @@ import type { KnownFamily, OutsideNames } from "../config/references.js";
 import { destinationOf, secretFieldAt } from "../config/secret-fields.js";
 import { parseReference, referenceProblem } from "../config/secret-reference.js";
 import { keyFileProblem, takesFromMachine } from "../config/taken.js";
+import {
+  nameProblem,
+  objectAt,
+  type ObjectBlock,
+  type ObjectKind,
+  placeOfObject,
+  rootOf,
+} from "../config/object-places.js";
 import type { Settings } from "../config/settings.js";
 import { hasModel } from "../config/wildcards.js";
 import { blockOf, type Path, type RawValue } from "../config/yaml-document.js";
-import {
-  type Block,
-  BLOCK_NAMES,
-  idOf,
-  OBJECT_KINDS,
-  type ObjectKind,
-  type ObjectName,
-  type ObjectSet,
-  secretsOf,
-  type SettingsEntry,
-} from "./object.js";
+import { type Block, idOf, type ObjectName, type ObjectSet, secretsOf, type SettingsEntry } from "./object.js";
 
 /** A change of one object. */
 export interface ObjectEdit extends ObjectName {
@@ -67,8 +65,9 @@ const GONE_RULE = "is gone: revisions have no secrets. Create the object anew, w
 const UNREAD_RULE = "must be given again: this node cannot read the secret of the previous name";
 const BLOCK_CHARACTERS_MAX = 65_536;
 const TOO_LARGE = `must be at most ${BLOCK_CHARACTERS_MAX} characters as JSON`;
-/** Stands for a secret that is there and cannot be read here. */
-const UNOPENED = "sealed";
+/** What stands for a secret that is there and is not read, where the secret has a form of its own. */
+const STAND_INS: Readonly<Record<string, string>> = { secret_key: "sk_unread", webhook_secret: "whsec_unread" };
+const STAND_IN = "unread";
 const MACHINE_RULE =
   "is missing: without it the identity of the gateway's machine is used, which only a settings file may do";
 
@@ -127,9 +126,9 @@ function entryOf(
 
 /** Who gets to see a secret. */
 function destination(kind: ObjectKind, name: string, block: Block, field: string): string {
-  const path = [BLOCK_NAMES[kind], name, field];
+  const path = [...placeOfObject(kind, name), field];
   const secret = secretFieldAt(path);
-  const root = { [BLOCK_NAMES[kind]]: { [name]: { ...block } } };
+  const root = rootOf([{ kind, name, value: { ...block } }]);
   return secret === undefined ? "" : destinationOf(root, path, secret);
 }
 
@@ -203,30 +202,33 @@ export interface CheckedSet {
 }
 
 /**
- * Judges a whole set. `secretOf` gives what a reference stands for; by default the reference stands for itself, since a
- * set is valid whether its secrets can be had here or not.
+ * Judges a whole set. `secretOf` gives what a reference stands for. Without it, nothing is read, since a set is valid
+ * whether its secrets can be had here or not.
  */
 export function checkSet(
   entries: Iterable<SettingsEntry>,
   { families, outside, sources }: Surroundings,
-  secretOf: (reference: string) => string = (reference) => reference,
+  secretOf?: (reference: string) => string,
 ): CheckedSet {
-  const root: Record<string, Record<string, RawValue>> = {};
+  const blocks: ObjectBlock[] = [];
   const problems: ObjectProblem[] = [];
   for (const { kind, name, block, secrets, unopened } of entries) {
     if (JSON.stringify(block).length > BLOCK_CHARACTERS_MAX)
       problems.push({ kind, name, field: "", problem: TOO_LARGE });
     const whole: Record<string, RawValue> = { ...block, ...secrets };
     for (const field of secretsOf(kind)) {
-      if (unopened !== undefined) whole[field] ??= UNOPENED;
+      const standIn = STAND_INS[field] ?? STAND_IN;
+      if (unopened !== undefined) whole[field] ??= standIn;
       const refused = secretProblem(kind, whole, field, families, sources);
       if (refused !== undefined) problems.push({ kind, name, field, problem: refused });
       const reference = block[field];
-      if (typeof reference === "string") whole[field] = secretOf(reference);
+      if (typeof reference === "string") whole[field] = secretOf?.(reference) ?? standIn;
     }
-    (root[BLOCK_NAMES[kind]] ??= {})[name] = whole;
+    const wrongName = nameProblem(kind, name);
+    if (wrongName === undefined) blocks.push({ kind, name, value: whole });
+    else problems.push({ kind, name, field: "", problem: wrongName });
   }
-  const checked = checkBlocks(root, families, outside);
+  const checked = checkBlocks(rootOf(blocks), families, outside);
   const told = new Set(problems.map(({ kind, name, field }) => JSON.stringify([kind, name, field])));
   for (const { path, rule } of checked.problems) {
     const problem = { ...placeOf(path), problem: rule };
@@ -238,9 +240,9 @@ export function checkSet(
   return { settings: problems.length === 0 ? checked.settings : undefined, problems };
 }
 
-function placeOf([block, name, ...rest]: Path): ObjectName & { readonly field: string } {
-  const kind = OBJECT_KINDS.find((one) => BLOCK_NAMES[one] === block) ?? "model";
-  return { kind, name: String(name ?? ""), field: formatPath(rest) };
+function placeOf(path: Path): ObjectName & { readonly field: string } {
+  const { kind, name, rest } = objectAt(path) ?? { kind: "model", name: "", rest: path };
+  return { kind, name, field: formatPath(rest) };
 }
 
 /** What is wrong with a secret of an object, which only a settings file written by hand may say. */

@@ -1,17 +1,7 @@
 /** Settings objects: the kinds that there are, and what is kept of each. */
+import { objectAt, type ObjectKind } from "../config/object-places.js";
 import { SECRET_FIELDS } from "../config/secret-fields.js";
 import type { RawValue } from "../config/yaml-document.js";
-
-/** A kind of object. Its blocks stand in a settings file under the plural name. */
-export type ObjectKind = "upstream" | "model" | "alias" | "plan";
-
-export const BLOCK_NAMES: Readonly<Record<ObjectKind, string>> = {
-  upstream: "upstreams",
-  model: "models",
-  alias: "aliases",
-  plan: "plans",
-};
-export const OBJECT_KINDS = Object.keys(BLOCK_NAMES) as readonly ObjectKind[];
 
 /** What a settings file has below the name of an object: every scalar is its own text. */
 export type Block = Readonly<Record<string, RawValue>>;
@@ -56,15 +46,14 @@ export function namesakesOf({ kind, name }: ObjectName): readonly string[] {
   return kinds.map((one) => idOf({ kind: one, name }));
 }
 
-export function isObjectKind(text: string): text is ObjectKind {
-  return Object.hasOwn(BLOCK_NAMES, text);
-}
-
 const SECRETS: Readonly<Record<ObjectKind, readonly string[]>> = {
   upstream: secretsBelow("upstream"),
   model: secretsBelow("model"),
   alias: secretsBelow("alias"),
   plan: secretsBelow("plan"),
+  issuer: secretsBelow("issuer"),
+  payments: secretsBelow("payments"),
+  metrics: secretsBelow("metrics"),
 };
 
 /** The fields of a kind that hold secrets. */
@@ -73,7 +62,9 @@ export function secretsOf(kind: ObjectKind): readonly string[] {
 }
 
 function secretsBelow(kind: ObjectKind): readonly string[] {
-  return SECRET_FIELDS.flatMap(({ pattern: [block, , field, ...rest] }) =>
-    block === BLOCK_NAMES[kind] && field !== undefined && rest.length === 0 ? [field] : [],
-  );
+  return SECRET_FIELDS.flatMap(({ pattern }) => {
+    const found = objectAt(pattern);
+    const [field, ...more] = found?.rest ?? [];
+    return found?.kind === kind && typeof field === "string" && more.length === 0 ? [field] : [];
+  });
 }

@@ -6,16 +6,15 @@ import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../base/errors.js";
 import { parseReference } from "../config/secret-reference.js";
-import type { AliasSettings, ModelSettings, PlanSettings, UpstreamSettings } from "../config/settings.js";
+import type { Settings } from "../config/settings.js";
 import type { SettingsObjectRow, SettingsRevisionRow } from "../store/settings-scripts.js";
 import type { PeopleStore } from "../store/people-store.js";
 import { type ObjectTransition, transitions } from "./differences.js";
+import { isObjectKind, type ObjectKind } from "../config/object-places.js";
 import {
   type Block,
   idOf,
-  isObjectKind,
   NO_OBJECTS,
-  type ObjectKind,
   type ObjectName,
   type ObjectSet,
   secretsOf,
@@ -37,11 +36,10 @@ export interface SettingsObjectsOptions {
 }
 
 /** What the objects say to this node. */
-export interface UsableObjects {
-  readonly upstreams: readonly UpstreamSettings[];
-  readonly models: readonly ModelSettings[];
-  readonly aliases: readonly AliasSettings[];
-  readonly plans: readonly PlanSettings[];
+export interface UsableObjects extends Pick<
+  Settings,
+  "upstreams" | "models" | "aliases" | "plans" | "identity" | "payments" | "metrics"
+> {
   /** Why this node does not use an object, by `idOf`. */
   readonly aside: ReadonlyMap<string, string>;
 }
@@ -150,12 +148,15 @@ export class SettingsObjects {
         (reference) => this.#secrets.valueOf(reference) ?? "",
       );
       if (checked.settings !== undefined) {
-        const { settings } = checked;
+        const { upstreams, models, aliases, plans, identity, payments, metrics } = checked.settings;
         return {
-          upstreams: settings.upstreams.map((one) => Object.assign(one, { isOfDatabase: true })),
-          models: settings.models.map((one) => Object.assign(one, { isOfDatabase: true })),
-          aliases: settings.aliases,
-          plans: settings.plans,
+          upstreams: upstreams.map((one) => Object.assign(one, { isOfDatabase: true })),
+          models: models.map((one) => Object.assign(one, { isOfDatabase: true })),
+          aliases,
+          plans,
+          identity,
+          payments,
+          metrics,
           aside,
         };
       }

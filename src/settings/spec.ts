@@ -12,14 +12,18 @@ import {
 import { messageIn } from "../api/descriptors.js";
 import {
   AliasSpec,
+  IssuerSpec,
+  MetricsSpec,
   ModelSpec,
   ObjectKind as KindValue,
+  PaymentsSpec,
   PlanSpec,
   type SettingsObject,
   UpstreamSpec,
 } from "../api/index.js";
 import { blockOf, type RawValue } from "../config/yaml-document.js";
-import { type Block, OBJECT_KINDS, type ObjectKind, secretsOf } from "./object.js";
+import { OBJECT_KINDS, type ObjectKind } from "../config/object-places.js";
+import { type Block, secretsOf } from "./object.js";
 import { sorted } from "./object-set.js";
 
 const FILE = "tollgate/v1/settings_object.proto";
@@ -28,6 +32,9 @@ const NAMES: Readonly<Record<ObjectKind, string>> = {
   model: "tollgate.v1.ModelSpec",
   alias: "tollgate.v1.AliasSpec",
   plan: "tollgate.v1.PlanSpec",
+  issuer: "tollgate.v1.IssuerSpec",
+  payments: "tollgate.v1.PaymentsSpec",
+  metrics: "tollgate.v1.MetricsSpec",
 };
 /** Where a file may write one word instead of a block: how the message says it. */
 const WORDS: Readonly<Record<string, (word: string) => Record<string, RawValue>>> = {
@@ -42,6 +49,9 @@ export const KIND_VALUES: Readonly<Record<ObjectKind, KindValue>> = {
   model: KindValue.OBJECT_KIND_MODEL,
   alias: KindValue.OBJECT_KIND_ALIAS,
   plan: KindValue.OBJECT_KIND_PLAN,
+  issuer: KindValue.OBJECT_KIND_ISSUER,
+  payments: KindValue.OBJECT_KIND_PAYMENTS,
+  metrics: KindValue.OBJECT_KIND_METRICS,
 };
 
 /** Undefined where none is named. */
@@ -75,6 +85,9 @@ const DECODE: Readonly<Record<ObjectKind, (bytes: Uint8Array) => Spec>> = {
   model: (bytes) => ({ $case: "model", value: ModelSpec.decode(bytes) }),
   alias: (bytes) => ({ $case: "alias", value: AliasSpec.decode(bytes) }),
   plan: (bytes) => ({ $case: "plan", value: PlanSpec.decode(bytes) }),
+  issuer: (bytes) => ({ $case: "issuer", value: IssuerSpec.decode(bytes) }),
+  payments: (bytes) => ({ $case: "payments", value: PaymentsSpec.decode(bytes) }),
+  metrics: (bytes) => ({ $case: "metrics", value: MetricsSpec.decode(bytes) }),
 };
 
 function bytesOf(spec: Spec): Uint8Array {
@@ -87,6 +100,12 @@ function bytesOf(spec: Spec): Uint8Array {
       return AliasSpec.encode(spec.value).finish();
     case "plan":
       return PlanSpec.encode(spec.value).finish();
+    case "issuer":
+      return IssuerSpec.encode(spec.value).finish();
+    case "payments":
+      return PaymentsSpec.encode(spec.value).finish();
+    case "metrics":
+      return MetricsSpec.encode(spec.value).finish();
   }
 }
 

@@ -10,6 +10,8 @@ export interface AccountFilter {
   readonly text?: string | undefined;
   /** The name of their plan. */
   readonly plan?: string | undefined;
+  /** True: those that a settings file manages, and those that it disabled. */
+  readonly isOfFile?: true | undefined;
   readonly order: AccountOrder;
 }
 
@@ -45,6 +47,7 @@ export function accountQuery(filter: AccountFilter, count: number, after: Accoun
     // The second condition is that of the index.
     conditions.push("(plan = :plan AND plan <> '')");
   }
+  if (filter.isOfFile) conditions.push("file_state <> ''");
   if (after !== undefined) {
     const [, value, id] = after;
     Object.assign(values, { value: BigInt(value), id });

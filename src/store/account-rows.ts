@@ -1,4 +1,5 @@
 /** Accounts: what is asked of a database, and what its rows say. */
+import { isDeepStrictEqual } from "node:util";
 import { AccountSettings } from "../../gen/tollgate/v1/account_service.js";
 import { type Act, type AuditEvent, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
@@ -15,6 +16,7 @@ import type {
   Freeze,
   NewAccountRow,
 } from "./store.js";
+import { placeholders } from "./token-columns.js";
 
 const NO_BUDGETS: AccountBudgets = {
   budgetDayNanos: 0n,
@@ -26,13 +28,13 @@ const NO_LIMITS: AccountLimits = { requestsPerMinute: 0n, tokensPerMinute: 0n, c
 
 export const INSERT_ACCOUNT = `INSERT INTO account (id, name, create_time_ms, budget_day_nanos, budget_month_nanos,
   budget_total_nanos, request_cost_max_nanos, frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams,
-  requests_per_minute, tokens_per_minute, concurrency, model_limits, plan, digest)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  requests_per_minute, tokens_per_minute, concurrency, model_limits, plan, file_state, digest)
+  VALUES (${placeholders(18)})
   ON CONFLICT DO NOTHING`;
 export const UPDATE_ACCOUNT = `UPDATE account SET id = ?, name = ?, create_time_ms = ?, budget_day_nanos = ?,
   budget_month_nanos = ?, budget_total_nanos = ?, request_cost_max_nanos = ?, frozen_time_ms = ?, freeze_reason = ?,
   freeze_actor = ?, freeze_ends_streams = ?, requests_per_minute = ?, tokens_per_minute = ?, concurrency = ?,
-  model_limits = ?, plan = ?, digest = ? WHERE id = ?`;
+  model_limits = ?, plan = ?, file_state = ?, digest = ? WHERE id = ?`;
 
 /** Asks back what nodes were granted under what an account was before a change, in the change's own transaction. */
 export const RECALL_LEASES = `UPDATE lease SET recalled = 1 WHERE account_id = ? AND recalled = 0
@@ -52,14 +54,16 @@ export interface CorrectedColumns {
 
 /** The values of a new row. */
 export function newAccountValues(account: NewAccountRow): unknown[] {
-  const { budgets = NO_BUDGETS, limits = NO_LIMITS, plan = "" } = account;
-  return accountValues({ ...account, budgets, limits, plan, freeze: null });
+  const { budgets = NO_BUDGETS, limits = NO_LIMITS, plan = "", fileState = "" } = account;
+  return accountValues({ ...account, budgets, limits, plan, fileState, freeze: null });
 }
 
 /** The account with some settings in the place of its own. */
-export function withSettings(account: AccountRow, { plan = account.plan, ...settings }: AccountChange): AccountRow {
-  const next = { ...account.budgets, ...account.limits, ...settings };
-  return withEtag({ ...account, plan, budgets: budgetsOf(next), limits: limitsOf(next) });
+export function withSettings(account: AccountRow, change: AccountChange): AccountRow {
+  const { name = account.name, plan = account.plan, freeze = account.freeze, fileState = account.fileState } = change;
+  const next = { ...account.budgets, ...account.limits, ...change };
+  const settings = { budgets: budgetsOf(next), limits: limitsOf(next) };
+  return withEtag({ ...account, name, plan, freeze, fileState, ...settings });
 }
 
 export function withFreeze(account: AccountRow, freeze: Freeze | null): AccountRow {
@@ -90,6 +94,7 @@ export function accountValues({
   budgets,
   limits,
   plan,
+  fileState,
   freeze,
 }: Omit<AccountRow, "etag">): unknown[] {
   const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = budgets;
@@ -109,7 +114,7 @@ export function accountValues({
   const isLimited = requestsPerMinute + tokensPerMinute + concurrency > 0n || models.length > 0;
   // A row without a freeze or limits says nothing of them, as those of a schema that knew none.
   const told = [...values, ...(freeze === null ? [] : state), ...(isLimited ? counts : [])];
-  return [...values, ...state, ...counts, plan, digestOf(...told)];
+  return [...values, ...state, ...counts, plan, fileState, digestOf(...told)];
 }
 
 /** The settings that are no numbers, in one column. */
@@ -162,6 +167,7 @@ export function toAccount(row: AccountColumns): AccountRow {
     name: row.name,
     createTimeMs: Number(row.create_time_ms),
     plan: row.plan,
+    fileState: row.file_state,
     freeze: freezeOf(row),
     limits: {
       requestsPerMinute: row.requests_per_minute,
@@ -182,12 +188,13 @@ export function toAccount(row: AccountColumns): AccountRow {
 /** The record of a change of an account, in the transaction that makes it. An account that did not change says so. */
 export function accountEvent(act: Act, before: AccountRow | undefined, after: AccountRow | undefined): AuditEvent {
   const id = after?.id ?? before?.id ?? "";
-  const result = before !== undefined && before.etag === after?.etag ? "unchanged" : "done";
-  const told = changeOf({ before: before && factsOf(before), after: after && factsOf(after) });
+  const [was, is] = [before && factsOf(before), after && factsOf(after)];
+  const result = before !== undefined && isDeepStrictEqual(was, is) ? "unchanged" : "done";
+  const told = changeOf({ before: was, after: is });
   return eventOf(act, { resource: `accounts/${id}`, accountId: id, result, ...told });
 }
 
 /** What a person sets of an account; its sums are the transfers'. */
-function factsOf({ name, plan, budgets, limits, freeze }: AccountRow): object {
-  return { name, plan, ...budgets, ...limits, freeze };
+function factsOf({ name, plan, fileState, budgets, limits, freeze }: AccountRow): object {
+  return { name, plan, ...(fileState === "" ? {} : { fileState }), ...budgets, ...limits, freeze };
 }

@@ -16,6 +16,7 @@ import {
 } from "../ledger/rows.js";
 import type { Transfer, TransferKind } from "../ledger/transfer.js";
 import { hexOf } from "./digest.js";
+import type { FileState } from "./seed-rows.js";
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
 
 export interface AccountColumns {
@@ -42,6 +43,7 @@ export interface AccountColumns {
   readonly concurrency: bigint;
   readonly model_limits: Uint8Array;
   readonly plan: string;
+  readonly file_state: FileState;
 }
 
 export interface TransferColumns {

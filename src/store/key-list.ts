@@ -10,6 +10,8 @@ export interface KeyFilter {
   readonly isRevoked?: boolean | undefined;
   /** Leaves out those whose ids begin so. */
   readonly idsWithout?: string | undefined;
+  /** True: those that a settings file manages, and those that it disabled. */
+  readonly isOfFile?: true | undefined;
 }
 
 export interface KeyQuery {
@@ -41,6 +43,7 @@ export function keyQuery(filter: KeyFilter, count: number, before: TimeCursor | 
     values["start"] = filter.idsWithout;
     conditions.push(`substr(id, 1, ${filter.idsWithout.length}) <> :start`);
   }
+  if (filter.isOfFile) conditions.push("file_state <> ''");
   const where = conditions.join(" AND ");
   const text = `SELECT * FROM key WHERE ${where} ORDER BY create_time_ms DESC, id DESC LIMIT :count`;
   return { text, values };

@@ -2,7 +2,7 @@
 import { toTimeMs } from "./columns.js";
 import { digestOf } from "./digest.js";
 import { searchTextOf } from "./key-list.js";
-import { type KeyRow, KEYS_MAX } from "./store.js";
+import { type FileState, type KeyRow, KEYS_MAX } from "./store.js";
 import { placeholders } from "./token-columns.js";
 
 export interface KeyColumns {
@@ -17,12 +17,13 @@ export interface KeyColumns {
   readonly hint: string;
   readonly create_time_ms: bigint;
   readonly revoke_time_ms: bigint | null;
+  readonly file_state: FileState;
   readonly revision: bigint;
 }
 
 export const INSERT_KEY = `INSERT INTO key (id, account_id, settings, digest, previous_digest, previous_until_ms, hint,
-  create_time_ms, revoke_time_ms, revision, maker_id, maker_user_id, search_text, row_digest)
-  VALUES (${placeholders(14)}) ON CONFLICT DO NOTHING`;
+  create_time_ms, revoke_time_ms, revision, maker_id, maker_user_id, file_state, search_text,
+  row_digest) VALUES (${placeholders(15)}) ON CONFLICT DO NOTHING`;
 export const COUNT_KEYS = `SELECT count(*) AS count FROM (SELECT 1 FROM key WHERE account_id = ?
   AND revoke_time_ms IS NULL LIMIT ${KEYS_MAX}) AS alive`;
 export const KEY = "SELECT * FROM key WHERE id = ?";
@@ -31,7 +32,7 @@ export const KEY_BY_PREVIOUS_DIGEST =
   "SELECT * FROM key WHERE previous_digest = ? ORDER BY previous_until_ms DESC LIMIT 1";
 export const REPLACE_KEY = `UPDATE key SET account_id = ?, settings = ?, digest = ?, previous_digest = ?,
   previous_until_ms = ?, hint = ?, create_time_ms = ?, revoke_time_ms = ?, revision = ?, maker_id = ?,
-  maker_user_id = ?, search_text = ?, row_digest = ? WHERE id = ? AND revision = ?`;
+  maker_user_id = ?, file_state = ?, search_text = ?, row_digest = ? WHERE id = ? AND revision = ?`;
 
 /**
  * The digest behind them is over all of the row but what keys are found by, which follows from the rest: the proof
@@ -57,6 +58,7 @@ export function changeableValues(key: KeyRow): unknown[] {
     ...values,
     key.makerId,
     userId,
+    key.fileState ?? "",
     key.searchText ?? searchTextOf("", key.hint, key.id),
     digestOf(key.id, ...values, ...made, ...byUser),
   ];
@@ -76,6 +78,7 @@ export function toKey(row: KeyColumns | undefined): KeyRow | undefined {
     hint: row.hint,
     createTimeMs: Number(row.create_time_ms),
     revokeTimeMs: toTimeMs(row.revoke_time_ms),
+    fileState: row.file_state,
     revision: Number(row.revision),
   };
 }

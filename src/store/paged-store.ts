@@ -53,7 +53,7 @@ export function pagedStore(calls: AsyncTableCalls): PagedStore {
     },
     seed: async (rows) => {
       const outcome = await calls.seed(rows);
-      if (outcome.applied) markWritten(rows.act);
+      if (outcome.refused === undefined) markWritten(rows.act);
       return outcome;
     },
     alertSteps: async (steps, event) => {

@@ -6,13 +6,15 @@ import type { AlertStep, StepRows } from "./alert-statements.js";
 import type { AccountFilter } from "./account-list.js";
 import type { KeyFilter } from "./key-list.js";
 import type { FigureStore } from "./figures.js";
-import type { CreditOperation, LedgerOperation, LedgerResult } from "../ledger/operation.js";
+import type { LedgerOperation, LedgerResult } from "../ledger/operation.js";
 import type { PeopleStore } from "./people-store.js";
+import type { FileState, SeedOutcome, SeedRows } from "./seed-rows.js";
 
 export type { AlertStep, StepRows } from "./alert-statements.js";
 
 export type { AccountFilter, AccountOrder } from "./account-list.js";
 export { type KeyFilter, searchTextOf } from "./key-list.js";
+export type { FileState, SeedOutcome, SeedRows } from "./seed-rows.js";
 export type { AccountFigureRow, Buckets, FigureStore, KeyFigureRow, KeyUse } from "./figures.js";
 
 /** A page of rows, and the token of the next page; empty where there is none. */
@@ -46,7 +48,9 @@ export type AccountLimits = Pick<
 > & { readonly content?: AccountSettings["content"] };
 
 /** What an update changes of an account; absent parts stay as they are. */
-export type AccountChange = Partial<AccountBudgets & AccountLimits & Pick<AccountRow, "plan">>;
+export type AccountChange = Partial<
+  AccountBudgets & AccountLimits & Pick<AccountRow, "name" | "plan" | "freeze" | "fileState">
+>;
 
 export interface NewAccountRow {
   readonly id: string;
@@ -58,6 +62,8 @@ export interface NewAccountRow {
   readonly limits?: AccountLimits | undefined;
   /** The name of the plan that it is made from, which need not exist. Absent or empty: none. */
   readonly plan?: string | undefined;
+  /** Absent: empty. */
+  readonly fileState?: FileState | undefined;
 }
 
 /** Since when nothing new may be held of an account, why, and who says so. */
@@ -74,6 +80,7 @@ export interface AccountRow extends NewAccountRow {
   readonly budgets: AccountBudgets;
   readonly limits: AccountLimits;
   readonly plan: string;
+  readonly fileState: FileState;
   /** Null where it is not frozen. */
   readonly freeze: Freeze | null;
   /** Another after each change of its settings or its freeze. */
@@ -168,7 +175,10 @@ export interface KeyRow {
   /** As `searchTextOf` makes it: lists find the key by it. Written and not read. Absent: by hint and id alone. */
   readonly searchText?: string;
   readonly createTimeMs: number;
+  /** A key that its settings file removed is revoked as others are, so that every program refuses it. */
   readonly revokeTimeMs: number | null;
+  /** Absent: empty. */
+  readonly fileState?: FileState;
   /** Counts the changes of the key, from 1. */
   readonly revision: number;
 }
@@ -348,24 +358,6 @@ export interface RequestStore {
   outputOf(accountId: string, model: string, fromDay: string): Promise<OutputSum>;
 }
 
-/** What a settings file makes, each where it is not there yet: accounts, credit by its id, keys by their digest. */
-export interface SeedRows {
-  readonly accounts: readonly NewAccountRow[];
-  readonly credits: readonly CreditOperation[];
-  /** Each with the record of its making. */
-  readonly keys: readonly { readonly row: KeyRow; readonly event: AuditEvent }[];
-  readonly act: Act;
-}
-
-/** What is there then, in the order of the rows. */
-export interface SeedOutcome {
-  /** False where a credit was refused for more than that its id was given before: then nothing was made. */
-  readonly applied: boolean;
-  readonly accounts: readonly { readonly row: AccountRow; readonly opened: boolean }[];
-  readonly credits: readonly LedgerResult[];
-  readonly keys: readonly KeyRow[];
-}
-
 /** A database, open. Each method rejects with LEDGER_UNAVAILABLE where the database cannot be reached. */
 export interface Store {
   readonly ledger: LedgerStore;
@@ -375,7 +367,7 @@ export interface Store {
   readonly audit: AuditStore;
   readonly figures: FigureStore;
   readonly people: PeopleStore;
-  /** Makes all of it in one durable transaction, or nothing. */
+  /** Does all of it in one durable transaction, or nothing. */
   seed(rows: SeedRows): Promise<SeedOutcome>;
   /**
    * What alerts read and write, in one durable transaction. With an event, the first step is the change that it tells:

@@ -218,6 +218,7 @@ keys:
         models: [],
         aliases: [],
         plans: [],
+        manage: false,
         accounts: [],
         keys: [],
         metrics: { accounts: [] },

@@ -52,11 +52,11 @@ test("blocks are joined by name, lists one after the other, in the order of the 
   expect(settings.models.map(({ id }) => id)).toEqual(["early", "late"]);
   expect(settings.accounts.map(({ id }) => id)).toEqual(["acme", "team"]);
   expect(settings.keys.map(({ accountId }) => accountId)).toEqual(["acme", "team"]);
-  const places = Object.fromEntries(blocks.map(({ block, name, place }) => [`${block}.${name}`, place]));
+  const places = Object.fromEntries(blocks.map(({ kind, name, place }) => [`${kind}.${name}`, place]));
   expect(places).toMatchObject({
-    "upstreams.one": "tollgate.yaml:3",
-    "upstreams.two": join("conf.d", "a.yaml:1"),
-    "models.late": join("conf.d", "b.yaml:2"),
+    "upstream.one": "tollgate.yaml:3",
+    "upstream.two": join("conf.d", "a.yaml:1"),
+    "model.late": join("conf.d", "b.yaml:2"),
   });
 });
 

@@ -99,7 +99,7 @@ test.each([
   const refusal = await refusalOf(() => make(node, secret));
   expect(refusal.reason).toBe("ERROR_REASON_ALREADY_EXISTS");
   expect((await node.ensureSeed({ accountId: "acme", secret, settings: undefined }, TEST_ACT)).id).toBe(key.id);
-  const row = await node.seedRow({ accountId: "acme", settings: undefined }, secret);
+  const { row } = await node.seedRow({ accountId: "acme", settings: undefined }, secret);
   expect(Buffer.from(row.digest)).toEqual(Buffer.from((await world.store.keys.get(key.id))!.digest));
 });
 

@@ -28,6 +28,7 @@ function fileOf(...accounts: readonly AccountSeed[]): Settings {
     models: [],
     aliases: [],
     plans: [],
+    manage: false,
     accounts,
     keys,
     metrics: { accounts: [] },

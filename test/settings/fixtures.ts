@@ -1,6 +1,7 @@
 /** Sets of settings objects for tests, and what they are judged by. */
 import { families } from "../../src/families/index.js";
-import { type Block, idOf, NO_OBJECTS, type ObjectKind, type ObjectSet } from "../../src/settings/object.js";
+import { type ObjectKind } from "../../src/config/object-places.js";
+import { type Block, idOf, NO_OBJECTS, type ObjectSet } from "../../src/settings/object.js";
 import { edited, type ObjectEdit, type Surroundings } from "../../src/settings/object-set.js";
 
 export const AROUND: Surroundings = {

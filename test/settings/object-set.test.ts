@@ -120,3 +120,61 @@ test("a renamed upstream whose secret this node cannot read needs it anew", () =
   const { problems } = edited(set, [renamed, model("fast", "eu"), edit("upstream", "vendor", undefined)], 1);
   expect(problems).toMatchObject([{ name: "eu", field: "api_key", problem: expect.stringContaining("given again") }]);
 });
+
+const PAYMENTS: Block = {
+  secret_key: "env:ALLOWED_KEY",
+  webhook_secret: "whsec_of_a_test",
+  console_url: "https://gateway.example.com/console",
+};
+const ISSUER: Block = {
+  issuer: "https://login.example.com/",
+  client_id: "tollgate",
+  client_secret: "secret-of-a-test",
+};
+
+test.each([
+  { name: "payments whose key is a reference", object: edit("payments", "stripe", PAYMENTS), want: [] },
+  {
+    name: "payments whose key has a wrong form",
+    object: edit("payments", "stripe", { ...PAYMENTS, secret_key: "pk_public" }),
+    want: ["secret_key"],
+  },
+  {
+    name: "payments whose amounts do not fit, with a key that is not read",
+    object: edit("payments", "stripe", { ...PAYMENTS, amounts: ["1"] }),
+    want: ["amounts"],
+  },
+  { name: "payments of another provider", object: edit("payments", "paypal", PAYMENTS), want: [""] },
+  { name: "an issuer for people of any account", object: edit("issuer", "corp", ISSUER), want: [] },
+  {
+    name: "an issuer without its address",
+    object: edit("issuer", "corp", { client_id: "tollgate" }),
+    want: ["issuer"],
+  },
+  { name: "metrics of accounts", object: edit("metrics", "metrics", { accounts: ["acme"] }), want: [] },
+  { name: "metrics with the name of another block", object: edit("metrics", "models", {}), want: [""] },
+])("of $name the wrong fields are named", ({ object, want }) => {
+  const around = { ...AROUND, sources: ["env:ALLOWED_"] };
+  const { set, problems } = edited(BASE, [object], 1);
+  const all = [...problems, ...checkSet(set.entries.values(), around).problems];
+  expect(all.map(({ kind, name, field }) => [kind, name, field])).toEqual(
+    want.map((field) => [object.kind, object.name, field]),
+  );
+});
+
+test.each([
+  { kind: "issuer" as const, name: "corp", block: ISSUER, quiet: { title: "Corp" }, loud: { client_id: "other" } },
+  {
+    kind: "payments" as const,
+    name: "stripe",
+    block: PAYMENTS,
+    quiet: { amount_max: "50", amounts: ["10"] },
+    loud: { api_base: "http://127.0.0.1:1" },
+  },
+])("secrets of an object of the kind $kind stay where they are sent", ({ kind, name, block, quiet, loud }) => {
+  const set = setOf(edit(kind, name, block));
+  const { client_secret: _, secret_key: _key, webhook_secret: _hook, ...rest } = block;
+  expect(edited(set, [edit(kind, name, { ...rest, ...quiet })], 1).problems).toEqual([]);
+  const moved = edited(set, [edit(kind, name, { ...rest, ...loud })], 1);
+  expect(moved.problems.map(({ problem }) => problem)).toEqual([expect.stringContaining("must be given again")]);
+});

@@ -6,7 +6,8 @@ import { checkBlocks } from "../../src/config/blocks.js";
 import { type JsonSchema, rawSchema } from "../../src/config/editor-schema.js";
 import { readSettingsTexts } from "../../src/config/file.js";
 import { families } from "../../src/families/index.js";
-import { type Block, BLOCK_NAMES, OBJECT_KINDS } from "../../src/settings/object.js";
+import { OBJECT_KINDS, placeOfObject } from "../../src/config/object-places.js";
+import type { Block } from "../../src/settings/object.js";
 import { sorted } from "../../src/settings/object-set.js";
 import { blockOfSpec, differingFields, specDescriptor, specOfBlock } from "../../src/settings/spec.js";
 import { fc } from "../support/seeds.js";
@@ -41,8 +42,12 @@ function leavesOfMessage(desc: DescMessage, path: string): string[] {
 }
 
 test.each(OBJECT_KINDS)("each field of a file's %s is one of the protocol, and the other way round", (kind) => {
-  const { properties } = rawSchema() as { properties: Record<string, { additionalProperties: JsonSchema }> };
-  const ofFile = leavesOfSchema(properties[BLOCK_NAMES[kind]]?.additionalProperties ?? {}, kind);
+  const name = { payments: "stripe", metrics: "metrics" }[kind as string] ?? "any";
+  const schema = placeOfObject(kind, name).reduce<JsonSchema>((at, part) => {
+    const { properties = {}, additionalProperties } = at as { [member: string]: JsonSchema | undefined };
+    return (properties[part] ?? additionalProperties) as JsonSchema;
+  }, rawSchema());
+  const ofFile = leavesOfSchema(schema, kind);
   // A file writes the word `free` in the place of a price; the protocol has no such words.
   const ofProtocol = leavesOfMessage(specDescriptor(kind), kind).filter((path) => !path.endsWith(".free"));
   expect(new Set(ofProtocol)).toEqual(new Set(ofFile));
@@ -196,18 +201,33 @@ test.each([
   expect(problems.map((one) => one.rule).join()).toMatch(rule);
 });
 
-test("an alias is the same in the protocol and in a file", () => {
-  const said = { model: "gpt-4o" };
-  expect(blockOfSpec(specOfBlock("alias", said))).toEqual(said);
-});
-
-test("an upstream is the same in the protocol and in a file", () => {
-  const said = {
-    family: "openai",
-    api_key: "env:A",
-    base_url: "http://a/v1",
-    unknown_members: "refuse",
-    prompt_cache: "off",
-  };
-  expect(blockOfSpec(specOfBlock("upstream", said))).toEqual(said);
+test.each([
+  {
+    kind: "upstream" as const,
+    said: {
+      family: "openai",
+      api_key: "env:A",
+      base_url: "http://a/v1",
+      unknown_members: "refuse",
+      prompt_cache: "off",
+    },
+  },
+  {
+    kind: "issuer" as const,
+    said: {
+      issuer: "https://login.example.com/",
+      client_id: "tollgate",
+      client_secret: "env:A",
+      email_domains: ["example.com"],
+      new_people: { account: "acme", role: "viewer" },
+    },
+  },
+  {
+    kind: "payments" as const,
+    said: { secret_key: "sk_1", webhook_secret: "whsec_1", console_url: "https://a/console", amounts: ["5", "7.50"] },
+  },
+  { kind: "alias" as const, said: { model: "gpt-4o" } },
+  { kind: "metrics" as const, said: { accounts: ["acme", "other"] } },
+])("an object of the kind $kind is the same in the protocol and in a file", ({ kind, said }) => {
+  expect(blockOfSpec(specOfBlock(kind, said))).toEqual(said);
 });

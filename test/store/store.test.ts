@@ -25,6 +25,7 @@ function keyOf(given: Partial<KeyRow>): KeyRow {
     hint: "sk-a...b",
     createTimeMs: NOON_MS,
     revokeTimeMs: null,
+    fileState: "",
     makerId: null,
     makerUserId: null,
     revision: 1,

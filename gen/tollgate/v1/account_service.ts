@@ -183,6 +183,12 @@ export interface Account {
    * none.
    */
   plan: string;
+  /**
+   * True if a settings file with `manage: true` manages the account: the next start or reload of the file changes the
+   * account back to what the file says. An account that was removed from the file is frozen until the file has it
+   * again.
+   */
+  managed: boolean;
 }
 
 /** AccountPlan is what the plan of an account says. Zero means no limit. */
@@ -275,7 +281,7 @@ export interface Freeze {
     | undefined;
   /** The reason that the operator gave: 1 to 500 characters. */
   reason: string;
-  /** The id of the operator's key with which it was frozen. */
+  /** The id of the operator's key with which it was frozen; `file` if the account was removed from its settings file. */
   actor: string;
   /** True if running requests were ended too. */
   endStreams: boolean;
@@ -1133,6 +1139,7 @@ function createBaseAccount(): Account {
     etag: "",
     figures: undefined,
     plan: "",
+    managed: false,
   };
 }
 
@@ -1161,6 +1168,9 @@ export const Account: MessageFns<Account> = {
     }
     if (message.plan !== "") {
       writer.uint32(186).string(message.plan);
+    }
+    if (message.managed !== false) {
+      writer.uint32(192).bool(message.managed);
     }
     return writer;
   },
@@ -1240,6 +1250,14 @@ export const Account: MessageFns<Account> = {
             }
 
             message.plan = reader.string();
+            continue;
+          }
+          case 24: {
+            if (tag !== 192) {
+              break;
+            }
+
+            message.managed = reader.bool();
             continue;
           }
         }

@@ -140,7 +140,15 @@ export interface Key {
   /** The version of the key, to be sent back with UpdateKey. Its form may change with any release. */
   etag: string;
   /** When the key was last used, what it spent, and the current use of its limits. Absent except in ListKeys and GetKey. */
-  figures?: KeyFigures | undefined;
+  figures?:
+    | KeyFigures
+    | undefined;
+  /**
+   * True if a settings file with `manage: true` manages the key: the next start or reload of the file changes the key
+   * back to what the file says. A key that was removed from the file is revoked until the file has it again, unless
+   * RevokeKey revokes it too.
+   */
+  managed: boolean;
 }
 
 /** KeyFigures say how a key was used. The amounts include all keys created with it, as its budgets count them. */
@@ -725,6 +733,7 @@ function createBaseKey(): Key {
     makerUserId: "",
     etag: "",
     figures: undefined,
+    managed: false,
   };
 }
 
@@ -759,6 +768,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.figures !== undefined) {
       KeyFigures.encode(message.figures, writer.uint32(82).fork()).join();
+    }
+    if (message.managed !== false) {
+      writer.uint32(88).bool(message.managed);
     }
     return writer;
   },
@@ -854,6 +866,14 @@ export const Key: MessageFns<Key> = {
             }
 
             message.figures = KeyFigures.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.managed = reader.bool();
             continue;
           }
         }

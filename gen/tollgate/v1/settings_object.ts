@@ -36,10 +36,16 @@ export enum ObjectKind {
   OBJECT_KIND_PLAN = 3,
   /** OBJECT_KIND_ALIAS - Another name of a model. */
   OBJECT_KIND_ALIAS = 4,
+  /** OBJECT_KIND_ISSUER - An OpenID Connect issuer through which people sign in. */
+  OBJECT_KIND_ISSUER = 5,
+  /** OBJECT_KIND_PAYMENTS - How members of an account add money to it. The one object is named `stripe`. */
+  OBJECT_KIND_PAYMENTS = 6,
+  /** OBJECT_KIND_METRICS - Additional metrics. The one object is named `metrics`. */
+  OBJECT_KIND_METRICS = 7,
   UNRECOGNIZED = -1,
 }
 
-/** SettingsObject is an upstream, a model or an alias that the gateway serves, or a plan of its accounts. */
+/** SettingsObject is a part of the settings with a name, such as an upstream, a model, or a plan of accounts. */
 export interface SettingsObject {
   /**
    * What it says. Absent: an object of the environment or of an upstream's list, which are listed by name.
@@ -58,6 +64,15 @@ export interface SettingsObject {
     | //
     /** Another name of a model. */
     { $case: "alias"; value: AliasSpec }
+    | //
+    /** An OpenID Connect issuer through which people sign in. */
+    { $case: "issuer"; value: IssuerSpec }
+    | //
+    /** How members of an account add money to it. */
+    { $case: "payments"; value: PaymentsSpec }
+    | //
+    /** Additional metrics. */
+    { $case: "metrics"; value: MetricsSpec }
     | undefined;
   /** The kind. A request may leave it out, because `spec` says it. */
   kind: ObjectKind;
@@ -493,6 +508,65 @@ export interface PlanKeySpec {
   expiresAfterDays: number;
 }
 
+/** IssuerSpec is an OpenID Connect issuer through which people sign in. Its name is a part of the redirect URL. */
+export interface IssuerSpec {
+  /** The issuer URL. */
+  issuer: string;
+  /** The client id of this gateway at the issuer. */
+  clientId: string;
+  /**
+   * The client secret, or a reference to it: `env:NAME` or `file:/path`. It is never sent back, except for a reference.
+   * In an update, an empty value keeps the present one. Without a secret, the gateway is a public client.
+   */
+  clientSecret: string;
+  /** The text of the sign-in button. Empty: the name. */
+  title: string;
+  /** The e-mail domains that may sign in. Empty: all. */
+  emailDomains: string[];
+  /** The account for people who sign in without an invitation. Absent: only known or invited people can sign in. */
+  newPeople?: NewPeopleSpec | undefined;
+}
+
+/** NewPeopleSpec says where people belong who sign in without an invitation. */
+export interface NewPeopleSpec {
+  /** The id of the account that they join. If it does not exist, they cannot sign in. */
+  account: string;
+  /** Their role in that account: `admin`, `member` or `viewer`. Empty: `member`. */
+  role: string;
+}
+
+/** PaymentsSpec says how members of an account add money to it: by card, through Stripe Checkout. */
+export interface PaymentsSpec {
+  /**
+   * The API key of the Stripe account, or a reference to it: `env:NAME` or `file:/path`. It is never sent back, except
+   * for a reference. In an update, an empty value keeps the present one.
+   */
+  secretKey: string;
+  /**
+   * The signing secret of the Stripe webhook, or a reference to it. It is never sent back, except for a reference. In
+   * an update, an empty value keeps the present one.
+   */
+  webhookSecret: string;
+  /** The address of the console, to which payers return from Stripe. */
+  consoleUrl: string;
+  /** The currency of payments: `usd`. Empty: `usd`. */
+  currency: string;
+  /** The amounts that the console offers, in USD. Empty: 10, 25 and 100. */
+  amounts: string[];
+  /** The smallest amount of one payment, in USD. Empty: 5. */
+  amountMin: string;
+  /** The largest amount of one payment, in USD. Empty: 1000. */
+  amountMax: string;
+  /** For tests only: the address of a replacement for Stripe, on this machine. */
+  apiBase: string;
+}
+
+/** MetricsSpec is which metrics there are beside the usual ones. */
+export interface MetricsSpec {
+  /** The ids of accounts whose balance and budgets are exported as metrics: at most 100. */
+  accounts: string[];
+}
+
 function createBaseSettingsObject(): SettingsObject {
   return {
     spec: undefined,
@@ -524,6 +598,15 @@ export const SettingsObject: MessageFns<SettingsObject> = {
         break;
       case "alias":
         AliasSpec.encode(message.spec.value, writer.uint32(122).fork()).join();
+        break;
+      case "issuer":
+        IssuerSpec.encode(message.spec.value, writer.uint32(130).fork()).join();
+        break;
+      case "payments":
+        PaymentsSpec.encode(message.spec.value, writer.uint32(138).fork()).join();
+        break;
+      case "metrics":
+        MetricsSpec.encode(message.spec.value, writer.uint32(146).fork()).join();
         break;
     }
     if (message.kind !== 0) {
@@ -608,6 +691,30 @@ export const SettingsObject: MessageFns<SettingsObject> = {
             }
 
             message.spec = { $case: "alias", value: AliasSpec.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.spec = { $case: "issuer", value: IssuerSpec.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.spec = { $case: "payments", value: PaymentsSpec.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.spec = { $case: "metrics", value: MetricsSpec.decode(reader, reader.uint32()) };
             continue;
           }
           case 3: {
@@ -3160,6 +3267,342 @@ export const PlanKeySpec: MessageFns<PlanKeySpec> = {
             }
 
             message.expiresAfterDays = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseIssuerSpec(): IssuerSpec {
+  return { issuer: "", clientId: "", clientSecret: "", title: "", emailDomains: [], newPeople: undefined };
+}
+
+export const IssuerSpec: MessageFns<IssuerSpec> = {
+  encode(message: IssuerSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.issuer !== "") {
+      writer.uint32(10).string(message.issuer);
+    }
+    if (message.clientId !== "") {
+      writer.uint32(18).string(message.clientId);
+    }
+    if (message.clientSecret !== "") {
+      writer.uint32(26).string(message.clientSecret);
+    }
+    if (message.title !== "") {
+      writer.uint32(34).string(message.title);
+    }
+    for (const v of message.emailDomains) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.newPeople !== undefined) {
+      NewPeopleSpec.encode(message.newPeople, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): IssuerSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseIssuerSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.issuer = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.clientId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.clientSecret = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.title = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.emailDomains.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.newPeople = NewPeopleSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNewPeopleSpec(): NewPeopleSpec {
+  return { account: "", role: "" };
+}
+
+export const NewPeopleSpec: MessageFns<NewPeopleSpec> = {
+  encode(message: NewPeopleSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== "") {
+      writer.uint32(10).string(message.account);
+    }
+    if (message.role !== "") {
+      writer.uint32(18).string(message.role);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NewPeopleSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNewPeopleSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePaymentsSpec(): PaymentsSpec {
+  return {
+    secretKey: "",
+    webhookSecret: "",
+    consoleUrl: "",
+    currency: "",
+    amounts: [],
+    amountMin: "",
+    amountMax: "",
+    apiBase: "",
+  };
+}
+
+export const PaymentsSpec: MessageFns<PaymentsSpec> = {
+  encode(message: PaymentsSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.secretKey !== "") {
+      writer.uint32(10).string(message.secretKey);
+    }
+    if (message.webhookSecret !== "") {
+      writer.uint32(18).string(message.webhookSecret);
+    }
+    if (message.consoleUrl !== "") {
+      writer.uint32(26).string(message.consoleUrl);
+    }
+    if (message.currency !== "") {
+      writer.uint32(34).string(message.currency);
+    }
+    for (const v of message.amounts) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.amountMin !== "") {
+      writer.uint32(50).string(message.amountMin);
+    }
+    if (message.amountMax !== "") {
+      writer.uint32(58).string(message.amountMax);
+    }
+    if (message.apiBase !== "") {
+      writer.uint32(66).string(message.apiBase);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PaymentsSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePaymentsSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.secretKey = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.webhookSecret = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.consoleUrl = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.currency = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.amounts.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.amountMin = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.amountMax = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.apiBase = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMetricsSpec(): MetricsSpec {
+  return { accounts: [] };
+}
+
+export const MetricsSpec: MessageFns<MetricsSpec> = {
+  encode(message: MetricsSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.accounts) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MetricsSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMetricsSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accounts.push(reader.string());
             continue;
           }
         }

@@ -3,6 +3,7 @@ import assert from "node:assert";
 import type { AuditEvent } from "../../audit/act.js";
 import type { AsyncTableCalls } from "../calls.js";
 import { pagedStore } from "../paged-store.js";
+import { refusalOf } from "../seed-rows.js";
 import type { SeedOutcome, SeedRows, Store, VerifyReport } from "../store.js";
 import { alertCalls } from "./alerts.js";
 import { PostgresAnswers, type AnswersOptions } from "./answers.js";
@@ -17,7 +18,17 @@ import { runPeople } from "./people.js";
 import { migrate } from "./migration.js";
 import { MIGRATIONS } from "./schema.js";
 import { sql } from "./sql.js";
-import { accountCalls, createAccount, createKey, findAccount, findKey, keyCalls, requestCalls } from "./tables.js";
+import {
+  accountCalls,
+  createAccount,
+  createKey,
+  findAccount,
+  findKey,
+  keyCalls,
+  replaceKey,
+  requestCalls,
+  setAccount,
+} from "./tables.js";
 import { timeOf } from "./time.js";
 import { verifyDatabase } from "./verify.js";
 
@@ -119,9 +130,9 @@ async function seed(database: Postgres, batches: Batches, rows: SeedRows): Promi
     return await database.transact(async (session) => {
       undone = undefined;
       const outcome = await applied(session, batches, rows);
-      if (outcome.applied) return outcome;
+      if (outcome.refused === undefined) return outcome;
       undone = outcome;
-      throw new Error("a credit was refused");
+      throw new Error(`the settings file is not applied: ${outcome.refused}`);
     });
   } catch (error) {
     if (undone !== undefined) return undone;
@@ -131,6 +142,13 @@ async function seed(database: Postgres, batches: Batches, rows: SeedRows): Promi
 
 async function applied(session: Session, batches: Batches, rows: SeedRows): Promise<SeedOutcome> {
   const events: AuditEvent[] = [];
+  const edited: Parameters<typeof refusalOf>[1][number][] = [];
+  for (const { id, change, etag } of rows.accountEdits)
+    edited.push(await setAccount(session, id, change, { etag, act: rows.act, events }));
+  for (const { row, event } of rows.keyEdits) {
+    edited.push(await replaceKey(session, row));
+    events.push(event);
+  }
   const opened: boolean[] = [];
   for (const account of rows.accounts) {
     const event = await createAccount(session, account, rows.act);
@@ -149,8 +167,7 @@ async function applied(session: Session, batches: Batches, rows: SeedRows): Prom
     accounts.push({ row: there(await findAccount(session, id)), opened: opened[index] === true });
   const keys: SeedOutcome["keys"][number][] = [];
   for (const { row } of rows.keys) keys.push(there(await findKey(session, row.digest)));
-  const isApplied = credits.every((result) => result.kind !== "refused" || result.problem === "id_taken");
-  return { applied: isApplied, accounts, credits, keys };
+  return { refused: refusalOf(credits, edited), accounts, credits, keys };
 }
 
 function there<Row>(row: Row | undefined): Row {

@@ -61,7 +61,7 @@ import {
   USAGE_TOTAL,
   USAGE_TOTAL_OF_ACCOUNT,
 } from "../request-rows.js";
-import { type AccountRow, type KeyRow, KEYS_MAX, type NewAccountRow } from "../store.js";
+import { type AccountChange, type AccountRow, type KeyRow, KEYS_MAX, type NewAccountRow } from "../store.js";
 import { appendAudit } from "./audit.js";
 import type { Postgres, Session } from "./connection.js";
 import { namedSql, sql } from "./sql.js";
@@ -115,16 +115,17 @@ export function accountCalls(database: Postgres): AccountCalls {
         { snapshot: true },
       ),
     createAccount: (account, act) =>
-      database.transact(async (session) => {
+      recorded(database, async (session, events) => {
         const event = await createAccount(session, account, act);
-        if (event !== undefined) await appendAudit(session, [event]);
+        if (event !== undefined) events.push(event);
         return event !== undefined;
       }),
     setAccount: (id, settings, etag, act) =>
-      changeAccount<AccountRow | "stale">(database, id, act, (account) =>
-        etag !== "" && etag !== account.etag ? "stale" : withSettings(account, settings),
+      recorded(database, (session, events) => setAccount(session, id, settings, { etag, act, events })),
+    setFreeze: (id, freeze, act) =>
+      recorded(database, (session, events) =>
+        changeAccount(session, id, (account) => withFreeze(account, freeze), { act, events }),
       ),
-    setFreeze: (id, freeze, act) => changeAccount(database, id, act, (account) => withFreeze(account, freeze)),
     account: (id) => findAccount(database, id),
     accounts: async (filter, count, after) => {
       const { text, values } = accountQuery(filter, count, after);
@@ -149,24 +150,52 @@ export async function findAccount(session: Session, id: string): Promise<Account
   return row && toAccount(row);
 }
 
-/** Changes it between two batches of the ledger. */
-function changeAccount<Changed extends AccountRow | "stale">(
+/** Who makes a change, and where its record goes, which is for the end of the transaction. */
+interface Recording {
+  readonly act: Act;
+  readonly events: AuditEvent[];
+}
+
+/** Runs a change and its records in one transaction. */
+function recorded<Result>(
   database: Postgres,
-  id: string,
-  act: Act,
-  change: (account: AccountRow) => Changed,
-): Promise<Changed | undefined> {
+  change: (session: Session, events: AuditEvent[]) => Promise<Result>,
+): Promise<Result> {
   return database.transact(async (session) => {
-    const [row] = await session.rows<AccountColumns>(accounts.locked, [id]);
-    if (row === undefined) return undefined;
-    const before = toAccount(row);
-    const changed = change(before);
-    if (changed === "stale") return changed;
-    await session.run(accounts.update, [...accountValues(changed), id]);
-    await session.run(accounts.recall, [id]);
-    await appendAudit(session, [accountEvent(act, before, changed)]);
-    return changed;
+    const events: AuditEvent[] = [];
+    const result = await change(session, events);
+    if (events.length > 0) await appendAudit(session, events);
+    return result;
   });
+}
+
+export function setAccount(
+  session: Session,
+  id: string,
+  settings: AccountChange,
+  { etag, ...recording }: Recording & { readonly etag: string },
+): Promise<AccountRow | "stale" | undefined> {
+  const change = (account: AccountRow): AccountRow | "stale" =>
+    etag !== "" && etag !== account.etag ? "stale" : withSettings(account, settings);
+  return changeAccount(session, id, change, recording);
+}
+
+/** Changes it between two batches of the ledger. */
+async function changeAccount<Changed extends AccountRow | "stale">(
+  session: Session,
+  id: string,
+  change: (account: AccountRow) => Changed,
+  { act, events }: Recording,
+): Promise<Changed | undefined> {
+  const [row] = await session.rows<AccountColumns>(accounts.locked, [id]);
+  if (row === undefined) return undefined;
+  const before = toAccount(row);
+  const changed = change(before);
+  if (changed === "stale") return changed;
+  await session.run(accounts.update, [...accountValues(changed), id]);
+  await session.run(accounts.recall, [id]);
+  events.push(accountEvent(act, before, changed));
+  return changed;
 }
 
 type KeyCalls = Pick<AsyncTableCalls, "createKey" | "key" | "keyByDigest" | "keys" | "replaceKey">;
@@ -174,10 +203,10 @@ type KeyCalls = Pick<AsyncTableCalls, "createKey" | "key" | "keyByDigest" | "key
 export function keyCalls(database: Postgres): KeyCalls {
   return {
     createKey: (key, event) =>
-      database.transact(async (session) => {
-        if (!(await createKey(session, key))) return false;
-        await appendAudit(session, [event]);
-        return true;
+      recorded(database, async (session, events) => {
+        const isMade = await createKey(session, key);
+        if (isMade) events.push(event);
+        return isMade;
       }),
     key: async (id) => toKey((await database.rows<KeyColumns>(keys.get, [id]))[0]),
     keyByDigest: (digest) => findKey(database, digest),
@@ -189,13 +218,17 @@ export function keyCalls(database: Postgres): KeyCalls {
       );
     },
     replaceKey: (key, event) =>
-      database.transact(async (session) => {
-        const changed = await session.run(keys.replace, [...changeableValues(key), key.id, key.revision - 1]);
-        if (changed !== 1) return false;
-        await appendAudit(session, [event]);
-        return true;
+      recorded(database, async (session, events) => {
+        const isReplaced = await replaceKey(session, key);
+        if (isReplaced) events.push(event);
+        return isReplaced;
       }),
   };
+}
+
+/** False where another change came first. */
+export async function replaceKey(session: Session, key: KeyRow): Promise<boolean> {
+  return (await session.run(keys.replace, [...changeableValues(key), key.id, key.revision - 1])) === 1;
 }
 
 /** Its record is for the end of the transaction. */

@@ -4,6 +4,7 @@ import { ARCHIVE, ARCHIVE_TRIGGERS } from "../archive-schema.js";
 import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
 import { TOKEN_COLUMNS_TABLE } from "../token-columns.js";
 import { PAYMENTS } from "../payment-schema.js";
+import { FILE_STATES } from "../file-state-schema.js";
 import { ACCOUNT_PLANS } from "../plan-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { PASSKEYS } from "../passkey-schema.js";
@@ -289,4 +290,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, sql: METERS_BY_ACCOUNT },
   { version: 5, sql: SETTINGS_OBJECTS },
   { version: 6, sql: PASSKEYS + ACCOUNT_PLANS },
+  { version: 7, sql: FILE_STATES },
 ];

@@ -1,4 +1,4 @@
-/** What a settings file makes, in one transaction: a file is applied whole or not at all. */
+/** What a settings file makes and changes, in one transaction: a file is applied whole or not at all. */
 import assert from "node:assert";
 import { failpoint } from "../../base/failpoint.js";
 import { decide } from "../../ledger/state.js";
@@ -8,7 +8,7 @@ import type { BookReader } from "./book-reader.js";
 import type { BookWriter } from "./book-writer.js";
 import type { Sqlite } from "./binding.js";
 import type { SqliteKeys } from "./keys.js";
-import type { SeedOutcome, SeedRows } from "../store.js";
+import { refusalOf, type SeedOutcome, type SeedRows } from "../seed-rows.js";
 
 export interface SeedTables {
   readonly reader: BookReader;
@@ -21,7 +21,7 @@ export interface SeedTables {
 /** Ends the transaction, so that nothing of it is left. */
 class Undone extends Error {
   constructor(readonly outcome: SeedOutcome) {
-    super("a credit was refused");
+    super(`the settings file is not applied: ${outcome.refused}`);
   }
 }
 
@@ -31,7 +31,7 @@ export class SqliteSeeds {
   constructor(database: Sqlite, tables: SeedTables) {
     this.#apply = database.transaction((rows: SeedRows): SeedOutcome => {
       const outcome = applied(rows, tables);
-      if (!outcome.applied) throw new Undone(outcome);
+      if (outcome.refused !== undefined) throw new Undone(outcome);
       return outcome;
     });
   }
@@ -47,6 +47,7 @@ export class SqliteSeeds {
 }
 
 function applied(rows: SeedRows, { reader, writer, accounts, keys, audit }: SeedTables): SeedOutcome {
+  const edited = rows.accountEdits.map(({ id, change, etag }) => accounts.setSettings(id, change, etag, rows.act));
   const opened = rows.accounts.map((account) => accounts.create(account, rows.act));
   const book = reader.start();
   reader.read(book, rows.credits);
@@ -55,8 +56,9 @@ function applied(rows: SeedRows, { reader, writer, accounts, keys, audit }: Seed
   for (const event of book.events) audit.append(event);
   failpoint("during_commit");
   for (const { row, event } of rows.keys) if (keys.findByDigest(row.digest) === undefined) keys.create(row, event);
+  const replaced = rows.keyEdits.map(({ row, event }) => keys.replace(row, event));
   return {
-    applied: credits.every((result) => result.kind !== "refused" || result.problem === "id_taken"),
+    refused: refusalOf(credits, [...edited, ...replaced]),
     accounts: rows.accounts.map(({ id }, index) => ({ row: there(accounts.get(id)), opened: opened[index] === true })),
     credits,
     keys: rows.keys.map(({ row }) => there(keys.findByDigest(row.digest))),

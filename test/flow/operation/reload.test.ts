@@ -184,3 +184,29 @@ describe("alerts of the file", () => {
     await expect.poll(left, PATIENT).toEqual([]);
   });
 });
+
+test("a file that manages its rows changes and disables them at a reload, and enables them again", async () => {
+  const managing = (text: string): string => `manage: true\n${text}`;
+  const status = async (): Promise<number> => (await postChat(gateway, SEED_SECRET, chat("Hello"))).status;
+  const keysOf = async (): Promise<unknown> => (await management.call("GET", "/keys?account_id=seeded")).body["keys"];
+  await reload(managing(file({ budget: "7.00", rate: 5 })));
+  const { account } = (await management.call("GET", "/accounts/seeded")).body;
+  expect(account).toMatchObject({ managed: true, settings: { budget_day_nanos: "7000000000" } });
+  expect(await keysOf()).toContainEqual(
+    expect.objectContaining({ managed: true, settings: expect.objectContaining({ requests_per_minute: "5" }) }),
+  );
+  expect((await management.call("GET", "/settings")).body["named"]).toContainEqual(
+    expect.objectContaining({ block: "account", name: "seeded", source: "file" }),
+  );
+  expect(await status()).toBe(200);
+  await reload(managing(file({}).replace(/^keys:[^]*/m, "")));
+  expect(await status()).toBe(401);
+  expect(await keysOf()).toContainEqual(expect.objectContaining({ managed: true, revoke_time: expect.any(String) }));
+  await reload(managing(file({}).replace(/^accounts:[^]*/m, "")));
+  const gone = (await management.call("GET", "/accounts/seeded")).body["account"];
+  expect(gone).toMatchObject({ managed: true, freeze: { reason: "removed from the settings file", actor: "file" } });
+  await reload(managing(file({})));
+  expect(await status()).toBe(200);
+  await reload(file({}));
+  expect((await management.call("GET", "/accounts/seeded")).body["account"]).not.toHaveProperty("managed", true);
+});
