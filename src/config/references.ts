@@ -67,6 +67,7 @@ export function checkReferences(
     checkWildcard(entriesOf(model), ["models", id], isWildcard(id), refuse);
   }
   checkAliases(entriesOf(file.get("aliases")), entriesOf(file.get("models")), models, refuse);
+  checkFallbacks(entriesOf(file.get("models")), entriesOf(file.get("aliases")), models, refuse);
   checkKeys(file.get("keys"), entriesOf(file.get("accounts")), refuse);
   // Beside a file there are accounts that it does not name.
   const accounts = outside === undefined ? entriesOf(file.get("accounts")) : undefined;
@@ -124,7 +125,10 @@ function checkAliases(
   refuse: Refuse,
 ): void {
   for (const [id, alias] of aliases) {
-    if (models.has(id)) refuse(["aliases", id], "has the name of a model: give one of them another name");
+    if (models.has(id)) {
+      refuse(["aliases", id], "has the name of a model: give one of them another name");
+      continue;
+    }
     const model = entriesOf(alias).get("model");
     if (typeof model !== "string") continue;
     if (aliases.has(model)) refuse(["aliases", id, "model"], `must name a model; "${model}" is an alias`);
@@ -134,7 +138,38 @@ function checkAliases(
   }
 }
 
-/** Why an alias cannot name a model that is not there. */
+/** Each fallback is another model, or an alias of one, and is there once. */
+function checkFallbacks(
+  models: ReadonlyMap<string, RawValue>,
+  aliases: ReadonlyMap<string, RawValue>,
+  outside: OutsideNames["models"],
+  refuse: Refuse,
+): void {
+  const own = [...models.keys(), ...aliases.keys()];
+  for (const [id, model] of models) {
+    const seen = new Set<RawValue>();
+    for (const { path, name } of fallbacksIn(model)) {
+      if (name === id) refuse(["models", id, ...path], "must name another model");
+      else if (path[0] === "fallbacks" && seen.has(name))
+        refuse(["models", id, ...path], "repeats an earlier fallback");
+      else if (outside !== undefined && !hasModel(own, name) && !hasModel(outside, name))
+        refuse(["models", id, ...path], unknownModel(name, [...own, ...outside]));
+      if (path[0] === "fallbacks") seen.add(name);
+    }
+  }
+}
+
+/** The models that a model names as its fallbacks, and where. */
+export function fallbacksIn(model: RawValue): readonly { readonly path: Path; readonly name: string }[] {
+  const fields = entriesOf(model);
+  const listed = fields.get("fallbacks");
+  const named = (Array.isArray(listed) ? listed : []).map((name, index) => ({ path: ["fallbacks", index], name }));
+  return [...named, { path: ["on_context"], name: fields.get("on_context") }].flatMap(({ path, name }) =>
+    typeof name === "string" ? [{ path, name }] : [],
+  );
+}
+
+/** Why an alias or a fallback cannot name a model that is not there. */
 export function unknownModel(model: string, known: Iterable<string>): string {
   return `must name one of the models; "${model}" is none${suggest(model, known)}`;
 }

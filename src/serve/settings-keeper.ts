@@ -24,7 +24,7 @@ import type { SettingsObjects, UsableObjects } from "../settings/settings-object
 import type { AuditStore } from "../store/store.js";
 import { leftOut, logApplied } from "./applied-log.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
-import { aliasProblems } from "./file-aliases.js";
+import { unknownModels } from "./unknown-models.js";
 import { DatabaseObjects } from "./object-board.js";
 import { mergedSettings } from "./merged-settings.js";
 import { ObjectWatch } from "./object-watch.js";
@@ -324,7 +324,7 @@ export class SettingsKeeper {
       const unknownPlans = await planProblems({ ...settings, plans }, seeds.ledger);
       const problems = [
         ...unserved.map(problemOf),
-        ...aliasProblems(settings, this.options.objects.set),
+        ...unknownModels(settings, this.options.objects.set),
         ...alertProblems(settings),
         ...unknownPlans,
       ];

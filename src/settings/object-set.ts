@@ -1,7 +1,7 @@
 /** A set of objects: what changes make of it, and what is wrong with it. Pure. */
 import { checkBlocks } from "../config/blocks.js";
 import { formatPath } from "../config/file.js";
-import type { KnownFamily, OutsideNames } from "../config/references.js";
+import { fallbacksIn, type KnownFamily, type OutsideNames } from "../config/references.js";
 import { destinationOf, secretFieldAt } from "../config/secret-fields.js";
 import { parseReference, referenceProblem } from "../config/secret-reference.js";
 import { keyFileProblem, takesFromMachine } from "../config/taken.js";
@@ -157,15 +157,30 @@ function stillNamed(
 ): readonly ObjectProblem[] {
   return edits.flatMap(({ kind, name, block }): ObjectProblem[] => {
     if (block !== undefined || !set.entries.has(idOf({ kind, name }))) return [];
-    const [one, many, names] =
-      kind === "upstream"
-        ? (["model", "models", modelsOn(entries, name)] as const)
-        : (["alias", "aliases", kind === "model" ? aliasesOf(entries, name, around) : []] as const);
+    const models = kind === "upstream" ? modelsOn(entries, name) : modelsBefore(entries, { kind, name }, around);
+    const aliases = kind === "model" ? aliasesOf(entries, name, around) : [];
+    const names = [...listOf("model", "models", models), ...listOf("alias", "aliases", aliases)];
     if (names.length === 0) return [];
-    const [are, them] = names.length === 1 ? [`the ${one}`, "it"] : [`the ${many}`, "them"];
-    const problem = `is named by ${are} ${names.join(", ")}: change or delete ${them} first`;
+    const them = models.length + aliases.length === 1 ? "it" : "them";
+    const problem = `is named by ${names.join(" and ")}: change or delete ${them} first`;
     return [{ kind, name, field: "", problem }];
   });
+}
+
+function listOf(one: string, many: string, names: readonly string[]): readonly string[] {
+  return names.length === 0 ? [] : [`the ${names.length === 1 ? one : many} ${names.join(", ")}`];
+}
+
+/** The models that have a deleted model or alias as their fallback, where the file has none of its name. */
+function modelsBefore(
+  entries: ReadonlyMap<string, SettingsEntry>,
+  { kind, name: deleted }: ObjectName,
+  { outside }: Elsewhere,
+): readonly string[] {
+  if ((kind !== "model" && kind !== "alias") || hasModel(outside?.models ?? [], deleted)) return [];
+  return [...entries.values()]
+    .filter((one) => one.kind === "model" && fallbacksIn(one.block).some(({ name }) => name === deleted))
+    .map(({ name }) => name);
 }
 
 /** The aliases that name a deleted model, or one of a deleted wildcard, which is not there otherwise. */

@@ -86,6 +86,20 @@ test("a model that aliases name is not deleted, unless the file has it too", () 
   expect(edited(set, [...gone, edit("alias", "quick", undefined)], 2).problems).toEqual([]);
 });
 
+test("a fallback is a model or an alias that is there, and is not deleted before its model", () => {
+  expect(problemsOf(model("slow", "vendor", { fallbacks: ["fest"] }))).toEqual([
+    'model slow fallbacks[0]: must name one of the models; "fest" is none; did you mean "fast"?',
+  ]);
+  const { set } = edited(BASE, [model("slow", "vendor", { fallbacks: ["fast"] })], 1);
+  const gone = [edit("model", "fast", undefined)];
+  expect(edited(set, gone, 2).problems).toMatchObject([
+    { name: "fast", problem: "is named by the model slow: change or delete it first" },
+  ]);
+  const outside = { upstreams: new Map(), models: new Set(["fast"]) };
+  expect(edited(set, gone, 2, { outside }).problems).toEqual([]);
+  expect(edited(set, [...gone, edit("model", "slow", undefined)], 2).problems).toEqual([]);
+});
+
 test("a problem names the object and its field, as a file's check would, with the nearest name", () => {
   expect(problemsOf(model("slow", "vendr"))).toEqual([
     'model slow targets[0].upstream: must name one of the upstreams; "vendr" is none; did you mean "vendor"?',
