@@ -16,7 +16,7 @@ import { useAct } from "../api/use-act.ts";
 import { factWords, listWords, objectWords as say } from "../copy/en-objects.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogFoot } from "../parts/dialog-foot.tsx";
-import { Field } from "../parts/field.tsx";
+import { Choice, Field } from "../parts/field.tsx";
 import { LateDetails } from "../parts/late-details.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSettled } from "../parts/settled.ts";
@@ -48,6 +48,7 @@ interface Typed {
   readonly targets: readonly TypedTarget[];
   readonly price: TypedPrice;
   readonly facts: TypedFacts;
+  readonly affinity: string;
   readonly timeouts: TypedTimeouts;
 }
 
@@ -79,6 +80,7 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
       <form className="stack" onSubmit={submit}>
         {object === undefined && <NameField name={typed.name} onName={(name) => type({ name })} />}
         <TargetsSection targets={targets} upstreams={ids} onChange={(changed) => type({ targets: changed })} />
+        {targets.length > 1 && <AffinityChoice value={typed.affinity} onChoose={(affinity) => type({ affinity })} />}
         <PriceFields
           typed={typed.price}
           kinds={PRICE_KINDS}
@@ -153,6 +155,26 @@ function NameField({ name, onName }: NameFieldParts): ReactNode {
   );
 }
 
+interface AffinityChoiceParts {
+  readonly value: string;
+  readonly onChoose: (value: string) => void;
+}
+
+function AffinityChoice({ value, onChoose }: AffinityChoiceParts): ReactNode {
+  return (
+    <Choice
+      label={say.affinity}
+      hint={say.affinityIs}
+      name="affinity"
+      value={value}
+      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+    >
+      <option value="">{say.affinityAuto}</option>
+      <option value="off">{say.affinityOff}</option>
+    </Choice>
+  );
+}
+
 interface PublishedPriceParts {
   readonly of: ListPrice | undefined;
   /** True where the list was asked and has no price. */
@@ -184,6 +206,7 @@ function typedOf(object: SettingsObject | undefined): Typed {
     targets: typedTargets(model?.targets ?? []),
     price: typedPrice(model),
     facts: typedFacts(model?.facts),
+    affinity: model?.affinity === "off" ? "off" : "",
     timeouts: typedTimeouts(model?.timeouts),
   };
 }
@@ -200,6 +223,7 @@ function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFiel
     targets: targetSpecs(typed.targets),
     ...pricedSpec(typed.price, object?.model),
     facts: factsSpec(typed.facts),
+    affinity: typed.affinity,
     timeouts: timeoutsSpec(timeouts),
   };
   return { set: { name: typed.name, model }, etag: object?.etag ?? "new" };

@@ -62,7 +62,7 @@ export function targetSpecs(targets: readonly TypedTarget[]): readonly SaidTarge
 }
 
 export function isRightWeight(weight: string): boolean {
-  return weight === "" || (WEIGHT.test(weight) && Number(weight) > 0);
+  return weight === "" || WEIGHT.test(weight);
 }
 
 export function isRightCost(cost: string): boolean {

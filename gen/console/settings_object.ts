@@ -87,6 +87,7 @@ export interface ModelSpec {
   readonly facts?: FactsSpec | undefined;
   readonly retires: string;
   readonly timeouts?: TimeoutsSpec | undefined;
+  readonly affinity: string;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -99,6 +100,7 @@ export const ModelSpec: Shape = {
   facts: ["?", () => FactsSpec],
   retires: "s",
   timeouts: ["?", () => TimeoutsSpec],
+  affinity: "s",
 };
 
 export interface TargetSpec {

@@ -134,6 +134,8 @@ export interface RequestDetail {
   readonly client: string;
   readonly clientRequestId: string;
   readonly address: string;
+  readonly affinity: string;
+  readonly affinitySource: string;
 }
 export const RequestDetail: Shape = {
   error_reason: ["?", "s"],
@@ -155,6 +157,8 @@ export const RequestDetail: Shape = {
   client: "s",
   client_request_id: "s",
   address: "s",
+  affinity: "s",
+  affinity_source: "s",
 };
 
 export const getRequest: Method<GetRequestRequest, GetRequestResponse> = {

@@ -231,6 +231,7 @@ function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
     ["end user", detail.endUser],
     ["tags", detail.tags.join(" ")],
     ["session", detail.session],
+    ["affinity", detail.affinity === "" ? "" : `${detail.affinity}, by ${detail.affinitySource}`],
     ["client", detail.client],
     ["client's own id", detail.clientRequestId],
     ["address", detail.address],

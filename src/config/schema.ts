@@ -20,6 +20,7 @@ const PASS_OR_REFUSE = ["pass", "refuse"] as const;
 const MUST_PASS_OR_REFUSE = "must be pass or refuse";
 const TOKENS_MAX = 1_000_000_000;
 const STREAM_HEAD_MS_MAX = 600_000;
+const WEIGHT_MAX = 1_000_000;
 
 const TIMEOUTS_ARE =
   "How long an answer may take; a target's timeouts are over those of its model, and these over those of its upstream";
@@ -67,10 +68,10 @@ const upstream = block({
 });
 
 const weight = reading(
-  "must be a number above 0 and at most 1000000",
+  "must be a number from 0 to 1000000",
   (value) => {
-    const number = /^\d{1,7}(\.\d{1,6})?$/.test(value) ? Number(value) : 0;
-    return number > 0 && number <= 1_000_000 ? number : undefined;
+    const number = /^\d{1,7}(\.\d{1,6})?$/.test(value) ? Number(value) : NaN;
+    return number <= WEIGHT_MAX ? number : undefined;
   },
   decimalForm,
 );
@@ -78,7 +79,9 @@ const weight = reading(
 const target = block({
   upstream: text(64).describe("The name of an upstream in `upstreams`"),
   model: text(256).optional().describe("The upstream's name of the model; default: the name in this file"),
-  weight: weight.prefault("1").describe("The share of requests among targets of the same priority"),
+  weight: weight
+    .prefault("1")
+    .describe("The share of requests among targets of the same priority; with 0 only the sessions that it has"),
   priority: wholeNumber(1, 100)
     .prefault("1")
     .describe("The order of targets; a target with a lower number is tried first"),
@@ -125,6 +128,12 @@ const model = block({
     .describe(
       "What happens to a tool that the upstream would run itself, such as a web search, if the upstream's format has no such " +
         "tool or the tool has no price: `refuse` the request, or `drop` the tool and list it in `x-tollgate-dropped`",
+    ),
+  affinity: oneOf(["auto", "off"], "must be auto or off")
+    .prefault("auto")
+    .describe(
+      "Whether requests of one session go to the same target among targets of the same priority, so that the upstream's " +
+        "prompt cache has them; see docs/routing.md",
     ),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   price: price.optional().describe("What clients pay: `free`, or a block of prices; default: the published price"),
@@ -221,6 +230,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     outputTokensMax: value.output_tokens_max,
     streamHeadMs: value.stream_head_ms,
     hostedTools: value.hosted_tools,
+    affinity: value.affinity,
     timeouts: value.timeouts,
     price: value.price,
     facts: value.facts ?? {},

@@ -38,7 +38,7 @@ export interface TargetSettings {
   readonly upstream: string;
   /** The model as the upstream names it. */
   readonly model: string;
-  /** The share among targets of the same priority, above 0. */
+  /** The share among targets of the same priority; 0: only sessions that it has already. */
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;
@@ -60,6 +60,8 @@ export interface ModelSettings {
   readonly streamHeadMs?: number | undefined;
   /** What becomes of tools that an upstream would run, and that it lacks or that have no price. Undefined: refuse. */
   readonly hostedTools?: "refuse" | "drop" | undefined;
+  /** Whether requests of one session go to the same target among equals. Undefined: `auto`. */
+  readonly affinity?: "auto" | "off" | undefined;
   readonly timeouts?: TimeoutSettings | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;

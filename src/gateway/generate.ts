@@ -73,8 +73,7 @@ export async function generate(
     const outputTokensMax = plan.sentOutputTokens(coveredTokens);
     const clampedTo = coveredTokens === plan.outputTokensMax ? undefined : coveredTokens;
     const { stream, candidateCount } = request.facts;
-    const { caller, signal } = call;
-    const { accountId } = caller;
+    const { accountId } = call.caller;
     const meter = new Meter({
       request,
       model,
@@ -92,8 +91,7 @@ export async function generate(
       kind,
       record: call.record,
     });
-    const { strict } = caller.settings;
-    const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
+    const run = runOptions(request, { kind, acceptWire, outputTokensMax, deadline }, call);
     const answered = await answer(request, model, { run, long }, meter, call, steps);
     const { outcome, chargedNanos, failure } = await conclude(meter, hold, answered, call, steps);
     // What was sent counts in limits whoever pays for it: else they would be passed by hanging up.
@@ -109,6 +107,19 @@ export async function generate(
     long.memory.giveBack();
     giveBack(hold, admission, usedTokens, call, steps);
   }
+}
+
+/** How the request runs, whichever target takes it. */
+function runOptions(
+  { facts }: WireRequest,
+  own: Pick<RunOptions, "kind" | "acceptWire" | "outputTokensMax" | "deadline">,
+  { caller, signal, record: session }: GatewayCall,
+): RunOptions {
+  const { kind, acceptWire, outputTokensMax, deadline } = own;
+  const { stream, candidateCount } = facts;
+  const { accountId, settings } = caller;
+  const { strict } = settings;
+  return { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline, session };
 }
 
 /** About so many bytes are a token of what is read again. */

@@ -3,14 +3,17 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom
 import { SECONDS_BOUNDS, SHORT_SECONDS_BOUNDS } from "../base/distribution.js";
 import { NodeMetrics } from "./node-metrics.js";
 import { Tally, Timing } from "./tally.js";
+import { AFFINITY_STATES, type AffinityState } from "../api/affinity.js";
 import { approximateUsd } from "../base/money.js";
 
 /** What is counted of one model. */
-class ModelCounts {
+export class ModelCounts {
   readonly ends = new Map<string, number>();
   readonly sources = new Map<string, number>();
   readonly tokens = new Map<string, number>();
   readonly units = new Map<string, number>();
+  /** Input tokens of requests of sessions, by what became of their affinity. */
+  readonly affinityTokens: { [state in AffinityState]?: { cacheRead: number; other: number } } = {};
   costNanos = 0;
 }
 
@@ -270,6 +273,7 @@ export class Metrics {
       "source",
       (counts) => counts.sources,
     );
+    this.#affinity();
     this.#cost();
   }
 
@@ -294,6 +298,26 @@ export class Metrics {
       collect() {
         counter.reset();
         for (const [model, { costNanos }] of models) counter.inc({ model }, approximateUsd(costNanos));
+      },
+    });
+  }
+
+  #affinity(): void {
+    const models = this.#models;
+    const counter = new Counter({
+      name: "tollgate_affinity_input_tokens_total",
+      help: "Input tokens of requests that belong to a session, by affinity (`kept`, `new` or `moved`) and by whether the upstream read them from its prompt cache.",
+      labelNames: ["model", "affinity", "cached"],
+      registers: [this.registry],
+      collect() {
+        counter.reset();
+        for (const [model, { affinityTokens }] of models)
+          for (const affinity of AFFINITY_STATES) {
+            const counts = affinityTokens[affinity];
+            if (counts === undefined) continue;
+            counter.inc({ model, affinity, cached: "true" }, counts.cacheRead);
+            counter.inc({ model, affinity, cached: "false" }, counts.other);
+          }
       },
     });
   }

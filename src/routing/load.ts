@@ -327,6 +327,7 @@ class ServedModels {
       outputTokensMax: facts.outputTokensMax,
       streamHeadMs: model.streamHeadMs ?? STREAM_HEAD_MS,
       hostedTools: model.hostedTools,
+      hasAffinity: model.affinity !== "off" && haveEquals(targets),
       totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
       price: facts.price,
       isListPriced: facts.isListPriced,
@@ -335,6 +336,11 @@ class ServedModels {
       targets,
     };
   }
+}
+
+/** True where two of them have the same priority; they are in the order of their priorities. */
+function haveEquals(targets: readonly Target[]): boolean {
+  return targets.some((target, place) => target.priority === targets[place + 1]?.priority);
 }
 
 /** The timeouts of a target: each is said by the narrowest settings that say it, which come last. */

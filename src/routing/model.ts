@@ -46,6 +46,7 @@ export interface Target {
   readonly passesUnifiedLimits?: boolean;
   /** Absent: the defaults. */
   readonly timeouts?: RequestTimeouts | undefined;
+  /** 0: it gets no new sessions, and keeps those that it has. */
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;
@@ -76,6 +77,8 @@ export interface ServedModel {
   readonly listPrice?: ListPrice | undefined;
   /** When it is no longer served; undefined where nobody says. */
   readonly retireTime?: Date | undefined;
+  /** True where requests of one session go to the same target among equals. Absent: false. */
+  readonly hasAffinity?: boolean | undefined;
   /** By priority. */
   readonly targets: readonly Target[];
 }

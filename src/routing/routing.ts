@@ -21,7 +21,8 @@ import {
   toldOf,
   withEarliest,
 } from "./failure-policy.js";
-import { pickProbe, pickTarget, targetsFor } from "./pick.js";
+import type { SessionAffinity, SessionOptions, SessionRoute } from "./affinity.js";
+import { pickOfSession, pickProbe, pickTarget, targetsFor } from "./pick.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
@@ -44,7 +45,7 @@ export interface AnswerReceiver extends BatchReceiver {
   ended(failure: AttemptFailure | undefined): void;
 }
 
-export interface RunOptions extends Asking {
+export interface RunOptions extends Asking, SessionOptions {
   /** The wire whose bytes the caller takes; empty where it takes events. */
   readonly acceptWire: string;
   /** Whose request it is: what it brings to light of a target counts as this account's. */
@@ -78,6 +79,7 @@ export interface RoutingOptions {
   readonly onReadOn: ReadOnObserver;
   /** What keeps accounts apart in what upstreams cache. */
   readonly promptCaches: PromptCaches;
+  readonly affinity: SessionAffinity;
 }
 
 /** An upstream may tell any name; so many are remembered of a target. */
@@ -169,11 +171,12 @@ export class Routing {
   ): Promise<void> {
     const tried: Target[] = [];
     const targets = this.containers.holders(targetsFor(model, options.kind), request, options.accountId);
+    const session = this.options.affinity.begin(request, model, options);
     const faults = new FaultsOfRequest(request);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
     for (let attempt = 1; attempt <= RETRIES_MAX + 1 && !isOver(options); attempt += 1) {
-      const target = this.#next(targets, tried, last, options);
+      const target = this.#next(targets, tried, last, options, session);
       if (target === undefined) break;
       if (last !== undefined && tried.includes(target)) {
         // Only a second try of one target adds to its load: it is paid from a budget, and waits. Going on does neither.
@@ -181,6 +184,7 @@ export class Routing {
         if (!(await this.#backOff(last, attempt, options))) break;
       }
       tried.push(target);
+      session?.tries(target, this.options.nowMs());
       receiver.begin(target, attempt);
       const permits = this.#permits(request, target, model, options.accountId);
       const failure = await this.#try({
@@ -195,7 +199,10 @@ export class Routing {
         isLast: targets.every((other) => tried.includes(other)),
       });
       receiver.ended(failure);
-      if (failure === undefined) return faults.end(this.options.nowMs());
+      if (failure === undefined) {
+        session?.served(target, tried, this.options.nowMs());
+        return faults.end(this.options.nowMs());
+      }
       last = failure.error;
       told = toldOf(told, last);
       const { shouldFailover, once } = nextAfter(last);
@@ -214,9 +221,13 @@ export class Routing {
     tried: readonly Target[],
     last: GatewayError | undefined,
     { accountId }: RunOptions,
+    session: SessionRoute | undefined,
   ): Target | undefined {
     const nowMs = this.options.nowMs();
-    const well = pickTarget(targets, tried, nowMs, accountId, this.options.random);
+    const well =
+      session === undefined
+        ? pickTarget(targets, tried, nowMs, accountId, this.options.random)
+        : pickOfSession(targets, tried, nowMs, accountId, session);
     if (well !== undefined) return well;
     const isWell = (target: Target): boolean => target.health.admits(nowMs, accountId);
     const again = last !== undefined && nextAfter(last).repeats ? tried.find(isWell) : undefined;

@@ -162,7 +162,14 @@ export interface ModelSpec {
   /** The last day on which the model is served, such as 2027-01-31. */
   retires: string;
   /** How long an answer may take, over the timeouts of the upstreams. Absent: those of the upstreams. */
-  timeouts?: TimeoutsSpec | undefined;
+  timeouts?:
+    | TimeoutsSpec
+    | undefined;
+  /**
+   * Whether requests of one session go to the same target among targets of the same priority: `auto` or `off`. Empty:
+   * `auto`.
+   */
+  affinity: string;
 }
 
 /** TargetSpec is an upstream that serves a model. */
@@ -171,7 +178,10 @@ export interface TargetSpec {
   upstream: string;
   /** The upstream's name of the model. Empty: the name of the model object. */
   model: string;
-  /** The share of requests among targets of the same priority, such as 1 or 0.5. Empty: 1. */
+  /**
+   * The share of requests among targets of the same priority, such as 1 or 0.5. 0: only requests of sessions that it
+   * already has. Empty: 1.
+   */
   weight: string;
   /** The order of targets; a target with a lower number is tried first. 0: 1. */
   priority: number;
@@ -976,6 +986,7 @@ function createBaseModelSpec(): ModelSpec {
     facts: undefined,
     retires: "",
     timeouts: undefined,
+    affinity: "",
   };
 }
 
@@ -1019,6 +1030,9 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     }
     if (message.timeouts !== undefined) {
       TimeoutsSpec.encode(message.timeouts, writer.uint32(82).fork()).join();
+    }
+    if (message.affinity !== "") {
+      writer.uint32(90).string(message.affinity);
     }
     return writer;
   },
@@ -1114,6 +1128,14 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             }
 
             message.timeouts = TimeoutsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.affinity = reader.string();
             continue;
           }
         }

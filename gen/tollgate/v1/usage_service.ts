@@ -241,6 +241,16 @@ export interface RequestDetail {
   clientRequestId: string;
   /** The address of the client. Empty: not known. */
   address: string;
+  /**
+   * Whether the target was that of the request's session: `kept`, `moved`, or `new` if the process that served it knew no
+   * target of the session. Empty: the target was picked by weight alone.
+   */
+  affinity: string;
+  /**
+   * What names the session: `header`, `session_id`, `prompt_cache_key`, `metadata` or `content`, which is the beginning of
+   * the conversation. Empty: see `affinity`.
+   */
+  affinitySource: string;
 }
 
 /** ServedAs says how an upstream served an answer, which may differ from the request. */
@@ -1147,6 +1157,8 @@ function createBaseRequestDetail(): RequestDetail {
     client: "",
     clientRequestId: "",
     address: "",
+    affinity: "",
+    affinitySource: "",
   };
 }
 
@@ -1211,6 +1223,12 @@ export const RequestDetail: MessageFns<RequestDetail> = {
     }
     if (message.address !== "") {
       writer.uint32(154).string(message.address);
+    }
+    if (message.affinity !== "") {
+      writer.uint32(162).string(message.affinity);
+    }
+    if (message.affinitySource !== "") {
+      writer.uint32(170).string(message.affinitySource);
     }
     return writer;
   },
@@ -1378,6 +1396,22 @@ export const RequestDetail: MessageFns<RequestDetail> = {
             }
 
             message.address = reader.string();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.affinity = reader.string();
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.affinitySource = reader.string();
             continue;
           }
         }

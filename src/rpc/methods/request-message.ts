@@ -14,7 +14,7 @@ import {
 } from "../../api/index.js";
 import { messageIn } from "../../api/descriptors.js";
 import { reasonOfWord } from "../../base/errors.js";
-import { FLAG, type RecordRow, timeIn } from "../../records/columns.js";
+import { affinityIn, FLAG, type RecordRow, timeIn } from "../../records/columns.js";
 import { isSettled } from "../../records/filter.js";
 import type { RequestRow } from "../../store/store.js";
 import { withOwnMoney } from "./money-messages.js";
@@ -113,6 +113,7 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
   // Of one that a crash lost all that is known is the ledger's.
   if ((row.flags & FLAG.adopted) !== 0) return undefined;
   const reason = reasonOfWord(row.reason);
+  const affinity = affinityIn(row.flags);
   return {
     errorReason: reason === undefined ? undefined : ErrorReason[reason],
     httpStatus: row.status,
@@ -133,6 +134,8 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
     client: row.client,
     clientRequestId: row.clientRequestId,
     address: row.address,
+    affinity: affinity?.state ?? "",
+    affinitySource: affinity?.source ?? "",
   };
 }
 
