@@ -27,6 +27,7 @@ import { ListedPrice } from "./list-price.tsx";
 import { ObjectEffect } from "./object-effect.tsx";
 import { MODEL_NAME } from "./object-names.ts";
 import { isRightPrice, PriceFields, type PriceKind, pricedSpec, type TypedPrice, typedPrice } from "./price-fields.tsx";
+import { retriesSpec, RetryFields, type TypedRetries, typedRetries } from "./retry-fields.tsx";
 import { areRight, hasOnlyUnits, targetSpecs, type TypedTarget, typedTargets } from "./targets.ts";
 import { TargetsSection } from "./targets-section.tsx";
 import { TimeoutFields, timeoutsSpec, type TypedTimeouts, typedTimeouts } from "./timeout-fields.tsx";
@@ -50,6 +51,7 @@ interface Typed {
   readonly facts: TypedFacts;
   readonly affinity: string;
   readonly timeouts: TypedTimeouts;
+  readonly retries: TypedRetries;
 }
 
 export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormParts): ReactNode {
@@ -102,6 +104,7 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
           connects={false}
           onType={(change) => type({ timeouts: { ...typed.timeouts, ...change } })}
         />
+        <RetryFields typed={typed.retries} onType={(retries) => type({ retries })} />
         <div className="effect" role="status" aria-busy={check.isOld}>
           {check.data !== undefined && <ObjectEffect of={check.data} />}
           {check.error !== null && <Problem error={check.error} what={say.checkFailed} />}
@@ -208,6 +211,7 @@ function typedOf(object: SettingsObject | undefined): Typed {
     facts: typedFacts(model?.facts),
     affinity: model?.affinity === "off" ? "off" : "",
     timeouts: typedTimeouts(model?.timeouts),
+    retries: typedRetries(model?.retries),
   };
 }
 
@@ -225,6 +229,7 @@ function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFiel
     facts: factsSpec(typed.facts),
     affinity: typed.affinity,
     timeouts: timeoutsSpec(timeouts),
+    retries: retriesSpec(typed.retries),
   };
   return { set: { name: typed.name, model }, etag: object?.etag ?? "new" };
 }

@@ -171,6 +171,22 @@ export const timeoutWords = {
   rule: "Such as 30s or 10m. Empty: not set.",
 } as const;
 
+export const retryWords = {
+  title: "Retries",
+  attempts: "Attempts of a request",
+  attemptsRule: "From 1 to 10, at all targets together. Empty: not set.",
+  times: {
+    backoff: "Pause before a second attempt",
+    backoffMax: "Longest pause",
+    coolDownMax: "Longest cool-down",
+  },
+  rules: {
+    backoff: "At the same target, such as 400ms. It doubles with each attempt. Empty: not set.",
+    backoffMax: "From 10ms to 1m. Empty: not set.",
+    coolDownMax: "How long a target that failed is skipped at most, from 1s to 5m. Empty: not set.",
+  },
+} as const;
+
 export const factWords = {
   title: "Capabilities",
   about:

@@ -49,6 +49,7 @@ export interface UpstreamSpec {
   readonly mediaAddresses: string;
   readonly unifiedLimits: string;
   readonly timeouts?: UpstreamTimeoutsSpec | undefined;
+  readonly retries?: RetriesSpec | undefined;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -59,6 +60,7 @@ export const UpstreamSpec: Shape = {
   media_addresses: "s",
   unified_limits: "s",
   timeouts: ["?", () => UpstreamTimeoutsSpec],
+  retries: ["?", () => RetriesSpec],
 };
 
 export interface UpstreamTimeoutsSpec {
@@ -76,6 +78,19 @@ export const UpstreamTimeoutsSpec: Shape = {
   total: "s",
 };
 
+export interface RetriesSpec {
+  readonly attempts: number;
+  readonly backoff: string;
+  readonly backoffMax: string;
+  readonly coolDownMax: string;
+}
+export const RetriesSpec: Shape = {
+  attempts: "i",
+  backoff: "s",
+  backoff_max: "s",
+  cool_down_max: "s",
+};
+
 export interface ModelSpec {
   readonly targets: readonly (TargetSpec)[];
   readonly kind: ModelKind;
@@ -88,6 +103,7 @@ export interface ModelSpec {
   readonly retires: string;
   readonly timeouts?: TimeoutsSpec | undefined;
   readonly affinity: string;
+  readonly retries?: RetriesSpec | undefined;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -101,6 +117,7 @@ export const ModelSpec: Shape = {
   retires: "s",
   timeouts: ["?", () => TimeoutsSpec],
   affinity: "s",
+  retries: ["?", () => RetriesSpec],
 };
 
 export interface TargetSpec {
@@ -110,6 +127,7 @@ export interface TargetSpec {
   readonly priority: number;
   readonly cost?: PriceSpec | undefined;
   readonly timeouts?: TimeoutsSpec | undefined;
+  readonly retries?: RetriesSpec | undefined;
 }
 export const TargetSpec: Shape = {
   upstream: "s",
@@ -118,6 +136,7 @@ export const TargetSpec: Shape = {
   priority: "i",
   cost: ["?", () => PriceSpec],
   timeouts: ["?", () => TimeoutsSpec],
+  retries: ["?", () => RetriesSpec],
 };
 
 export interface PriceSpec {

@@ -11,6 +11,7 @@ import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
+import { retries } from "./retry-schema.js";
 import { timeouts, upstreamTimeouts } from "./timeout-schema.js";
 import { block, decimalForm, MAY_BE_LEFT_OUT, named, oneOf, orEmpty, reading, text, wholeNumber } from "./values.js";
 
@@ -24,8 +25,10 @@ const WEIGHT_MAX = 1_000_000;
 
 const TIMEOUTS_ARE =
   "How long an answer may take; a target's timeouts are over those of its model, and these over those of its upstream";
+const RETRIES_ARE =
+  "How often a request is tried; what a target says is over what its model says, and that over what its upstream says";
 /** What an upstream's block says beside where it is and who asks there. */
-const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits", "timeouts"];
+const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits", "timeouts", "retries"];
 
 const baseUrl = reading(
   "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
@@ -65,6 +68,7 @@ const upstream = block({
         "`family: anthropic`, and only for models that no other upstream serves",
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
+  retries: retries.optional().describe(RETRIES_ARE),
 });
 
 const weight = reading(
@@ -86,6 +90,7 @@ const target = block({
     .prefault("1")
     .describe("The order of targets; a target with a lower number is tried first"),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
+  retries: retries.optional().describe(RETRIES_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
 });
 
@@ -136,6 +141,7 @@ const model = block({
         "prompt cache has them; see docs/routing.md",
     ),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
+  retries: retries.optional().describe(RETRIES_ARE),
   price: price.optional().describe("What clients pay: `free`, or a block of prices; default: the published price"),
   facts: facts
     .optional()
@@ -190,6 +196,7 @@ export const settingsSchema = block({
         mediaAddresses: value.media_addresses,
         passesUnifiedLimits: value.unified_limits === "pass",
         timeouts: value.timeouts,
+        retries: value.retries,
       })),
     )
     .describe(UPSTREAMS_ARE),
@@ -224,6 +231,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       priority: target.priority,
       cost: target.cost,
       timeouts: target.timeouts,
+      retries: target.retries,
     })),
     kind: value.kind,
     contextTokens: value.context_tokens,
@@ -232,6 +240,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     hostedTools: value.hosted_tools,
     affinity: value.affinity,
     timeouts: value.timeouts,
+    retries: value.retries,
     price: value.price,
     facts: value.facts ?? {},
     retireTime: value.retires,

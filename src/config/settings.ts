@@ -1,6 +1,7 @@
 /** What tollgate.yaml says, after it was checked. */
 import type { ModelKind } from "../api/model-kinds.js";
 import type { AccountSettings, AlertSettings, ContentSettings, KeySettings, Price } from "../api/index.js";
+import type { Retries } from "../base/retries.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 
@@ -16,6 +17,9 @@ export interface TimeoutSettings {
   readonly totalMs?: number | undefined;
 }
 
+/** How often a request is tried. What is absent is as the next wider settings have it. */
+export type RetrySettings = { readonly [name in keyof Retries]?: number | undefined };
+
 export interface UpstreamSettings {
   readonly id: string;
   readonly family: string;
@@ -30,6 +34,7 @@ export interface UpstreamSettings {
   /** True where clients see the limits of the operator's account. Absent: false. */
   readonly passesUnifiedLimits?: boolean;
   readonly timeouts?: TimeoutSettings | undefined;
+  readonly retries?: RetrySettings | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
 }
@@ -46,6 +51,7 @@ export interface TargetSettings {
   readonly cost: Price | undefined;
   /** Over those of the model, which are over those of the upstream. */
   readonly timeouts?: TimeoutSettings | undefined;
+  readonly retries?: RetrySettings | undefined;
 }
 
 export interface ModelSettings {
@@ -63,6 +69,7 @@ export interface ModelSettings {
   /** Whether requests of one session go to the same target among equals. Undefined: `auto`. */
   readonly affinity?: "auto" | "off" | undefined;
   readonly timeouts?: TimeoutSettings | undefined;
+  readonly retries?: RetrySettings | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;
   /** Over what is known of its targets' models by their names. */

@@ -44,6 +44,9 @@ export function count(counts: Map<string, number>, name: string, amount = 1): vo
   counts.set(name, (counts.get(name) ?? 0) + amount);
 }
 
+const AFFINITY_IS =
+  "Input tokens of requests that belong to a session, by affinity (`kept`, `new` or `moved`) and by whether the " +
+  "upstream read them from its prompt cache.";
 const NO_LEASES = { count: 0, restNanos: 0n };
 
 export class Metrics {
@@ -306,7 +309,7 @@ export class Metrics {
     const models = this.#models;
     const counter = new Counter({
       name: "tollgate_affinity_input_tokens_total",
-      help: "Input tokens of requests that belong to a session, by affinity (`kept`, `new` or `moved`) and by whether the upstream read them from its prompt cache.",
+      help: AFFINITY_IS,
       labelNames: ["model", "affinity", "cached"],
       registers: [this.registry],
       collect() {

@@ -1,15 +1,16 @@
 /** Makes the table of routes from the settings, the environment's keys and the upstreams' own lists. */
 import type { ListPrice, Price } from "../api/index.js";
-import type { ModelSettings, Settings, TargetSettings, TimeoutSettings, UpstreamSettings } from "../config/settings.js";
+import type { ModelSettings, Settings, TargetSettings, UpstreamSettings } from "../config/settings.js";
 import type { Family, ListedModel, ModelKind } from "../families/family.js";
 import { PRICE_LIST } from "../pricing/price-list.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
-import { REQUEST_TIMEOUTS, type RequestTimeouts } from "./deadline.js";
+import { REQUEST_TIMEOUTS } from "./deadline.js";
 import type { EjectionChange } from "./ejection.js";
 import { UpstreamHealth } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { RouteTable } from "./routing.js";
+import { retriesOf, timeoutsOf } from "./target-settings.js";
 
 /** What is publicly known of a model. */
 export interface KnownModel {
@@ -304,6 +305,7 @@ class ServedModels {
         // Of several upstreams the limits of one say nothing of the next request.
         passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
         timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
+        retries: retriesOf(settings?.retries, model.retries, target.retries),
       };
       targets.push({
         served,
@@ -341,19 +343,6 @@ class ServedModels {
 /** True where two of them have the same priority; they are in the order of their priorities. */
 function haveEquals(targets: readonly Target[]): boolean {
   return targets.some((target, place) => target.priority === targets[place + 1]?.priority);
-}
-
-/** The timeouts of a target: each is said by the narrowest settings that say it, which come last. */
-function timeoutsOf(...said: readonly (TimeoutSettings | undefined)[]): RequestTimeouts {
-  const { firstOutputMs, idleMs, totalMs }: TimeoutSettings = Object.assign({}, ...said);
-  const all = totalMs ?? REQUEST_TIMEOUTS.totalMs;
-  return {
-    ...REQUEST_TIMEOUTS,
-    totalMs: all,
-    wholeMs: all,
-    firstTokenMs: firstOutputMs ?? REQUEST_TIMEOUTS.firstTokenMs,
-    idleMs: idleMs ?? REQUEST_TIMEOUTS.idleMs,
-  };
 }
 
 /** What the families know of their models; undefined where they do not, or differ. */

@@ -1,5 +1,6 @@
 /** A model as the gateway serves it, and the targets that can answer for it. */
 import type { ListPrice, Price } from "../api/index.js";
+import type { Retries } from "../base/retries.js";
 import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
@@ -46,6 +47,8 @@ export interface Target {
   readonly passesUnifiedLimits?: boolean;
   /** Absent: the defaults. */
   readonly timeouts?: RequestTimeouts | undefined;
+  /** Absent: the defaults. */
+  readonly retries?: Retries | undefined;
   /** 0: it gets no new sessions, and keeps those that it has. */
   readonly weight: number;
   /** 1 is tried first. */

@@ -1,5 +1,6 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
 import type { CancelSignal } from "../base/cancellation.js";
+import { ATTEMPTS_MAX, DEFAULT_RETRIES, type Retries } from "../base/retries.js";
 import { listeningClock } from "../base/event-loop/listening-clock.js";
 import { GatewayError } from "../base/errors.js";
 import { formOf, endpointFor } from "../families/family.js";
@@ -64,6 +65,7 @@ interface TryPlan {
   readonly long: LongReading | undefined;
   readonly faults: FaultsOfRequest;
   readonly isLast: boolean;
+  readonly hasOther: boolean;
 }
 
 export interface RoutingOptions {
@@ -88,9 +90,8 @@ const ANSWERED_MAX = 100;
 const NAME_CHARACTERS_MAX = 256;
 /** What fails while this process stood for so long says nothing of its target. */
 const STALL_MS = 5_000;
-const RETRIES_MAX = 2;
-const BACKOFF_MS = 100;
-const BACKOFF_MS_MAX = 2_000;
+/** Any target will do. */
+const FIRST = (): number => 0;
 const UPSTREAM_WAIT_MS_MAX = 5_000;
 
 export class Routing {
@@ -175,13 +176,15 @@ export class Routing {
     const faults = new FaultsOfRequest(request);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
-    for (let attempt = 1; attempt <= RETRIES_MAX + 1 && !isOver(options); attempt += 1) {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX && !isOver(options); attempt += 1) {
       const target = this.#next(targets, tried, last, options, session);
       if (target === undefined) break;
+      const { retries = DEFAULT_RETRIES } = target;
+      if (attempt > retries.attempts) break;
       if (last !== undefined && tried.includes(target)) {
         // Only a second try of one target adds to its load: it is paid from a budget, and waits. Going on does neither.
         if (!target.health.spendRetry()) break;
-        if (!(await this.#backOff(last, attempt, options))) break;
+        if (!(await this.#backOff(last, attempt, retries, options))) break;
       }
       tried.push(target);
       session?.tries(target, this.options.nowMs());
@@ -197,6 +200,7 @@ export class Routing {
         long,
         faults,
         isLast: targets.every((other) => tried.includes(other)),
+        hasOther: pickTarget(targets, tried, this.options.nowMs(), options.accountId, FIRST) !== undefined,
       });
       receiver.ended(failure);
       if (failure === undefined) {
@@ -280,7 +284,7 @@ export class Routing {
   }
 
   async #try(plan: TryPlan): Promise<AttemptFailure | undefined> {
-    const { request, model, target, permits, options, receiver, long, faults, isLast } = plan;
+    const { request, model, target, permits, options, receiver, long, faults, isLast, hasOther } = plan;
     const { health } = target;
     const { accountId, signal } = options;
     const endpoint = endpointFor(target.served.family, request, options.kind);
@@ -307,6 +311,7 @@ export class Routing {
         form: gathers ? "events" : formOf(endpoint, options.acceptWire),
         gathers,
         isLast,
+        hasOther,
         strict: options.strict,
         timeouts: target.timeouts ?? this.options.timeouts,
         deadline: options.deadline,
@@ -320,7 +325,7 @@ export class Routing {
     if (containerId !== "") this.containers.note(target, accountId, containerId);
     health.end();
     const nowMs = this.options.nowMs();
-    const evidence = { nowMs, token, accountId };
+    const evidence = { nowMs, token, accountId, coolDownMaxMs: target.retries?.coolDownMaxMs };
     const said = told && ofOwnWords(told, request);
     const judged = said && faults.judge(target, evidence, said);
     const failure = judged ?? said;
@@ -338,9 +343,14 @@ export class Routing {
   }
 
   /** Waits before another try; false where no time is left for one. */
-  async #backOff(error: GatewayError, attempt: number, options: RunOptions): Promise<boolean> {
+  async #backOff(
+    error: GatewayError,
+    attempt: number,
+    { backoffMs, backoffMaxMs }: Retries,
+    options: RunOptions,
+  ): Promise<boolean> {
     const asked = error.reason === "ERROR_REASON_UPSTREAM_RATE_LIMITED" ? undefined : error.retryAfterMs;
-    const jittered = this.options.random() * Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MS_MAX);
+    const jittered = this.options.random() * Math.min(backoffMs * 2 ** (attempt - 2), backoffMaxMs);
     const pauseMs = asked === undefined ? jittered : Math.min(asked, UPSTREAM_WAIT_MS_MAX);
     if (pauseMs >= options.deadline.leftMs(performance.now())) return false;
     await pause(pauseMs, options.signal);

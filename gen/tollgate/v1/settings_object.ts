@@ -102,7 +102,32 @@ export interface UpstreamSpec {
   /** Whether clients see the rate limits of the operator's own account: `pass` or `hide`. Empty: `hide`. */
   unifiedLimits: string;
   /** How long an answer may take. Absent: the defaults. */
-  timeouts?: UpstreamTimeoutsSpec | undefined;
+  timeouts?:
+    | UpstreamTimeoutsSpec
+    | undefined;
+  /** How often a request is tried. Absent: the defaults. */
+  retries?: RetriesSpec | undefined;
+}
+
+/** RetriesSpec is how often a request is tried, and for how long a target that failed is skipped. */
+export interface RetriesSpec {
+  /**
+   * The maximum number of attempts of a request, at all targets together, from 1 to 10. 0: that of the wider settings, or
+   * 3.
+   */
+  attempts: number;
+  /**
+   * The longest pause before a second attempt at the same target, from `10ms` to `1m`; it doubles with each attempt.
+   * Empty: that of the wider settings, or `400ms`.
+   */
+  backoff: string;
+  /** The limit of that pause, from `10ms` to `1m`. Empty: that of the wider settings, or `2s`. */
+  backoffMax: string;
+  /**
+   * How long a target that failed or is at its rate limit is skipped at most, from `1s` to `5m`. Empty: that of the wider
+   * settings, or `5m`.
+   */
+  coolDownMax: string;
 }
 
 /** UpstreamTimeoutsSpec is how long an upstream may take. Each time is such as `30s` or `10m`, from `1s` to `1h`. */
@@ -170,6 +195,8 @@ export interface ModelSpec {
    * `auto`.
    */
   affinity: string;
+  /** How often a request is tried, over what the upstreams say. Absent: as the upstreams say. */
+  retries?: RetriesSpec | undefined;
 }
 
 /** TargetSpec is an upstream that serves a model. */
@@ -190,7 +217,11 @@ export interface TargetSpec {
     | PriceSpec
     | undefined;
   /** How long an answer may take, over the timeouts of the model. Absent: those of the model. */
-  timeouts?: TimeoutsSpec | undefined;
+  timeouts?:
+    | TimeoutsSpec
+    | undefined;
+  /** How often a request is tried, over what the model says. Absent: as the model says. */
+  retries?: RetriesSpec | undefined;
 }
 
 /** PriceSpec is a price in USD per million tokens, as decimals such as "0.25". */
@@ -683,6 +714,7 @@ function createBaseUpstreamSpec(): UpstreamSpec {
     mediaAddresses: "",
     unifiedLimits: "",
     timeouts: undefined,
+    retries: undefined,
   };
 }
 
@@ -711,6 +743,9 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
     }
     if (message.timeouts !== undefined) {
       UpstreamTimeoutsSpec.encode(message.timeouts, writer.uint32(66).fork()).join();
+    }
+    if (message.retries !== undefined) {
+      RetriesSpec.encode(message.retries, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -790,6 +825,93 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
             }
 
             message.timeouts = UpstreamTimeoutsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.retries = RetriesSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRetriesSpec(): RetriesSpec {
+  return { attempts: 0, backoff: "", backoffMax: "", coolDownMax: "" };
+}
+
+export const RetriesSpec: MessageFns<RetriesSpec> = {
+  encode(message: RetriesSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.attempts !== 0) {
+      writer.uint32(8).uint32(message.attempts);
+    }
+    if (message.backoff !== "") {
+      writer.uint32(18).string(message.backoff);
+    }
+    if (message.backoffMax !== "") {
+      writer.uint32(26).string(message.backoffMax);
+    }
+    if (message.coolDownMax !== "") {
+      writer.uint32(34).string(message.coolDownMax);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RetriesSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRetriesSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.attempts = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.backoff = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.backoffMax = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.coolDownMax = reader.string();
             continue;
           }
         }
@@ -987,6 +1109,7 @@ function createBaseModelSpec(): ModelSpec {
     retires: "",
     timeouts: undefined,
     affinity: "",
+    retries: undefined,
   };
 }
 
@@ -1033,6 +1156,9 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     }
     if (message.affinity !== "") {
       writer.uint32(90).string(message.affinity);
+    }
+    if (message.retries !== undefined) {
+      RetriesSpec.encode(message.retries, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -1138,6 +1264,14 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             message.affinity = reader.string();
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.retries = RetriesSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1152,7 +1286,7 @@ export const ModelSpec: MessageFns<ModelSpec> = {
 };
 
 function createBaseTargetSpec(): TargetSpec {
-  return { upstream: "", model: "", weight: "", priority: 0, cost: undefined, timeouts: undefined };
+  return { upstream: "", model: "", weight: "", priority: 0, cost: undefined, timeouts: undefined, retries: undefined };
 }
 
 export const TargetSpec: MessageFns<TargetSpec> = {
@@ -1174,6 +1308,9 @@ export const TargetSpec: MessageFns<TargetSpec> = {
     }
     if (message.timeouts !== undefined) {
       TimeoutsSpec.encode(message.timeouts, writer.uint32(50).fork()).join();
+    }
+    if (message.retries !== undefined) {
+      RetriesSpec.encode(message.retries, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -1237,6 +1374,14 @@ export const TargetSpec: MessageFns<TargetSpec> = {
             }
 
             message.timeouts = TimeoutsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.retries = RetriesSpec.decode(reader, reader.uint32());
             continue;
           }
         }
