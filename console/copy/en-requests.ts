@@ -119,17 +119,19 @@ export const requestWords = {
   copyId: "the id",
 } as const;
 
-export const affinityWords: Readonly<Record<"states" | "sources", Readonly<Record<string, string>>>> = {
+export const affinityWords = {
   states: {
+    unspecified: "",
     kept: "Kept: the target of the session answered",
     new: "New: the first request of the session at this process",
     moved: "Moved: another target than that of the session answered",
   },
   sources: {
+    unspecified: "",
     header: "The session is named by a header.",
     session_id: "The session is named by session_id.",
     prompt_cache_key: "The session is named by prompt_cache_key.",
     metadata: "The session is named in metadata.",
     content: "The session is known by the beginning of the conversation.",
   },
-};
+} as const;

@@ -87,10 +87,9 @@ function Shown({ request, entries, archivedBefore }: ShownParts): ReactNode {
 }
 
 /** Whether the request went to the target of its session, and what names the session. */
-function affinityText({ affinity, affinitySource }: RequestDetail): string {
-  const { states, sources } = affinityWords;
-  const state = states[affinity];
-  return state === undefined ? affinity : `${state}. ${sources[affinitySource] ?? affinitySource}`;
+function affinityText({ affinity, affinitySource }: RequestDetail): string | undefined {
+  if (affinity === undefined || affinitySource === undefined) return undefined;
+  return `${affinityWords.states[affinity]}. ${affinityWords.sources[affinitySource]}`;
 }
 
 function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
@@ -126,7 +125,7 @@ function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
     [requestWords.user, detail?.endUser],
     [requestWords.tags, detail?.tags.join(", ")],
     [requestWords.session, detail?.session],
-    [requestWords.affinity, detail === undefined ? undefined : affinityText(detail)],
+    [requestWords.affinity, detail && affinityText(detail)],
     [requestWords.client, detail?.client],
     [requestWords.clientId, detail?.clientRequestId],
     [requestWords.address, detail?.address],

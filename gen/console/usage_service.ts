@@ -134,8 +134,8 @@ export interface RequestDetail {
   readonly client: string;
   readonly clientRequestId: string;
   readonly address: string;
-  readonly affinity: string;
-  readonly affinitySource: string;
+  readonly affinity?: AffinityState | undefined;
+  readonly affinitySource?: SessionSource | undefined;
 }
 export const RequestDetail: Shape = {
   error_reason: ["?", "s"],
@@ -157,9 +157,13 @@ export const RequestDetail: Shape = {
   client: "s",
   client_request_id: "s",
   address: "s",
-  affinity: "s",
-  affinity_source: "s",
+  affinity: ["?", "s"],
+  affinity_source: ["?", "s"],
 };
+
+export type AffinityState = "unspecified" | "kept" | "new" | "moved";
+
+export type SessionSource = "unspecified" | "header" | "session_id" | "prompt_cache_key" | "metadata" | "content";
 
 export const getRequest: Method<GetRequestRequest, GetRequestResponse> = {
   name: "GetRequest",

@@ -105,7 +105,7 @@ test.each([
   expect(health.admits(cools, "acme")).toBe(true);
 });
 
-test("a later answer that asks for more time lengthens a cool-down, and one that asks for less does not shorten it", () => {
+test("a later answer that asks for more time lengthens a cool-down, and none shortens it", () => {
   const { health } = targetOf(new ScriptedUpstream([]), "one");
   const tokens = [0, 1, 2].map(() => health.begin(0, "acme"));
   const asked = [5_000, 30_000, 1_000];

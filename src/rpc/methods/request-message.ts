@@ -4,12 +4,15 @@ import { metersIn } from "../../api/meters.js";
 import { NO_USAGE, usageFrom } from "../../api/usage.js";
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import type { Affinity } from "../../api/affinity.js";
 import {
+  AffinityState,
   ErrorReason,
   Price,
   type RequestDetail,
   type RequestRecord,
   RequestState,
+  SessionSource,
   UsageSource,
 } from "../../api/index.js";
 import { messageIn } from "../../api/descriptors.js";
@@ -26,6 +29,19 @@ export const STATES: Readonly<Record<RequestRow["state"], RequestState>> = {
   settled: RequestState.REQUEST_STATE_SETTLED,
   voided: RequestState.REQUEST_STATE_VOIDED,
   expired: RequestState.REQUEST_STATE_EXPIRED,
+};
+
+const AFFINITY: Readonly<Record<Affinity["state"], AffinityState>> = {
+  kept: AffinityState.AFFINITY_STATE_KEPT,
+  new: AffinityState.AFFINITY_STATE_NEW,
+  moved: AffinityState.AFFINITY_STATE_MOVED,
+};
+const SOURCES: Readonly<Record<Affinity["source"], SessionSource>> = {
+  header: SessionSource.SESSION_SOURCE_HEADER,
+  session_id: SessionSource.SESSION_SOURCE_SESSION_ID,
+  prompt_cache_key: SessionSource.SESSION_SOURCE_PROMPT_CACHE_KEY,
+  metadata: SessionSource.SESSION_SOURCE_METADATA,
+  content: SessionSource.SESSION_SOURCE_CONTENT,
 };
 
 /** What the operator pays, and what is left for it, is nobody else's business. */
@@ -134,8 +150,8 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
     client: row.client,
     clientRequestId: row.clientRequestId,
     address: row.address,
-    affinity: affinity?.state ?? "",
-    affinitySource: affinity?.source ?? "",
+    affinity: affinity && AFFINITY[affinity.state],
+    affinitySource: affinity && SOURCES[affinity.source],
   };
 }
 
