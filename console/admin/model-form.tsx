@@ -28,6 +28,7 @@ import { ListedPrice } from "./list-price.tsx";
 import { ObjectEffect } from "./object-effect.tsx";
 import { MODEL_OR_WILDCARD_NAME } from "./object-names.ts";
 import { isRightPrice, PriceFields, type PriceKind, pricedSpec, type TypedPrice, typedPrice } from "./price-fields.tsx";
+import { retriesSpec, RetryFields, type TypedRetries, typedRetries } from "./retry-fields.tsx";
 import { areRight, hasOnlyUnits, targetSpecs, type TypedTarget, typedTargets } from "./targets.ts";
 import { TargetsSection } from "./targets-section.tsx";
 import { TimeoutFields, timeoutsSpec, type TypedTimeouts, typedTimeouts } from "./timeout-fields.tsx";
@@ -49,11 +50,13 @@ interface Typed {
   readonly targets: readonly TypedTarget[];
   readonly price: TypedPrice;
   readonly facts: TypedFacts;
+  readonly affinity: string;
   readonly timeouts: TypedTimeouts;
   readonly fallbacks: TypedFallbacks;
   readonly displayName: string;
   /** Of a wildcard: which models it serves. */
   readonly serve: string;
+  readonly retries: TypedRetries;
 }
 
 export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormParts): ReactNode {
@@ -92,6 +95,7 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
         />
         {typed.name.endsWith("*") && <ServeField serve={typed.serve} onServe={(serve) => type({ serve })} />}
         <TargetsSection targets={targets} upstreams={ids} onChange={(changed) => type({ targets: changed })} />
+        {targets.length > 1 && <AffinityChoice value={typed.affinity} onChoose={(affinity) => type({ affinity })} />}
         <PriceFields
           typed={typed.price}
           kinds={PRICE_KINDS}
@@ -140,6 +144,7 @@ function MoreFields({ typed, onType }: MoreFieldsParts): ReactNode {
         connects={false}
         onType={(change) => onType({ timeouts: { ...typed.timeouts, ...change } })}
       />
+      <RetryFields typed={typed.retries} onType={(retries) => onType({ retries })} />
     </>
   );
 }
@@ -206,6 +211,26 @@ function ServeField({ serve, onServe }: ServeFieldParts): ReactNode {
   );
 }
 
+interface AffinityChoiceParts {
+  readonly value: string;
+  readonly onChoose: (value: string) => void;
+}
+
+function AffinityChoice({ value, onChoose }: AffinityChoiceParts): ReactNode {
+  return (
+    <Choice
+      label={say.affinity}
+      hint={say.affinityIs}
+      name="affinity"
+      value={value}
+      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+    >
+      <option value="">{say.affinityAuto}</option>
+      <option value="off">{say.affinityOff}</option>
+    </Choice>
+  );
+}
+
 interface PublishedPriceParts {
   readonly of: ListPrice | undefined;
   /** True where the list was asked and has no price. */
@@ -237,10 +262,12 @@ function typedOf(object: SettingsObject | undefined): Typed {
     targets: typedTargets(model?.targets ?? []),
     price: typedPrice(model),
     facts: typedFacts(model?.facts),
+    affinity: model?.affinity === "off" ? "off" : "",
     timeouts: typedTimeouts(model?.timeouts),
     fallbacks: typedFallbacks(model),
     displayName: model?.displayName ?? "",
     serve: model?.serve ?? "",
+    retries: typedRetries(model?.retries),
   };
 }
 
@@ -256,10 +283,12 @@ function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFiel
     targets: targetSpecs(typed.targets),
     ...pricedSpec(typed.price, object?.model),
     facts: factsSpec(typed.facts),
+    affinity: typed.affinity,
     timeouts: timeoutsSpec(timeouts),
     ...fallbackSpec(typed.fallbacks),
     displayName: typed.displayName,
     ...wildcardSpec(typed),
+    retries: retriesSpec(typed.retries),
   };
   return { set: { name: typed.name, model }, etag: object?.etag ?? "new" };
 }

@@ -17,6 +17,8 @@ export interface TypedTarget {
   readonly costOutput: string;
   /** What the form does not show of the cost. */
   readonly costBefore: PriceSpec | undefined;
+  /** What the form does not show of the target. */
+  readonly rest?: Pick<TargetSpec, "timeouts" | "retries">;
 }
 
 /** A target as a request says it. */
@@ -38,19 +40,20 @@ export function newTarget(targets: readonly TypedTarget[]): TypedTarget {
 }
 
 export function typedTargets(specs: readonly TargetSpec[]): readonly TypedTarget[] {
-  const targets = specs.map(({ upstream, model, weight, priority, cost }, index): TypedTarget => {
+  const targets = specs.map(({ upstream, model, weight, priority, cost, ...rest }, index): TypedTarget => {
     const kind = cost === undefined ? "published" : cost.free ? "free" : "own";
     const { input = "", output = "" } = cost ?? {};
     const typed = { cost: kind, costInput: input, costOutput: output, costBefore: cost } as const;
-    return { key: String(index + 1), upstream, model, weight, level: priority || 1, ...typed };
+    return { key: String(index + 1), upstream, model, weight, level: priority || 1, ...typed, rest };
   });
   return levelled(targets.length === 0 ? [newTarget([])] : targets);
 }
 
 export function targetSpecs(targets: readonly TypedTarget[]): readonly SaidTarget[] {
-  return targets.map(({ upstream, model, weight, level, cost, costInput: input, costOutput: output, costBefore }) => {
-    const own = { ...costBefore, free: false, input, output };
+  return targets.map(({ upstream, model, weight, level, cost, costInput, costOutput, costBefore, rest }) => {
+    const own = { ...costBefore, free: false, input: costInput, output: costOutput };
     return {
+      ...rest,
       upstream,
       model,
       weight,
@@ -62,7 +65,7 @@ export function targetSpecs(targets: readonly TypedTarget[]): readonly SaidTarge
 }
 
 export function isRightWeight(weight: string): boolean {
-  return weight === "" || (WEIGHT.test(weight) && Number(weight) > 0);
+  return weight === "" || WEIGHT.test(weight);
 }
 
 export function isRightCost(cost: string): boolean {

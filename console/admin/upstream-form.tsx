@@ -26,6 +26,7 @@ import { forgetObjects } from "./forget-objects.ts";
 import { ChooseModels, hasUnpriced } from "./choose-models.tsx";
 import { UPSTREAM_NAME } from "./object-names.ts";
 import { isRightPrice, pricedSpec, type TypedPrice } from "./price-fields.tsx";
+import { retriesSpec, RetryFields, typedRetries } from "./retry-fields.tsx";
 import { TimeoutFields, timeoutsSpec, type TypedTimeouts, typedTimeouts } from "./timeout-fields.tsx";
 
 const USUAL_FAMILY = "openai";
@@ -66,6 +67,7 @@ function Form({
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [price, setPrice] = useState(FRESH_PRICE);
   const [timeouts, setTimeouts] = useState<TypedTimeouts>(() => typedTimeouts(object?.upstream?.timeouts));
+  const [retries, setRetries] = useState(() => typedRetries(object?.upstream?.retries));
   const taken = useQuery(ask(listObjects, { kind: "upstream" })).data?.objects ?? [];
   const name = typed.name === "" ? freeName(typed.family, taken) : typed.name;
   const upstream = {
@@ -74,6 +76,7 @@ function Form({
     apiKey: typed.apiKey.trim(),
     baseUrl: typed.baseUrl.trim(),
     timeouts: timeoutsSpec(timeouts),
+    retries: retriesSpec(retries),
   };
   const saved = (): void => {
     forgetObjects();
@@ -86,13 +89,8 @@ function Form({
       return call(applyObjects, {
         changes: changesOf(name, upstream, { chosen, price, offered: test.data?.models ?? [] }),
       });
-    return call(updateObject, {
-      kind: "upstream",
-      name,
-      object: { name, upstream },
-      updateMask: mask(typed),
-      etag: object.etag,
-    });
+    const set = { kind: "upstream", name, object: { name, upstream } } as const;
+    return call(updateObject, { ...set, updateMask: mask(typed), etag: object.etag });
   }, saved);
   const type = (change: Partial<Typed>): void => {
     setTyped({ ...typed, ...change });
@@ -112,6 +110,7 @@ function Form({
     <form className="stack" onSubmit={submit}>
       <Address typed={typed} name={name} families={families} isNew={object === undefined} onType={type} />
       <TimeoutFields typed={timeouts} connects onType={(change) => setTimeouts({ ...timeouts, ...change })} />
+      <RetryFields typed={retries} onType={setRetries} />
       {test.error !== null && <Problem error={test.error} what={say.testFailed} />}
       {test.data !== undefined && <TestResult answer={prove.data ?? test.data} />}
       {prove.error !== null && <Problem error={prove.error} what={say.testFailed} />}
@@ -176,7 +175,8 @@ function freeName(family: string, taken: readonly SettingsObject[]): string {
 
 /** A key that is not typed stays as it is. */
 function mask({ apiKey }: Typed): string {
-  return apiKey.trim() === "" ? "family,baseUrl,timeouts" : "family,baseUrl,timeouts,apiKey";
+  const typed = "family,baseUrl,timeouts,retries";
+  return apiKey.trim() === "" ? typed : `${typed},apiKey`;
 }
 
 interface AddressParts {

@@ -103,6 +103,10 @@ export const objectWords = {
   sizeRule: "Empty: the published number.",
   wrongNumber: "Enter a whole number.",
   wrongPrice: "Enter an amount such as 0.25.",
+  affinity: "Session affinity",
+  affinityIs: "A target that answered a session before has its prompts in its cache.",
+  affinityAuto: "Requests of a session go to the same target of a level",
+  affinityOff: "Each request goes by weight alone",
   moreDetailed: "The price has more parts, such as the price of cached input, which stay as they are.",
   effect: "What would change",
   effectNone: "No price changes.",
@@ -139,8 +143,9 @@ export const targetWords = {
       : `${name} shares level ${level} of ${levels} with ${many(count - 1, "target", "targets")}.`,
   removed: (name: string) => `${name} was removed.`,
   weight: "Weight",
-  weightRule: "Empty: 1. A target with weight 2 gets twice the requests of one with weight 1.",
-  wrongWeight: "Enter a number above 0, such as 2 or 0.5.",
+  weightRule:
+    "Empty: 1. A target with weight 2 gets twice the requests of one with weight 1; with 0 only the sessions it has.",
+  wrongWeight: "Enter 0 or a higher number, such as 2 or 0.5.",
   cost: "What you pay there",
   costs: { published: "The published price", own: "My own cost", free: "Nothing" },
   costInput: "Your input cost, USD per million tokens",
@@ -173,6 +178,22 @@ export const timeoutWords = {
     total: "Whole answer",
   },
   rule: "Such as 30s or 10m. Empty: not set.",
+} as const;
+
+export const retryWords = {
+  title: "Retries",
+  attempts: "Attempts of a request",
+  attemptsRule: "From 1 to 10, at all targets together. Empty: not set.",
+  times: {
+    backoff: "Pause before a second attempt",
+    backoffMax: "Longest pause",
+    coolDownMax: "Longest cool-down",
+  },
+  rules: {
+    backoff: "At the same target, such as 400ms. It doubles with each attempt. Empty: not set.",
+    backoffMax: "From 10ms to 1m. Empty: not set.",
+    coolDownMax: "How long a target that failed is skipped at most, from 1s to 5m. Empty: not set.",
+  },
 } as const;
 
 export const factWords = {

@@ -51,6 +51,7 @@ export const requestWords = {
   user: "End user",
   tags: "Tags",
   session: "Session",
+  affinity: "Session affinity",
   client: "Client",
   clientId: "Client request id",
   address: "IP address",
@@ -117,4 +118,21 @@ export const requestWords = {
   noEntries: "The request moved no money.",
   archived: (day: string) => `The ledger entries from before ${day} are archived.`,
   copyId: "the id",
+} as const;
+
+export const affinityWords = {
+  states: {
+    unspecified: "",
+    kept: "Kept: the target of the session answered",
+    new: "New: the first request of the session at this process",
+    moved: "Moved: another target than that of the session answered",
+  },
+  sources: {
+    unspecified: "",
+    header: "The session is named by a header.",
+    session_id: "The session is named by session_id.",
+    prompt_cache_key: "The session is named by prompt_cache_key.",
+    metadata: "The session is named in metadata.",
+    content: "The session is known by the beginning of the conversation.",
+  },
 } as const;

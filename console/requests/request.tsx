@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Entry } from "../../gen/console/account_service.js";
-import { getRequest, type RequestRecord } from "../../gen/console/usage_service.js";
+import { getRequest, type RequestDetail, type RequestRecord } from "../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
-import { requestWords } from "../copy/en-requests.ts";
+import { affinityWords, requestWords } from "../copy/en-requests.ts";
 import { count, dateTime, dayText, milliseconds, money } from "../format.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Entries } from "../parts/entries.tsx";
@@ -86,6 +86,12 @@ function Shown({ request, entries, archivedBefore }: ShownParts): ReactNode {
   );
 }
 
+/** Whether the request went to the target of its session, and what names the session. */
+function affinityText({ affinity, affinitySource }: RequestDetail): string | undefined {
+  if (affinity === undefined || affinitySource === undefined) return undefined;
+  return `${affinityWords.states[affinity]}. ${affinityWords.sources[affinitySource]}`;
+}
+
 function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
   const { detail } = request;
   const amount = (nanos: bigint | undefined): string | undefined =>
@@ -120,6 +126,7 @@ function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
     [requestWords.user, detail?.endUser],
     [requestWords.tags, detail?.tags.join(", ")],
     [requestWords.session, detail?.session],
+    [requestWords.affinity, detail && affinityText(detail)],
     [requestWords.client, detail?.client],
     [requestWords.clientId, detail?.clientRequestId],
     [requestWords.address, detail?.address],

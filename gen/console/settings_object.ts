@@ -57,6 +57,7 @@ export interface UpstreamSpec {
   readonly mediaAddresses: string;
   readonly unifiedLimits: string;
   readonly timeouts?: UpstreamTimeoutsSpec | undefined;
+  readonly retries?: RetriesSpec | undefined;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -67,6 +68,7 @@ export const UpstreamSpec: Shape = {
   media_addresses: "s",
   unified_limits: "s",
   timeouts: ["?", () => UpstreamTimeoutsSpec],
+  retries: ["?", () => RetriesSpec],
 };
 
 export interface UpstreamTimeoutsSpec {
@@ -84,6 +86,19 @@ export const UpstreamTimeoutsSpec: Shape = {
   total: "s",
 };
 
+export interface RetriesSpec {
+  readonly attempts: number;
+  readonly backoff: string;
+  readonly backoffMax: string;
+  readonly coolDownMax: string;
+}
+export const RetriesSpec: Shape = {
+  attempts: "i",
+  backoff: "s",
+  backoff_max: "s",
+  cool_down_max: "s",
+};
+
 export interface ModelSpec {
   readonly targets: readonly (TargetSpec)[];
   readonly kind: ModelKind;
@@ -97,6 +112,8 @@ export interface ModelSpec {
   readonly timeouts?: TimeoutsSpec | undefined;
   readonly fallbacks: readonly (string)[];
   readonly onContext: string;
+  readonly affinity: string;
+  readonly retries?: RetriesSpec | undefined;
   readonly displayName: string;
   readonly priceFrom: string;
   readonly serve: string;
@@ -114,6 +131,8 @@ export const ModelSpec: Shape = {
   timeouts: ["?", () => TimeoutsSpec],
   fallbacks: ["[]", "s"],
   on_context: "s",
+  affinity: "s",
+  retries: ["?", () => RetriesSpec],
   display_name: "s",
   price_from: "s",
   serve: "s",
@@ -126,6 +145,7 @@ export interface TargetSpec {
   readonly priority: number;
   readonly cost?: PriceSpec | undefined;
   readonly timeouts?: TimeoutsSpec | undefined;
+  readonly retries?: RetriesSpec | undefined;
 }
 export const TargetSpec: Shape = {
   upstream: "s",
@@ -134,6 +154,7 @@ export const TargetSpec: Shape = {
   priority: "i",
   cost: ["?", () => PriceSpec],
   timeouts: ["?", () => TimeoutsSpec],
+  retries: ["?", () => RetriesSpec],
 };
 
 export interface PriceSpec {

@@ -134,6 +134,8 @@ export interface RequestDetail {
   readonly client: string;
   readonly clientRequestId: string;
   readonly address: string;
+  readonly affinity?: AffinityState | undefined;
+  readonly affinitySource?: SessionSource | undefined;
   readonly askedModel: string;
 }
 export const RequestDetail: Shape = {
@@ -156,8 +158,14 @@ export const RequestDetail: Shape = {
   client: "s",
   client_request_id: "s",
   address: "s",
+  affinity: ["?", "s"],
+  affinity_source: ["?", "s"],
   asked_model: "s",
 };
+
+export type AffinityState = "unspecified" | "kept" | "new" | "moved";
+
+export type SessionSource = "unspecified" | "header" | "session_id" | "prompt_cache_key" | "metadata" | "content";
 
 export const getRequest: Method<GetRequestRequest, GetRequestResponse> = {
   name: "GetRequest",

@@ -12,6 +12,8 @@ export const CONVERSATION_HEADER = "x-tollgate-conversation";
  * `x-tollgate-conversation` goes before all.
  */
 export const CONVERSATION_HEADERS = [
+  // OpenRouter's.
+  "x-session-id",
   // Claude Code.
   "x-claude-code-session-id",
   // Codex: the run, then the conversation in it. Older releases wrote it with a line below.
@@ -21,8 +23,6 @@ export const CONVERSATION_HEADERS = [
   // opencode, to models of others and to its own.
   "x-session-affinity",
   "x-opencode-session",
-  // OpenRouter's.
-  "x-session-id",
 ] as const;
 /** The client's own id of the request. */
 export const CLIENT_REQUEST_HEADER = "x-client-request-id";

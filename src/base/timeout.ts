@@ -7,6 +7,8 @@ export const REQUEST_TOTAL_MS_MAX = 3_600_000;
 export const DEFAULT_TIMEOUTS = {
   // A model may think for two minutes before its first token.
   firstOutputMs: 120_000,
+  // A client that waits in silence gives up soon after; another target may still answer it.
+  takeoverMs: 90_000,
   idleMs: 30_000,
   totalMs: 600_000,
 } as const;

@@ -217,6 +217,15 @@ function inUsd(facts: string): string {
   );
 }
 
+function affinityText({ affinity, affinitySource = 0 }: NonNullable<RequestRecord["detail"]>): string {
+  if (affinity === undefined) return "";
+  const [state, source] = [
+    enumWord("tollgate.v1.AffinityState", affinity),
+    enumWord("tollgate.v1.SessionSource", affinitySource),
+  ];
+  return `${state}, by ${source}`;
+}
+
 function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
   const reason = enumWord("tollgate.v1.ErrorReason", detail.errorReason ?? 0);
   const timeMs = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(0));
@@ -232,6 +241,7 @@ function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
     ["end user", detail.endUser],
     ["tags", detail.tags.join(" ")],
     ["session", detail.session],
+    ["affinity", affinityText(detail)],
     ["client", detail.client],
     ["client's own id", detail.clientRequestId],
     ["address", detail.address],

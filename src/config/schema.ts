@@ -12,6 +12,7 @@ import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
+import { retries } from "./retry-schema.js";
 import { timeouts, upstreamTimeouts } from "./timeout-schema.js";
 import {
   block,
@@ -35,11 +36,14 @@ const PASS_OR_REFUSE = ["pass", "refuse"] as const;
 const MUST_PASS_OR_REFUSE = "must be pass or refuse";
 const TOKENS_MAX = 1_000_000_000;
 const STREAM_HEAD_MS_MAX = 600_000;
+const WEIGHT_MAX = 1_000_000;
 
 const TIMEOUTS_ARE =
   "How long an answer may take; a target's timeouts are over those of its model, and these over those of its upstream";
+const RETRIES_ARE =
+  "How often a request is tried; what a target says is over what its model says, and that over what its upstream says";
 /** What an upstream's block says beside where it is and who asks there. */
-const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits", "timeouts"];
+const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits", "timeouts", "retries"];
 
 const baseUrl = reading(
   "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
@@ -79,13 +83,14 @@ const upstream = block({
         "`family: anthropic`, and only for models that no other upstream serves",
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
+  retries: retries.optional().describe(RETRIES_ARE),
 });
 
 const weight = reading(
-  "must be a number above 0 and at most 1000000",
+  "must be a number from 0 to 1000000",
   (value) => {
-    const number = /^\d{1,7}(\.\d{1,6})?$/.test(value) ? Number(value) : 0;
-    return number > 0 && number <= 1_000_000 ? number : undefined;
+    const number = /^\d{1,7}(\.\d{1,6})?$/.test(value) ? Number(value) : NaN;
+    return number <= WEIGHT_MAX ? number : undefined;
   },
   decimalForm,
 );
@@ -93,11 +98,14 @@ const weight = reading(
 const target = block({
   upstream: text(64).describe("The name of an upstream in `upstreams`"),
   model: text(256).optional().describe("The upstream's name of the model; default: the name in this file"),
-  weight: weight.prefault("1").describe("The share of requests among targets of the same priority"),
+  weight: weight
+    .prefault("1")
+    .describe("The share of requests among targets of the same priority; with 0 only the sessions that it has"),
   priority: wholeNumber(1, 100)
     .prefault("1")
     .describe("The order of targets; a target with a lower number is tried first"),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
+  retries: retries.optional().describe(RETRIES_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
 });
 
@@ -152,6 +160,12 @@ const model = block({
       "What happens to a tool that the upstream would run itself, such as a web search, if the upstream's format has no such " +
         "tool or the tool has no price: `refuse` the request, or `drop` the tool and list it in `x-tollgate-dropped`",
     ),
+  affinity: oneOf(["auto", "off"], "must be auto or off")
+    .prefault("auto")
+    .describe(
+      "Whether requests of one session go to the same target among targets of the same priority, so that the upstream's " +
+        "prompt cache has them; see docs/routing.md",
+    ),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   fallbacks: z
     .array(modelName, { error: () => FALLBACKS_RULE })
@@ -163,6 +177,7 @@ const model = block({
   on_context: modelName
     .optional()
     .describe("The model that answers a request which is too long for this model, at its own price"),
+  retries: retries.optional().describe(RETRIES_ARE),
   price: price.optional().describe("What clients pay: `free`, or a block of prices; default: the published price"),
   facts: facts
     .optional()
@@ -235,6 +250,7 @@ export const settingsSchema = block({
         mediaAddresses: value.media_addresses,
         passesUnifiedLimits: value.unified_limits === "pass",
         timeouts: value.timeouts,
+        retries: value.retries,
       })),
     )
     .describe(UPSTREAMS_ARE),
@@ -279,15 +295,18 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       priority: target.priority,
       cost: target.cost,
       timeouts: target.timeouts,
+      retries: target.retries,
     })),
     kind: value.kind,
     contextTokens: value.context_tokens,
     outputTokensMax: value.output_tokens_max,
     streamHeadMs: value.stream_head_ms,
     hostedTools: value.hosted_tools,
+    affinity: value.affinity,
     timeouts: value.timeouts,
     fallbacks: value.fallbacks,
     onContext: value.on_context,
+    retries: value.retries,
     price: value.price,
     facts: value.facts ?? {},
     retireTime: value.retires,

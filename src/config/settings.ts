@@ -1,6 +1,7 @@
 /** What tollgate.yaml says, after it was checked. */
 import type { ModelKind } from "../api/model-kinds.js";
 import type { AccountSettings, AlertSettings, ContentSettings, KeySettings, Price } from "../api/index.js";
+import type { Retries } from "../base/retries.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 
@@ -16,6 +17,9 @@ export interface TimeoutSettings {
   readonly totalMs?: number | undefined;
 }
 
+/** How often a request is tried. What is absent is as the next wider settings have it. */
+export type RetrySettings = { readonly [name in keyof Retries]?: number | undefined };
+
 export interface UpstreamSettings {
   readonly id: string;
   readonly family: string;
@@ -30,6 +34,7 @@ export interface UpstreamSettings {
   /** True where clients see the limits of the operator's account. Absent: false. */
   readonly passesUnifiedLimits?: boolean;
   readonly timeouts?: TimeoutSettings | undefined;
+  readonly retries?: RetrySettings | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
 }
@@ -38,7 +43,7 @@ export interface TargetSettings {
   readonly upstream: string;
   /** The model as the upstream names it. */
   readonly model: string;
-  /** The share among targets of the same priority, above 0. */
+  /** The share among targets of the same priority; 0: only sessions that it has already. */
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;
@@ -46,6 +51,7 @@ export interface TargetSettings {
   readonly cost: Price | undefined;
   /** Over those of the model, which are over those of the upstream. */
   readonly timeouts?: TimeoutSettings | undefined;
+  readonly retries?: RetrySettings | undefined;
 }
 
 export interface ModelSettings {
@@ -60,11 +66,14 @@ export interface ModelSettings {
   readonly streamHeadMs?: number | undefined;
   /** What becomes of tools that an upstream would run, and that it lacks or that have no price. Undefined: refuse. */
   readonly hostedTools?: "refuse" | "drop" | undefined;
+  /** Whether requests of one session go to the same target among equals. Undefined: `auto`. */
+  readonly affinity?: "auto" | "off" | undefined;
   readonly timeouts?: TimeoutSettings | undefined;
   /** Models that answer while all targets fail, in this order. */
   readonly fallbacks?: readonly string[] | undefined;
   /** The model that answers requests which are too long for this one. */
   readonly onContext?: string | undefined;
+  readonly retries?: RetrySettings | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;
   /** Over what is known of its targets' models by their names. */

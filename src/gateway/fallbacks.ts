@@ -35,6 +35,11 @@ export class Fallbacks {
     this.#onContext = asked.onContext === undefined ? undefined : usable(asked.onContext);
   }
 
+  /** True while another model may answer if the upstreams of the present one fail. */
+  get hasNext(): boolean {
+    return this.#left.length > 0;
+  }
+
   /** The model to try after this failure, each model once; undefined if no other model may answer. */
   after(failure: GatewayError): ServedModel | undefined {
     if (OF_UPSTREAMS.has(failure.reason)) {

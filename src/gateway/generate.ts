@@ -14,6 +14,7 @@ import type { Plan } from "../pricing/hold-plan.js";
 import { estimateInput } from "../pricing/request-tokens.js";
 import type { RequestRecord } from "../records/request-record.js";
 import type { LongReading } from "../routing/attempt-types.js";
+import type { RunOptions } from "../routing/routing.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
 import type { Ending } from "./charge.js";
@@ -104,7 +105,7 @@ async function runTurns(turns: Turn[], parts: TurnParts, receiving: Receiving): 
   const fallbacks = new Fallbacks(turn.model, named, call.caller, steps.routing);
   const meter = meterOf(turn, parts, receiving);
   for (;;) {
-    const answered = await answer(turn, parts, receiving, meter);
+    const answered = await answer(turn, parts, receiving, meter, fallbacks.hasNext);
     const { outcome, chargedNanos, failure } = await conclude(meter, turn.hold, answered, call, steps);
     const mayFallBack = failure !== undefined && meter.firstBatchMs === undefined;
     const next = mayFallBack ? await nextTurn(failure, fallbacks, turns.length, parts) : undefined;
@@ -230,13 +231,24 @@ async function answer(
   { parsed: { acceptWire }, call, deadline, steps: { metrics, routing } }: TurnParts,
   { long }: Receiving,
   meter: Meter,
+  hasFallback: boolean,
 ): Promise<GatewayError | undefined> {
-  const { caller, signal } = call;
-  const { stream, candidateCount } = request.facts;
-  const { accountId } = caller;
-  const strict = caller.settings.strict || request.facts.route?.requiresParameters === true;
-  const outputTokensMax = plan.sentOutputTokens(coveredTokens);
-  const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
+  const { caller, signal, record: session } = call;
+  const { stream, candidateCount, route } = request.facts;
+  const strict = caller.settings.strict || route?.requiresParameters === true;
+  const run: RunOptions = {
+    kind,
+    acceptWire,
+    outputTokensMax: plan.sentOutputTokens(coveredTokens),
+    stream,
+    candidateCount,
+    strict,
+    accountId: caller.accountId,
+    signal,
+    deadline,
+    session,
+    hasFallback,
+  };
   metrics.running += 1;
   try {
     await routing.run(request, model, run, meter, long);

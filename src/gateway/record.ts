@@ -1,9 +1,10 @@
 /** What is written when a request has ended: its record, one log line and the metrics. */
-import { UsageSource } from "../api/index.js";
+import type { AffinityState } from "../api/affinity.js";
+import { type Usage, UsageSource } from "../api/index.js";
 import { metersCell } from "../api/meters.js";
 import type { GatewayError } from "../base/errors.js";
 import type { Hold } from "../ledger/ledger.js";
-import { count } from "../observe/metrics.js";
+import { count, type ModelCounts } from "../observe/model-counts.js";
 import type { ServedModel } from "../routing/model.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Meter } from "./meter.js";
@@ -55,6 +56,8 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   count(counts.tokens, "cache_read", Number(usage.cacheReadTokens));
   count(counts.tokens, "output", Number(usage.outputTokens));
   count(counts.tokens, "reasoning", Number(usage.reasoningTokens));
+  const affinity = call.record?.affinity;
+  if (affinity !== undefined) countInput(counts, affinity.state, usage);
   for (const { unit, quantity } of usage.meters) count(counts.units, unit, Number(quantity));
   for (const { upstream: told, tokens } of outcome.uncharged) metrics.unbilledTokens.inc({ upstream: told }, tokens);
   const { doubt } = meter;
@@ -107,6 +110,14 @@ export function recordFallback(
   call.record?.trace?.event("fallback", { "tollgate.fallback": next.id });
   const said = { request_id: call.requestId, model: model.id, fallback: next.id, attempts: meter.attempts };
   log.warn({ ...said, end: failure?.reasonWord }, "fallback");
+}
+
+/** Counts the input by affinity, so that the share of it that came from prompt caches can be compared. */
+function countInput({ affinityTokens }: ModelCounts, state: AffinityState, usage: Usage): void {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
+  const counts = (affinityTokens[state] ??= { cacheRead: 0, other: 0 });
+  counts.cacheRead += Number(cacheReadTokens);
+  counts.other += Number(inputTokens + cacheWriteTokens + cacheWrite1hTokens);
 }
 
 /** Publishes the request to the listeners for ended requests. */

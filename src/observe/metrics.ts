@@ -1,18 +1,11 @@
 /** What Prometheus reads. No label names a key, nor an account that the settings do not name for it. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { SECONDS_BOUNDS, SHORT_SECONDS_BOUNDS } from "../base/distribution.js";
+import { ModelCounts } from "./model-counts.js";
 import { NodeMetrics } from "./node-metrics.js";
 import { Tally, Timing } from "./tally.js";
+import { AFFINITY_STATES } from "../api/affinity.js";
 import { approximateUsd } from "../base/money.js";
-
-/** What is counted of one model. */
-class ModelCounts {
-  readonly ends = new Map<string, number>();
-  readonly sources = new Map<string, number>();
-  readonly tokens = new Map<string, number>();
-  readonly units = new Map<string, number>();
-  costNanos = 0;
-}
 
 /** An upstream, or one model there, that is ejected. */
 export interface UpstreamEjection {
@@ -36,11 +29,9 @@ export interface CoordinationGauges {
   readonly nodeCount: number;
 }
 
-/** Adds to one count of a model. */
-export function count(counts: Map<string, number>, name: string, amount = 1): void {
-  counts.set(name, (counts.get(name) ?? 0) + amount);
-}
-
+const AFFINITY_IS =
+  "Input tokens of requests that belong to a session, by affinity (`kept`, `new` or `moved`) and by whether the " +
+  "upstream read them from its prompt cache.";
 const NO_LEASES = { count: 0, restNanos: 0n };
 
 export class Metrics {
@@ -286,6 +277,7 @@ export class Metrics {
       "source",
       (counts) => counts.sources,
     );
+    this.#affinity();
     this.#cost();
   }
 
@@ -310,6 +302,26 @@ export class Metrics {
       collect() {
         counter.reset();
         for (const [model, { costNanos }] of models) counter.inc({ model }, approximateUsd(costNanos));
+      },
+    });
+  }
+
+  #affinity(): void {
+    const models = this.#models;
+    const counter = new Counter({
+      name: "tollgate_affinity_input_tokens_total",
+      help: AFFINITY_IS,
+      labelNames: ["model", "affinity", "cached"],
+      registers: [this.registry],
+      collect() {
+        counter.reset();
+        for (const [model, { affinityTokens }] of models)
+          for (const affinity of AFFINITY_STATES) {
+            const counts = affinityTokens[affinity];
+            if (counts === undefined) continue;
+            counter.inc({ model, affinity, cached: "true" }, counts.cacheRead);
+            counter.inc({ model, affinity, cached: "false" }, counts.other);
+          }
       },
     });
   }

@@ -28,6 +28,7 @@ class ThreadBody implements LongBody {
     private readonly thread: ReadingThread,
     private readonly source: SharedSource,
     private readonly asker: Asker,
+    readonly opening: string,
   ) {}
 
   async write(order: BodyOrder, dropped: string[], unknown: string[] = []): Promise<Buffer> {
@@ -87,13 +88,14 @@ async function read(
   keepOutline(shared, outline.body);
   const reader = readers.get(wire);
   if (reader === undefined) throw new Error(`no wire is called ${wire}`);
-  const long = new ThreadBody(thread, source, asker);
+  const long = new ThreadBody(thread, source, asker, value.opening);
   let short: WireRequest | undefined;
   const prompt = (): Prompt => (short ??= reader.readRequest(outline, "count")).prompt();
   const { facts, embedding } = value;
   const asked: WireRequest = {
     facts,
     source: outline,
+    members: value.outlineMembers,
     prompt,
     embedding: embedding && { ...embedding, inputs: () => [] },
     get callIds() {

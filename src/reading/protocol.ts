@@ -1,4 +1,5 @@
 /** What is said between the event loop and the thread that reads long bodies. */
+import type { Member } from "../wire/json/splice.js";
 import type { NamedItem } from "../wire/openai-responses/index.js";
 import type { AnswerOrder, AnswerReport, BodyOrder, LongText, RequestFacts, SourceBody } from "../wire/wire.js";
 
@@ -44,6 +45,10 @@ export interface ReadBody {
   readonly facts: RequestFacts;
   /** The same request without what was said. */
   readonly outline: Uint8Array;
+  /** The members of the outline; none if the request came in the typed form. */
+  readonly outlineMembers: readonly Member[];
+  /** A digest of how the conversation begins; empty if the request came in the typed form. */
+  readonly opening: string;
   readonly embedding: { readonly encoding: "float" | "base64"; readonly dimensions: number | undefined } | undefined;
 }
 

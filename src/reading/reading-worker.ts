@@ -10,6 +10,9 @@ import { readableInput } from "../pricing/request-text.js";
 import { TargetPermits } from "../routing/permits.js";
 import { bodyFor, countedRequest } from "../routing/upstream-request.js";
 import { namedItems } from "../wire/openai-responses/index.js";
+import { JsonCursor } from "../wire/json/cursor.js";
+import { readMembers } from "../wire/json/splice.js";
+import { openingOf } from "../wire/request/opening.js";
 import { outlined } from "../wire/request/outline.js";
 import { toldCallIds } from "../wire/request/told-calls.js";
 import type { BodyOrder, WireRequest } from "../wire/wire.js";
@@ -27,10 +30,16 @@ function requestOf({ wire, body, headers, purpose }: SharedSource): WireRequest 
 }
 
 function read(request: WireRequest, asked: SharedSource): ReadBody {
-  const { facts, source, embedding } = request;
+  const { facts, source, embedding, members } = request;
   const known = embedding && { encoding: embedding.encoding, dimensions: embedding.dimensions };
-  const outline = source === undefined ? typedOutline({ ...asked, body: asBuffer(asked.body) }) : outlined(source).body;
-  return { facts, outline: shared(outline), embedding: known };
+  if (source === undefined) {
+    const outline = shared(typedOutline({ ...asked, body: asBuffer(asked.body) }));
+    return { facts, outline, outlineMembers: [], opening: "", embedding: known };
+  }
+  const outline = outlined(source).body;
+  const outlineMembers = readMembers(new JsonCursor(outline));
+  const opening = members === undefined ? "" : openingOf(source.body, members);
+  return { facts, outline: shared(outline), outlineMembers, opening, embedding: known };
 }
 
 function write(request: WireRequest, order: BodyOrder): WrittenBody {

@@ -18,6 +18,10 @@ export interface Attributes {
   readonly tags: readonly string[];
   /** The conversation that it belongs to, as the client names it. */
   readonly session: string;
+  /** Where that stands: in a header, in `session_id`, or in `metadata`; empty where there is none. */
+  readonly sessionSource: "header" | "session_id" | "metadata" | "";
+  /** The key by which the client groups requests in an upstream's prompt cache. Records do not keep it. */
+  readonly promptCacheKey: string;
   /** The client's program, such as OpenAI/Python 1.109.0. */
   readonly client: string;
   /** The client's own id of the request. */
@@ -40,6 +44,14 @@ const MEMBER_BYTES_MAX = 16_384;
 const NO_TAGS: readonly string[] = [];
 /** The word by which a client asks that nothing is kept that names a person. */
 const LOG_NOTHING = "none";
+const NAMELESS: Omit<Attributes, "client"> = {
+  endUser: "",
+  tags: NO_TAGS,
+  session: "",
+  sessionSource: "",
+  promptCacheKey: "",
+  clientRequestId: "",
+};
 const CONTROL = /\p{Cc}/gu;
 
 /** True where the client asks that neither content nor whom the request is for is kept. */
@@ -50,10 +62,11 @@ export function isNameless(metadata: CallMetadata): boolean {
 /** Reads them off the headers, and off the members of the body that name whom it is for and what it belongs to. */
 export function attributesOf(metadata: CallMetadata, body: AskedBody | undefined): Attributes {
   const client = shortened(metadata[CLIENT_HEADER] ?? "", TEXT_CHARACTERS_MAX);
-  if (isNameless(metadata)) return { endUser: "", tags: NO_TAGS, session: "", client, clientRequestId: "" };
+  if (isNameless(metadata)) return { ...NAMELESS, client };
   const users = { header: metadata[USER_HEADER] ?? "", safetyIdentifier: "", user: "", metadata: "" };
   const sessions = { header: conversationIn(metadata[CONVERSATION_HEADER]), body: "", metadata: "" };
   const named = metadata[TAGS_HEADER];
+  let promptCacheKey = "";
   let tags = named === undefined ? NO_TAGS : tagsOf(named.split(","));
   for (const member of body?.members ?? []) {
     switch (member.key) {
@@ -74,16 +87,31 @@ export function attributesOf(metadata: CallMetadata, body: AskedBody | undefined
       case "session_id":
         sessions.body = conversationIn(valueOf(body, member));
         break;
+      case "prompt_cache_key":
+        promptCacheKey = conversationIn(valueOf(body, member));
+        break;
     }
   }
   const { endUser, session } = personIn([users.header, users.safetyIdentifier, users.user, users.metadata]);
   return {
     endUser: storedName(endUser),
     tags,
-    session: sessions.header || sessions.body || sessions.metadata || session,
+    ...sessionOf({ ...sessions, metadata: sessions.metadata || session }),
+    promptCacheKey,
     client,
     clientRequestId: shortened(metadata[CLIENT_REQUEST_HEADER] ?? "", TEXT_CHARACTERS_MAX),
   };
+}
+
+/** The first of them that is one. */
+function sessionOf(named: {
+  readonly header: string;
+  readonly body: string;
+  readonly metadata: string;
+}): Pick<Attributes, "session" | "sessionSource"> {
+  if (named.header !== "") return { session: named.header, sessionSource: "header" };
+  if (named.body !== "") return { session: named.body, sessionSource: "session_id" };
+  return { session: named.metadata, sessionSource: named.metadata === "" ? "" : "metadata" };
 }
 
 /** The first of the ids that is a person's, and the session that the first of the others names. */

@@ -1,4 +1,5 @@
 /** The columns of records: numbers, names that come again and again, and texts that do not. */
+import { type Affinity, AFFINITY_STATES, SESSION_SOURCES } from "../api/affinity.js";
 import { USAGE_FIELDS } from "../api/usage.js";
 import { REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 
@@ -53,6 +54,24 @@ export type ColumnName = (typeof COLUMNS)[number];
 
 /** Bits of `flags`. */
 export const FLAG = { streamed: 1, replayed: 2, answered: 4, costKnown: 8, adopted: 16 } as const;
+
+/** Above these bits stands what became of its affinity, and above that what named the session; each from 1, 0: none. */
+const AFFINITY_UNIT = 32;
+const SESSION_SOURCE_UNIT = AFFINITY_UNIT * (AFFINITY_STATES.length + 1);
+
+export function affinityFlags(affinity: Affinity | undefined): number {
+  if (affinity === undefined) return 0;
+  const { state, source } = affinity;
+  return (
+    AFFINITY_UNIT * (AFFINITY_STATES.indexOf(state) + 1) + SESSION_SOURCE_UNIT * (SESSION_SOURCES.indexOf(source) + 1)
+  );
+}
+
+export function affinityIn(flags: number): Affinity | undefined {
+  const state = AFFINITY_STATES[(Math.floor(flags / AFFINITY_UNIT) % (AFFINITY_STATES.length + 1)) - 1];
+  const source = SESSION_SOURCES[Math.floor(flags / SESSION_SOURCE_UNIT) - 1];
+  return state === undefined || source === undefined ? undefined : { state, source };
+}
 
 /** A request ends so long after its id was made at most, so that its record is found by either time. */
 export const REQUEST_MS_MAX = REQUEST_TOTAL_MS_MAX + 100_000;

@@ -1,7 +1,7 @@
 /** An ended request as it is stored. */
 import type { GatewayError } from "../base/errors.js";
 import { metersText, NO_METERS } from "../api/meters.js";
-import { FLAG, type RecordRow, recordedEnd, storedTime } from "./columns.js";
+import { affinityFlags, FLAG, type RecordRow, recordedEnd, storedTime } from "./columns.js";
 import type { EndedRequest } from "./request-record.js";
 
 const MODEL_CHARACTERS_MAX = 256;
@@ -38,7 +38,8 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
       (request.streamed ? FLAG.streamed : 0) |
       (request.replayed ? FLAG.replayed : 0) |
       (answer === undefined ? 0 : FLAG.answered) |
-      (answer?.operatorCostNanos === undefined ? 0 : FLAG.costKnown),
+      (answer?.operatorCostNanos === undefined ? 0 : FLAG.costKnown) |
+      affinityFlags(request.affinity),
     status: failure?.http ?? DONE,
     attempts: answer?.attempts ?? 0,
     usageSource: answer?.usageSource ?? 0,

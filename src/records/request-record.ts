@@ -1,4 +1,5 @@
 /** What is known of one request when it is over, whichever way it ended, and who hears of it. */
+import type { Affinity } from "../api/affinity.js";
 import type { CallMetadata } from "../api/channel.js";
 import type { ContentSettings, Usage, UsageSource } from "../api/index.js";
 import type { GatewayError } from "../base/errors.js";
@@ -67,6 +68,8 @@ export interface EndedRequest {
   readonly trace: Pick<RequestTrace, "traceId" | "spanId"> | undefined;
   /** Undefined where it was refused before money was set aside, and where an answer came again. */
   readonly answer: RequestAnswer | undefined;
+  /** Whether its target was that of its session, and what names the session; undefined where it belongs to none. */
+  readonly affinity: Affinity | undefined;
   /** True where the client asked that nothing is kept that names a person. */
   readonly isNameless: boolean;
   /** What it and its answer say, where its account has that kept. */
@@ -129,6 +132,7 @@ export class RequestRecord implements EndedRequest {
   replayed = false;
   failure: GatewayError | undefined = undefined;
   answer: RequestAnswer | undefined = undefined;
+  affinity: Affinity | undefined = undefined;
   /** What the client sent, where its attributes may stand in it. */
   body: AskedBody | undefined = undefined;
   /** Undefined where nothing is traced. */

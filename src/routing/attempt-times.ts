@@ -38,6 +38,8 @@ export class AttemptTimes {
   constructor(
     private readonly timeouts: RequestTimeouts,
     private readonly deadline: Deadline,
+    /** True where another target can take the request over. */
+    private readonly hasOther = false,
   ) {}
 
   /** True once the client left, and its answer is read on. */
@@ -114,12 +116,13 @@ export class AttemptTimes {
   }
 
   #phaseDue({ phase, isStream, hasOutput, hasBytes, isPaused, report }: PhaseState): readonly [number, string] {
-    const { firstTokenMs, wholeMs, idleMs, lingerMs } = this.timeouts;
+    const { firstTokenMs, takeoverMs, wholeMs, idleMs, lingerMs } = this.timeouts;
     // Why it refuses is worth a moment, and no more: another target may answer meanwhile.
     if (phase === "error") return [this.#outputMs + lingerMs, "error"];
     // All of it is here, and nothing more is the upstream's to do.
     if (phase === "reading") return [Infinity, "reading"];
-    if (isStream && !hasOutput) return [this.#startMs + firstTokenMs, "first token"];
+    const beginMs = this.hasOther ? Math.min(takeoverMs ?? Infinity, firstTokenMs) : firstTokenMs;
+    if (isStream && !hasOutput) return [this.#startMs + beginMs, "first token"];
     if (!isStream && !hasBytes) return [this.#startMs + wholeMs, "first byte"];
     if (isPaused) return [Infinity, "idle"];
     // Behind pings the next word may take as long as the first one may: some upstreams gather a call's arguments so.

@@ -53,6 +53,8 @@ export interface AttemptPlan extends UpstreamRequest {
   readonly gathers: boolean;
   /** True where no other target is left to ask. */
   readonly isLast: boolean;
+  /** True where another target is left that can take the request now. Absent: false. */
+  readonly hasOther?: boolean;
   readonly timeouts: RequestTimeouts;
   readonly deadline: Deadline;
   /** Called at the first output. */

@@ -70,7 +70,7 @@ class Attempt implements UpstreamHandler {
     private readonly receiver: BatchReceiver,
     private readonly resolve: (end: AttemptEnd) => void,
   ) {
-    this.#times = new AttemptTimes(plan.timeouts, plan.deadline);
+    this.#times = new AttemptTimes(plan.timeouts, plan.deadline, plan.hasOther);
     if (plan.gathers) this.#heldBack = new HeldBack(new GatheredSteps(plan));
   }
 

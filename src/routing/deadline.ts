@@ -8,6 +8,8 @@ export interface RequestTimeouts {
   readonly totalMs: number;
   /** From the beginning of an attempt to the first output of a streamed answer. */
   readonly firstTokenMs: number;
+  /** The same for an attempt that another target can take over. Absent: no shorter. */
+  readonly takeoverMs?: number | undefined;
   /** From the beginning of an attempt to the first byte of a whole answer, which comes when all is generated. */
   readonly wholeMs: number;
   /** Between two reads, once there was output. */
@@ -21,6 +23,7 @@ export interface RequestTimeouts {
 export const REQUEST_TIMEOUTS: RequestTimeouts = {
   totalMs: DEFAULT_TIMEOUTS.totalMs,
   firstTokenMs: DEFAULT_TIMEOUTS.firstOutputMs,
+  takeoverMs: DEFAULT_TIMEOUTS.takeoverMs,
   // A whole answer has its first byte when it is whole.
   wholeMs: DEFAULT_TIMEOUTS.totalMs,
   idleMs: DEFAULT_TIMEOUTS.idleMs,

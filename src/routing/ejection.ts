@@ -11,6 +11,8 @@ export interface Evidence {
   readonly token: number;
   /** Whose request it was. */
   readonly accountId: string;
+  /** The longest that the target may be ejected, in milliseconds. Absent: as the rule says. */
+  readonly coolDownMaxMs?: number | undefined;
 }
 
 export interface EjectionRule {
@@ -50,6 +52,8 @@ export class Ejection {
   #accountId: string | undefined;
   /** When the upstream said to come again, which may be long after it is asked again; 0 where it did not. */
   #namedUntilMs = 0;
+  /** The account that its own evidence holds back for longer than another's holds back all. */
+  #heldLonger: { readonly accountId: string; readonly untilMs: number } | undefined;
   #times = 0;
   /** The last attempt that had begun when it was ejected. */
   #sinceToken = 0;
@@ -77,7 +81,8 @@ export class Ejection {
 
   /** As `isEjected`, for one account. */
   concerns(nowMs: number, accountId: string): boolean {
-    return this.isEjected(nowMs) && (this.#accountId === undefined || this.#accountId === accountId);
+    if (this.isEjected(nowMs) && (this.#accountId === undefined || this.#accountId === accountId)) return true;
+    return nowMs < this.#heldLongerUntilMs(accountId);
   }
 
   /** True where a request of this account met it since it was well. */
@@ -90,8 +95,13 @@ export class Ejection {
     return this.concerns(nowMs, accountId) ? Math.max(0, this.#namedUntilMs - nowMs) : 0;
   }
 
-  remainingMs(nowMs: number): number {
-    return Math.max(0, this.#untilMs - nowMs);
+  /** How long it stays ejected for the account; without one, for anybody. */
+  remainingMs(nowMs: number, accountId = ""): number {
+    return Math.max(0, Math.max(this.#untilMs, this.#heldLongerUntilMs(accountId)) - nowMs);
+  }
+
+  #heldLongerUntilMs(accountId: string): number {
+    return this.#heldLonger?.accountId === accountId ? this.#heldLonger.untilMs : 0;
   }
 
   /**
@@ -100,14 +110,17 @@ export class Ejection {
    */
   against(
     cause: EjectionCause,
-    { nowMs, token, accountId }: Evidence,
+    { nowMs, token, accountId, coolDownMaxMs }: Evidence,
     latestToken: number,
     { askedMs, by }: { readonly askedMs?: number | undefined; readonly by?: { readonly accountId?: string } } = {},
   ): boolean {
     if (this.#metBy.size < ACCOUNTS_MAX) this.#metBy.add(accountId);
-    if (askedMs !== undefined) this.#namedUntilMs = nowMs + askedMs;
+    if (askedMs !== undefined) this.#namedUntilMs = Math.max(this.#namedUntilMs, nowMs + askedMs);
+    const mostMs = Math.min(this.rule.mostMs, coolDownMaxMs ?? Infinity);
     if (nowMs < this.#untilMs) {
-      this.#corroborate(nowMs, accountId, askedMs);
+      const isOthers = this.#accountId !== undefined && this.#accountId !== accountId;
+      if (isOthers) this.#corroborate(nowMs, this.#durationMs(1, askedMs, mostMs), askedMs);
+      else if (askedMs !== undefined) this.#lengthen(nowMs, Math.min(askedMs, mostMs), askedMs);
       return false;
     }
     if (this.isStale(token)) return false;
@@ -118,7 +131,7 @@ export class Ejection {
     if (by === undefined && this.#inRow < (isDoubted ? 1 : this.rule.failuresMin)) return false;
     const scope = by === undefined ? (this.#isCorroborated ? undefined : this.#firstAccountId) : by.accountId;
     this.#times += 1;
-    const durationMs = this.#durationMs(this.#times, askedMs);
+    const durationMs = this.#durationMs(this.#times, askedMs, mostMs);
     this.#cause = cause;
     this.#untilMs = nowMs + durationMs;
     this.#accountId = scope;
@@ -158,13 +171,21 @@ export class Ejection {
   }
 
   /** Another account met the same: it is ejected for all, but no longer than by this account's evidence alone. */
-  #corroborate(nowMs: number, accountId: string, askedMs: number | undefined): void {
-    if (this.#accountId === undefined || this.#accountId === accountId) return;
+  #corroborate(nowMs: number, ownMs: number, askedMs: number | undefined): void {
+    if (!this.rule.needsProof && this.#accountId !== undefined)
+      this.#heldLonger = { accountId: this.#accountId, untilMs: this.#untilMs };
     this.#accountId = undefined;
     this.#times = 1;
-    this.#untilMs = Math.min(this.#untilMs, nowMs + this.#durationMs(1, askedMs));
+    this.#untilMs = Math.min(this.#untilMs, nowMs + ownMs);
     const durationMs = this.#untilMs - nowMs;
     this.onChange({ cause: this.#cause, isEjected: true, durationMs, accountId: undefined, namedMs: askedMs });
+  }
+
+  /** The upstream asks the same accounts for more time. A cool-down never becomes shorter by such an answer. */
+  #lengthen(nowMs: number, durationMs: number, askedMs: number): void {
+    if (this.rule.needsProof || nowMs + durationMs <= this.#untilMs) return;
+    this.#untilMs = nowMs + durationMs;
+    this.onChange({ cause: this.#cause, isEjected: true, durationMs, accountId: this.#accountId, namedMs: askedMs });
   }
 
   /** The target works, at least as far as the first sign of its answer shows. */
@@ -190,13 +211,14 @@ export class Ejection {
   reset(): void {
     if (this.#untilMs > 0) this.onChange({ cause: this.#cause, isEjected: false, durationMs: 0, accountId: undefined });
     this.#untilMs = 0;
+    this.#heldLonger = undefined;
     this.#times = 0;
     this.#metBy.clear();
     this.#forgetRow();
   }
 
-  #durationMs(times: number, askedMs: number | undefined): number {
-    const { firstMs, mostMs, needsProof } = this.rule;
+  #durationMs(times: number, askedMs: number | undefined, mostMs: number): number {
+    const { firstMs, needsProof } = this.rule;
     return Math.min(needsProof ? firstMs * times : (askedMs ?? firstMs), mostMs);
   }
 

@@ -1,5 +1,6 @@
 /** A model as the gateway serves it, and the targets that can answer for it. */
 import type { ListPrice, Price } from "../api/index.js";
+import type { Retries } from "../base/retries.js";
 import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
@@ -46,6 +47,9 @@ export interface Target {
   readonly passesUnifiedLimits?: boolean;
   /** Absent: the defaults. */
   readonly timeouts?: RequestTimeouts | undefined;
+  /** Absent: the defaults. */
+  readonly retries?: Retries | undefined;
+  /** 0: it gets no new sessions, and keeps those that it has. */
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;
@@ -89,6 +93,8 @@ export interface ServedModel {
   readonly fallbacks?: readonly string[] | undefined;
   /** The model that answers requests which are too long for this one. Absent: none. */
   readonly onContext?: string | undefined;
+  /** True where requests of one session go to the same target among equals. Absent: false. */
+  readonly hasAffinity?: boolean | undefined;
   /** By priority. */
   readonly targets: readonly Target[];
 }

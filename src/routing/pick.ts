@@ -1,6 +1,7 @@
 /** A model's targets: those that can be asked, and the order in which they are tried. */
 import type { ModelKind } from "../families/family.js";
 import type { HealthState } from "./upstream-health.js";
+import type { SessionRoute } from "./affinity.js";
 import type { ServedModel, Target } from "./model.js";
 
 /** The targets that can be asked for this at all. */
@@ -23,6 +24,17 @@ export function pickTarget(
     return first !== undefined && tried.length === 0 && first.health.admits(nowMs, accountId) ? first : undefined;
   }
   return byWeight(wellTargets(targets, tried, nowMs, accountId), random);
+}
+
+/** The same among equals, by the session that the request belongs to. */
+export function pickOfSession(
+  targets: readonly Target[],
+  tried: readonly Target[],
+  nowMs: number,
+  accountId: string,
+  session: SessionRoute,
+): Target | undefined {
+  return session.pick(wellTargets(targets, tried, nowMs, accountId), nowMs);
 }
 
 /**
@@ -55,8 +67,15 @@ function wellTargets(
   accountId: string,
 ): readonly Target[] {
   const well = targets.filter((target) => !tried.includes(target) && target.health.admits(nowMs, accountId));
-  const best = Math.min(...well.map((target) => target.priority));
-  return well.filter((target) => target.priority === best);
+  const weighed = well.filter((target) => target.weight > 0);
+  // Targets without a weight are kept for their sessions. Others are served there only where nothing else is well.
+  if (weighed.length === 0) return well.filter((target) => target.priority === bestOf(well));
+  const best = bestOf(weighed);
+  return well.filter((target) => target.priority <= best);
+}
+
+function bestOf(targets: readonly Target[]): number {
+  return Math.min(...targets.map((target) => target.priority));
 }
 
 function byWeight(targets: readonly Target[], random: () => number): Target | undefined {

@@ -1,5 +1,6 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
 import type { CancelSignal } from "../base/cancellation.js";
+import { ATTEMPTS_MAX, DEFAULT_RETRIES, type Retries } from "../base/retries.js";
 import { listeningClock } from "../base/event-loop/listening-clock.js";
 import { GatewayError } from "../base/errors.js";
 import { formOf, endpointFor } from "../families/family.js";
@@ -22,7 +23,8 @@ import {
   toldOf,
   withEarliest,
 } from "./failure-policy.js";
-import { pickProbe, pickTarget, targetsFor } from "./pick.js";
+import type { SessionAffinity, SessionOptions, SessionRoute } from "./affinity.js";
+import { pickOfSession, pickProbe, pickTarget, targetsFor } from "./pick.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
@@ -45,13 +47,15 @@ export interface AnswerReceiver extends BatchReceiver {
   ended(failure: AttemptFailure | undefined): void;
 }
 
-export interface RunOptions extends Asking {
+export interface RunOptions extends Asking, SessionOptions {
   /** The wire whose bytes the caller takes; empty where it takes events. */
   readonly acceptWire: string;
   /** Whose request it is: what it brings to light of a target counts as this account's. */
   readonly accountId: string;
   readonly signal: CancelSignal;
   readonly deadline: Deadline;
+  /** True where another model may answer if all targets fail. Absent: false. */
+  readonly hasFallback?: boolean | undefined;
 }
 
 interface TryPlan {
@@ -64,6 +68,7 @@ interface TryPlan {
   readonly long: LongReading | undefined;
   readonly faults: FaultsOfRequest;
   readonly isLast: boolean;
+  readonly hasOther: boolean;
 }
 
 export interface RoutingOptions {
@@ -81,6 +86,7 @@ export interface RoutingOptions {
   readonly onUnpriced?: (wildcard: string) => void;
   /** What keeps accounts apart in what upstreams cache. */
   readonly promptCaches: PromptCaches;
+  readonly affinity: SessionAffinity;
 }
 
 /** An upstream may tell any name; so many are remembered of a target. */
@@ -89,9 +95,8 @@ const ANSWERED_MAX = 100;
 const NAME_CHARACTERS_MAX = 256;
 /** What fails while this process stood for so long says nothing of its target. */
 const STALL_MS = 5_000;
-const RETRIES_MAX = 2;
-const BACKOFF_MS = 100;
-const BACKOFF_MS_MAX = 2_000;
+/** Any target will do. */
+const FIRST = (): number => 0;
 const UPSTREAM_WAIT_MS_MAX = 5_000;
 
 export class Routing {
@@ -178,18 +183,22 @@ export class Routing {
     const tried: Target[] = [];
     const preferred = preferredTargets(targetsFor(model, options.kind), request.facts.route);
     const targets = this.containers.holders(preferred, request, options.accountId);
+    const session = this.options.affinity.begin(request, model, options);
     const faults = new FaultsOfRequest(request);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
-    for (let attempt = 1; attempt <= RETRIES_MAX + 1 && !isOver(options); attempt += 1) {
-      const target = this.#next(targets, tried, last, options);
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX && !isOver(options); attempt += 1) {
+      const target = this.#next(targets, tried, last, options, session);
       if (target === undefined) break;
+      const { retries = DEFAULT_RETRIES } = target;
+      if (attempt > retries.attempts) break;
       if (last !== undefined && tried.includes(target)) {
         // Only a second try of one target adds to its load: it is paid from a budget, and waits. Going on does neither.
         if (!target.health.spendRetry()) break;
-        if (!(await this.#backOff(last, attempt, options))) break;
+        if (!(await this.#backOff(last, attempt, retries, options))) break;
       }
       tried.push(target);
+      session?.tries(target, this.options.nowMs());
       receiver.begin(target);
       const permits = this.#permits(request, target, model, options.accountId);
       const failure = await this.#try({
@@ -202,9 +211,15 @@ export class Routing {
         long,
         faults,
         isLast: targets.every((other) => tried.includes(other)),
+        hasOther:
+          options.hasFallback === true ||
+          pickTarget(targets, tried, this.options.nowMs(), options.accountId, FIRST) !== undefined,
       });
       receiver.ended(failure);
-      if (failure === undefined) return faults.end(this.options.nowMs());
+      if (failure === undefined) {
+        session?.served(target, tried, this.options.nowMs());
+        return faults.end(this.options.nowMs());
+      }
       last = failure.error;
       told = toldOf(told, last);
       const { shouldFailover, once } = nextAfter(last);
@@ -223,9 +238,13 @@ export class Routing {
     tried: readonly Target[],
     last: GatewayError | undefined,
     { accountId }: RunOptions,
+    session: SessionRoute | undefined,
   ): Target | undefined {
     const nowMs = this.options.nowMs();
-    const well = pickTarget(targets, tried, nowMs, accountId, this.options.random);
+    const well =
+      session === undefined
+        ? pickTarget(targets, tried, nowMs, accountId, this.options.random)
+        : pickOfSession(targets, tried, nowMs, accountId, session);
     if (well !== undefined) return well;
     const isWell = (target: Target): boolean => target.health.admits(nowMs, accountId);
     const again = last !== undefined && nextAfter(last).repeats ? tried.find(isWell) : undefined;
@@ -278,7 +297,7 @@ export class Routing {
   }
 
   async #try(plan: TryPlan): Promise<AttemptFailure | undefined> {
-    const { request, model, target, permits, options, receiver, long, faults, isLast } = plan;
+    const { request, model, target, permits, options, receiver, long, faults, isLast, hasOther } = plan;
     const { health } = target;
     const { accountId, signal } = options;
     const endpoint = endpointFor(target.served.family, request, options.kind);
@@ -305,6 +324,7 @@ export class Routing {
         form: gathers ? "events" : formOf(endpoint, options.acceptWire),
         gathers,
         isLast,
+        hasOther,
         strict: options.strict,
         timeouts: target.timeouts ?? this.options.timeouts,
         deadline: options.deadline,
@@ -318,7 +338,7 @@ export class Routing {
     if (containerId !== "") this.containers.note(target, accountId, containerId);
     health.end();
     const nowMs = this.options.nowMs();
-    const evidence = { nowMs, token, accountId };
+    const evidence = { nowMs, token, accountId, coolDownMaxMs: target.retries?.coolDownMaxMs };
     const said = told && ofOwnWords(told, request);
     const judged = said && faults.judge(target, evidence, said);
     const failure = judged ?? said;
@@ -336,9 +356,14 @@ export class Routing {
   }
 
   /** Waits before another try; false where no time is left for one. */
-  async #backOff(error: GatewayError, attempt: number, options: RunOptions): Promise<boolean> {
+  async #backOff(
+    error: GatewayError,
+    attempt: number,
+    { backoffMs, backoffMaxMs }: Retries,
+    options: RunOptions,
+  ): Promise<boolean> {
     const asked = error.reason === "ERROR_REASON_UPSTREAM_RATE_LIMITED" ? undefined : error.retryAfterMs;
-    const jittered = this.options.random() * Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MS_MAX);
+    const jittered = this.options.random() * Math.min(backoffMs * 2 ** (attempt - 2), backoffMaxMs);
     const pauseMs = asked === undefined ? jittered : Math.min(asked, UPSTREAM_WAIT_MS_MAX);
     if (pauseMs >= options.deadline.leftMs(performance.now())) return false;
     await pause(pauseMs, options.signal);

@@ -1,11 +1,12 @@
 /** Makes models as the gateway serves them of what the settings and the lists say. */
 import type { ListPrice, Price } from "../api/index.js";
-import type { ModelSettings, TargetSettings, TimeoutSettings, UpstreamSettings } from "../config/settings.js";
+import type { ModelSettings, TargetSettings, UpstreamSettings } from "../config/settings.js";
 import type { ListedModel, ModelKind } from "../families/family.js";
 import { PRICE_LIST } from "../pricing/price-list.js";
 import type { ModelFacts } from "../wire/wire.js";
-import { REQUEST_TIMEOUTS, type RequestTimeouts } from "./deadline.js";
+import { REQUEST_TIMEOUTS } from "./deadline.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
+import { retriesOf, timeoutsOf } from "./target-settings.js";
 
 /** Most refusals come before, and proxies cut what is silent for a minute. */
 const STREAM_HEAD_MS = 10_000;
@@ -117,6 +118,7 @@ export class ServedModels {
         // Of several upstreams the limits of one say nothing of the next request.
         passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
         timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
+        retries: retriesOf(settings?.retries, model.retries, target.retries),
       };
       targets.push({
         served,
@@ -142,6 +144,7 @@ export class ServedModels {
       outputTokensMax: facts.outputTokensMax,
       streamHeadMs: model.streamHeadMs ?? STREAM_HEAD_MS,
       hostedTools: model.hostedTools,
+      hasAffinity: model.affinity !== "off" && haveEquals(targets),
       fallbacks: model.fallbacks,
       onContext: model.onContext,
       totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
@@ -155,17 +158,9 @@ export class ServedModels {
   }
 }
 
-/** The timeouts of a target: each is said by the narrowest settings that say it, which come last. */
-function timeoutsOf(...said: readonly (TimeoutSettings | undefined)[]): RequestTimeouts {
-  const { firstOutputMs, idleMs, totalMs }: TimeoutSettings = Object.assign({}, ...said);
-  const all = totalMs ?? REQUEST_TIMEOUTS.totalMs;
-  return {
-    ...REQUEST_TIMEOUTS,
-    totalMs: all,
-    wholeMs: all,
-    firstTokenMs: firstOutputMs ?? REQUEST_TIMEOUTS.firstTokenMs,
-    idleMs: idleMs ?? REQUEST_TIMEOUTS.idleMs,
-  };
+/** True where two of them have the same priority; they are in the order of their priorities. */
+function haveEquals(targets: readonly Target[]): boolean {
+  return targets.some((target, place) => target.priority === targets[place + 1]?.priority);
 }
 
 /** What the families know of their models; undefined where they do not, or differ. */

@@ -309,7 +309,7 @@ export class TargetHealth {
     const { credential, failing } = this.upstream;
     let mostMs = 0;
     for (const ejection of [credential, failing, this.#failing, this.#missing, this.#rate])
-      if (ejection.concerns(nowMs, accountId)) mostMs = Math.max(mostMs, ejection.remainingMs(nowMs));
+      if (ejection.concerns(nowMs, accountId)) mostMs = Math.max(mostMs, ejection.remainingMs(nowMs, accountId));
     return mostMs;
   }
 

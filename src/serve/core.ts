@@ -20,6 +20,7 @@ import { REQUEST_MS_MAX, REQUEST_TIMEOUTS } from "../routing/deadline.js";
 import type { LoadOptions } from "../routing/load.js";
 import type { Target } from "../routing/model.js";
 import type { RequestFeed } from "../records/request-record.js";
+import { SessionAffinity } from "../routing/affinity.js";
 import { PromptCaches } from "../routing/prompt-caches.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/methods/service-table.js";
@@ -334,7 +335,7 @@ function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions
 
 function createRouting(
   { metrics, log, descriptors }: CoreOptions,
-  { cacheRoot }: Derived,
+  { cacheRoot, affinityRoot }: Derived,
   nowMs: () => number,
   healthLog: HealthLog,
 ): Routing {
@@ -357,6 +358,7 @@ function createRouting(
     }),
     onUnpriced: telling(log, (wildcard: string) => metrics.unpricedModels.inc({ wildcard })),
     promptCaches: new PromptCaches(cacheRoot),
+    affinity: new SessionAffinity(affinityRoot),
     onReadOn: telling(log, (target: Target, step: string, running: number) => {
       metrics.readOn.inc({ upstream: target.served.id, result: step });
       metrics.readOnRunning.set(running);

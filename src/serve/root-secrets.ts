@@ -16,6 +16,7 @@ export interface Derived {
   readonly answerRoots: readonly Buffer[];
   /** The root of the salts of upstreams' caches. */
   readonly cacheRoot: Buffer;
+  readonly affinityRoot: Buffer;
   /** Of what the database keeps sealed. Each is sealed anew while both secrets are in force. */
   readonly seals: Readonly<Record<Sealed, SealKeys>>;
   /** Of sign-ins that browsers carry to issuers and back, for some minutes. */
@@ -53,6 +54,7 @@ export function deriveSecrets(environment: Environment, mayMake: boolean): Deriv
     keyChecks: texts("key check"),
     answerRoots: all.map((secret) => deriveKey(secret, "answers")),
     cacheRoot: deriveKey(secrets.rootSecret, "prompt caches"),
+    affinityRoot: deriveKey(secrets.rootSecret, "session affinity"),
     seals: {
       webhooks: sealKeys(SEALED.webhooks),
       content: sealKeys(SEALED.content),

@@ -67,10 +67,9 @@ export interface LongText {
 
 /** A body that a thread beside the event loop reads, since it is too long for the loop. */
 export interface LongBody {
-  /**
-   * The body for a target. Rejects with what the wire or the family refuses; `dropped` takes what had no place, and
-   * `unknown` the members that no table knows.
-   */
+  /** A digest of how the conversation begins, as of `openingOf`; empty if the body holds none. */
+  readonly opening: string;
+  /** The body for a target, or a refusal. `dropped` takes what had no place, and `unknown` what no table knows. */
   write(order: BodyOrder, dropped: string[], unknown?: string[]): Promise<Buffer>;
   /** Undefined where the typed form cannot hold the request. */
   text(): Promise<LongText | undefined>;

@@ -114,7 +114,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
       want: [
         "2:3 models.a.targets: is missing: must be a list of at least one target, such as [{ upstream: openai }]",
         "3:17 models.b.targets: must be a list of at least one target, such as [{ upstream: openai }]",
-        "4:3 models.c: must be a block of targets, kind, context_tokens, output_tokens_max, stream_head_ms, hosted_tools, timeouts, fallbacks, on_context, price, facts, retires, display_name, price_from, serve",
+        "4:3 models.c: must be a block of targets, kind, context_tokens, output_tokens_max, stream_head_ms, hosted_tools, affinity, timeouts, fallbacks, on_context, retries, price, facts, retires, display_name, price_from, serve",
       ],
     },
     {
@@ -125,15 +125,15 @@ describe("a bad file is refused with the line and column of each problem", () =>
         "  m:",
         "    targets:",
         "      - { upstream: opneai }",
-        "      - { upstream: openai, weight: 0 }",
+        "      - { upstream: openai, weight: 1000001 }",
         "      - { upstream: openai, model: n, weight: -1 }",
         "      - { upstream: openai, model: o, priority: 0 }",
         "      - { upstream: openai, model: m }",
       ].join("\n"),
       want: [
         '5:21 models.m.targets[0].upstream: must name one of the upstreams; "opneai" is none; did you mean "openai"?',
-        "6:37 models.m.targets[1].weight: must be a number above 0 and at most 1000000",
-        "7:47 models.m.targets[2].weight: must be a number above 0 and at most 1000000",
+        "6:37 models.m.targets[1].weight: must be a number from 0 to 1000000",
+        "7:47 models.m.targets[2].weight: must be a number from 0 to 1000000",
         "8:49 models.m.targets[3].priority: must be a whole number from 1 to 100",
         "9:9 models.m.targets[4]: repeats an earlier target; give one of them the sum of the weights",
       ],

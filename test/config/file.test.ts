@@ -121,6 +121,7 @@ describe("a good file", () => {
       price: undefined,
       facts: {},
       hostedTools: "refuse",
+      affinity: "auto",
     });
     expect(settings.accounts).toEqual([
       {

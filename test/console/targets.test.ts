@@ -108,3 +108,10 @@ const NO_PRICE = {
   tools: {},
   units: {},
 };
+
+test("what the form does not show of a target stays", () => {
+  const timeouts = { profile: "", firstOutput: "2m", idle: "", total: "" };
+  const retries = { attempts: 2, backoff: "", backoffMax: "", coolDownMax: "" };
+  const specs = [{ ...spec("a", 0), timeouts, retries }, spec("b", 2)];
+  expect(targetSpecs(typedTargets(specs))).toEqual(specs);
+});

@@ -42,7 +42,7 @@ import { identityOver } from "../support/identity-over.js";
 import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
 import { SURFACES } from "../../src/wire/surfaces.js";
-import { promptCaches } from "../support/prompt-caches.js";
+import { affinity, promptCaches } from "../support/prompt-caches.js";
 
 const TIMEOUTS = {
   totalMs: 60_000,
@@ -247,6 +247,7 @@ async function openRouting(
     onReadOn: (_target: Target, _step: string, running: number) => onDrains(running),
   });
   const routing = new Routing({
+    affinity,
     promptCaches,
     nowMs: () => performance.now(),
     random: () => 0,

@@ -30,7 +30,7 @@ import { priceOf } from "../pricing/prices.js";
 import { ScriptedUpstream, type Step } from "../routing/scripted-upstream.js";
 import { modelOf, targetOf } from "../routing/served.js";
 import { SURFACES } from "../../src/wire/surfaces.js";
-import { promptCaches } from "../support/prompt-caches.js";
+import { affinity, promptCaches } from "../support/prompt-caches.js";
 
 /** A nano for each token. */
 export const PRICE: Price = priceOf({ input: 1_000n, output: 1_000n });
@@ -80,6 +80,7 @@ export async function openPipeline(options: PipelineOptions = {}): Promise<Pipel
     onAttempt: nothing,
     onUnknownMember: nothing,
     onReadOn: nothing,
+    affinity,
     promptCaches,
   };
   const nowMs = (): number => performance.now();

@@ -141,6 +141,13 @@ export const PARTS = [
     smoke: IN_NPM_TEST,
   },
   {
+    name: "affinity",
+    about: "A hundred agents over targets that cache prefixes and fail in turn.",
+    command: npm("affinity:check"),
+    touches: [...PROGRAM, ...RUNNING, "test/routing/", "test/support/"],
+    smoke: IN_NPM_TEST,
+  },
+  {
     name: "long-sweeps",
     about: "Each search of the suite in its long form: more random cases, deeper, every cut of a stream.",
     command: [...VITEST, ...SWEEPING],

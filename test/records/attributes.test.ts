@@ -5,7 +5,22 @@ import { CLAUDE_CODE_IDS, PEOPLE } from "./user-ids.js";
 import { JsonCursor } from "../../src/wire/json/cursor.js";
 import { readMembers } from "../../src/wire/json/splice.js";
 
-const NONE = { endUser: "", tags: [], session: "", client: "", clientRequestId: "" };
+const NONE = {
+  endUser: "",
+  tags: [],
+  session: "",
+  sessionSource: "",
+  promptCacheKey: "",
+  client: "",
+  clientRequestId: "",
+};
+const BODY_S1 = { session: "s1", sessionSource: "session_id" };
+/** Of an id that names a session and no person. */
+const OF_SESSION = (session: string): object => ({
+  ...NONE,
+  session,
+  sessionSource: session === "" ? "" : "metadata",
+});
 
 function bodyOf(json: string): AskedBody {
   const bytes = Buffer.from(json);
@@ -26,7 +41,7 @@ describe("attributes", () => {
       name: "the user and the session of Anthropic",
       headers: {},
       body: '{"metadata":{"user_id":"ann","session_id":"s1"}}',
-      want: { endUser: "ann", session: "s1" },
+      want: { endUser: "ann", session: "s1", sessionSource: "metadata" },
     },
     {
       name: "metadata as tags",
@@ -54,7 +69,7 @@ describe("attributes", () => {
         "x-tollgate-conversation": "s",
       },
       body: "{}",
-      want: { client: "OpenAI/Python 1.2", clientRequestId: "c1", session: "s" },
+      want: { client: "OpenAI/Python 1.2", clientRequestId: "c1", session: "s", sessionSource: "header" },
     },
     {
       name: "a header's user before the newer identifier",
@@ -62,18 +77,24 @@ describe("attributes", () => {
       body: '{"safety_identifier":"new","metadata":{"user_id":"ann"}}',
       want: { endUser: "head" },
     },
-    { name: "the session of OpenRouter", headers: {}, body: '{"session_id":"s1"}', want: { session: "s1" } },
+    { name: "the session of OpenRouter", headers: {}, body: '{"session_id":"s1"}', want: BODY_S1 },
     {
       name: "sessions by their places, the header first",
       headers: { "x-tollgate-conversation": "head" },
       body: '{"metadata":{"session_id":"s2"},"session_id":"s1"}',
-      want: { session: "head" },
+      want: { session: "head", sessionSource: "header" },
     },
     {
       name: "a session of the body before that of its metadata, in any order",
       headers: {},
       body: '{"metadata":{"session_id":"s2"},"session_id":"s1"}',
-      want: { session: "s1" },
+      want: BODY_S1,
+    },
+    {
+      name: "the key of a prompt cache, which is no session",
+      headers: {},
+      body: '{"prompt_cache_key":"k"}',
+      want: { promptCacheKey: "k" },
     },
     {
       name: "no session that is none",
@@ -94,12 +115,12 @@ describe("attributes", () => {
   ];
   test.each(CLAUDE_CODE_IDS)("name a session and no person by $id", ({ id, session }) => {
     for (const member of MEMBERS)
-      expect(attributesOf({}, bodyOf(JSON.stringify(member(id))))).toEqual({ ...NONE, session });
-    expect(attributesOf({ "x-tollgate-user": id }, undefined)).toEqual({ ...NONE, session });
+      expect(attributesOf({}, bodyOf(JSON.stringify(member(id))))).toEqual(OF_SESSION(session));
+    expect(attributesOf({ "x-tollgate-user": id }, undefined)).toEqual(OF_SESSION(session));
     const named = attributesOf({ "x-tollgate-user": "ann" }, bodyOf(JSON.stringify({ metadata: { user_id: id } })));
-    expect(named).toEqual({ ...NONE, endUser: "ann", session });
+    expect(named).toEqual({ ...OF_SESSION(session), endUser: "ann" });
     const both = JSON.stringify({ session_id: "own", metadata: { user_id: id } });
-    expect(attributesOf({}, bodyOf(both))).toEqual({ ...NONE, session: "own" });
+    expect(attributesOf({}, bodyOf(both))).toEqual({ ...NONE, session: "own", sessionSource: "session_id" });
   });
 
   test.each(PEOPLE)("name the person %s", (id) => {

@@ -98,7 +98,8 @@ describe("what is gathered", () => {
     const silent = feed.begin("req_2", "/some", { ...headers, "x-tollgate-client": "c/1" });
     silent.keepContent(KEPT, asked);
     expect(silent.content).toBeUndefined();
-    expect(silent.attributes()).toEqual({ endUser: "", tags: [], session: "", client: "c/1", clientRequestId: "" });
+    const nobody = { endUser: "", tags: [], session: "", sessionSource: "", promptCacheKey: "", clientRequestId: "" };
+    expect(silent.attributes()).toEqual({ ...nobody, client: "c/1" });
     const loud = feed.begin("req_3", "/some", { "x-tollgate-log": "all" });
     loud.keepContent(KEPT, asked);
     expect(loud.content).toBeDefined();

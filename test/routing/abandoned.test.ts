@@ -7,7 +7,7 @@ import { Routing } from "../../src/routing/routing.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
 import { ScriptedUpstream, type Step } from "./scripted-upstream.js";
 import { modelOf, targetOf } from "./served.js";
-import { promptCaches } from "../support/prompt-caches.js";
+import { affinity, promptCaches } from "../support/prompt-caches.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -48,6 +48,7 @@ class Targets {
   readonly second = new ScriptedUpstream([ANSWER]);
   readonly #model;
   readonly #routing = new Routing({
+    affinity,
     promptCaches,
     nowMs: () => performance.now(),
     random: () => 0.5,

@@ -237,7 +237,7 @@ describe("what an upstream refuses", () => {
     expect([one.admits(1, A), other.admits(1, A)]).toEqual([false, true]);
   });
 
-  test("its own limit holds as long as it asks, at most a minute, and for its model alone", () => {
+  test("its own limit holds as long as it asks, at most five minutes, and for its model alone", () => {
     const upstream = new UpstreamHealth();
     const [one, other] = [upstream.of("one"), upstream.of("other")];
     const limit = (nowMs: number, accountId: string, askedMs: number): void =>
@@ -245,7 +245,7 @@ describe("what an upstream refuses", () => {
     limit(0, A, 2_000);
     expect([one.admits(1_999, A), one.admits(2_000, A), other.admits(1, A)]).toEqual([false, true, true]);
     limit(3_000, A, 3_600_000);
-    expect(one.ownCoolingMs(3_000)).toBe(60_000);
+    expect(one.ownCoolingMs(3_000)).toBe(300_000);
     limit(3_001, B, 1_000);
     expect(one.ownCoolingMs(3_001)).toBe(1_000);
   });

@@ -99,7 +99,7 @@ const modelBlock = block(
             { upstream: fc.constant(upstream) },
             {
               model: fc.constant("Own"),
-              weight: fc.constantFrom("1", "0.5"),
+              weight: fc.constantFrom("1", "0.5", "0"),
               priority: fc.constantFrom("1", "7"),
               cost: price,
             },
@@ -113,6 +113,7 @@ const modelBlock = block(
     context_tokens: fc.constantFrom("1000", "1000000"),
     output_tokens_max: fc.constantFrom("1", "64000"),
     stream_head_ms: fc.constant("5000"),
+    affinity: fc.constantFrom("auto", "off"),
     hosted_tools: fc.constantFrom("refuse", "drop"),
     price,
     facts,

@@ -205,6 +205,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/request/dropped-parameters.ts",
     // Whose cache of an upstream is read: docs/decisions/0418-tenants-at-shared-upstreams.md.
     "src/wire/request/prompt-cache.ts",
+    // Which conversation a request belongs to: docs/decisions/0467-session-affinity.md.
+    "src/wire/request/opening.ts",
     // Which name an answer tells: docs/decisions/0413-answers-in-order.md.
     "src/wire/answer/told-model.ts",
     "src/wire/json/",

@@ -122,7 +122,32 @@ export interface UpstreamSpec {
   /** Whether clients see the rate limits of the operator's own account: `pass` or `hide`. Empty: `hide`. */
   unifiedLimits: string;
   /** How long an answer may take. Absent: the defaults. */
-  timeouts?: UpstreamTimeoutsSpec | undefined;
+  timeouts?:
+    | UpstreamTimeoutsSpec
+    | undefined;
+  /** How often a request is tried. Absent: the defaults. */
+  retries?: RetriesSpec | undefined;
+}
+
+/** RetriesSpec is how often a request is tried, and for how long a target that failed is skipped. */
+export interface RetriesSpec {
+  /**
+   * The maximum number of attempts of a request, at all targets together, from 1 to 10. 0: that of the wider settings, or
+   * 3.
+   */
+  attempts: number;
+  /**
+   * The longest pause before a second attempt at the same target, from `10ms` to `1m`; it doubles with each attempt.
+   * Empty: that of the wider settings, or `400ms`.
+   */
+  backoff: string;
+  /** The limit of that pause, from `10ms` to `1m`. Empty: that of the wider settings, or `2s`. */
+  backoffMax: string;
+  /**
+   * How long a target that failed or is at its rate limit is skipped at most, from `1s` to `5m`. Empty: that of the wider
+   * settings, or `5m`.
+   */
+  coolDownMax: string;
 }
 
 /** UpstreamTimeoutsSpec is how long an upstream may take. Each time is such as `30s` or `10m`, from `1s` to `1h`. */
@@ -195,6 +220,15 @@ export interface ModelSpec {
   fallbacks: string[];
   /** The model that answers a request which is too long for this model, at its own price. Empty: none. */
   onContext: string;
+  /**
+   * Whether requests of one session go to the same target among targets of the same priority: `auto` or `off`. Empty:
+   * `auto`.
+   */
+  affinity: string;
+  /** How often a request is tried, over what the upstreams say. Absent: as the upstreams say. */
+  retries?:
+    | RetriesSpec
+    | undefined;
   /** The name that clients show to people. Empty: the name of the object. */
   displayName: string;
   /**
@@ -223,7 +257,10 @@ export interface TargetSpec {
   upstream: string;
   /** The upstream's name of the model. Empty: the name of the model object. */
   model: string;
-  /** The share of requests among targets of the same priority, such as 1 or 0.5. Empty: 1. */
+  /**
+   * The share of requests among targets of the same priority, such as 1 or 0.5. 0: only requests of sessions that it
+   * already has. Empty: 1.
+   */
   weight: string;
   /** The order of targets; a target with a lower number is tried first. 0: 1. */
   priority: number;
@@ -232,7 +269,11 @@ export interface TargetSpec {
     | PriceSpec
     | undefined;
   /** How long an answer may take, over the timeouts of the model. Absent: those of the model. */
-  timeouts?: TimeoutsSpec | undefined;
+  timeouts?:
+    | TimeoutsSpec
+    | undefined;
+  /** How often a request is tried, over what the model says. Absent: as the model says. */
+  retries?: RetriesSpec | undefined;
 }
 
 /** PriceSpec is a price in USD per million tokens, as decimals such as "0.25". */
@@ -828,6 +869,7 @@ function createBaseUpstreamSpec(): UpstreamSpec {
     mediaAddresses: "",
     unifiedLimits: "",
     timeouts: undefined,
+    retries: undefined,
   };
 }
 
@@ -856,6 +898,9 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
     }
     if (message.timeouts !== undefined) {
       UpstreamTimeoutsSpec.encode(message.timeouts, writer.uint32(66).fork()).join();
+    }
+    if (message.retries !== undefined) {
+      RetriesSpec.encode(message.retries, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -935,6 +980,93 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
             }
 
             message.timeouts = UpstreamTimeoutsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.retries = RetriesSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRetriesSpec(): RetriesSpec {
+  return { attempts: 0, backoff: "", backoffMax: "", coolDownMax: "" };
+}
+
+export const RetriesSpec: MessageFns<RetriesSpec> = {
+  encode(message: RetriesSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.attempts !== 0) {
+      writer.uint32(8).uint32(message.attempts);
+    }
+    if (message.backoff !== "") {
+      writer.uint32(18).string(message.backoff);
+    }
+    if (message.backoffMax !== "") {
+      writer.uint32(26).string(message.backoffMax);
+    }
+    if (message.coolDownMax !== "") {
+      writer.uint32(34).string(message.coolDownMax);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RetriesSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRetriesSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.attempts = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.backoff = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.backoffMax = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.coolDownMax = reader.string();
             continue;
           }
         }
@@ -1133,6 +1265,8 @@ function createBaseModelSpec(): ModelSpec {
     timeouts: undefined,
     fallbacks: [],
     onContext: "",
+    affinity: "",
+    retries: undefined,
     displayName: "",
     priceFrom: "",
     serve: "",
@@ -1186,14 +1320,20 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     if (message.onContext !== "") {
       writer.uint32(98).string(message.onContext);
     }
+    if (message.affinity !== "") {
+      writer.uint32(106).string(message.affinity);
+    }
+    if (message.retries !== undefined) {
+      RetriesSpec.encode(message.retries, writer.uint32(114).fork()).join();
+    }
     if (message.displayName !== "") {
-      writer.uint32(162).string(message.displayName);
+      writer.uint32(122).string(message.displayName);
     }
     if (message.priceFrom !== "") {
-      writer.uint32(170).string(message.priceFrom);
+      writer.uint32(130).string(message.priceFrom);
     }
     if (message.serve !== "") {
-      writer.uint32(178).string(message.serve);
+      writer.uint32(138).string(message.serve);
     }
     return writer;
   },
@@ -1307,24 +1447,40 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             message.onContext = reader.string();
             continue;
           }
-          case 20: {
-            if (tag !== 162) {
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.affinity = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.retries = RetriesSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
               break;
             }
 
             message.displayName = reader.string();
             continue;
           }
-          case 21: {
-            if (tag !== 170) {
+          case 16: {
+            if (tag !== 130) {
               break;
             }
 
             message.priceFrom = reader.string();
             continue;
           }
-          case 22: {
-            if (tag !== 178) {
+          case 17: {
+            if (tag !== 138) {
               break;
             }
 
@@ -1402,7 +1558,7 @@ export const AliasSpec: MessageFns<AliasSpec> = {
 };
 
 function createBaseTargetSpec(): TargetSpec {
-  return { upstream: "", model: "", weight: "", priority: 0, cost: undefined, timeouts: undefined };
+  return { upstream: "", model: "", weight: "", priority: 0, cost: undefined, timeouts: undefined, retries: undefined };
 }
 
 export const TargetSpec: MessageFns<TargetSpec> = {
@@ -1424,6 +1580,9 @@ export const TargetSpec: MessageFns<TargetSpec> = {
     }
     if (message.timeouts !== undefined) {
       TimeoutsSpec.encode(message.timeouts, writer.uint32(50).fork()).join();
+    }
+    if (message.retries !== undefined) {
+      RetriesSpec.encode(message.retries, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -1487,6 +1646,14 @@ export const TargetSpec: MessageFns<TargetSpec> = {
             }
 
             message.timeouts = TimeoutsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.retries = RetriesSpec.decode(reader, reader.uint32());
             continue;
           }
         }

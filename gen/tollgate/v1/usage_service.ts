@@ -84,6 +84,36 @@ export enum AttemptEnd {
   UNRECOGNIZED = -1,
 }
 
+/** AffinityState is whether the target of a request was that of its session. */
+export enum AffinityState {
+  /** AFFINITY_STATE_UNSPECIFIED - Not set; it is never sent. */
+  AFFINITY_STATE_UNSPECIFIED = 0,
+  /** AFFINITY_STATE_KEPT - The target of the session took the request. */
+  AFFINITY_STATE_KEPT = 1,
+  /** AFFINITY_STATE_NEW - The process that served it knew no target of the session. */
+  AFFINITY_STATE_NEW = 2,
+  /** AFFINITY_STATE_MOVED - Another target than that of the session took the request. */
+  AFFINITY_STATE_MOVED = 3,
+  UNRECOGNIZED = -1,
+}
+
+/** SessionSource is what names the session of a request. */
+export enum SessionSource {
+  /** SESSION_SOURCE_UNSPECIFIED - Not set; it is never sent. */
+  SESSION_SOURCE_UNSPECIFIED = 0,
+  /** SESSION_SOURCE_HEADER - A header, such as `x-tollgate-conversation`. */
+  SESSION_SOURCE_HEADER = 1,
+  /** SESSION_SOURCE_SESSION_ID - `session_id` in the body. */
+  SESSION_SOURCE_SESSION_ID = 2,
+  /** SESSION_SOURCE_PROMPT_CACHE_KEY - `prompt_cache_key` in the body. */
+  SESSION_SOURCE_PROMPT_CACHE_KEY = 3,
+  /** SESSION_SOURCE_METADATA - `metadata.session_id`, or a user id that contains a session. */
+  SESSION_SOURCE_METADATA = 4,
+  /** SESSION_SOURCE_CONTENT - How the conversation begins: its system prompt, its tools and its first user message. */
+  SESSION_SOURCE_CONTENT = 5,
+  UNRECOGNIZED = -1,
+}
+
 /** RequestRecord is the record of one request: who sent it, its usage, and its cost. */
 export interface RequestRecord {
   /** The request's id, from the header x-request-id. */
@@ -241,6 +271,14 @@ export interface RequestDetail {
   clientRequestId: string;
   /** The address of the client. Empty: not known. */
   address: string;
+  /** Whether the target was that of the request's session. Absent: the target was picked by weight alone. */
+  affinity?:
+    | AffinityState
+    | undefined;
+  /** What names the session. Absent: see `affinity`. */
+  affinitySource?:
+    | SessionSource
+    | undefined;
   /** The name of the model in the request, such as an alias. Empty: it is the `model` of the request. */
   askedModel: string;
 }
@@ -1149,6 +1187,8 @@ function createBaseRequestDetail(): RequestDetail {
     client: "",
     clientRequestId: "",
     address: "",
+    affinity: undefined,
+    affinitySource: undefined,
     askedModel: "",
   };
 }
@@ -1215,8 +1255,14 @@ export const RequestDetail: MessageFns<RequestDetail> = {
     if (message.address !== "") {
       writer.uint32(154).string(message.address);
     }
+    if (message.affinity !== undefined) {
+      writer.uint32(160).int32(message.affinity);
+    }
+    if (message.affinitySource !== undefined) {
+      writer.uint32(168).int32(message.affinitySource);
+    }
     if (message.askedModel !== "") {
-      writer.uint32(242).string(message.askedModel);
+      writer.uint32(178).string(message.askedModel);
     }
     return writer;
   },
@@ -1386,8 +1432,24 @@ export const RequestDetail: MessageFns<RequestDetail> = {
             message.address = reader.string();
             continue;
           }
-          case 30: {
-            if (tag !== 242) {
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.affinity = reader.int32() as any;
+            continue;
+          }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.affinitySource = reader.int32() as any;
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
               break;
             }
 

@@ -4,17 +4,20 @@ import { metersIn } from "../../api/meters.js";
 import { NO_USAGE, usageFrom } from "../../api/usage.js";
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import type { Affinity } from "../../api/affinity.js";
 import {
+  AffinityState,
   ErrorReason,
   Price,
   type RequestDetail,
   type RequestRecord,
   RequestState,
+  SessionSource,
   UsageSource,
 } from "../../api/index.js";
 import { messageIn } from "../../api/descriptors.js";
 import { reasonOfWord } from "../../base/errors.js";
-import { FLAG, type RecordRow, timeIn } from "../../records/columns.js";
+import { affinityIn, FLAG, type RecordRow, timeIn } from "../../records/columns.js";
 import { isSettled } from "../../records/filter.js";
 import type { RequestRow } from "../../store/store.js";
 import { withOwnMoney } from "./money-messages.js";
@@ -26,6 +29,19 @@ export const STATES: Readonly<Record<RequestRow["state"], RequestState>> = {
   settled: RequestState.REQUEST_STATE_SETTLED,
   voided: RequestState.REQUEST_STATE_VOIDED,
   expired: RequestState.REQUEST_STATE_EXPIRED,
+};
+
+const AFFINITY: Readonly<Record<Affinity["state"], AffinityState>> = {
+  kept: AffinityState.AFFINITY_STATE_KEPT,
+  new: AffinityState.AFFINITY_STATE_NEW,
+  moved: AffinityState.AFFINITY_STATE_MOVED,
+};
+const SOURCES: Readonly<Record<Affinity["source"], SessionSource>> = {
+  header: SessionSource.SESSION_SOURCE_HEADER,
+  session_id: SessionSource.SESSION_SOURCE_SESSION_ID,
+  prompt_cache_key: SessionSource.SESSION_SOURCE_PROMPT_CACHE_KEY,
+  metadata: SessionSource.SESSION_SOURCE_METADATA,
+  content: SessionSource.SESSION_SOURCE_CONTENT,
 };
 
 /** What the operator pays, and what is left for it, is nobody else's business. */
@@ -113,6 +129,7 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
   // Of one that a crash lost all that is known is the ledger's.
   if ((row.flags & FLAG.adopted) !== 0) return undefined;
   const reason = reasonOfWord(row.reason);
+  const affinity = affinityIn(row.flags);
   return {
     errorReason: reason === undefined ? undefined : ErrorReason[reason],
     httpStatus: row.status,
@@ -134,6 +151,8 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
     clientRequestId: row.clientRequestId,
     address: row.address,
     askedModel: row.askedModel,
+    affinity: affinity && AFFINITY[affinity.state],
+    affinitySource: affinity && SOURCES[affinity.source],
   };
 }
 

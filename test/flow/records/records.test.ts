@@ -73,9 +73,10 @@ test.each([
   { name: "Codex", headers: { "session-id": "flow-codex", "thread-id": "other" }, session: "flow-codex" },
   {
     name: "opencode",
-    headers: { "x-session-affinity": "flow-opencode", "x-session-id": "other" },
+    headers: { "x-session-affinity": "flow-opencode", "x-opencode-session": "other" },
     session: "flow-opencode",
   },
+  { name: "a client of OpenRouter", headers: { "x-session-id": "flow-id", "session-id": "other" }, session: "flow-id" },
   { name: "OpenRouter", headers: {}, more: { session_id: "flow-openrouter" }, session: "flow-openrouter" },
   {
     name: "Claude Code behind a translator",

@@ -22,7 +22,11 @@ models:
   pair: { targets: [{ upstream: first }, { upstream: second, priority: 2 }], output_tokens_max: 100, price: free }
   saved: { targets: [{ upstream: gone }, { upstream: second, priority: 2 }], output_tokens_max: 100, price: free }
   alone: { targets: [{ upstream: first }], output_tokens_max: 100, price: free }
-  shared: { targets: [{ upstream: first, weight: 3 }, { upstream: second }], output_tokens_max: 100, price: free }
+  shared:
+    targets: [{ upstream: first, weight: 3 }, { upstream: second }]
+    affinity: off
+    output_tokens_max: 100
+    price: free
 `,
   });
   management = new Management(gateway);

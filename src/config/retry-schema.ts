@@ -1,0 +1,47 @@
+/** How often a request is tried, as settings say it. */
+import { ATTEMPTS_MAX, COOL_DOWN_MS_MAX } from "../base/retries.js";
+import { parseTimeout } from "../base/timeout.js";
+import type { RetrySettings } from "./settings.js";
+import { block, reading, wholeNumber } from "./values.js";
+
+const BACKOFF_MS_LEAST = 10;
+const BACKOFF_MS_MAX = 60_000;
+const COOL_DOWN_MS_LEAST = 1_000;
+
+const pause = reading(
+  "must be a time from 10ms to 1m, such as 400ms or 2s",
+  (value) => within(parseTimeout(value), BACKOFF_MS_LEAST, BACKOFF_MS_MAX),
+  { type: "string" },
+);
+const coolDown = reading(
+  "must be a time from 1s to 5m, such as 30s or 2m",
+  (value) => within(parseTimeout(value), COOL_DOWN_MS_LEAST, COOL_DOWN_MS_MAX),
+  { type: "string" },
+);
+
+/** Of an upstream, a model or a target. */
+export const retries = block({
+  attempts: wholeNumber(1, ATTEMPTS_MAX)
+    .optional()
+    .describe("The maximum number of attempts of a request, at all targets together; default: 3"),
+  backoff: pause
+    .optional()
+    .describe(
+      "The longest pause before a second attempt at the same target, doubled with each attempt; default: 400ms",
+    ),
+  backoff_max: pause.optional().describe("The limit of that pause; default: 2s"),
+  cool_down_max: coolDown
+    .optional()
+    .describe("How long a target that failed or is at its rate limit is skipped at most; default: 5m"),
+}).transform(({ attempts, backoff, backoff_max, cool_down_max }): RetrySettings =>
+  said({ attempts, backoffMs: backoff, backoffMaxMs: backoff_max, coolDownMaxMs: cool_down_max }),
+);
+
+/** Without what is not set, so that it does not hide what wider settings say. */
+function said(settings: RetrySettings): RetrySettings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+function within(timeMs: number | undefined, leastMs: number, mostMs: number): number | undefined {
+  return timeMs !== undefined && timeMs >= leastMs && timeMs <= mostMs ? timeMs : undefined;
+}
