@@ -43,6 +43,9 @@ const DELETE_WILL: Readonly<Record<SettingsObject["kind"], string>> = {
   upstream: say.deleteUpstreamWill,
   model: say.deleteModelWill,
   plan: planWords.deleteWill,
+  issuer: say.deleteIssuerWill,
+  payments: say.deletePaymentsWill,
+  metrics: say.deleteMetricsWill,
 };
 
 interface DeleteParts {
