@@ -44,6 +44,9 @@ const DELETE_WILL: Readonly<Record<SettingsObject["kind"], string>> = {
   model: say.deleteModelWill,
   alias: aliasWords.deleteWill,
   plan: planWords.deleteWill,
+  issuer: say.deleteIssuerWill,
+  payments: say.deletePaymentsWill,
+  metrics: say.deleteMetricsWill,
 };
 
 interface DeleteParts {

@@ -75,6 +75,9 @@ export const objectWords = {
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteUpstreamWill: "New requests no longer go there. Requests that run come to their end.",
   deleteModelWill: "Clients can no longer request it. Requests that run come to their end.",
+  deleteIssuerWill: "People can no longer sign in through the issuer. Sessions that exist continue.",
+  deletePaymentsWill: "Members can no longer add money by card, and later reports of Stripe are refused.",
+  deleteMetricsWill: "The balances and budgets of the accounts are no longer exported as metrics.",
   deleteFailed: "Nothing was deleted.",
   origin: "Set by",
   origins: {
