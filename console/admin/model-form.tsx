@@ -104,7 +104,7 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
         />
         <PublishedPrice
           of={checked === undefined ? listPrice : checked.listPrice}
-          isMissing={checked !== undefined && checked.listPrice === undefined}
+          isMissing={checked !== undefined && checked.listPrice === undefined && !typed.name.endsWith("*")}
           kind={typed.price.price}
           onUse={() => type({ price: { ...typed.price, price: "published" } })}
         />
