@@ -572,7 +572,7 @@ export interface IssuerSpec {
 export interface NewPeopleSpec {
   /** The id of the account that they join. If it does not exist, they cannot sign in. */
   account: string;
-  /** Their role in that account: `admin`, `member` or `viewer`. Empty: `member`. */
+  /** The role of these people in that account: `admin`, `member` or `viewer`. Empty: `member`. */
   role: string;
 }
 
