@@ -122,7 +122,7 @@ function checkAliases(
   for (const [id, alias] of aliases) {
     if (models.has(id)) refuse(["aliases", id], "has the name of a model: give one of them another name");
     const model = entriesOf(alias).get("model");
-    if (typeof model !== "string") continue;
+    if (typeof model !== "string" || models.has(model)) continue;
     if (aliases.has(model)) refuse(["aliases", id, "model"], `must name a model; "${model}" is an alias`);
     else if (isWildcard(model)) refuse(["aliases", id, "model"], "must name one model, without *");
     else if (outside !== undefined && !hasModel(models.keys(), model) && !hasModel(outside, model))

@@ -99,7 +99,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
     {
       name: "a model with a space in its name",
       text: "models:\n  my GPT: { targets: [{ upstream: u }] }\nupstreams: { u: { family: f } }\n",
-      want: ['2:3 models["my GPT"]: must be named by 1 to 128 of A-Z, a-z, 0-9, ., _, :, /, @ and -'],
+      want: ['2:3 models["my GPT"]: must be named by 1 to 128 of A-Z, a-z, 0-9, ., _, :, /, @ and -, perhaps with * at the end'],
     },
     {
       name: "a model of an unknown kind",
@@ -112,7 +112,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
       want: [
         "2:3 models.a.targets: is missing: must be a list of at least one target, such as [{ upstream: openai }]",
         "3:17 models.b.targets: must be a list of at least one target, such as [{ upstream: openai }]",
-        "4:3 models.c: must be a block of targets, kind, context_tokens, output_tokens_max, stream_head_ms, hosted_tools, timeouts, price, facts, retires, display_name",
+        "4:3 models.c: must be a block of targets, kind, context_tokens, output_tokens_max, stream_head_ms, hosted_tools, timeouts, price, facts, retires, display_name, price_from, serve",
       ],
     },
     {
