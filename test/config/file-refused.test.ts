@@ -99,7 +99,9 @@ describe("a bad file is refused with the line and column of each problem", () =>
     {
       name: "a model with a space in its name",
       text: "models:\n  my GPT: { targets: [{ upstream: u }] }\nupstreams: { u: { family: f } }\n",
-      want: ['2:3 models["my GPT"]: must be named by 1 to 128 of A-Z, a-z, 0-9, ., _, :, /, @ and -, perhaps with * at the end'],
+      want: [
+        '2:3 models["my GPT"]: must be named by 1 to 128 of A-Z, a-z, 0-9, ., _, :, /, @ and -, perhaps with * at the end',
+      ],
     },
     {
       name: "a model of an unknown kind",
