@@ -130,7 +130,7 @@ function checkAliases(
       continue;
     }
     const model = entriesOf(alias).get("model");
-    if (typeof model !== "string") continue;
+    if (typeof model !== "string" || models.has(model)) continue;
     if (aliases.has(model)) refuse(["aliases", id, "model"], `must name a model; "${model}" is an alias`);
     else if (isWildcard(model)) refuse(["aliases", id, "model"], "must name one model, without *");
     else if (outside !== undefined && !hasModel(models.keys(), model) && !hasModel(outside, model))

@@ -160,7 +160,7 @@ export interface UnpricedModel {
   id: string;
   /** The name of the wildcard. */
   wildcard: string;
-  /** How many requests named it. */
+  /** The number of requests that named it. */
   requestCount: bigint;
   /** When the latest of them came. */
   lastTime?: Date | undefined;
