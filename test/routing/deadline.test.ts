@@ -251,8 +251,8 @@ describe("an answer that cannot be read", () => {
 
 describe("the deadline of a request", () => {
   test("bounds three attempts that together would take longer", async () => {
-    const upstream = new ScriptedUpstream([[]]);
-    const { error, endMs, attempts } = await run([upstream], { timeouts: { firstTokenMs: 250_000 } });
+    const upstreams = [1, 2, 3].map(() => new ScriptedUpstream([[]]));
+    const { error, endMs, attempts } = await run(upstreams, { timeouts: { firstTokenMs: 250_000 } });
     expect(error).toMatchObject({ reason: "ERROR_REASON_UPSTREAM_TIMEOUT", metadata: { phase: "total" } });
     expect(attempts).toBe(3);
     expect(endMs).toBeGreaterThanOrEqual(600_000);

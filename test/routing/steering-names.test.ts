@@ -30,9 +30,7 @@ const TEMPLATES = ["chat_template", "tokenize", "tools", "conversation", "docume
 });
 
 const ROWS: readonly Row[] = [
-  // Who answers: OpenRouter's ways to another model or upstream.
-  { family: "openrouter", ...chat, member: "models", value: ["dear/model"] },
-  { family: "openrouter", ...chat, member: "provider", value: { order: ["dear"] } },
+  // Who answers: OpenRouter's ways to another model or upstream, beside those that the gateway obeys itself.
   { family: "openrouter", ...chat, member: "plugins", value: [{ id: "web" }] },
   { family: "openrouter", ...chat, member: "route", value: "fallback" },
   { family: "openrouter", ...chat, member: "preset", value: "dear" },

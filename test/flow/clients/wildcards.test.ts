@@ -1,6 +1,6 @@
 /** Models of wildcards: which exist, what they cost, who may use them, and what is bounded. */
 import OpenAI from "openai";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { chat, postChat } from "../../support/chat-call.js";
 import { callFormat, FORMAT_CALLS, listedNames } from "../../support/every-format.js";
 import { type FakeVendor, startFakeVendor } from "../../support/fake-vendor.js";
@@ -34,7 +34,7 @@ aliases:
   management = new Management(gateway);
   await management.account("acme", 100_000_000_000n);
   secret = await keyOf({});
-  await vi.waitFor(async () => expect(await listedNames(gateway, secret)).toContain("listed/gpt-4o-mini"));
+  await expect.poll(() => listedNames(gateway, secret)).toContain("listed/gpt-4o-mini");
 });
 afterAll(async () => {
   await gateway.stop();
