@@ -115,7 +115,9 @@ export class Ejection {
     { askedMs, by }: { readonly askedMs?: number | undefined; readonly by?: { readonly accountId?: string } } = {},
   ): boolean {
     if (this.#metBy.size < ACCOUNTS_MAX) this.#metBy.add(accountId);
-    if (askedMs !== undefined) this.#namedUntilMs = Math.max(this.#namedUntilMs, nowMs + askedMs);
+    // Of an earlier ejection nothing is left to lengthen.
+    const namedUntilMs = nowMs < this.#untilMs ? this.#namedUntilMs : 0;
+    if (askedMs !== undefined) this.#namedUntilMs = Math.max(namedUntilMs, nowMs + askedMs);
     const mostMs = Math.min(this.rule.mostMs, coolDownMaxMs ?? Infinity);
     if (nowMs < this.#untilMs) {
       const isOthers = this.#accountId !== undefined && this.#accountId !== accountId;

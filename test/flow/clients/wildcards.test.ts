@@ -1,6 +1,6 @@
 /** Models of wildcards: which exist, what they cost, who may use them, and what is bounded. */
 import OpenAI from "openai";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { chat, postChat } from "../../support/chat-call.js";
 import { callFormat, FORMAT_CALLS, listedNames } from "../../support/every-format.js";
 import { type FakeVendor, startFakeVendor } from "../../support/fake-vendor.js";
@@ -10,6 +10,8 @@ import { Management } from "../../support/management.js";
 const KEY = "fake-credential-of-wildcards";
 const PRICE = `price_from: ceiling, price: { input: "1000", output: "2000" }`;
 const CEILING = `${PRICE}, context_tokens: 1000, output_tokens_max: 10`;
+
+const WAIT = { timeout: 60_000, interval: 50 };
 
 let vendor: FakeVendor;
 let gateway: GatewayProcess;
@@ -34,7 +36,7 @@ aliases:
   management = new Management(gateway);
   await management.account("acme", 100_000_000_000n);
   secret = await keyOf({});
-  await expect.poll(() => listedNames(gateway, secret)).toContain("listed/gpt-4o-mini");
+  await vi.waitFor(async () => expect(await listedNames(gateway, secret)).toContain("listed/gpt-4o-mini"), WAIT);
 });
 afterAll(async () => {
   await gateway.stop();
