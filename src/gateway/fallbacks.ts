@@ -19,37 +19,41 @@ const OF_UPSTREAMS: ReadonlySet<ReasonName> = new Set([
  * request was admitted, at the prices of that moment.
  */
 export class Fallbacks {
-  readonly #left: ServedModel[];
-  /** Takes a request that is too long for the model that was asked for. */
-  #onContext: ServedModel | undefined;
+  readonly #left: readonly ServedModel[];
+  /** Takes a request that is too long for the model that was asked for; empty if no model does. */
+  readonly #larger: readonly ServedModel[];
+  /** The model that was asked for, and those that were tried since. */
+  readonly #tried: Set<string>;
   #first: GatewayError | undefined;
 
   /** `named`: the models that the request names itself; they come before those of the settings. */
   constructor(asked: ServedModel, named: readonly string[], caller: Caller, routing: Pick<Routing, "find">) {
-    const usable = (name: string): ServedModel | undefined => {
-      const model = modelOf(name, caller, routing);
-      return model?.id === asked.id ? undefined : model;
-    };
-    const listed = [...named, ...(asked.fallbacks ?? [])].map(usable).filter((model) => model !== undefined);
-    this.#left = [...new Map(listed.map((model) => [model.id, model])).values()].slice(0, FALLBACKS_MAX);
-    this.#onContext = asked.onContext === undefined ? undefined : usable(asked.onContext);
+    const modelsOf = (names: readonly string[]): readonly ServedModel[] =>
+      names.map((name) => modelOf(name, caller, routing)).filter((model) => model !== undefined);
+    this.#left = modelsOf([...named, ...(asked.fallbacks ?? [])]);
+    this.#larger = modelsOf(asked.onContext === undefined ? [] : [asked.onContext]);
+    this.#tried = new Set([asked.id]);
+  }
+
+  /** How many models were tried so far, whether they had a turn or not. */
+  get tried(): number {
+    return this.#tried.size - 1;
   }
 
   /** True while another model may answer if the upstreams of the present one fail. */
   get hasNext(): boolean {
-    return this.#left.length > 0;
+    return this.tried < FALLBACKS_MAX && this.#left.some(({ id }) => !this.#tried.has(id));
   }
 
   /** The model to try after this failure, each model once; undefined if no other model may answer. */
   after(failure: GatewayError): ServedModel | undefined {
-    if (OF_UPSTREAMS.has(failure.reason)) {
-      this.#first ??= failure;
-      return this.#left.shift();
-    }
-    if (failure.reason !== "ERROR_REASON_CONTEXT_TOO_LONG") return undefined;
-    const larger = this.#onContext;
-    this.#onContext = undefined;
-    return larger;
+    const isOfUpstreams = OF_UPSTREAMS.has(failure.reason);
+    if (isOfUpstreams) this.#first ??= failure;
+    const isTooLong = failure.reason === "ERROR_REASON_CONTEXT_TOO_LONG";
+    const list = isOfUpstreams ? this.#left : isTooLong ? this.#larger : [];
+    const next = this.tried < FALLBACKS_MAX ? list.find(({ id }) => !this.#tried.has(id)) : undefined;
+    if (next !== undefined) this.#tried.add(next.id);
+    return next;
   }
 
   /** What a client is told when the last model failed: why the model that it named failed. */

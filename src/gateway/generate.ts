@@ -108,7 +108,7 @@ async function runTurns(turns: Turn[], parts: TurnParts, receiving: Receiving): 
     const answered = await answer(turn, parts, receiving, meter, fallbacks.hasNext);
     const { outcome, chargedNanos, failure } = await conclude(meter, turn.hold, answered, call, steps);
     const mayFallBack = failure !== undefined && meter.firstBatchMs === undefined;
-    const next = mayFallBack ? await nextTurn(failure, fallbacks, turns.length, parts) : undefined;
+    const next = mayFallBack ? await nextTurn(failure, fallbacks, parts) : undefined;
     if (next === undefined) {
       // What was sent counts in limits whoever pays for it: else they would be passed by hanging up.
       const usedTokens = limitedTokens(outcome, turn.request, turn.plan);
@@ -126,18 +126,14 @@ async function runTurns(turns: Turn[], parts: TurnParts, receiving: Receiving): 
 }
 
 /** The turn of the next model that may answer after the failure; undefined if there is none. */
-async function nextTurn(
-  failure: GatewayError,
-  fallbacks: Fallbacks,
-  number: number,
-  parts: TurnParts,
-): Promise<Turn | undefined> {
+async function nextTurn(failure: GatewayError, fallbacks: Fallbacks, parts: TurnParts): Promise<Turn | undefined> {
   const { parsed, call, deadline } = parts;
   while (!call.signal.aborted && deadline.leftMs(performance.now()) > 0) {
     const model = fallbacks.after(failure);
     if (model === undefined) return undefined;
     try {
-      return await takeTurn(modelRequest(model, parsed), number, parts);
+      // Each try has a hold of its own, also after one whose end is not known.
+      return await takeTurn(modelRequest(model, parsed), fallbacks.tried, parts);
     } catch (error) {
       // What the money, a limit or the model itself does not allow is no fallback, and the failure stays what it was.
       if (!(error instanceof GatewayError)) throw error;

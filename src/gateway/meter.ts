@@ -85,7 +85,8 @@ export class Meter implements AnswerReceiver {
   /** The next model has its turn, once the hold of the model before is settled. The attempts of both are logged. */
   fallBack(turn: MeteredTurn): void {
     this.turn = turn;
-    this.#report = undefined;
+    this.#report = this.#notes = this.#doubt = undefined;
+    this.#isSent = false;
     this.#left = new LeftAttempts();
   }
 

@@ -105,7 +105,7 @@ export function recordFallback(
   { call, meter, outcome, failure, model, next }: FallenBack,
   { log, metrics }: Pick<Steps, "log" | "metrics">,
 ): void {
-  metrics.fallbacks.inc({ model: model.id, fallback: next.id });
+  metrics.fallbacks.inc({ model: model.wildcard ?? model.id, fallback: next.wildcard ?? next.id });
   for (const { upstream, tokens } of outcome.uncharged) metrics.unbilledTokens.inc({ upstream }, tokens);
   call.record?.trace?.event("fallback", { "tollgate.fallback": next.id });
   const said = { request_id: call.requestId, model: model.id, fallback: next.id, attempts: meter.attempts };

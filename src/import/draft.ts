@@ -14,6 +14,14 @@ export interface DraftUpstream {
   readonly family: string;
   readonly api_key?: string | undefined;
   readonly base_url?: string | undefined;
+  readonly retries?: { readonly attempts: number } | undefined;
+  readonly timeouts?: DraftTimeouts | undefined;
+}
+
+/** Times such as `30000ms`. */
+export interface DraftTimeouts {
+  readonly total?: string | undefined;
+  readonly first_output?: string | undefined;
 }
 
 export interface DraftPrice {
@@ -34,10 +42,13 @@ export interface DraftTarget {
   weight?: number | undefined;
   readonly priority?: number | undefined;
   readonly cost?: DraftPrice | undefined;
+  readonly timeouts?: DraftTimeouts | undefined;
 }
 
 export interface DraftModel {
   targets: DraftTarget[];
+  fallbacks?: readonly string[] | undefined;
+  on_context?: string | undefined;
   kind?: ModelKind | undefined;
   context_tokens?: number | undefined;
   output_tokens_max?: number | undefined;
@@ -48,21 +59,26 @@ export interface DraftModel {
 export interface Draft {
   readonly upstreams: Map<string, DraftUpstream>;
   readonly models: Map<string, DraftModel>;
+  readonly aliases: Map<string, { readonly model: string }>;
   readonly notes: Note[];
 }
 
 export function emptyDraft(): Draft {
-  return { upstreams: new Map(), models: new Map(), notes: [] };
+  return { upstreams: new Map(), models: new Map(), aliases: new Map(), notes: [] };
 }
 
 /** The file's text: what was not carried stands at its top, so that nobody looks for it in vain. */
-export function renderDraft({ upstreams, models, notes }: Draft, source: string): string {
+export function renderDraft({ upstreams, models, aliases, notes }: Draft, source: string): string {
   const lines = notes.map(({ what, reason }) => `#   ${oneLine(what)}: ${oneLine(reason)}`);
   const head = [
     `# Made from ${oneLine(source)}. Check it with: tollgate config check`,
     ...(lines.length === 0 ? [] : ["# Not carried over, or not as it was:", ...lines]),
   ];
-  const settings = { upstreams: Object.fromEntries(upstreams), models: Object.fromEntries(models) };
+  const settings = {
+    upstreams: Object.fromEntries(upstreams),
+    models: Object.fromEntries(models),
+    ...(aliases.size === 0 ? {} : { aliases: Object.fromEntries(aliases) }),
+  };
   return `${head.join("\n")}\n${stringify(settings, { lineWidth: 120, aliasDuplicateObjects: false })}`;
 }
 

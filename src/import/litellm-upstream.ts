@@ -72,7 +72,6 @@ export function deploymentOf(params: Params): Deployment | string {
     return `${what} names no family that there is; ${OTHERWISE}`;
   }
   const rest = isPrefixed ? tail.join("/") : name;
-  if (rest.includes("*")) return "a wildcard serves no model here: each model is named, with its price";
   if (word === "vertex_ai" && !/^(gemini\/)?gemini/.test(rest)) return "the family vertex serves Gemini's models alone";
   const upstream = upstreamOf(prefix, params);
   if (typeof upstream === "string") return upstream;
@@ -154,4 +153,8 @@ function withVariables(text: string): string {
 /** A scalar of the file; undefined where it is absent, empty or null. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && !["", "~", "null", "None"].includes(value) ? value : undefined;
+}
+
+export function isBlock(value: unknown): value is Params {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,12 @@
 /** `tollgate import litellm`: a LiteLLM proxy's configuration as settings of our own. */
 import { parse } from "yaml";
+import { isWildcard } from "../config/wildcards.js";
 import { type Draft, type DraftModel, type DraftPrice, type DraftTarget, emptyDraft } from "./draft.js";
-import { deploymentOf, holdsSecret, type Params, textOf } from "./litellm-upstream.js";
+import { addRoutes, READ_SETTINGS, timeOf, timeoutsOf } from "./litellm-routes.js";
+import { deploymentOf, holdsSecret, isBlock, type Params, textOf } from "./litellm-upstream.js";
 import { perMillion, perThousand } from "./per-million.js";
 
-const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
+const MODEL_ID = /^(?:[A-Za-z0-9][A-Za-z0-9._:/@-]{0,126}\*?|\*)$/;
 const KINDS: Readonly<Record<string, DraftModel["kind"]>> = {
   chat: "chat",
   completion: "completion",
@@ -15,6 +17,7 @@ const KINDS: Readonly<Record<string, DraftModel["kind"]>> = {
 /** What is read of a deployment; anything else is told as not carried. */
 const READ_PARAMS = new Set([
   ..."model api_key api_base base_url custom_llm_provider weight order vertex_project vertex_location".split(" "),
+  ..."timeout stream_timeout".split(" "),
   ..."aws_region_name aws_access_key_id aws_secret_access_key aws_session_token vertex_credentials".split(" "),
   ..."input_cost_per_token output_cost_per_token input_cost_per_query cache_read_input_token_cost".split(" "),
   ..."cache_creation_input_token_cost output_cost_per_reasoning_token".split(" "),
@@ -29,15 +32,12 @@ const REASONS: Readonly<Record<string, string>> = {
   tpm: "limits are of accounts and keys here, not of deployments: set tokens_per_minute there",
   max_parallel_requests: "limits are of accounts and keys here: set concurrency there",
   api_version: "the family azure speaks one version of the data plane",
-  timeout: "a request's time is the caller's to say",
-  stream_timeout: "a request's time is the caller's to say",
   max_tokens: "a default for requests is not set here; output_tokens_max is the most that a model may answer",
   temperature: "a default for requests is not set here: the caller says it",
   base_model: "the price follows the target's own model; set price where that is not known",
   master_key: "set TOLLGATE_OPERATOR_KEY, which begins with sk- and has at least 16 more characters",
   database_url: "set TOLLGATE_DATABASE_URL to a database of its own; keys, teams and spend are not read from LiteLLM's",
   environment_variables: "set them where tollgate runs",
-  num_retries: "other targets are tried, and the same again, by rules of our own",
   drop_params:
     "parameters without a place are left out and named in x-tollgate-dropped; the key setting strict refuses them",
   cache: "answers are not cached",
@@ -46,10 +46,10 @@ const REASONS: Readonly<Record<string, string>> = {
   success_callback: "what was asked is in the records, metrics and traces; bodies go nowhere",
   failure_callback: "what was asked is in the records, metrics and traces; bodies go nowhere",
   routing_strategy: "targets are chosen by priority, weight and health",
-  context_window_fallbacks: "a request that is too long is refused with 400 and the model's limit",
   content_policy_fallbacks: "an answer that was refused is an answer here",
-  default_fallbacks: "fallbacks are targets of each model",
 };
+/** Families whose models have no published prices. */
+const UNPUBLISHED = new Set(["openai-compatible", "vllm", "ollama"]);
 const NO_PLACE = "there is no setting for it here";
 
 /** Reads a configuration. Throws an Error where it is no YAML or has no list of models. */
@@ -62,8 +62,7 @@ export function importLiteLlm(text: string): Draft {
   for (const [index, entry] of list.entries()) addDeployment(draft, entry, `model_list[${index}]`);
   const router = isBlock(root["router_settings"]) ? root["router_settings"] : {};
   const library = isBlock(root["litellm_settings"]) ? root["litellm_settings"] : {};
-  addFallbacks(draft, [router["fallbacks"], library["fallbacks"]]);
-  addAliases(draft, router["model_group_alias"]);
+  addRoutes(draft, [library, router]);
   noteRest(draft, root);
   return draft;
 }
@@ -74,15 +73,19 @@ function addDeployment(draft: Draft, entry: unknown, at: string): void {
   const info = isBlock(block["model_info"]) ? block["model_info"] : {};
   const name = textOf(block["model_name"]) ?? textOf(params["model"]) ?? "";
   const note = (what: string, reason: string): number => draft.notes.push({ what: `${at}${what} (${name})`, reason });
-  const id = name.toLowerCase();
   const mode = textOf(info["mode"]);
-  if (!MODEL_ID.test(id))
-    return void note(".model_name", "a model is named here by small letters, digits and . _ : / @ -");
+  if (!MODEL_ID.test(name))
+    return void note(
+      ".model_name",
+      "a model is named here by letters, digits and . _ : / @ -, perhaps with * at the end",
+    );
   if (mode !== undefined && KINDS[mode] === undefined)
     return void note(".model_info.mode", `models of the mode ${mode} are not served`);
   const found = deploymentOf(params);
   if (typeof found === "string") return void note(".litellm_params.model", found);
-  if (id !== name) note(".model_name", `names are in lower case: it is '${id}' now`);
+  const isOfMany = isWildcard(name);
+  if (found.model.split("*").length !== (isOfMany ? 2 : 1))
+    return void note(".litellm_params.model", "the * of a wildcard stands once in both names, or in none");
   if (holdsSecret(params)) note(".litellm_params", "its key stood in the file: it is a variable now, which you set");
   for (const param of Object.keys(params).filter((key) => !READ_PARAMS.has(key)))
     note(`.litellm_params.${param}`, REASONS[param] ?? NO_PLACE);
@@ -90,19 +93,32 @@ function addDeployment(draft: Draft, entry: unknown, at: string): void {
     note(`.model_info.${fact}`, REASONS[fact] ?? NO_PLACE);
   const upstream = upstreamId(draft, found.upstream);
   const price = priceOf({ ...info, ...params }, (what, reason) => note(what, reason));
-  const model: DraftModel = draft.models.get(id) ?? { targets: [] };
+  for (const param of ["timeout", "stream_timeout"])
+    if (params[param] !== undefined && timeOf(params[param]) === undefined)
+      note(`.litellm_params.${param}`, "a time is from 1 s to 1 h");
+  const timeouts = timeoutsOf(params["timeout"], params["stream_timeout"]);
+  const model: DraftModel = draft.models.get(name) ?? { targets: [] };
   const target: DraftTarget = {
     upstream,
-    ...(found.model === id ? {} : { model: found.model }),
+    ...(found.model === name ? {} : { model: found.model }),
     ...numbered("weight", params["weight"]),
     ...numbered("priority", params["order"]),
-    ...(price === undefined ? {} : { cost: price }),
+    ...(price === undefined || isOfMany ? {} : { cost: price }),
+    ...(timeouts === undefined ? {} : { timeouts }),
   };
   addTarget(model, target);
+  draft.models.set(name, model);
+  if (isOfMany) return void note(".model_name", priceNote(found.upstream.family));
   fill(model, { info, price, kind: found.kind ?? (mode === undefined ? undefined : KINDS[mode]) });
   if (price !== undefined && JSON.stringify(price) !== JSON.stringify(model.price))
     note(".litellm_params", "callers pay one price for a model, that of its first deployment; this one's is its cost");
-  draft.models.set(id, model);
+}
+
+/** What a wildcard costs, which LiteLLM does not say. */
+function priceNote(family: string): string {
+  return UNPUBLISHED.has(family)
+    ? "models of this upstream have no published prices: set price_from: ceiling, a price and limits"
+    : "its models have their published prices, and those without one are refused; see price_from";
 }
 
 /** The same upstream and model once more is a larger share of it. */
@@ -166,67 +182,22 @@ function upstreamId(draft: Draft, upstream: { readonly family: string }): string
   return id;
 }
 
-/** A fallback's targets come after the model's own. Callers pay the price of the model that they asked for. */
-function addFallbacks(draft: Draft, lists: readonly unknown[]): void {
-  for (const entry of lists.flat().filter(isBlock)) {
-    for (const [from, to] of Object.entries(entry)) {
-      const model = draft.models.get(from.toLowerCase());
-      const others = [to].flat().flatMap((name) => textOf(name)?.toLowerCase() ?? []);
-      const known = others.filter((name) => draft.models.has(name));
-      const what = `fallbacks.${from}`;
-      if (model === undefined || known.length < others.length)
-        draft.notes.push({ what, reason: "it names a model that is not carried, or a group of keys" });
-      if (model === undefined) continue;
-      const last = Math.max(...model.targets.map(({ priority }) => priority ?? 1));
-      for (const [index, name] of known.entries()) {
-        for (const target of draft.models.get(name)?.targets ?? [])
-          if (
-            !model.targets.some(
-              (one) => one.upstream === target.upstream && (one.model ?? from) === (target.model ?? name),
-            )
-          )
-            model.targets.push({ ...target, model: target.model ?? name, priority: last + index + 1 });
-      }
-      draft.notes.push({ what, reason: `carried as later targets; callers pay the price of '${from}' there too` });
-    }
-  }
-}
-
-function addAliases(draft: Draft, aliases: unknown): void {
-  for (const [alias, group] of Object.entries(isBlock(aliases) ? aliases : {})) {
-    const name = textOf(isBlock(group) ? group["model"] : group)?.toLowerCase() ?? "";
-    const model = draft.models.get(name);
-    const id = alias.toLowerCase();
-    if (model === undefined || !MODEL_ID.test(id) || draft.models.has(id)) {
-      draft.notes.push({
-        what: `router_settings.model_group_alias.${alias}`,
-        reason: "it names no model that is carried",
-      });
-      continue;
-    }
-    const targets = model.targets.map((target) => Object.assign({ model: name }, target));
-    draft.models.set(id, { ...model, targets });
-  }
-}
-
 function noteRest({ notes }: Draft, root: Params): void {
-  const carried = new Set([
-    "router_settings.fallbacks",
-    "litellm_settings.fallbacks",
-    "router_settings.model_group_alias",
-  ]);
   for (const [name, block] of Object.entries(root)) {
     if (name === "model_list") continue;
     const below = name.endsWith("_settings") && isBlock(block) ? Object.keys(block) : [];
     for (const key of below)
-      if (!carried.has(`${name}.${key}`)) notes.push({ what: `${name}.${key}`, reason: REASONS[key] ?? NO_PLACE });
+      if (!READ_SETTINGS.has(`${name}.${key}`))
+        notes.push({ what: `${name}.${key}`, reason: REASONS[key] ?? NO_PLACE });
     if (below.length === 0) notes.push({ what: name, reason: REASONS[name] ?? NO_PLACE });
   }
 }
 
 function numbered(name: "weight" | "priority", value: unknown): { weight?: number; priority?: number } {
   const number = Number(textOf(value) ?? NaN);
-  return number > 0 && (name === "weight" || Number.isInteger(number)) ? { [name]: number } : {};
+  return number >= (name === "weight" ? 0 : 1) && (name === "weight" || Number.isInteger(number))
+    ? { [name]: number }
+    : {};
 }
 
 function countOf(value: unknown): number | undefined {
@@ -237,8 +208,4 @@ function countOf(value: unknown): number | undefined {
 function truthOf(value: unknown): boolean | undefined {
   const text = textOf(value)?.toLowerCase();
   return text === "true" || (text === "false" ? false : undefined);
-}
-
-function isBlock(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -25,7 +25,7 @@ class ModelLimit implements Limit {
     readonly tokensPerMinute: bigint,
     readonly concurrency: bigint,
   ) {
-    this.#globs = new GlobSet([model]);
+    this.#globs = new GlobSet([model], true);
   }
 
   matches(model: string): boolean {

@@ -19,14 +19,19 @@ interface Glob {
 export class GlobSet {
   readonly #globs: readonly Glob[];
 
-  constructor(patterns: readonly string[]) {
-    this.#globs = patterns.map(globOf);
+  /** `ofAnyCase`: true where capitals make no difference, so that a denied name is denied in every spelling. */
+  constructor(
+    patterns: readonly string[],
+    private readonly ofAnyCase = false,
+  ) {
+    this.#globs = patterns.map((pattern) => globOf(ofAnyCase ? pattern.toLowerCase() : pattern));
   }
 
   /** True where at least one of the globs matches the whole name. */
   matches(name: string): boolean {
     if (name.length > MODEL_NAME_LENGTH_MAX) return false;
-    for (const glob of this.#globs) if (matchesGlob(glob, name)) return true;
+    const spelled = this.ofAnyCase ? name.toLowerCase() : name;
+    for (const glob of this.#globs) if (matchesGlob(glob, spelled)) return true;
     return false;
   }
 }

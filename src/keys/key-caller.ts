@@ -69,7 +69,7 @@ class KeyCaller implements Caller {
     this.accountId = key.accountId;
     this.#scopes = new Set(settings.scopes);
     this.#models = settings.models.length === 0 ? undefined : new GlobSet(settings.models);
-    this.#modelsDenied = new GlobSet(settings.modelsDenied);
+    this.#modelsDenied = new GlobSet(settings.modelsDenied, true);
     this.#addresses = settings.addresses.length === 0 ? undefined : new AddressSet(settings.addresses);
   }
 

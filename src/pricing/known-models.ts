@@ -33,8 +33,11 @@ export async function knownModels(
 
 /** What is published, loaded so that any model is looked up at once. */
 export interface Published {
-  /** What is known of one model; undefined where the list does not have it. */
-  known(pricedAs: string, modelId: string): KnownModel | undefined;
+  /**
+   * What is known of one model; undefined where the list does not have it. `listedAs` is its name in the list, which may
+   * only begin like the one that was asked for.
+   */
+  known(pricedAs: string, modelId: string): (KnownModel & { readonly listedAs: string }) | undefined;
   facts(modelId: string): ModelFacts;
 }
 
@@ -45,7 +48,7 @@ export async function loadPublished(nowMs: () => number): Promise<Published> {
   return {
     known: (pricedAs, id) => {
       const found = find(list, pricedAs, id, nowMs());
-      return found && withLimits(found, facts(id));
+      return found && { ...withLimits(found, facts(id)), listedAs: found.id };
     },
     facts,
   };

@@ -9,6 +9,7 @@ import type { EjectionChange } from "./ejection.js";
 import { UpstreamHealth } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream } from "./model.js";
 import type { RouteTable } from "./routing.js";
+import { isSameModel } from "./answered.js";
 import {
   completed,
   completedConcrete,
@@ -25,7 +26,8 @@ import { concreteOf, Wildcard } from "./wildcard.js";
 
 /** What is published of any model. */
 export interface Published {
-  known(pricedAs: string, modelId: string): KnownModel | undefined;
+  /** `listedAs` is the name in the list, which may only begin like the one that was asked for. */
+  known(pricedAs: string, modelId: string): (KnownModel & { readonly listedAs: string }) | undefined;
   facts(modelId: string): ModelFacts;
 }
 
@@ -168,7 +170,9 @@ export async function loadTable(
   }
   for (const { id, targets } of patterns)
     if (!targets.some(({ upstream }) => upstreams.has(upstream))) unserved.push({ id, rule: NO_UPSTREAM });
-  const wildcards = await wildcardsOf(patterns, { upstreams, listed, said, taken, options });
+  // A name of the settings is never a wildcard's, also where its own model is not served here.
+  const named = new Set([...taken, ...settings.models.map(({ id }) => id)].map((name) => name.toLowerCase()));
+  const wildcards = await wildcardsOf(patterns, { upstreams, listed, said, named, options });
   const { aliases, unservedAliases } = aliasesOf(settings, models, wildcards);
   return { table: { models, aliases, wildcards, upstreams }, unserved, unservedAliases, listPrices };
 }
@@ -193,26 +197,29 @@ interface WildcardParts {
   readonly upstreams: ReadonlyMap<string, ServedUpstream>;
   readonly listed: ReadonlyMap<string, readonly ListedModel[]>;
   readonly said: ReadonlyMap<string, UpstreamSettings>;
-  readonly taken: ReadonlySet<string>;
+  /** Names that are something else, in small letters. */
+  readonly named: ReadonlySet<string>;
   readonly options: LoadOptions;
 }
 
 /** Of those that name an upstream in use, in the order in which they are asked. */
 async function wildcardsOf(
   wildcards: readonly ModelSettings[],
-  { upstreams, listed, said, taken, options }: WildcardParts,
+  { upstreams, listed, said, named, options }: WildcardParts,
 ): Promise<readonly Wildcard[]> {
   if (wildcards.length === 0) return [];
   const published = await options.published();
   const listings: Listings = ({ upstream, model }) => {
     const pricedAs = upstreams.get(upstream)?.family.pricedAs;
-    return pricedAs === undefined ? undefined : published.known(pricedAs, model);
+    const known = pricedAs === undefined ? undefined : published.known(pricedAs, model);
+    // The list finds a model by the beginning of a name, and clients choose the names of a wildcard.
+    return known !== undefined && isSameModel(known.listedAs, model) ? known : undefined;
   };
   return wildcards.map((wildcard) => {
     const { id, serve } = wildcard;
     const served = new ServedModels(upstreams, published.facts, listings, said, options.nowMs(), id);
     const make = (model: ModelSettings): ServedModel | undefined => {
-      if (taken.has(model.id)) return undefined;
+      if (named.has(model.id.toLowerCase())) return undefined;
       const complete = completedConcrete(model, publishedOf(model, listings), upstreams);
       return complete && served.make(model, complete, undefined);
     };

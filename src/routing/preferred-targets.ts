@@ -1,14 +1,24 @@
 /** What a request's own preferences leave of a model's targets: OpenRouter's `provider`, by the names of upstreams. */
+import type { Price } from "../api/index.js";
 import { formatPricePerMillion } from "../base/money.js";
 import { wrongValue } from "../wire/json/node.js";
 import type { RoutePreferences } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 
-/** The targets that the request allows; those that it names come first, in its order. */
+/**
+ * The targets that the request allows; those that it names come first, in its order. Clients pay one price for a model,
+ * so a request cannot choose a target that costs the operator more than the first one, or one that is being drained by
+ * its weight.
+ */
 export function preferredTargets(targets: readonly Target[], route: RoutePreferences | undefined): readonly Target[] {
-  if (route === undefined) return targets;
+  const [first] = targets;
+  const chooses = route?.order !== undefined || route?.only !== undefined || route?.ignore !== undefined;
+  if (first === undefined || route === undefined || !chooses) return targets;
   const { order, only, ignore, allowsOthers = true } = route;
-  const allowed = targets.filter(({ served: { id } }) => {
+  const hasWeight = targets.some(({ weight }) => weight > 0);
+  const allowed = targets.filter((target) => {
+    const { id } = target.served;
+    if ((hasWeight && target.weight === 0) || !costsAtMost(target.cost, first.cost)) return false;
     if (ignore?.includes(id) === true || only?.includes(id) === false) return false;
     return allowsOthers || (order ?? only)?.includes(id) !== false;
   });
@@ -16,6 +26,12 @@ export function preferredTargets(targets: readonly Target[], route: RoutePrefere
   return allowed
     .map((target) => Object.assign({}, target, { priority: placeOf(target, order) }))
     .sort((one, other) => one.priority - other.priority);
+}
+
+/** False also where only one of the costs is known. */
+function costsAtMost(cost: Price | undefined, most: Price | undefined): boolean {
+  if (cost === undefined || most === undefined) return cost === most;
+  return cost.inputPicos <= most.inputPicos && cost.outputPicos <= most.outputPicos;
 }
 
 /** The targets that are named have the first priorities, and the others keep their order behind them. */
@@ -26,10 +42,8 @@ function placeOf({ served, priority }: Target, order: readonly string[]): number
 
 /** Throws PARAMETER_INVALID if the request allows none of the targets, or no price as high as the model's. */
 export function checkPreferences(model: ServedModel, targets: readonly Target[], route: RoutePreferences): void {
-  if (preferredTargets(targets, route).length === 0) {
-    const names = [...new Set(targets.map(({ served }) => served.id))].join(", ");
-    throw wrongValue("provider", `it leaves no upstream of the model '${model.id}', which has ${names}`);
-  }
+  if (preferredTargets(targets, route).length === 0)
+    throw wrongValue("provider", `it leaves no upstream for the model '${model.id}'`);
   const { inputPicosMax, outputPicosMax } = route;
   const { inputPicos, outputPicos } = model.price;
   const above = (most: bigint | undefined, price: bigint, param: string): void => {

@@ -74,6 +74,8 @@ interface TryPlan {
 export interface RoutingOptions {
   /** A clock that only goes forward. */
   readonly nowMs: () => number;
+  /** The time of day, for what is shown. Absent: the same clock. */
+  readonly dateMs?: (() => number) | undefined;
   readonly random: () => number;
   readonly timeouts: RequestTimeouts;
   /** What a published list says of a model, where it is at hand. */
@@ -103,7 +105,7 @@ export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
   #names = new ModelNames(this.#table, () => undefined);
   /** What clients asked wildcards for in vain. */
-  readonly unpriced = new UnpricedModels();
+  readonly unpriced: UnpricedModels;
   /** Other models that answers named, by target and name: an alias names the same one every time. */
   #answered = new WeakMap<Target, Map<string, Answered | undefined>>();
   readonly #unknown: UnknownMembers;
@@ -113,6 +115,7 @@ export class Routing {
   readonly containers = new Containers();
 
   constructor(private readonly options: RoutingOptions) {
+    this.unpriced = new UnpricedModels(options.dateMs ?? options.nowMs);
     this.#unknown = new UnknownMembers(options.onUnknownMember);
     this.#readOn = new ReadOn(options.onReadOn);
   }

@@ -13,7 +13,7 @@ export class UnpricedModels {
   /** The latest asked last. */
   readonly #names = new Map<string, UnpricedName>();
 
-  constructor(private readonly nowMs: () => number = Date.now) {}
+  constructor(private readonly nowMs: () => number) {}
 
   note(id: string, wildcard: string): void {
     const requestCount = (this.#names.get(id)?.requestCount ?? 0n) + 1n;

@@ -341,6 +341,7 @@ function createRouting(
 ): Routing {
   const routing = new Routing({
     nowMs: monotonicMs,
+    dateMs: nowMs,
     random: Math.random,
     timeouts: REQUEST_TIMEOUTS,
     listed: (pricedAs, id) => listedModel(pricedAs, id, nowMs()),

@@ -115,6 +115,8 @@ function keyEdits(
     const seed = seeds[index];
     // A key of another account stays one.
     if (found === undefined || seed === undefined || found.accountId !== seed.accountId) return [];
+    // A rotated key is found by both of its secrets: the first one in the file decides.
+    if (seeded.findIndex((one) => one.found?.id === found.id) !== index) return [];
     return [{ row: found, after: manage ? managedKey(found, seed.settings) : releasedKey(found) }];
   });
   const ids = new Set(seeded.map(({ found }) => found?.id));

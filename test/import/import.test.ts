@@ -83,7 +83,7 @@ describe("a LiteLLM configuration", () => {
 
   test.each([
     { what: "an unknown family", params: "model: replicate/llama", reason: /'replicate' names no family/ },
-    { what: "a wildcard", params: 'model: "openai/*"', reason: /each model is named/ },
+    { what: "a wildcard at the upstream alone", params: 'model: "openai/*"', reason: /stands once in both names/ },
     { what: "an Azure without its resource", params: "model: azure/x", reason: /no api_base/ },
     { what: "a Claude on Vertex", params: "model: vertex_ai/claude-3", reason: /Gemini's models alone/ },
     { what: "Bedrock without a region", params: "model: bedrock/x", reason: /aws_region_name/ },
@@ -111,11 +111,16 @@ ${deployment("vectors", "model: openai/text-embedding-3-small", "mode: embedding
     litellm_params: { model: cohere/rerank-v3.5, api_key: os.environ/COHERE_API_KEY }
     model_info: { mode: rerank, input_cost_per_query: 0.002, input_cost_per_token: 0.0, output_cost_per_token: 0.0 }
 
+  - model_name: "openai/*"
+    litellm_params: { model: "openai/*", api_key: os.environ/OTHER, timeout: 30, stream_timeout: 0.5 }
+
 router_settings:
   routing_strategy: least-busy
   fallbacks: [{ gpt-4o: [GPT-Mini, gone] }]
+  context_window_fallbacks: [{ GPT-Mini: [gpt-4o] }]
   model_group_alias: { best: gpt-4o, worst: nothing }
-litellm_settings: { drop_params: True, cache: true, unheard_of: 1 }
+  num_retries: 4
+litellm_settings: { drop_params: True, cache: true, unheard_of: 1, request_timeout: 120, default_fallbacks: [ranks] }
 general_settings: { master_key: sk-1234, database_url: os.environ/DB }
 environment_variables: { REDIS_HOST: x }
 `;
@@ -130,15 +135,21 @@ environment_variables: { REDIS_HOST: x }
       { upstream: "azure", model: "eu", weight: 3, priority: undefined },
       { upstream: "openai", model: undefined, weight: undefined, priority: 2 },
       { upstream: "openai-2", model: undefined, weight: undefined, priority: undefined },
-      { upstream: "openai", model: "gpt-4o-mini", weight: undefined, priority: 3 },
     ]);
-    expect(draft.models.get("best")?.targets.map(({ model }) => model)).toEqual([
-      "eu",
-      "gpt-4o",
-      "gpt-4o",
-      "gpt-4o-mini",
-    ]);
-    expect(draft.models.get("gpt-mini")).toMatchObject({ kind: "chat", facts: { images: true }, output_tokens_max: 3 });
+    expect(draft.models.get("gpt-4o")?.fallbacks).toEqual(["ranks", "GPT-Mini"]);
+    expect(draft.aliases).toEqual(new Map([["best", { model: "gpt-4o" }]]));
+    expect(draft.models.get("GPT-Mini")).toMatchObject({
+      kind: "chat",
+      facts: { images: true },
+      output_tokens_max: 3,
+      on_context: "gpt-4o",
+    });
+    expect(draft.models.get("openai/*")).toEqual({
+      targets: [{ upstream: "openai-2", model: "*", timeouts: { total: "30000ms" } }],
+      fallbacks: ["ranks"],
+    });
+    for (const upstream of draft.upstreams.values())
+      expect(upstream).toMatchObject({ retries: { attempts: 5 }, timeouts: { total: "120000ms" } });
     expect(draft.models.get("vectors")).toMatchObject({ kind: "embedding" });
     expect(draft.models.get("ranks")).toMatchObject({
       kind: "rerank",
@@ -155,7 +166,8 @@ environment_variables: { REDIS_HOST: x }
       "rpm",
       "temperature",
       "tier",
-      "model_name (GPT-Mini)",
+      "stream_timeout",
+      "model_name (openai/*)",
       "routing_strategy",
       "fallbacks.gpt-4o",
       "worst",

@@ -26,6 +26,12 @@ describe("globs", () => {
     for (const name of no) expect([name, globs.matches(name)]).toEqual([name, false]);
   });
 
+  test("of any case match every spelling", () => {
+    const globs = new GlobSet(["Org/Llama-*"], true);
+    expect(["org/llama-3", "ORG/LLAMA-3"].map((name) => globs.matches(name))).toEqual([true, true]);
+    expect(globs.matches("org/other")).toBe(false);
+  });
+
   test("answer as the plain definition does", () => {
     const word = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 10 });
     const name = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 12 });

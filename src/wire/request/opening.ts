@@ -23,8 +23,11 @@ const ATTRIBUTION = "x-anthropic-billing-header";
  * in one turn and as a part in the next.
  */
 const UNCOUNTED: ReadonlySet<string> = new Set(["type", "ttl", "role", "id"]);
-/** A string of JSON, which the end of the text may cut, and the colon behind it if it is a name. */
-const STRING = /"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|$)/gs;
+/**
+ * A string of JSON, which the end of the text may cut, even behind a backslash, and the colon behind it if it is a name.
+ * Every quote that begins a string matches: one that does not would be searched from again at each quote within.
+ */
+const STRING = /"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|\\?$)/gs;
 
 /** A digest of the opening; empty if the body has no message of a user. `members` are all members of the body. */
 export function openingOf(body: Buffer, members: readonly Member[]): string {

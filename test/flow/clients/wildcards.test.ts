@@ -97,6 +97,16 @@ test("a model without a known price or limits is refused, counted and shown to o
   expect((await ask("nobody/gpt-4o")).status).toBe(404);
 });
 
+test("a name that begins like a known model is another model, and a dated one is the same", async () => {
+  expect((await ask("openai/gpt-4o-mini-of-our-own")).status).toBe(404);
+  expect((await ask("openai/gpt-4o-mini-2024-07-18")).status).toBe(200);
+});
+
+test("a name of the settings in other letters is not another model of the wildcard", async () => {
+  const denied = await keyOf({ models_denied: ["openai/GPT-4o-mini"] });
+  expect((await ask("openai/gpt-4o-mini", denied)).status).toBe(403);
+});
+
 test("the ceiling is charged for whatever comes, and metrics have the name of the wildcard", async () => {
   const response = await ask("any/What-Ever");
   expect(response.status).toBe(200);

@@ -26,6 +26,9 @@ upstreams:
 models:
   pair: { targets: [{ upstream: first }, { upstream: second, priority: 2 }], ${PRICED} }
   lone: { targets: [{ upstream: first }], ${PRICED} }
+  costly: { targets: [{ upstream: first, cost: { input: "1", output: "2" } },
+    { upstream: second, priority: 2, cost: { input: "1", output: "3" } }], ${PRICED} }
+  drained: { targets: [{ upstream: first }, { upstream: second, weight: 0 }], ${PRICED} }
   spare: { targets: [{ upstream: second }], output_tokens_max: 100, price: { input: "3", output: "4" } }
 `,
   });
@@ -71,6 +74,17 @@ describe("an upstream", () => {
     expect(strict.status, strict.text).toBe(503);
   });
 });
+
+test.each(["costly", "drained"])(
+  "a request cannot choose a target that is dearer or gets no new work: %s",
+  async (model) => {
+    const chosen = await ask(chat({ model, provider: { only: ["second"] } }));
+    expect(chosen.status, chosen.text).toBe(400);
+    expect(chosen.text).not.toContain("first");
+    const ordered = await ask(chat({ model, provider: { order: ["second"] } }));
+    expect(ordered, ordered.text).toMatchObject({ status: 200, upstream: "first" });
+  },
+);
 
 test("the models of a request answer in its order when the one that it names fails", async () => {
   first.override = { status: 503 };

@@ -88,3 +88,11 @@ test.each([
 ])("$name: no opening", ({ body }) => {
   expect(openingIn(body)).toBe("");
 });
+
+test("a text that is cut behind a backslash is read once, and not from each quote in it", () => {
+  // Of a part 32,768 bytes are read, so that the cut parts a backslash from its quote. Read again and again, these
+  // take minutes.
+  const content = '"'.repeat(40_000);
+  const messages = Array.from({ length: 200 }, () => ({ role: "system", content: [content, `x${content}`] }));
+  expect(openingIn({ messages: [...messages, { role: "user", content: "Hi" }] })).not.toBe("");
+});

@@ -1,0 +1,113 @@
+/** What a LiteLLM configuration says about routes: fallbacks, aliases, and for how long and how often is tried. */
+import { FALLBACKS_MAX } from "../base/fallback.js";
+import type { Draft, DraftTimeouts } from "./draft.js";
+import { isBlock, type Params, textOf } from "./litellm-upstream.js";
+
+const NOT_CARRIED = "it names a model that is not carried, or a group of keys";
+const ATTEMPTS_MAX = 10;
+const TIMEOUT_S_MAX = 3_600;
+
+/** The settings that `addRoutes` reads, by their blocks. */
+export const READ_SETTINGS: ReadonlySet<string> = new Set(
+  ["router_settings", "litellm_settings"].flatMap((block) =>
+    [
+      "fallbacks",
+      "context_window_fallbacks",
+      "default_fallbacks",
+      "model_group_alias",
+      "num_retries",
+      "timeout",
+      "request_timeout",
+    ].map((name) => `${block}.${name}`),
+  ),
+);
+
+/** Adds the routes of both blocks to models and upstreams that are in the draft. */
+export function addRoutes(draft: Draft, blocks: readonly Params[]): void {
+  for (const block of blocks) {
+    addFallbacks(draft, block["fallbacks"]);
+    addContextFallbacks(draft, block["context_window_fallbacks"]);
+    addDefaultFallbacks(draft, block["default_fallbacks"]);
+    addAliases(draft, block["model_group_alias"]);
+    addTries(draft, block);
+  }
+}
+
+/** A time of LiteLLM, in seconds, as a time of our own; undefined where it is none, or out of bounds. */
+export function timeOf(value: unknown): string | undefined {
+  const seconds = Number(textOf(value) ?? Number.NaN);
+  return seconds >= 1 && seconds <= TIMEOUT_S_MAX ? `${Math.round(seconds * 1_000)}ms` : undefined;
+}
+
+/** The timeouts that are said; undefined where none is. */
+export function timeoutsOf(total: unknown, firstOutput: unknown): DraftTimeouts | undefined {
+  const said = { total: timeOf(total), first_output: timeOf(firstOutput) };
+  const known = Object.fromEntries(Object.entries(said).filter(([, time]) => time !== undefined));
+  return Object.keys(known).length === 0 ? undefined : known;
+}
+
+/** Each entry of a list is a block of models, with the names that follow each. */
+function pairsOf(list: unknown): readonly (readonly [string, readonly string[]])[] {
+  const blocks = (Array.isArray(list) ? list : []).filter(isBlock);
+  return blocks.flatMap((block) => Object.entries(block).map(([from, to]) => [from, namesOf(to)] as const));
+}
+
+function namesOf(value: unknown): readonly string[] {
+  return [value].flat().flatMap((name) => textOf(name) ?? []);
+}
+
+function addFallbacks(draft: Draft, list: unknown): void {
+  for (const [from, names] of pairsOf(list)) appendFallbacks(draft, from, names, `fallbacks.${from}`);
+}
+
+function appendFallbacks(draft: Draft, from: string, names: readonly string[], what: string): void {
+  const model = draft.models.get(from);
+  const known = names.filter((name) => draft.models.has(name) && name !== from);
+  if (model === undefined || known.length < names.length) draft.notes.push({ what, reason: NOT_CARRIED });
+  if (model === undefined || known.length === 0) return;
+  const all = [...new Set([...(model.fallbacks ?? []), ...known])];
+  if (all.length > FALLBACKS_MAX)
+    draft.notes.push({ what, reason: `a model has at most ${FALLBACKS_MAX} fallbacks: the first are carried` });
+  model.fallbacks = all.slice(0, FALLBACKS_MAX);
+}
+
+function addContextFallbacks(draft: Draft, list: unknown): void {
+  for (const [from, names] of pairsOf(list)) {
+    const what = `context_window_fallbacks.${from}`;
+    const model = draft.models.get(from);
+    const larger = names.find((name) => draft.models.has(name) && name !== from);
+    if (model === undefined || larger === undefined) {
+      draft.notes.push({ what, reason: NOT_CARRIED });
+      continue;
+    }
+    if (names.length > 1) draft.notes.push({ what, reason: "one model takes what is too long: the first is carried" });
+    model.on_context = larger;
+  }
+}
+
+function addDefaultFallbacks(draft: Draft, list: unknown): void {
+  const names = namesOf(list);
+  if (names.length === 0) return;
+  for (const from of draft.models.keys()) {
+    const others = names.filter((name) => name !== from);
+    if (others.length > 0) appendFallbacks(draft, from, others, `default_fallbacks (${from})`);
+  }
+}
+
+function addAliases(draft: Draft, aliases: unknown): void {
+  for (const [alias, group] of Object.entries(isBlock(aliases) ? aliases : {})) {
+    const model = textOf(isBlock(group) ? group["model"] : group) ?? "";
+    if (draft.models.has(model) && !draft.models.has(alias)) draft.aliases.set(alias, { model });
+    else draft.notes.push({ what: `model_group_alias.${alias}`, reason: "it names no model that is carried" });
+  }
+}
+
+/** How often and for how long all upstreams are tried. */
+function addTries(draft: Draft, block: Params): void {
+  const retries = Number(textOf(block["num_retries"]) ?? Number.NaN);
+  const timeouts = timeoutsOf(block["request_timeout"] ?? block["timeout"], undefined);
+  const isCount = Number.isInteger(retries) && retries >= 0;
+  const attempts = isCount ? { retries: { attempts: Math.min(retries + 1, ATTEMPTS_MAX) } } : {};
+  for (const [id, upstream] of draft.upstreams)
+    draft.upstreams.set(id, Object.assign({}, upstream, attempts, timeouts === undefined ? {} : { timeouts }));
+}
