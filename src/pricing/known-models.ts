@@ -34,8 +34,8 @@ export async function knownModels(
 /** What is published, loaded so that any model is looked up at once. */
 export interface Published {
   /**
-   * What is known of one model; undefined where the list does not have it. `listedAs` is its name in the list, which may
-   * only begin like the one that was asked for.
+   * What is known of one model; undefined where the list does not have it. `listedAs` is its name in the list, which
+   * may only begin like the one that was asked for.
    */
   known(pricedAs: string, modelId: string): (KnownModel & { readonly listedAs: string }) | undefined;
   facts(modelId: string): ModelFacts;

@@ -35,7 +35,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/base/typed-number.ts",
   ],
   // Files of other programs in, a settings file out: it needs nothing of ours.
-  "src/import/": [],
+  "src/import/": ["src/config/wildcards.ts"],
   // Forms only: what is known of a model, and the words for its cache.
   "src/config/": ["src/wire/wire.ts", "src/wire/request/prompt-cache.ts", "src/pricing/token-prices.ts"],
   // The one writer of events is the wires'.

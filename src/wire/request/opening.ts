@@ -24,8 +24,8 @@ const ATTRIBUTION = "x-anthropic-billing-header";
  */
 const UNCOUNTED: ReadonlySet<string> = new Set(["type", "ttl", "role", "id"]);
 /**
- * A string of JSON, which the end of the text may cut, even behind a backslash, and the colon behind it if it is a name.
- * Every quote that begins a string matches: one that does not would be searched from again at each quote within.
+ * A string of JSON, which the end of the text may cut, even behind a backslash, and the colon behind it if it is a
+ * name. Every quote that begins a string matches: one that does not would be searched from again at each quote in it.
  */
 const STRING = /"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|\\?$)/gs;
 
