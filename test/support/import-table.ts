@@ -34,7 +34,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/sqlite/backup.ts",
     "src/base/typed-number.ts",
   ],
-  // Files of other programs in, a settings file out: it needs nothing of ours.
+  // Files of other programs in, a settings file out: of ours it needs to know what a wildcard is.
   "src/import/": ["src/config/wildcards.ts"],
   // Forms only: what is known of a model, and the words for its cache.
   "src/config/": ["src/wire/wire.ts", "src/wire/request/prompt-cache.ts", "src/pricing/token-prices.ts"],
