@@ -10,7 +10,6 @@ import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { ModelKind } from "../families/family.js";
 import type { Plan } from "../pricing/hold-plan.js";
 import { costNanos } from "../pricing/price.js";
-import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import { shownHealth } from "../routing/catalog.js";
 import { likelyOrder, targetsFor } from "../routing/pick.js";
@@ -18,9 +17,9 @@ import { dryRun } from "../routing/upstream-request.js";
 import { findModel, type Holder, openHold, planOf, reserve } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
 import type { ParsedRequest } from "./generate.js";
-import { kindOf } from "./kind.js";
 import { type KnownInput, ownInput, toldInput } from "./known-input.js";
 import type { Steps } from "./steps.js";
+import { isStrict, modelRequest } from "./turn.js";
 import { lesser } from "../base/money.js";
 import type { LimitDecision } from "../limits/limit-decision.js";
 import { canCount } from "../routing/counting.js";
@@ -41,8 +40,7 @@ export async function estimate(came: ParsedRequest, call: GatewayCall, steps: St
     const nothing = EstimateCostResponse.decode(new Uint8Array());
     return { ...nothing, model: facts.model, ...refusedBy(error) };
   }
-  const kind = kindOf(came.request, model);
-  const request = withoutLackingAnywhere(came.request, model, kind);
+  const { kind, request } = modelRequest(model, came);
   const byBytes = planOf({ request, generation: came.generation }, model, kind, call);
   const { plan, heldNanos, refusal: gateRefusal } = await tryAdmission(byBytes, model, call, steps);
   const outputTokens = gateRefusal === undefined ? plan.coveredOutputTokens(heldNanos) : plan.outputTokensMax;
@@ -50,7 +48,7 @@ export async function estimate(came: ParsedRequest, call: GatewayCall, steps: St
   const mostNanos = gateRefusal === undefined ? heldNanos : plan.amountNanos;
   const routeMs = steps.routing.nowMs();
   const { stream, candidateCount } = request.facts;
-  const { strict } = call.caller.settings;
+  const strict = isStrict(request, call.caller);
   const asking = { kind, outputTokensMax: plan.sentOutputTokens(outputTokens), stream, candidateCount, strict };
   const foresight = await dryRun(request, model, asking, routeMs, call.caller.accountId, steps.routing.containers);
   const refusal = gateRefusal ?? foresight.refusal;

@@ -56,7 +56,7 @@ export class Fallbacks {
     return next;
   }
 
-  /** What a client is told when the last model failed: why the model that it named failed. */
+  /** The failure that a client gets when the last model failed: why the model that it named failed. */
   reported(failure: GatewayError): GatewayError {
     return this.#first ?? failure;
   }

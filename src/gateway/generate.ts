@@ -1,5 +1,4 @@
 /** The pipeline of a generation: admission, hold, answer, settlement. */
-import assert from "node:assert/strict";
 import type { Generation } from "../api/index.js";
 import { ByteLease } from "../base/bytes/byte-budget.js";
 import { generatedTokens, totalTokens } from "../api/usage.js";
@@ -25,7 +24,7 @@ import type { AnswerBatch, MeteredTurn, Outcome } from "./meter-types.js";
 import { type Ended, recordFallback, recordOutcome } from "./record.js";
 import { describeRequest } from "./request-trace.js";
 import type { Steps } from "./steps.js";
-import { modelRequest, takeTurn, type Turn, type TurnParts } from "./turn.js";
+import { isStrict, modelRequest, takeTurn, type Turn, type TurnParts } from "./turn.js";
 
 // An answer longer than what a crash may lose is settled before its last byte goes out.
 const SETTLE_FIRST_TOKENS = 1_000n;
@@ -65,8 +64,9 @@ export async function generate(
     describeRequest(call, asked.request, model, asked.kind);
     isReserved = true;
     const parts = { parsed, call, admission, deadline, steps };
-    turns.push(await takeTurn(asked, 0, parts));
-    const ended = await runTurns(turns, parts, { sink, long, startMs });
+    const first = await takeTurn(asked, 0, parts);
+    turns.push(first);
+    const ended = await runTurns(first, turns, parts, { sink, long, startMs });
     usedTokens = ended.usedTokens;
     if (ended.failure !== undefined) throw ended.failure;
   } catch (error) {
@@ -95,12 +95,11 @@ interface EndedRequest {
 
 /**
  * Runs the request on the model that it names, and on its fallbacks while the models fail: each turn is settled before
- * the next one holds money. `turns` has the first turn, and gets those that follow.
+ * the next one holds money. `turns` gets those that follow the first one.
  */
-async function runTurns(turns: Turn[], parts: TurnParts, receiving: Receiving): Promise<EndedRequest> {
+async function runTurns(first: Turn, turns: Turn[], parts: TurnParts, receiving: Receiving): Promise<EndedRequest> {
   const { call, steps } = parts;
-  let [turn] = turns;
-  assert(turn !== undefined, "a request runs on a model");
+  let turn = first;
   const named = turn.request.facts.route?.models ?? [];
   const fallbacks = new Fallbacks(turn.model, named, call.caller, steps.routing);
   const meter = meterOf(turn, parts, receiving);
@@ -114,9 +113,9 @@ async function runTurns(turns: Turn[], parts: TurnParts, receiving: Receiving): 
       const usedTokens = limitedTokens(outcome, turn.request, turn.plan);
       const { model, hold } = turn;
       const ended = { outcome, chargedNanos, startMs: receiving.startMs, clampedTo: clampOf(turn) };
-      const told = failure && !call.signal.aborted ? fallbacks.reported(failure) : failure;
-      record({ ...ended, call, model, meter, hold, failure: told }, steps);
-      return { usedTokens, failure: told };
+      const reported = failure && !call.signal.aborted ? fallbacks.reported(failure) : failure;
+      record({ ...ended, call, model, meter, hold, failure: reported }, steps);
+      return { usedTokens, failure: reported };
     }
     recordFallback({ call, meter, outcome, failure, model: turn.model, next: next.model }, steps);
     turns.push(next);
@@ -230,15 +229,14 @@ async function answer(
   hasFallback: boolean,
 ): Promise<GatewayError | undefined> {
   const { caller, signal, record: session } = call;
-  const { stream, candidateCount, route } = request.facts;
-  const strict = caller.settings.strict || route?.requiresParameters === true;
+  const { stream, candidateCount } = request.facts;
   const run: RunOptions = {
     kind,
     acceptWire,
     outputTokensMax: plan.sentOutputTokens(coveredTokens),
     stream,
     candidateCount,
-    strict,
+    strict: isStrict(request, caller),
     accountId: caller.accountId,
     signal,
     deadline,

@@ -1,5 +1,6 @@
 /** One model's turn at a request: what it is sent, what that may cost at most, and the money that is held for it. */
 import type { ModelKind } from "../families/family.js";
+import type { Caller } from "../keys/caller.js";
 import { holdIdOf } from "../ledger/fallback-hold.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { LimitDecision } from "../limits/limit-decision.js";
@@ -45,6 +46,11 @@ export function modelRequest(model: ServedModel, { request }: ParsedRequest): Mo
   const { route } = request.facts;
   if (route !== undefined) checkPreferences(model, targetsFor(model, kind), route);
   return { model, kind, request: withoutLackingAnywhere(request, model, kind) };
+}
+
+/** True where the request is refused rather than sent without some of its parameters. */
+export function isStrict({ facts }: WireRequest, { settings }: Caller): boolean {
+  return settings.strict || facts.route?.requiresParameters === true;
 }
 
 /**

@@ -40,7 +40,7 @@ interface Binding {
 }
 
 const BINDINGS_MAX = 100_000;
-/** As long as vendors keep a prompt cached that nobody reads, with a reserve. */
+/** As long as vendors keep a cached prompt that is not read, with a reserve. */
 const IDLE_MS = 15 * 60_000;
 /** The same after a request that has something cached for an hour. */
 const IDLE_HOUR_MS = 65 * 60_000;

@@ -84,7 +84,7 @@ export interface RoutingOptions {
   /** Told of each member of a request that no table knows; `isFirst` at its first sight on that upstream. */
   readonly onUnknownMember: (upstream: string, name: string, isFirst: boolean) => void;
   readonly onReadOn: ReadOnObserver;
-  /** Told of each request for a model that a wildcard has no price or limits for. Absent: nobody is. */
+  /** Called for each request for a model that a wildcard has no price or limits for. */
   readonly onUnpriced?: (wildcard: string) => void;
   /** What keeps accounts apart in what upstreams cache. */
   readonly promptCaches: PromptCaches;

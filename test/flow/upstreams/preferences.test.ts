@@ -86,6 +86,16 @@ test.each(["costly", "drained"])(
   },
 );
 
+test("an estimate refuses what a request would be refused for", async () => {
+  const response = await fetch(`${gateway.url}/api/v1/estimate`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify(chat({ provider: { only: ["nowhere"] } })),
+  });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain("leaves no upstream");
+});
+
 test("the models of a request answer in its order when the one that it names fails", async () => {
   first.override = { status: 503 };
   const answered = await ask(chat({ model: "lone", models: ["absent", "spare"] }));
