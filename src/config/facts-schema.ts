@@ -1,4 +1,5 @@
 /** What a settings file may say of a model, over what is known of it by its name. */
+import { defined } from "../base/defined.js";
 import { z } from "zod";
 import type { ModelFacts } from "../wire/wire.js";
 import { block, oneOf, reading, truth, wholeNumber } from "./values.js";
@@ -70,5 +71,5 @@ export const facts = block({
     streamOnly: said.stream_only,
   };
   // What is not said must not stand over what is known.
-  return Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined));
+  return defined(told);
 });

@@ -1,4 +1,5 @@
 /** How often a request is tried, as settings say it. */
+import { defined } from "../base/defined.js";
 import { ATTEMPTS_MAX, COOL_DOWN_MS_MAX } from "../base/retries.js";
 import { parseTimeout } from "../base/timeout.js";
 import type { RetrySettings } from "./settings.js";
@@ -34,13 +35,8 @@ export const retries = block({
     .optional()
     .describe("How long a target that failed or is at its rate limit is skipped at most; default: 5m"),
 }).transform(({ attempts, backoff, backoff_max, cool_down_max }): RetrySettings =>
-  said({ attempts, backoffMs: backoff, backoffMaxMs: backoff_max, coolDownMaxMs: cool_down_max }),
+  defined({ attempts, backoffMs: backoff, backoffMaxMs: backoff_max, coolDownMaxMs: cool_down_max }),
 );
-
-/** Without what is not set, so that it does not hide what wider settings say. */
-function said(settings: RetrySettings): RetrySettings {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-}
 
 function within(timeMs: number | undefined, leastMs: number, mostMs: number): number | undefined {
   return timeMs !== undefined && timeMs >= leastMs && timeMs <= mostMs ? timeMs : undefined;

@@ -1,4 +1,5 @@
 /** How long an upstream may take, as settings say it. */
+import { defined } from "../base/defined.js";
 import { DEFAULT_TIMEOUTS, parseTimeout, REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 import { block, oneOf, reading } from "./values.js";
 import type { TimeoutSettings } from "./settings.js";
@@ -37,8 +38,7 @@ const phases = {
 };
 
 function asTimeouts({ profile, first_output, idle, total }: ReturnType<typeof said.parse>): TimeoutSettings {
-  const own = { firstOutputMs: first_output, idleMs: idle, totalMs: total };
-  const written = Object.fromEntries(Object.entries(own).filter(([, timeMs]) => timeMs !== undefined));
+  const written = defined({ firstOutputMs: first_output, idleMs: idle, totalMs: total });
   return { ...(profile === undefined ? {} : PROFILES[profile]), ...written };
 }
 

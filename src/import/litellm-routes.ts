@@ -1,4 +1,5 @@
 /** What a LiteLLM configuration says about routes: fallbacks, aliases, and for how long and how often is tried. */
+import { defined } from "../base/defined.js";
 import { FALLBACKS_MAX } from "../base/fallback.js";
 import type { Draft, DraftTimeouts } from "./draft.js";
 import { isBlock, type Params, textOf } from "./litellm-upstream.js";
@@ -41,8 +42,7 @@ export function timeOf(value: unknown): string | undefined {
 
 /** The timeouts that are said; undefined where none is. */
 export function timeoutsOf(total: unknown, firstOutput: unknown): DraftTimeouts | undefined {
-  const said = { total: timeOf(total), first_output: timeOf(firstOutput) };
-  const known = Object.fromEntries(Object.entries(said).filter(([, time]) => time !== undefined));
+  const known = defined({ total: timeOf(total), first_output: timeOf(firstOutput) });
   return Object.keys(known).length === 0 ? undefined : known;
 }
 

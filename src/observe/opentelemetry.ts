@@ -3,7 +3,6 @@
  * docs/decisions/0438-metrics-traces-and-exports.md.
  */
 import {
-  type Attributes,
   diag,
   DiagLogLevel,
   ROOT_CONTEXT,
@@ -20,6 +19,7 @@ import {
   ConsoleSpanExporter,
   type SpanExporter,
 } from "@opentelemetry/sdk-trace-base";
+import { defined } from "../base/defined.js";
 import type { TracesPlan } from "./traces-plan.js";
 import type { Log } from "./log.js";
 import { parentOf, traceHeaders } from "./traceparent.js";
@@ -121,22 +121,22 @@ class OpenTelemetryRequest implements RequestTrace {
   }
 
   setAttributes(attributes: TraceAttributes): void {
-    if (this.isKept) this.span.setAttributes(told(attributes));
+    if (this.isKept) this.span.setAttributes(defined(attributes));
   }
 
   event(name: string, attributes: TraceAttributes): void {
-    if (this.isKept) this.span.addEvent(name, told(attributes));
+    if (this.isKept) this.span.addEvent(name, defined(attributes));
   }
 
   beginAttempt(name: string, attributes: TraceAttributes): AttemptTrace {
     // Of what nobody keeps the request's own ids go on, so that the upstream keeps nothing either.
     if (!this.isKept) return { headers: traceHeaders(this.span), end: () => undefined };
     const parent = trace.setSpan(ROOT_CONTEXT, this.span);
-    const span = this.tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes: told(attributes) }, parent);
+    const span = this.tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes: defined(attributes) }, parent);
     return {
       headers: traceHeaders(span),
       end: (more, errorType) => {
-        span.setAttributes(told(more));
+        span.setAttributes(defined(more));
         fail(span, errorType, true);
         span.end();
       },
@@ -154,8 +154,4 @@ function fail(span: Span, errorType: string | undefined, isFailure: boolean): vo
   if (errorType === undefined) return;
   span.setAttribute("error.type", errorType);
   if (isFailure) span.setStatus({ code: SpanStatusCode.ERROR, message: errorType });
-}
-
-function told(attributes: TraceAttributes): Attributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }

@@ -2,6 +2,7 @@
  * What a request says about who may answer it: OpenRouter's `models` and `provider`, which the gateway obeys itself and
  * sends to no upstream. Source: openrouter.ai/docs, model fallbacks and provider routing.
  */
+import { defined } from "../../base/defined.js";
 import { FALLBACKS_MAX } from "../../base/fallback.js";
 import { parsePricePerMillion } from "../../base/money.js";
 import { wrongValue } from "../json/node.js";
@@ -40,18 +41,14 @@ export function routePreferences(name: string, value: unknown): RoutePreferences
   const { order, only, ignore, allow_fallbacks: others, max_price: price, require_parameters: required } = provider;
   const names = (key: string, said: unknown): readonly string[] | undefined =>
     said === undefined || said === null ? undefined : namesOf(said, `provider.${key}`, UPSTREAMS_MAX);
-  return {
-    ...said("order", names("order", order)),
-    ...said("only", names("only", only)),
-    ...said("ignore", names("ignore", ignore)),
-    ...said("allowsOthers", flagOf(others, "provider.allow_fallbacks")),
-    ...said("requiresParameters", flagOf(required, "provider.require_parameters")),
-    ...(price === undefined || price === null ? {} : maxPrice(price)),
-  };
-}
-
-function said<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
-  return (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: Value };
+  return defined({
+    order: names("order", order),
+    only: names("only", only),
+    ignore: names("ignore", ignore),
+    allowsOthers: flagOf(others, "provider.allow_fallbacks"),
+    requiresParameters: flagOf(required, "provider.require_parameters"),
+    ...maxPrice(price),
+  });
 }
 
 function namesOf(value: unknown, param: string, countMax: number): readonly string[] {
@@ -69,6 +66,7 @@ function flagOf(value: unknown, param: string): boolean | undefined {
 
 /** In USD per million tokens, as numbers or as text. */
 function maxPrice(value: unknown): Pick<RoutePreferences, "inputPicosMax" | "outputPicosMax"> {
+  if (value === undefined || value === null) return {};
   const most = objectOf(value) ?? {};
   const other = Object.keys(most).find((key) => key !== "prompt" && key !== "completion");
   if (objectOf(value) === undefined || other !== undefined)
@@ -81,5 +79,5 @@ function maxPrice(value: unknown): Pick<RoutePreferences, "inputPicosMax" | "out
       throw wrongValue(`provider.max_price.${key}`, "must be USD per million tokens, such as 1.5");
     return picos;
   };
-  return { ...said("inputPicosMax", picosOf("prompt")), ...said("outputPicosMax", picosOf("completion")) };
+  return defined({ inputPicosMax: picosOf("prompt"), outputPicosMax: picosOf("completion") });
 }
