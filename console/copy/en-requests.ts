@@ -52,6 +52,8 @@ export const requestWords = {
   tags: "Tags",
   session: "Session",
   affinity: "Session affinity",
+  parameters: "Parameters changed",
+  parametersChanged: { defaulted: "default", set: "set", dropped: "dropped" },
   client: "Client",
   clientId: "Client request id",
   address: "IP address",

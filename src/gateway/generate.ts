@@ -163,6 +163,7 @@ function meterOf(turn: Turn, parts: TurnParts, { sink, startMs }: Receiving): Me
     accountId: call.caller.accountId,
     routing: steps.routing,
     record: call.record,
+    parsed,
   });
 }
 

@@ -3,6 +3,7 @@ import type { AffinityState } from "../api/affinity.js";
 import { type Usage, UsageSource } from "../api/index.js";
 import { metersCell } from "../api/meters.js";
 import type { GatewayError } from "../base/errors.js";
+import { cacheSavedNanos } from "../pricing/cache-saved.js";
 import type { Hold } from "../ledger/ledger.js";
 import { count, type ModelCounts } from "../observe/model-counts.js";
 import type { ServedModel } from "../routing/model.js";
@@ -65,7 +66,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   const { upstream, firstBatchMs } = meter;
   const durationMs = performance.now() - ended.startMs;
   metrics.generationSeconds.note(durationMs / 1_000, label, upstream);
-  if (meter.attempts > 0) metrics.overheadSeconds.note(meter.queueMs / 1_000, label, upstream);
+  if (meter.attempts > 0) metrics.overheadSeconds.note(meter.times.queueMs / 1_000, label, upstream);
   if (firstBatchMs !== undefined) metrics.firstTokenSeconds.note(firstBatchMs / 1_000, label, upstream);
   const fields = {
     request_id: call.requestId,
@@ -133,15 +134,16 @@ function publish(ended: Ended): void {
     upstream: meter.upstream,
     upstreamModel: meter.upstreamModel,
     attempts: meter.attempts,
-    queueMs: meter.queueMs,
+    queueMs: meter.times.queueMs,
     firstTokenMs: meter.firstBatchMs,
-    upstreamMs: meter.upstreamMs,
+    upstreamMs: meter.times.upstreamMs,
     usage,
     usageSource,
     costNanos,
     chargedNanos,
     operatorCostNanos,
     clampedTo,
+    cacheSavedNanos: cacheSavedNanos(usage, model.price),
   };
   record.end(failure);
 }

@@ -3,6 +3,7 @@ import type { ListPrice, Price } from "../api/index.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings } from "../config/settings.js";
 import type { ListedModel, ModelKind } from "../families/family.js";
 import { PRICE_LIST } from "../pricing/price-list.js";
+import { mergedParameters } from "../wire/request/parameters.js";
 import type { ModelFacts } from "../wire/wire.js";
 import { REQUEST_TIMEOUTS } from "./deadline.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -119,6 +120,7 @@ export class ServedModels {
         passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
         timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
         retries: retriesOf(settings?.retries, model.retries, target.retries),
+        parameters: mergedParameters(model.parameters, target.parameters),
       };
       targets.push({
         served,
@@ -147,6 +149,7 @@ export class ServedModels {
       hasAffinity: model.affinity !== "off" && haveEquals(targets),
       fallbacks: model.fallbacks,
       onContext: model.onContext,
+      parameters: model.parameters,
       totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
       price: facts.price,
       isListPriced: facts.isListPriced,

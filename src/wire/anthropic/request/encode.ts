@@ -16,13 +16,7 @@ import { MessagesRequest } from "./decode.js";
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
   if (source?.wire === WIRE_NAME) {
-    const own = againstFacts(
-      source.body,
-      () => request.prompt(),
-      owned.toldFacts ?? {},
-      ownWriter(request, owned),
-      dropped,
-    );
+    const own = againstFacts(source.body, () => request.prompt(), owned, ownWriter(request, owned), dropped);
     if (own !== undefined) {
       const scan = scanRequest({ ...source, body: own }, "count");
       return spliceOwned(own, scan, ordersIn(scan, request, owned));
