@@ -139,6 +139,11 @@ function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
     [requestWords.session, detail?.session],
     [requestWords.affinity, detail && affinityText(detail)],
     [requestWords.parameters, detail && parametersText(detail)],
+    [
+      requestWords.cacheMarks,
+      detail?.cacheMarks === undefined ? undefined : requestWords.cacheMarkers[detail.cacheMarks],
+    ],
+    [requestWords.cacheSaved, amount(detail?.cacheSavedNanos)],
     [requestWords.client, detail?.client],
     [requestWords.clientId, detail?.clientRequestId],
     [requestWords.address, detail?.address],

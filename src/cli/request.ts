@@ -249,6 +249,8 @@ function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
     ["session", detail.session],
     ["affinity", affinityText(detail)],
     ["parameters", parametersText(detail)],
+    ["cache marks", detail.cacheMarks === undefined ? "" : enumWord("tollgate.v1.CacheMarks", detail.cacheMarks)],
+    ["cache saved USD", detail.cacheSavedNanos === undefined ? "" : formatUsd(detail.cacheSavedNanos)],
     ["client", detail.client],
     ["client's own id", detail.clientRequestId],
     ["address", detail.address],

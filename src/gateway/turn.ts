@@ -8,6 +8,7 @@ import type { LimitDecision } from "../limits/limit-decision.js";
 import type { Plan } from "../pricing/hold-plan.js";
 import type { Deadline } from "../routing/deadline.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
+import type { RequestMarks } from "../routing/cache-marking.js";
 import type { ServedModel } from "../routing/model.js";
 import { targetsFor } from "../routing/pick.js";
 import { checkPreferences } from "../routing/preferred-targets.js";
@@ -32,6 +33,8 @@ export interface ModelRequest {
 export interface Turn extends ModelRequest {
   readonly plan: Plan;
   readonly hold: Hold;
+  /** Marks its prompt for caches; undefined where the gateway marks nothing for the model. */
+  readonly marks: RequestMarks | undefined;
   /** The output limit of each candidate that the hold covers; undefined without one. */
   readonly coveredTokens: number | undefined;
 }
@@ -78,7 +81,21 @@ export async function takeTurn(asked: ModelRequest, fallback: number, parts: Tur
   const byBytes = planOf(asked, model, kind, call);
   const admitted = await reserve(byBytes, model, admission);
   const { hold, plan } = await openHold(admitted, model, callOf(call, fallback), steps, deadline);
-  return { ...asked, plan, hold, coveredTokens: plan.coveredOutputTokens(hold.amountNanos) };
+  return {
+    ...asked,
+    marks: marksOf(asked, parts),
+    plan,
+    hold,
+    coveredTokens: plan.coveredOutputTokens(hold.amountNanos),
+  };
+}
+
+function marksOf(
+  { request, kind, model }: ModelRequest,
+  { call: { caller, record }, steps: { routing } }: TurnParts,
+): RequestMarks | undefined {
+  if (model.cacheMarksSeconds === undefined || caller.settings.cacheMarksOff) return undefined;
+  return routing.cacheMarking.begin({ request, kind, model, accountId: caller.accountId, session: record });
 }
 
 function callOf(call: GatewayCall, fallback: number): GatewayCall {

@@ -126,7 +126,7 @@ export class SessionRoute {
 }
 
 /** What names the session, and its name; an empty name where the request belongs to none. */
-function sessionOf(named: NamedSession, request: WireRequest): readonly [SessionSource, string] {
+export function sessionOf(named: NamedSession, request: WireRequest): readonly [SessionSource, string] {
   const { session, sessionSource, promptCacheKey } = named;
   // Of what stands in the body, `metadata` comes last.
   if (sessionSource === "header" || sessionSource === "session_id") return [sessionSource, session];

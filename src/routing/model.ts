@@ -100,6 +100,8 @@ export interface ServedModel {
   readonly parameters?: Parameters | undefined;
   /** True where requests of one session go to the same target among equals. Absent: false. */
   readonly hasAffinity?: boolean | undefined;
+  /** How long upstreams keep what the gateway marks in prompts without marks. Absent: it marks nothing. */
+  readonly cacheMarksSeconds?: number | undefined;
   /** By priority. */
   readonly targets: readonly Target[];
 }

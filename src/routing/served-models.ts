@@ -86,6 +86,8 @@ export interface PublishedModel extends KnownModel {
 /** What published lists say of a target; undefined where they say nothing. */
 export type Listings = (target: TargetSettings) => KnownModel | undefined;
 
+const MARKS_SECONDS = { "5m": 300, "1h": 3_600 } as const;
+
 /** Makes served models of what the settings and the lists say. */
 export class ServedModels {
   constructor(
@@ -150,6 +152,7 @@ export class ServedModels {
       fallbacks: model.fallbacks,
       onContext: model.onContext,
       parameters: model.parameters,
+      cacheMarksSeconds: model.cacheMarks === "auto" ? MARKS_SECONDS[model.cacheMarksTtl ?? "5m"] : undefined,
       totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
       price: facts.price,
       isListPriced: facts.isListPriced,

@@ -20,6 +20,7 @@ import { factsWith, isOperatorsAlone, type Parameters } from "../wire/request/pa
 import type { PromptCache } from "../wire/request/prompt-cache.js";
 import { wrongValue } from "../wire/json/node.js";
 import type { OwnedFields, RequestFacts, WireRequest } from "../wire/wire.js";
+import type { RequestMarks } from "./cache-marking.js";
 import type { ServedModel, Target } from "./model.js";
 import type { Containers } from "./containers.js";
 import { firstTargets, targetsFor } from "./pick.js";
@@ -38,6 +39,8 @@ export interface Asking {
   readonly candidateCount: number;
   /** True where a request is refused rather than sent without some of its parameters. */
   readonly strict: boolean;
+  /** Marks the prompt for caches. Absent: the gateway marks nothing. */
+  readonly marks?: RequestMarks | undefined;
 }
 
 export interface UpstreamRequest {
@@ -88,6 +91,7 @@ export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): O
     stream: asking.stream || mustGather(target, asking),
     candidateCount: asking.candidateCount,
     cache,
+    cacheMarks: asking.marks?.of(target),
     parameters,
   };
 }

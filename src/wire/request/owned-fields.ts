@@ -15,6 +15,7 @@ import {
   type ThinkingFacts,
 } from "./obeyed-facts.js";
 import type { ToolOrders } from "./member-gate.js";
+import { type AutoMarks, withAutoMarks } from "./auto-marks.js";
 import type { MemberTable } from "./members.js";
 import { isSwitchedOffIn } from "./says-nothing.js";
 import { overridesReasoning, type Parameters, withParameters } from "./parameters.js";
@@ -36,6 +37,8 @@ export interface OwnedFields {
   readonly toolOrders?: ToolOrders | undefined;
   /** What keeps the upstream's cache within one account; absent where accounts share it. */
   readonly cache?: PromptCache | undefined;
+  /** What the gateway marks for the upstream's cache, on a wire that takes marks. Absent: nothing. */
+  readonly cacheMarks?: AutoMarks | undefined;
   /** What the operator fills in, sets or drops. Absent: nothing. */
   readonly parameters?: Parameters | undefined;
 }
@@ -59,7 +62,8 @@ export function unwritten(
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
   const isForeign = request.source !== undefined;
   if (isForeign) refuseUnsaid(request.prompt(), wire, owned.model);
-  const asked = withPlainMediaTypes(withOperatorsWish(request.prompt(), owned));
+  const wanted = withOperatorsWish(request.prompt(), owned);
+  const asked = withPlainMediaTypes(owned.cacheMarks === undefined ? wanted : withAutoMarks(wanted, owned.cacheMarks));
   const { efforts } = owned.toldFacts ?? {};
   const told = isForeign ? obeyThinking(asked, { efforts }, () => undefined) : asked;
   const prompt = isForeign ? fit(told) : told;

@@ -132,6 +132,10 @@ test("without parameters nothing is changed, and the record says nothing of them
 
 test("the estimate counts with the limit that is set", async () => {
   const body = { model: "steered", messages: says("Hello"), max_tokens: 900 };
-  const { body: estimated } = await management.call("POST", "/estimate", body, secret);
-  expect(estimated["output_tokens_max"]).toBe("50");
+  const response = await fetch(`${gateway.url}/api/v1/estimate`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(await response.json()).toMatchObject({ admitted: true, output_tokens_max: "50" });
 });

@@ -6,6 +6,7 @@ import { againstFacts, ordersIn, ownedEdits, type OwnWriter, unwritten } from ".
 import type { OwnedFields, UpstreamWire, WireRequest } from "../../wire.js";
 import { BOUNDED } from "./members.js";
 import { type ModelRules, rulesOf } from "../../claude/request/encode-rules.js";
+import { editMarks } from "./encode-marks.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { type Scan, scanRequest } from "./scan.js";
 import type { MarkedList, Span } from "./scan-messages.js";
@@ -75,6 +76,7 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
   const messages = members.find(({ key }) => key === "messages");
   if (ourThoughts.length > 0 && messages !== undefined)
     edits.set("messages", withoutThoughts(body, { start: messages.valueStart, end: messages.end }, ourThoughts));
+  if (owned.cacheMarks !== undefined) editMarks(body, members, owned.cacheMarks, edits);
   return edits.size === 0 ? body : splice(body, open, members, edits);
 }
 
