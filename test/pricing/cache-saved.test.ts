@@ -1,15 +1,14 @@
 /** What caches save: reads at their discount, less what writes cost above input. */
 import { expect, test } from "vitest";
-import { Price } from "../../src/api/index.js";
 import { NO_USAGE } from "../../src/api/usage.js";
 import { cacheSavedNanos } from "../../src/pricing/cache-saved.js";
+import { priceOf } from "./prices.js";
 
-const PRICE = Price.fromPartial({
-  inputPicos: 1_000_000n,
+const PRICE = {
+  ...priceOf({ input: 1_000_000n, output: 5_000_000n }),
   cacheReadPicos: 100_000n,
   cacheWritePicos: 1_250_000n,
-  outputPicos: 5_000_000n,
-});
+};
 
 test.each([
   { name: "nothing without a cache", usage: { inputTokens: 1_000n, outputTokens: 9n }, want: 0n },

@@ -13,7 +13,7 @@ export interface AutoMarks {
 
 /** About so many bytes are a token. */
 export const BYTES_PER_TOKEN = 4;
-/** How many turns of the user are marked, from the newest: an upstream looks back for 20 blocks from each mark alone. */
+/** How many turns of the user are marked, from the newest: an upstream looks back for 20 blocks from each mark. */
 export const MARKED_TURNS = 2;
 
 /** How clients write marks, on whichever wire. A quote within a text is escaped, so that these bytes are a name. */

@@ -1,4 +1,4 @@
-/** Marks of caches that the gateway sets: where they stand in a body of Anthropic's own, and in one that is translated. */
+/** Marks of caches that the gateway sets, in a body of Anthropic's own and in one that is translated. */
 import { expect, test } from "vitest";
 import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
 import { wire as chat } from "../../../src/wire/openai-chat/index.js";
@@ -61,7 +61,8 @@ test("without instructions the last tool is marked", () => {
 
 test("what is shorter than an upstream caches is not marked", () => {
   const messages = [{ role: "system", content: "Be brief." }, ...TURNS];
-  expect(JSON.stringify(sent(chat, anthropic, { messages }))).toMatch(/^(?:(?!Be brief\.","cache_control).)*$/s);
+  const { system } = sent(chat, anthropic, { messages });
+  expect(system).toEqual([{ type: "text", text: "Be brief." }]);
   expect(JSON.stringify(sent(chat, anthropic, { messages }, 4_096))).not.toContain("cache_control");
 });
 
