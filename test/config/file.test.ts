@@ -122,6 +122,8 @@ describe("a good file", () => {
       facts: {},
       hostedTools: "refuse",
       affinity: "auto",
+      cacheMarks: "off",
+      cacheMarksTtl: "5m",
     });
     expect(settings.accounts).toEqual([
       {
@@ -186,6 +188,7 @@ keys:
     children_end_with_it: true
     end_streams_on_revoke: false
     end_streams_on_expiry: true
+    cache_marks_off: true
 `;
     expect(parseSettings(text, {}).keys[0]?.settings).toEqual({
       name: "all",
@@ -208,6 +211,7 @@ keys:
       childrenEndWithIt: true,
       endStreamsOnRevoke: false,
       endStreamsOnExpiry: true,
+      cacheMarksOff: true,
     });
   });
 

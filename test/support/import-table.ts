@@ -36,7 +36,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Files of other programs in, a settings file out: of ours it needs to know what a wildcard is.
   "src/import/": ["src/config/wildcards.ts"],
-  // Forms only: what is known of a model, and the words for its cache.
+  // Forms only: what is known of a model, and the words for its parameters and its cache.
   "src/config/": [
     "src/wire/wire.ts",
     "src/wire/request/parameters.ts",

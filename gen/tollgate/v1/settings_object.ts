@@ -327,7 +327,7 @@ export interface ParameterValuesSpec {
   reasoningTokens: bigint;
   /** Strings that end the answer, at most 16. */
   stop: string[];
-  /** The seed of the answer. */
+  /** The seed of the answer. Absent: it changes nothing. */
   seed?:
     | bigint
     | undefined;
@@ -339,7 +339,7 @@ export interface ParameterValuesSpec {
   serviceTier: string;
   /** How much the model writes: low, medium or high. */
   verbosity: string;
-  /** Whether the model may call several tools at once. */
+  /** Whether the model may call several tools at once. Absent: it changes nothing. */
   parallelToolCalls?: boolean | undefined;
 }
 

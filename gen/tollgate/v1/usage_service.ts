@@ -88,11 +88,11 @@ export enum AttemptEnd {
 export enum CacheMarks {
   /** CACHE_MARKS_UNSPECIFIED - Not set; it is never sent. */
   CACHE_MARKS_UNSPECIFIED = 0,
-  /** CACHE_MARKS_NONE - Nobody: the prompt has no marks. */
+  /** CACHE_MARKS_NONE - The prompt has no marks. */
   CACHE_MARKS_NONE = 1,
-  /** CACHE_MARKS_CLIENT - The client. */
+  /** CACHE_MARKS_CLIENT - The client marked it. */
   CACHE_MARKS_CLIENT = 2,
-  /** CACHE_MARKS_AUTO - The gateway, because `cache_marks` of the model is `auto`. */
+  /** CACHE_MARKS_AUTO - The gateway marked it, because `cache_marks` of the model is `auto`. */
   CACHE_MARKS_AUTO = 3,
   UNRECOGNIZED = -1,
 }
@@ -298,7 +298,10 @@ export interface RequestDetail {
   parameters?:
     | AppliedParameters
     | undefined;
-  /** Who marked what the upstream should cache. Absent: not known, or the upstream takes no marks. */
+  /**
+   * Who marked what the upstream should cache. Absent: `cache_marks` of the model is `off`, the key
+   * turned marks off, or the upstream takes none.
+   */
   cacheMarks?:
     | CacheMarks
     | undefined;
@@ -315,11 +318,11 @@ export interface RequestDetail {
 
 /** AppliedParameters are the names of parameters that the operator's settings changed in a request, such as temperature. */
 export interface AppliedParameters {
-  /** The request did not have them, and got a value. */
+  /** Parameters that the request did not have, and that got a value. */
   defaulted: string[];
-  /** They were replaced, whether the request had them or not. */
+  /** Parameters that were replaced, whether the request had them or not. */
   set: string[];
-  /** The request had them, and they were removed. */
+  /** Parameters that the request had, and that were removed. */
   dropped: string[];
 }
 

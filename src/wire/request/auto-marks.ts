@@ -42,8 +42,9 @@ export function withAutoMarks(prompt: Prompt, marks: AutoMarks): Prompt {
   const systemBytes = bytesOf(prompt.messages.slice(0, leading));
   const messages = [...prompt.messages];
   let { tools } = prompt;
-  if (toolBytes + systemBytes >= bytesMin && !markLast(messages, 0, leading, cacheMark) && tools.length > 0)
-    tools = [...tools.slice(0, -1), ...tools.slice(-1).map((tool) => ({ ...tool, cacheMark }))];
+  const lastTool = tools.at(-1);
+  if (toolBytes + systemBytes >= bytesMin && !markLast(messages, 0, leading, cacheMark) && lastTool !== undefined)
+    tools = tools.with(tools.length - 1, { ...lastTool, cacheMark });
   let left = MARKED_TURNS;
   for (let end = messages.length; end > leading && left > 0;) {
     while (end > leading && isAnswer(messages[end - 1])) end -= 1;
@@ -62,11 +63,9 @@ function markLast(messages: Message[], start: number, end: number, cacheMark: Ca
   for (let at = end - 1; at >= start; at -= 1) {
     const message = messages[at];
     const place = message?.parts.findLastIndex(isCacheable) ?? -1;
-    if (message === undefined || place === -1) continue;
-    messages[at] = {
-      ...message,
-      parts: message.parts.map((part, own) => (own === place ? { ...part, cacheMark } : part)),
-    };
+    const part = message?.parts[place];
+    if (message === undefined || part === undefined) continue;
+    messages[at] = { ...message, parts: message.parts.with(place, { ...part, cacheMark }) };
     return true;
   }
   return false;
