@@ -46,6 +46,7 @@ const NO_LIMITS = {
   childrenEndWithIt: false,
   endStreamsOnRevoke: true,
   endStreamsOnExpiry: false,
+  cacheMarksOff: false,
 };
 
 describe("anchors", () => {
