@@ -54,7 +54,7 @@ export const requestWords = {
   affinity: "Session affinity",
   parameters: "Parameters changed",
   cacheMarks: "Prompt cache marks",
-  cacheMarkers: { none: "none", client: "by the client", auto: "by the gateway" },
+  cacheMarkers: { unspecified: "", none: "none", client: "by the client", auto: "by the gateway" },
   cacheSaved: "Saved by prompt caching",
   parametersChanged: { defaulted: "default", set: "set", dropped: "dropped" },
   client: "Client",
