@@ -13,6 +13,7 @@ import { keySeed } from "./key-schema.js";
 import { parameters, targetParameters } from "./parameter-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
+import { checks } from "./check-schema.js";
 import { retries } from "./retry-schema.js";
 import { timeouts, upstreamTimeouts } from "./timeout-schema.js";
 import {
@@ -47,7 +48,15 @@ const PARAMETERS_ARE =
   "Parameters of chat requests that the gateway fills in, sets or drops, in whichever format they come; what a target " +
   "says is over what its model says; see docs/routing.md";
 /** What an upstream's block says beside where it is and who asks there. */
-const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits", "timeouts", "retries"];
+const BEHAVIOR = [
+  "unknown_members",
+  "prompt_cache",
+  "media_addresses",
+  "unified_limits",
+  "timeouts",
+  "retries",
+  "checks",
+];
 
 const baseUrl = reading(
   "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
@@ -88,6 +97,7 @@ const upstream = block({
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  checks: checks.optional().describe("What the gateway checks by itself; see docs/routing.md"),
 });
 
 const weight = reading(
@@ -266,6 +276,7 @@ export const settingsSchema = block({
         passesUnifiedLimits: value.unified_limits === "pass",
         timeouts: value.timeouts,
         retries: value.retries,
+        checks: value.checks,
       })),
     )
     .describe(UPSTREAMS_ARE),
