@@ -128,7 +128,7 @@ function addDeployment(draft: Draft, entry: unknown, at: string): void {
 function priceNote(family: string): string {
   return UNPUBLISHED.has(family)
     ? "models of this upstream have no published prices: set price_from: ceiling, a price and limits"
-    : "its models have their published prices, and those without one are refused; see price_from in docs/upstreams-and-models.md";
+    : "its models have their published prices, and those without one are refused: docs/upstreams-and-models.md";
 }
 
 /** The same upstream and model once more is a larger share of it. */

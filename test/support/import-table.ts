@@ -250,7 +250,13 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/build/": [],
   // A client of the API alone: docs/decisions/0439-console.md. What it shares are numbers that people type, CSV, the
   // words of quantities, and what an editor may propose for a settings file.
-  "console/": ["src/base/typed-number.ts", "src/base/csv.ts", "src/api/meters.ts", "schemas/tollgate.schema.json"],
+  "console/": [
+    "src/base/typed-number.ts",
+    "src/base/csv.ts",
+    "src/api/meters.ts",
+    "src/keys/glob.ts",
+    "schemas/tollgate.schema.json",
+  ],
 };
 
 /** Where a process or a thread begins, and what `npm run gen` compiles. */
