@@ -58,6 +58,7 @@ export interface UpstreamSpec {
   readonly unifiedLimits: string;
   readonly timeouts?: UpstreamTimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
+  readonly limits?: TargetLimitsSpec | undefined;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -69,6 +70,7 @@ export const UpstreamSpec: Shape = {
   unified_limits: "s",
   timeouts: ["?", () => UpstreamTimeoutsSpec],
   retries: ["?", () => RetriesSpec],
+  limits: ["?", () => TargetLimitsSpec],
 };
 
 export interface UpstreamTimeoutsSpec {
@@ -97,6 +99,39 @@ export const RetriesSpec: Shape = {
   backoff: "s",
   backoff_max: "s",
   cool_down_max: "s",
+};
+
+export interface TargetLimitsSpec {
+  readonly requestsPerMinute: bigint;
+  readonly tokensPerMinute: bigint;
+  readonly concurrency: bigint;
+  readonly queue?: TargetQueueSpec | undefined;
+  readonly budget?: TargetBudgetSpec | undefined;
+}
+export const TargetLimitsSpec: Shape = {
+  requests_per_minute: "n",
+  tokens_per_minute: "n",
+  concurrency: "n",
+  queue: ["?", () => TargetQueueSpec],
+  budget: ["?", () => TargetBudgetSpec],
+};
+
+export interface TargetQueueSpec {
+  readonly length: bigint;
+  readonly wait: string;
+}
+export const TargetQueueSpec: Shape = {
+  length: "n",
+  wait: "s",
+};
+
+export interface TargetBudgetSpec {
+  readonly amount: string;
+  readonly period: string;
+}
+export const TargetBudgetSpec: Shape = {
+  amount: "s",
+  period: "s",
 };
 
 export interface ModelSpec {
@@ -146,6 +181,7 @@ export interface TargetSpec {
   readonly cost?: PriceSpec | undefined;
   readonly timeouts?: TimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
+  readonly limits?: TargetLimitsSpec | undefined;
 }
 export const TargetSpec: Shape = {
   upstream: "s",
@@ -155,6 +191,7 @@ export const TargetSpec: Shape = {
   cost: ["?", () => PriceSpec],
   timeouts: ["?", () => TimeoutsSpec],
   retries: ["?", () => RetriesSpec],
+  limits: ["?", () => TargetLimitsSpec],
 };
 
 export interface PriceSpec {

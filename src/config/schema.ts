@@ -10,6 +10,7 @@ import { alertSeeds } from "./alert-schema.js";
 import { facts } from "./facts-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
+import { limits } from "./limit-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
 import { retries } from "./retry-schema.js";
@@ -42,8 +43,19 @@ const TIMEOUTS_ARE =
   "How long an answer may take; a target's timeouts are over those of its model, and these over those of its upstream";
 const RETRIES_ARE =
   "How often a request is tried; what a target says is over what its model says, and that over what its upstream says";
+const UPSTREAM_LIMITS_ARE = "How much the gateway sends to the upstream at most; a full upstream is skipped";
+const TARGET_LIMITS_ARE =
+  "How much the gateway sends to the target at most; the limits of its upstream count too, and a full target is skipped";
 /** What an upstream's block says beside where it is and who asks there. */
-const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits", "timeouts", "retries"];
+const BEHAVIOR = [
+  "unknown_members",
+  "prompt_cache",
+  "media_addresses",
+  "unified_limits",
+  "timeouts",
+  "retries",
+  "limits",
+];
 
 const baseUrl = reading(
   "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
@@ -84,6 +96,7 @@ const upstream = block({
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  limits: limits.optional().describe(UPSTREAM_LIMITS_ARE),
 });
 
 const weight = reading(
@@ -106,6 +119,7 @@ const target = block({
     .describe("The order of targets; a target with a lower number is tried first"),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  limits: limits.optional().describe(TARGET_LIMITS_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
 });
 
@@ -251,6 +265,7 @@ export const settingsSchema = block({
         passesUnifiedLimits: value.unified_limits === "pass",
         timeouts: value.timeouts,
         retries: value.retries,
+        limits: value.limits,
       })),
     )
     .describe(UPSTREAMS_ARE),
@@ -296,6 +311,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       cost: target.cost,
       timeouts: target.timeouts,
       retries: target.retries,
+      limits: target.limits,
     })),
     kind: value.kind,
     contextTokens: value.context_tokens,

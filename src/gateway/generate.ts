@@ -241,6 +241,7 @@ async function answer(
     signal,
     deadline,
     session,
+    tokens: plan.tokens,
     hasFallback,
   };
   metrics.running += 1;

@@ -10,6 +10,7 @@ import type { AttemptTrace } from "../observe/tracing.js";
 import { failureMessage } from "../routing/failure-message.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
 import type { Target } from "../routing/model.js";
+import type { TakenLimits } from "../routing/target-limiter.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch } from "../wire/wire.js";
 import { askedOf, type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
@@ -90,9 +91,9 @@ export class Meter implements AnswerReceiver {
     this.#left = new LeftAttempts();
   }
 
-  begin(target: Target): void {
+  begin(target: Target, taken?: TakenLimits): void {
     this.#leave();
-    this.#attempts.begin();
+    this.#attempts.begin(taken);
     this.waiting?.start();
     this.#target = target;
     this.#isSent = false;
@@ -110,7 +111,7 @@ export class Meter implements AnswerReceiver {
   #leave(): void {
     if (this.#report?.usage === undefined) return;
     const usage = this.#allowed(this.#report.usage);
-    this.#left.add(this.upstream, usage, this.#bill(usage).operatorCostNanos);
+    this.#left.add(this.upstream, usage, this.#spent(usage));
   }
 
   /** Headers that tell the upstream which trace the attempt belongs to; undefined if nothing is traced. */
@@ -133,14 +134,13 @@ export class Meter implements AnswerReceiver {
     const trace = this.#attemptTrace;
     if (trace !== undefined)
       endAttempt(trace, failure?.error, this.#report?.servedModel ?? "", failure?.status ?? ANSWERED);
-    const isNameless = this.options.record?.isNameless === true;
     this.#attempts.end(
       {
         upstream: this.upstream,
         model: this.#modelId,
         reason: failure?.error.reason ?? "",
         status: failure?.status ?? ANSWERED,
-        failureMessage: isNameless ? "" : failureMessage(failure?.error, this.turn.request),
+        failureMessage: this.options.record?.isNameless === true ? "" : failureMessage(failure?.error, this.turn.request),
       },
       this.#firstBatchMs,
     );
@@ -240,10 +240,7 @@ export class Meter implements AnswerReceiver {
   /** What the answer used and costs, however it ended. Never rejects. */
   outcome(ending: Ending): Outcome | Promise<Outcome> {
     const { request, model, plan, outputTokensMax, kind } = this.turn;
-    const { contextTokens } = model;
-    const { inputTokensMax } = plan;
-    const notes = this.#notes;
-    const grown = this.#report?.grown;
+    const [notes, grown] = [this.#notes, this.#report?.grown];
     const text = notes === undefined || grown === undefined ? undefined : { notes, grown };
     this.#gather();
     // What was read of a failed attempt, and of which nothing went out, is nobody's.
@@ -251,8 +248,8 @@ export class Meter implements AnswerReceiver {
     const charging = chargeOf(delivered, ending, {
       request,
       modelId: this.#modelId,
-      contextTokens,
-      inputTokensMax,
+      contextTokens: model.contextTokens,
+      inputTokensMax: plan.inputTokensMax,
       price: model.price,
       units: request.facts.surface && this.#target && endpointFor(this.#target.served.family, request, kind).units,
       accountId: this.options.accountId,
@@ -327,15 +324,21 @@ export class Meter implements AnswerReceiver {
       this.#doubt = doubt;
       // What is free for the caller may all the same have been reported, and is then the operator's cost.
       const free = this.#allowed(this.#report?.usage ?? unbilled ?? NO_USAGE);
-      const operatorCostNanos = this.#left.costWith(this.#bill(free).operatorCostNanos);
+      const operatorCostNanos = this.#left.costWith(this.#spent(free));
       const uncharged = this.#left.with(this.upstream, free);
       return { usage, usageSource, costNanos: 0n, operatorCostNanos, unbilled, uncharged };
     }
     const bill = this.#bill(usage);
     this.#doubt = doubt ?? bill.doubt ?? (bill.costNanos > hold.amountNanos ? "above_hold" : undefined);
-    const operatorCostNanos = this.#left.costWith(bill.operatorCostNanos);
+    const operatorCostNanos = this.#left.costWith(this.#spent(usage, bill));
     const uncharged = this.#left.with(this.upstream, undefined);
     return { usage, usageSource, costNanos: bill.costNanos, operatorCostNanos, uncharged };
+  }
+
+  /** What the operator pays for the usage of the last attempt. It counts in the limits of the target. */
+  #spent(usage: Usage, { operatorCostNanos } = this.#bill(usage)): bigint | undefined {
+    this.#attempts.settle(usage, operatorCostNanos);
+    return operatorCostNanos;
   }
 
   /** The usage, reduced to what the plan allows. */
@@ -352,8 +355,8 @@ export class Meter implements AnswerReceiver {
     const told = report?.servedModel ?? "";
     const answered =
       told === "" || target === undefined ? undefined : this.options.routing.answeredAs(told, model, target);
-    const heldNanos = hold.amountNanos;
-    return billOf(usage, report, { price: model.price, cost: target?.cost, plan, heldNanos, answered });
+    const { price } = model;
+    return billOf(usage, report, { price, cost: target?.cost, plan, heldNanos: hold.amountNanos, answered });
   }
 
   /** Stores the content of the answer, before any of it is dropped. */
@@ -373,8 +376,7 @@ export class Meter implements AnswerReceiver {
 
   #newNotes(): UsageCheckpoints {
     const { startMs, accountId } = this.options;
-    const { request, plan } = this.turn;
-    const { inputTokensMax } = plan;
+    const { request, plan: { inputTokensMax } } = this.turn;
     const note = (usage: Usage): void => this.#note(usage);
     return new UsageCheckpoints({ request, modelId: this.#modelId, inputTokensMax, startMs, accountId, note });
   }

@@ -6,6 +6,7 @@ import type { Upstream } from "../upstream/upstream.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { RequestTimeouts } from "./deadline.js";
+import type { SubjectLimits } from "./target-limiter.js";
 import type { TargetHealth, UpstreamHealth } from "./upstream-health.js";
 
 /** One upstream, connected, with its credential and its health. Shared by all models it serves. */
@@ -49,6 +50,8 @@ export interface Target {
   readonly timeouts?: RequestTimeouts | undefined;
   /** Absent: the defaults. */
   readonly retries?: Retries | undefined;
+  /** Those of its upstream, then its own. Absent: none. */
+  readonly limits?: readonly SubjectLimits[] | undefined;
   /** 0: it gets no new sessions, and keeps those that it has. */
   readonly weight: number;
   /** 1 is tried first. */

@@ -23,6 +23,8 @@ import type { RequestFeed } from "../records/request-record.js";
 import { SessionAffinity } from "../routing/affinity.js";
 import { PromptCaches } from "../routing/prompt-caches.js";
 import { Routing } from "../routing/routing.js";
+import { StoredSpending } from "../routing/stored-spending.js";
+import { TargetLimiter } from "../routing/target-limiter.js";
 import { createDispatcher, type Dispatcher } from "../rpc/methods/service-table.js";
 import { ByteBudget, OF_ANSWERS } from "../base/bytes/byte-budget.js";
 import { createLongAnswers } from "../reading/long-answers.js";
@@ -132,7 +134,9 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const keys = createKeys(store, coordination, derived, options);
   const ledger = await startLedger({ store, journals }, nodeId, options);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
-  const routing = createRouting(options, derived, nowMs, healthLog);
+  const spending = new StoredSpending({ store: store.figures, nowMs, onError: spendingFailed(log) });
+  const limiter = new TargetLimiter({ coordination, spending, nowMs: monotonicMs });
+  const routing = createRouting(options, derived, limiter, healthLog);
   coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
@@ -188,7 +192,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     ready: readinessOf({ store, ledger, outage, monotonicMs }),
     close: () => {
       endRotationWatch();
-      const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];
+      const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, spending, alerts, replays];
       const later = [ledger, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
       return closeEach([...first, ...later, store, journals, tracing]);
     },
@@ -225,6 +229,10 @@ function startTelling(node: ThisNode, nodes: Storage["nodes"], { log, metrics }:
   metrics.readDiffering = () => nodeTelling.differing;
   nodeTelling.start();
   return nodeTelling;
+}
+
+function spendingFailed(log: Log): (err: unknown) => void {
+  return (err) => log.warn({ err }, "the spending at upstreams could not be written; it is written with the next try");
 }
 
 /** A key is used where a request of its ended, refused or not; other calls are noted as they come. */
@@ -334,9 +342,9 @@ function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions
 }
 
 function createRouting(
-  { metrics, log, descriptors }: CoreOptions,
+  { metrics, log, descriptors, clock: { nowMs } }: Clocked,
   { cacheRoot, affinityRoot }: Derived,
-  nowMs: () => number,
+  limiter: TargetLimiter,
   healthLog: HealthLog,
 ): Routing {
   const routing = new Routing({
@@ -360,6 +368,7 @@ function createRouting(
     onUnpriced: telling(log, (wildcard: string) => metrics.unpricedModels.inc({ wildcard })),
     promptCaches: new PromptCaches(cacheRoot),
     affinity: new SessionAffinity(affinityRoot),
+    limiter,
     onReadOn: telling(log, (target: Target, step: string, running: number) => {
       metrics.readOn.inc({ upstream: target.served.id, result: step });
       metrics.readOnRunning.set(running);
