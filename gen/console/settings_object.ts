@@ -59,6 +59,7 @@ export interface UpstreamSpec {
   readonly timeouts?: UpstreamTimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
   readonly limits?: TargetLimitsSpec | undefined;
+  readonly headers: string;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -71,6 +72,7 @@ export const UpstreamSpec: Shape = {
   timeouts: ["?", () => UpstreamTimeoutsSpec],
   retries: ["?", () => RetriesSpec],
   limits: ["?", () => TargetLimitsSpec],
+  headers: "s",
 };
 
 export interface UpstreamTimeoutsSpec {

@@ -29,6 +29,8 @@ export interface Upstream {
   readonly running: bigint;
   readonly models: readonly (string)[];
   readonly ejections: readonly (UpstreamEjection)[];
+  readonly waiting: bigint;
+  readonly concurrency: bigint;
 }
 export const Upstream: Shape = {
   id: "s",
@@ -39,6 +41,8 @@ export const Upstream: Shape = {
   running: "n",
   models: ["[]", "s"],
   ejections: ["[]", () => UpstreamEjection],
+  waiting: "n",
+  concurrency: "n",
 };
 
 export type UpstreamHealth = "unspecified" | "healthy" | "cooling" | "refused" | "drained" | "untested";

@@ -42,7 +42,11 @@ export const limits = block({
     .describe("What the operator spends there, counted by the `cost` of the targets; default: no limit"),
 }).transform((said, context): TargetLimits => {
   if (said.queue !== undefined && said.concurrency === undefined)
-    context.addIssue({ code: "custom", message: "needs concurrency, which says when a request waits", path: ["queue"] });
+    context.addIssue({
+      code: "custom",
+      message: "needs concurrency, which says when a request waits",
+      path: ["queue"],
+    });
   return {
     requestsPerMinute: said.requests_per_minute ?? 0,
     tokensPerMinute: said.tokens_per_minute ?? 0,

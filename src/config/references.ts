@@ -99,8 +99,7 @@ function checkTargets(targets: RawValue, path: Path, upstreams: ReadonlyMap<stri
 
 /** A budget counts what the operator pays, so that each target that it applies to says its cost. */
 function checkBudgets(targets: RawValue, path: Path, upstreams: ReadonlyMap<string, RawValue>, refuse: Refuse): void {
-  const hasBudget = (block: RawValue): boolean =>
-    entriesOf(entriesOf(block).get("limits")).get("budget") !== undefined;
+  const hasBudget = (block: RawValue): boolean => entriesOf(entriesOf(block).get("limits")).get("budget") !== undefined;
   for (const [index, target] of (Array.isArray(targets) ? targets : []).entries()) {
     const fields = entriesOf(target);
     const upstream = fields.get("upstream");

@@ -7,6 +7,7 @@ import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
 import { accountId, accounts, plans } from "./account-schema.js";
 import type { AliasSettings, ModelSettings, TargetSettings, UpstreamSettings } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
+import { upstreamHeaders } from "./header-schema.js";
 import { facts } from "./facts-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
@@ -97,6 +98,9 @@ const upstream = block({
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
   limits: limits.optional().describe(UPSTREAM_LIMITS_ARE),
+  headers: upstreamHeaders(BEHAVIOR)
+    .optional()
+    .describe('Headers that the upstream gets with each request, a line for each, such as "X-Team: blue"'),
 });
 
 const weight = reading(
@@ -266,6 +270,7 @@ export const settingsSchema = block({
         timeouts: value.timeouts,
         retries: value.retries,
         limits: value.limits,
+        headers: value.headers,
       })),
     )
     .describe(UPSTREAMS_ARE),

@@ -48,6 +48,8 @@ export interface UpstreamSettings {
   readonly retries?: RetrySettings | undefined;
   /** Of all requests there. Absent: none. */
   readonly limits?: TargetLimits | undefined;
+  /** Sent with each request, by their names in lower case. Absent: none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
 }

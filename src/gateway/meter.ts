@@ -73,14 +73,9 @@ export class Meter implements AnswerReceiver {
     return this.#target?.model ?? "";
   }
 
-  /** From the request to its first attempt. */
-  get queueMs(): number {
-    return this.#attempts.queueMs;
-  }
-
-  /** How long all attempts took together, once they have ended. */
-  get upstreamMs(): number {
-    return this.#attempts.upstreamMs;
+  /** How long the request waited for its first attempt, and how long all attempts took together. */
+  get times(): Pick<AttemptList, "queueMs" | "upstreamMs"> {
+    return this.#attempts;
   }
 
   /** The next model has its turn, once the hold of the model before is settled. The attempts of both are logged. */
@@ -140,7 +135,8 @@ export class Meter implements AnswerReceiver {
         model: this.#modelId,
         reason: failure?.error.reason ?? "",
         status: failure?.status ?? ANSWERED,
-        failureMessage: this.options.record?.isNameless === true ? "" : failureMessage(failure?.error, this.turn.request),
+        failureMessage:
+          this.options.record?.isNameless === true ? "" : failureMessage(failure?.error, this.turn.request),
       },
       this.#firstBatchMs,
     );
@@ -376,7 +372,8 @@ export class Meter implements AnswerReceiver {
 
   #newNotes(): UsageCheckpoints {
     const { startMs, accountId } = this.options;
-    const { request, plan: { inputTokensMax } } = this.turn;
+    const { request, plan } = this.turn;
+    const { inputTokensMax } = plan;
     const note = (usage: Usage): void => this.#note(usage);
     return new UsageCheckpoints({ request, modelId: this.#modelId, inputTokensMax, startMs, accountId, note });
   }
@@ -396,7 +393,7 @@ export class Meter implements AnswerReceiver {
   }
 
   #headers(form: "stream" | "whole"): Record<string, string> {
-    const { upstream, upstreamModel: model, attempts, queueMs } = this;
-    return this.#head.headers(this.turn.head, { form, upstream, model, attempts, queueMs });
+    const { upstream, upstreamModel: model, attempts } = this;
+    return this.#head.headers(this.turn.head, { form, upstream, model, attempts, queueMs: this.#attempts.queueMs });
   }
 }

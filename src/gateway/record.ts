@@ -65,7 +65,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   const { upstream, firstBatchMs } = meter;
   const durationMs = performance.now() - ended.startMs;
   metrics.generationSeconds.note(durationMs / 1_000, label, upstream);
-  if (meter.attempts > 0) metrics.overheadSeconds.note(meter.queueMs / 1_000, label, upstream);
+  if (meter.attempts > 0) metrics.overheadSeconds.note(meter.times.queueMs / 1_000, label, upstream);
   if (firstBatchMs !== undefined) metrics.firstTokenSeconds.note(firstBatchMs / 1_000, label, upstream);
   const fields = {
     request_id: call.requestId,
@@ -133,9 +133,9 @@ function publish(ended: Ended): void {
     upstream: meter.upstream,
     upstreamModel: meter.upstreamModel,
     attempts: meter.attempts,
-    queueMs: meter.queueMs,
+    queueMs: meter.times.queueMs,
     firstTokenMs: meter.firstBatchMs,
-    upstreamMs: meter.upstreamMs,
+    upstreamMs: meter.times.upstreamMs,
     usage,
     usageSource,
     costNanos,

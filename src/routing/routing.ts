@@ -126,6 +126,10 @@ export class Routing {
     return this.#table;
   }
 
+  get limiter(): TargetLimiter {
+    return this.options.limiter;
+  }
+
   /** The time by which targets are ejected; it has nothing to do with the time of day. */
   nowMs(): number {
     return this.options.nowMs();

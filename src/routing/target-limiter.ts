@@ -107,9 +107,12 @@ export class TargetLimiter {
     });
   }
 
-  /** How many requests wait for a limit in this process. */
-  waiting(subject: string): number {
-    return this.#lines.get(subject)?.size ?? 0;
+  /** How many requests wait in this process for a place at an upstream, or at one of its targets. */
+  waitingAt(upstream: string): number {
+    const subject = subjectOf(upstream);
+    let sum = 0;
+    for (const [name, { size }] of this.#lines) if (name === subject || name.startsWith(`${subject}, `)) sum += size;
+    return sum;
   }
 
   #join(full: Full, place: Place): boolean {

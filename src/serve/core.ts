@@ -134,9 +134,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const keys = createKeys(store, coordination, derived, options);
   const ledger = await startLedger({ store, journals }, nodeId, options);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
-  const spending = new StoredSpending({ store: store.figures, nowMs, onError: spendingFailed(log) });
-  const limiter = new TargetLimiter({ coordination, spending, nowMs: monotonicMs });
-  const routing = createRouting(options, derived, limiter, healthLog);
+  const { routing, spending } = createRouting({ store, coordination, derived, healthLog }, options);
   coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
@@ -192,8 +190,8 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     ready: readinessOf({ store, ledger, outage, monotonicMs }),
     close: () => {
       endRotationWatch();
-      const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, spending, alerts, replays];
-      const later = [ledger, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
+      const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];
+      const later = [ledger, spending, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
       return closeEach([...first, ...later, store, journals, tracing]);
     },
   };
@@ -231,8 +229,12 @@ function startTelling(node: ThisNode, nodes: Storage["nodes"], { log, metrics }:
   return nodeTelling;
 }
 
-function spendingFailed(log: Log): (err: unknown) => void {
-  return (err) => log.warn({ err }, "the spending at upstreams could not be written; it is written with the next try");
+/** Rates and places of targets are taken as those of keys, and what the operator spends is read from the database. */
+function limitTargets({ figures }: Store, coordination: Coordination, { log, clock: { nowMs } }: Clocked) {
+  const onError = (err: unknown): void =>
+    log.warn({ err }, "the spending at upstreams could not be written; it is written with the next try");
+  const spending = new StoredSpending({ store: figures, nowMs, onError });
+  return { spending, limiter: new TargetLimiter({ coordination, spending, nowMs: monotonicMs }) };
 }
 
 /** A key is used where a request of its ended, refused or not; other calls are noted as they come. */
@@ -341,12 +343,18 @@ function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions
   };
 }
 
-function createRouting(
-  { metrics, log, descriptors, clock: { nowMs } }: Clocked,
-  { cacheRoot, affinityRoot }: Derived,
-  limiter: TargetLimiter,
-  healthLog: HealthLog,
-): Routing {
+interface RoutingParts {
+  readonly store: Store;
+  readonly coordination: Coordination;
+  readonly derived: Derived;
+  readonly healthLog: HealthLog;
+}
+
+function createRouting({ store, coordination, derived, healthLog }: RoutingParts, options: Clocked) {
+  const { metrics, log, descriptors, clock } = options;
+  const { nowMs } = clock;
+  const { cacheRoot, affinityRoot } = derived;
+  const { spending, limiter } = limitTargets(store, coordination, options);
   const routing = new Routing({
     nowMs: monotonicMs,
     dateMs: nowMs,
@@ -375,5 +383,5 @@ function createRouting(
     }),
   });
   metrics.readEjections = () => ejectedUpstreams(routing);
-  return routing;
+  return { routing, spending };
 }

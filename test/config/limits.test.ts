@@ -1,4 +1,4 @@
-/** Limits of upstreams and targets in settings: which are said, and which are refused. */
+/** Limits and headers of upstreams and targets in settings: which are said, and which are refused. */
 import { expect, test } from "vitest";
 import { parseSettings } from "../support/parse-settings.js";
 
@@ -35,7 +35,11 @@ test("an upstream and a target say their own", () => {
 test.each([
   { name: "a limit of nothing", said: "concurrency: 0", rule: "must be a whole number from 1 to 1000000000" },
   { name: "a queue alone", said: "queue: { length: 3 }", rule: "limits.queue: needs concurrency" },
-  { name: "a short wait", said: "concurrency: 1, queue: { length: 3, wait: 999ms }", rule: "must be a time from 1s to 1h" },
+  {
+    name: "a short wait",
+    said: "concurrency: 1, queue: { length: 3, wait: 999ms }",
+    rule: "must be a time from 1s to 1h",
+  },
   { name: "a long period", said: 'budget: { amount: "1", period: year }', rule: "must be one of day, month" },
 ])("$name is refused", ({ said, rule }) => {
   expect(() => read(`, limits: { ${said} }`)).toThrow(rule);
@@ -49,4 +53,26 @@ test.each([
 ])("a budget of $name needs the cost of the target", ({ upstream, target, rule }) => {
   expect(() => read(upstream, target)).toThrow(rule);
   expect(() => read(upstream, `${target}, cost: { input: "1", output: "2" }`)).not.toThrow();
+});
+
+test("headers are lines, and come from variables too", () => {
+  const text =
+    'upstreams: { one: { family: vllm, base_url: "http://h/v1", headers: "X-Team: blue\\nx-token: ${TOKEN}" } }\n' +
+    "models: {}\n";
+  expect(parseSettings(text, { TOKEN: "a b:c" }).upstreams[0]?.headers).toEqual({
+    "x-team": "blue",
+    "x-token": "a b:c",
+  });
+});
+
+test.each([
+  { name: "a header of the credential", said: "Authorization: Bearer x" },
+  { name: "the host", said: "X-Team: blue\\nHOST: other" },
+  { name: "a length", said: "content-length: 3" },
+  { name: "no value", said: "X-Team:" },
+  { name: "a header twice", said: "X-Team: blue\\nx-team: red" },
+  { name: "a character that ends a header", said: "X-Team: blue\\rX-Other: red" },
+  { name: "nothing", said: "\\n" },
+])("headers with $name are refused", ({ said }) => {
+  expect(() => read(`, headers: "${said}"`)).toThrow("must be 1 to 20 lines");
 });

@@ -212,7 +212,7 @@ describe("an attempt", () => {
     expect(meter.exceeds()).toBe(false);
     vi.advanceTimersByTime(15);
     meter.ended(undefined);
-    expect([meter.attempts, meter.upstreamMs, meter.upstream]).toEqual([2, 45, "u"]);
+    expect([meter.attempts, meter.times.upstreamMs, meter.upstream]).toEqual([2, 45, "u"]);
     expect(meter.attemptLog).toContain("502");
     expect(ANSWERED).toBe(200);
   });

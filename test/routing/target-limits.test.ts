@@ -63,10 +63,6 @@ class World {
   waited = 0;
   #count = 0;
 
-  waiting(subject: string): number {
-    return this.limiter.waiting(subject);
-  }
-
   /** Resolves with the refusal, or undefined where the request was answered. */
   async ask(targets: readonly Target[], asking: Asking = {}): Promise<GatewayError | undefined> {
     const { accountId = "acme", tokens = 10, signal = new Cancellation(), usedTokens } = asking;
@@ -116,7 +112,7 @@ describe("a server of one place", () => {
     expect(server.mostRunning).toBe(1);
     expect([...server.bodies.values()]).toEqual(Array.from({ length: 30 }, () => 1));
     expect(world.waited).toBe(29);
-    expect(world.waiting("upstream one")).toBe(0);
+    expect(world.limiter.waitingAt("one")).toBe(0);
   });
 
   test("a request beyond the queue is refused at once, and one that waits too long later", async () => {
@@ -155,10 +151,10 @@ describe("a server of one place", () => {
     const first = world.ask(targets);
     const signal = new Cancellation();
     const left = world.ask(targets, { signal });
-    signal.abort();
+    signal.abort(undefined);
     expect(await left).toMatchObject({ reason: "ERROR_REASON_CANCELLED" });
     const third = world.ask(targets);
-    await expect.poll(() => world.waiting("upstream one")).toBe(1);
+    await expect.poll(() => world.limiter.waitingAt("one")).toBe(1);
     server.finish();
     await expect.poll(() => server.running).toBe(1);
     server.finish();
@@ -212,7 +208,12 @@ test("a target that is full is skipped without a mark or a retry, and one with a
 test.each([
   { name: "requests", limits: { requestsPerMinute: 2 }, passes: 2, limit: "requests_per_minute" },
   { name: "tokens", limits: { tokensPerMinute: 25 }, passes: 2, limit: "tokens_per_minute" },
-  { name: "what the operator spends", limits: { budget: { amountNanos: 14n, period: "day" as const } }, passes: 2, limit: "budget" },
+  {
+    name: "what the operator spends",
+    limits: { budget: { amountNanos: 14n, period: "day" as const } },
+    passes: 2,
+    limit: "budget",
+  },
 ])("a limit of $name refuses, with the soonest time", async ({ limits, passes, limit }) => {
   const world = new World();
   const targets = ["one", "two"].map((id) => limited(new SlotServer(() => 0), id, limits));
@@ -266,13 +267,15 @@ test("10,000 requests that come and leave at random never exceed the limit, and 
   const asked: Promise<void>[] = [];
   for (let count = 0; count < 10_000; count += 1) {
     const signal = new Cancellation();
-    if (random() < 0.2) setTimeout(() => signal.abort(), random() * 10);
+    if (random() < 0.2) setTimeout(() => signal.abort(undefined), random() * 10);
     asked.push(ask(signal, `account ${Math.floor(random() * 5)}`));
     if (random() < 0.05) await new Promise((resolve) => setTimeout(resolve, random() * 4));
   }
   await Promise.all(asked);
-  expect([counts.mostRunning, counts.running, world.waiting(subject)]).toEqual([7, 0, 0]);
+  expect([counts.mostRunning, counts.running, world.limiter.waitingAt("one")]).toEqual([7, 0, 0]);
   expect(counts.served).toBeGreaterThan(500);
   const whole = { subject, limits: { ...NONE, concurrency: 1 }, tokens: 0 };
-  expect(world.coordination.peek({ requestId: "r", accountId: "", demands: [whole] })).toMatchObject({ admitted: true });
+  expect(world.coordination.peek({ requestId: "r", accountId: "", demands: [whole] })).toMatchObject({
+    admitted: true,
+  });
 });

@@ -130,7 +130,15 @@ export interface UpstreamSpec {
     | RetriesSpec
     | undefined;
   /** How much the gateway sends to the upstream at most. Absent: no limit. */
-  limits?: TargetLimitsSpec | undefined;
+  limits?:
+    | TargetLimitsSpec
+    | undefined;
+  /**
+   * Headers that the upstream gets with each request: a line for each, such as "X-Team: blue", or a reference to them:
+   * `env:NAME` or `file:/path`. They are never sent back, except for a reference. In an update, an empty value keeps the
+   * present ones.
+   */
+  headers: string;
 }
 
 /**
@@ -914,6 +922,7 @@ function createBaseUpstreamSpec(): UpstreamSpec {
     timeouts: undefined,
     retries: undefined,
     limits: undefined,
+    headers: "",
   };
 }
 
@@ -948,6 +957,9 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
     }
     if (message.limits !== undefined) {
       TargetLimitsSpec.encode(message.limits, writer.uint32(82).fork()).join();
+    }
+    if (message.headers !== "") {
+      writer.uint32(90).string(message.headers);
     }
     return writer;
   },
@@ -1043,6 +1055,14 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
             }
 
             message.limits = TargetLimitsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.headers = reader.string();
             continue;
           }
         }

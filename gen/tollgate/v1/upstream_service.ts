@@ -92,6 +92,10 @@ export interface Upstream {
   models: string[];
   /** The ejections of the upstream on all nodes. Those of other nodes are up to 5 seconds old. Empty: none. */
   ejections: UpstreamEjection[];
+  /** The number of requests that wait on the answering node for a free place there. */
+  waiting: bigint;
+  /** The maximum number of concurrent requests that the settings of the upstream allow. 0: no limit. */
+  concurrency: bigint;
 }
 
 /** UpstreamEjection is an ejection: an upstream, or one model of it, gets no requests for a while. */
@@ -186,7 +190,18 @@ export interface TestUpstreamResponse {
 }
 
 function createBaseUpstream(): Upstream {
-  return { id: "", family: "", baseUrl: "", health: 0, coolingMs: 0n, running: 0n, models: [], ejections: [] };
+  return {
+    id: "",
+    family: "",
+    baseUrl: "",
+    health: 0,
+    coolingMs: 0n,
+    running: 0n,
+    models: [],
+    ejections: [],
+    waiting: 0n,
+    concurrency: 0n,
+  };
 }
 
 export const Upstream: MessageFns<Upstream> = {
@@ -220,6 +235,18 @@ export const Upstream: MessageFns<Upstream> = {
     }
     for (const v of message.ejections) {
       UpstreamEjection.encode(v!, writer.uint32(66).fork()).join();
+    }
+    if (message.waiting !== 0n) {
+      if (BigInt.asUintN(64, message.waiting) !== message.waiting) {
+        throw new globalThis.Error("value provided for field message.waiting of type uint64 too large");
+      }
+      writer.uint32(72).uint64(message.waiting);
+    }
+    if (message.concurrency !== 0n) {
+      if (BigInt.asUintN(64, message.concurrency) !== message.concurrency) {
+        throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
+      }
+      writer.uint32(80).uint64(message.concurrency);
     }
     return writer;
   },
@@ -299,6 +326,22 @@ export const Upstream: MessageFns<Upstream> = {
             }
 
             message.ejections.push(UpstreamEjection.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.waiting = reader.uint64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.concurrency = reader.uint64() as bigint;
             continue;
           }
         }
