@@ -60,6 +60,7 @@ export interface UpstreamSpec {
   readonly retries?: RetriesSpec | undefined;
   readonly limits?: TargetLimitsSpec | undefined;
   readonly headers: string;
+  readonly checks?: ChecksSpec | undefined;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -73,6 +74,7 @@ export const UpstreamSpec: Shape = {
   retries: ["?", () => RetriesSpec],
   limits: ["?", () => TargetLimitsSpec],
   headers: "s",
+  checks: ["?", () => ChecksSpec],
 };
 
 export interface UpstreamTimeoutsSpec {
@@ -134,6 +136,15 @@ export interface TargetBudgetSpec {
 export const TargetBudgetSpec: Shape = {
   amount: "s",
   period: "s",
+};
+
+export interface ChecksSpec {
+  readonly list: string;
+  readonly call: string;
+}
+export const ChecksSpec: Shape = {
+  list: "s",
+  call: "s",
 };
 
 export interface ModelSpec {

@@ -14,6 +14,7 @@ import { keySeed } from "./key-schema.js";
 import { limits } from "./limit-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
+import { checks } from "./check-schema.js";
 import { retries } from "./retry-schema.js";
 import { timeouts, upstreamTimeouts } from "./timeout-schema.js";
 import {
@@ -56,6 +57,7 @@ const BEHAVIOR = [
   "timeouts",
   "retries",
   "limits",
+  "checks",
 ];
 
 const baseUrl = reading(
@@ -101,6 +103,7 @@ const upstream = block({
   headers: upstreamHeaders(BEHAVIOR)
     .optional()
     .describe('Headers that the upstream gets with each request, a line for each, such as "X-Team: blue"'),
+  checks: checks.optional().describe("What the gateway checks by itself; see docs/routing.md"),
 });
 
 const weight = reading(
@@ -271,6 +274,7 @@ export const settingsSchema = block({
         retries: value.retries,
         limits: value.limits,
         headers: value.headers,
+        checks: value.checks,
       })),
     )
     .describe(UPSTREAMS_ARE),

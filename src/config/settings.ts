@@ -31,6 +31,12 @@ export interface TargetLimits {
   readonly budget: { readonly amountNanos: bigint; readonly period: "day" | "month" } | undefined;
 }
 
+/** How often the gateway checks an upstream by itself, in milliseconds; 0: never. Absent: the default. */
+export interface CheckSettings {
+  readonly listMs?: number | undefined;
+  readonly callMs?: number | undefined;
+}
+
 export interface UpstreamSettings {
   readonly id: string;
   readonly family: string;
@@ -50,6 +56,7 @@ export interface UpstreamSettings {
   readonly limits?: TargetLimits | undefined;
   /** Sent with each request, by their names in lower case. Absent: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly checks?: CheckSettings | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
 }
