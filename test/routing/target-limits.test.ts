@@ -30,6 +30,8 @@ interface Asking {
   readonly accountId?: string;
   readonly tokens?: number;
   readonly signal?: Cancellation;
+  /** A model with affinity is asked, in this session. */
+  readonly sessionName?: string;
   /** What the request used in the end. */
   readonly usedTokens?: number;
 }
@@ -65,13 +67,16 @@ class World {
 
   /** Resolves with the refusal, or undefined where the request was answered. */
   async ask(targets: readonly Target[], asking: Asking = {}): Promise<GatewayError | undefined> {
-    const { accountId = "acme", tokens = 10, signal = new Cancellation(), usedTokens } = asking;
+    const { accountId = "acme", tokens = 10, signal = new Cancellation(), sessionName, usedTokens } = asking;
     const content = `request ${(this.#count += 1)}`;
     const body = Buffer.from(JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content }] }));
     const request = chat.readRequest({ wire: chat.name, body, headers: {} });
     const asked = { kind: "chat" as const, acceptWire: chat.name, outputTokensMax: 10, stream: true };
     const deadline = this.routing.deadline({}, performance.now(), Infinity);
     const options = { ...asked, candidateCount: 1, accountId, strict: false, signal, deadline, tokens };
+    const attributes = () => ({ session: sessionName ?? "", sessionSource: "header" as const, promptCacheKey: "" });
+    const session = { attributes, affinity: undefined };
+    const model = { ...modelOf(targets), hasAffinity: sessionName !== undefined };
     let last: TakenLimits | undefined;
     const receiver = {
       begin: ({ served }: Target, taken?: TakenLimits) => {
@@ -86,7 +91,7 @@ class World {
       take: () => true,
     };
     try {
-      await this.routing.run(request, modelOf(targets), options, receiver);
+      await this.routing.run(request, model, { ...options, session }, receiver);
       return undefined;
     } catch (error) {
       return GatewayError.from(error);
@@ -203,6 +208,38 @@ test("a target that is full is skipped without a mark or a retry, and one with a
   full.finish();
   queued.finish();
   expect([await first, await second]).toEqual([undefined, undefined]);
+});
+
+test("a session keeps its target when that was full once, and moves when it was full twice", async () => {
+  const world = new World();
+  const servers = { one: new SlotServer(undefined), two: new SlotServer(undefined) };
+  const targets = [limited(servers.one, "one", { concurrency: 1 }), limited(servers.two, "two", { concurrency: 9 })];
+  const ask = async (sessionName: string): Promise<string | undefined> => {
+    const asked = world.ask(targets, { sessionName });
+    await expect.poll(() => servers.one.running + servers.two.running).toBeGreaterThan(0);
+    servers.one.finish();
+    servers.two.finish();
+    await asked;
+    return world.served.at(-1);
+  };
+  const names = Array.from({ length: 50 }, (_, place) => `full ${place}`);
+  let ofOne = "";
+  for (const name of names) if (ofOne === "" && (await ask(name)) === "one") ofOne = name;
+  /** Asks in the session while another request takes the only place of its target. */
+  const askWhileFull = async (): Promise<string | undefined> => {
+    const other = world.ask([targets[0] as Target]);
+    await expect.poll(() => servers.one.running).toBe(1);
+    const asked = world.ask(targets, { sessionName: ofOne });
+    await expect.poll(() => servers.two.running).toBe(1);
+    const served = world.served.at(-1);
+    servers.two.finish();
+    await asked;
+    servers.one.finish();
+    await other;
+    return served;
+  };
+  expect([await askWhileFull(), await ask(ofOne)]).toEqual(["two", "one"]);
+  expect([await askWhileFull(), await askWhileFull(), await ask(ofOne)]).toEqual(["two", "two", "two"]);
 });
 
 test.each([
