@@ -35,7 +35,10 @@ const RULE =
   `must be 1 to ${LINES_MAX} lines such as "X-Team: blue", each header once, without those that the gateway writes ` +
   "itself, such as Authorization, Host and Content-Length";
 
-/** By their names, in lower case. All of it is a secret: a header may be a credential. `unchangedBy`: as of a secret. */
+/**
+ * By their names, in lower case. All of it is a secret: a header may be a credential. `unchangedBy`: the fields that do
+ * not change where it goes.
+ */
 export function upstreamHeaders(unchangedBy: readonly string[]) {
   return reading(RULE, parseHeaders, { type: "string" }, { secret: { isSent: true, unchangedBy: [...unchangedBy] } });
 }

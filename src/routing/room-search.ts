@@ -1,4 +1,4 @@
-/** The search for a target that has room for a request: full ones are skipped, and waited for where they have a queue. */
+/** The search for a target that has room: full ones are skipped, and waited for where they have a queue. */
 import { GatewayError } from "../base/errors.js";
 import type { Target } from "./model.js";
 import type { Entered, Entering, Full, TargetLimiter } from "./target-limiter.js";

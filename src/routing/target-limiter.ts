@@ -91,8 +91,8 @@ export class TargetLimiter {
   }
 
   /**
-   * Waits for a place at one of the full targets. Resolves with undefined if none comes free in time, no queue has room,
-   * or the client leaves. `started` is called if the request waits.
+   * Waits for a place at one of the full targets. Resolves with undefined if none comes free in time, no queue has
+   * room, or the client leaves. `started` is called if the request waits.
    */
   wait(full: readonly Full[], entering: Entering, started: () => void): Promise<Entered | undefined> {
     const { accountId, tokens, leftMs, signal } = entering;

@@ -187,7 +187,7 @@ test("of two equal servers of which one is busy, the other gets the next request
   expect([one.requests, two.requests]).toEqual([1, 3]);
 });
 
-test("a target that is full is skipped without a mark or a retry, and one with a queue is waited for first", async () => {
+test("a full target is skipped without a mark or a retry, and one with a queue is waited for first", async () => {
   const world = new World();
   const later = new SlotServer(() => 1);
   const [full, queued] = [new SlotServer(undefined), new SlotServer(undefined)];

@@ -134,9 +134,9 @@ export interface UpstreamSpec {
     | TargetLimitsSpec
     | undefined;
   /**
-   * Headers that the upstream gets with each request: a line for each, such as "X-Team: blue", or a reference to them:
-   * `env:NAME` or `file:/path`. They are never sent back, except for a reference. In an update, an empty value keeps the
-   * present ones.
+   * Headers that the upstream gets with each request: a line for each, such as "X-Team: blue", or a reference to
+   * them: `env:NAME` or `file:/path`. They are never sent back, except for a reference. In an update, an empty value
+   * keeps the present ones.
    */
   headers: string;
   /** What the gateway checks by itself. Not set: the default of each field. */
@@ -144,8 +144,8 @@ export interface UpstreamSpec {
 }
 
 /**
- * TargetLimitsSpec is how much the gateway sends to an upstream or to a target. A target that is full is skipped, and no
- * failure is counted.
+ * TargetLimitsSpec is how much the gateway sends to an upstream or to a target. A target that is full is skipped, and
+ * no failure is counted.
  */
 export interface TargetLimitsSpec {
   /** The maximum number of requests in any 60 seconds. 0: no limit. */

@@ -10,11 +10,11 @@ let world: World;
 
 beforeAll(async () => {
   world = await startWorld();
-  const url = JSON.stringify(world.upstream.url);
+  const address = `base_url: ${JSON.stringify(world.upstream.url)}, api_key: sk-own-0123456789`;
   world.core.writeSettings(
     [
       `upstreams:`,
-      `  own: { family: openai-compatible, base_url: ${url}, api_key: sk-own-0123456789, headers: "X-Team: ${SECRET}" }`,
+      `  own: { family: openai-compatible, ${address}, headers: "X-Team: ${SECRET}" }`,
       `models:`,
       `  own: { targets: [{ upstream: own }], output_tokens_max: 1000, context_tokens: 100000, price: free }`,
       ``,
