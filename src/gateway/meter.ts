@@ -24,6 +24,7 @@ import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
 import { StreamHead } from "./stream-head.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
 import { unifiedLimits } from "./unified-limits.js";
+import { noteSent } from "./sent-request.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 
 const EMPTY = Buffer.alloc(0);
@@ -73,7 +74,7 @@ export class Meter implements AnswerReceiver {
     return this.#target?.model ?? "";
   }
 
-  /** How long the request waited for its first attempt, and how long all attempts took together. */
+  /** When the attempts began and, once they have ended, how long they took. */
   get times(): Pick<AttemptList, "queueMs" | "upstreamMs"> {
     return this.#attempts;
   }
@@ -116,6 +117,8 @@ export class Meter implements AnswerReceiver {
 
   sent(): void {
     this.#isSent = true;
+    const { record, parsed } = this.options;
+    if (record !== undefined && this.#target !== undefined) noteSent(record, this.#target, this.turn.kind, parsed);
   }
 
   underway(): void {
@@ -346,12 +349,11 @@ export class Meter implements AnswerReceiver {
   /** What a usage costs, by what the answer reported so far. */
   #bill(usage: Usage): Bill {
     const { model, hold } = this.turn;
-    const [report, target] = [this.#report, this.#target];
+    const [report, target, price] = [this.#report, this.#target, model.price];
     const plan = askedOf(target, this.turn);
     const told = report?.servedModel ?? "";
     const answered =
       told === "" || target === undefined ? undefined : this.options.routing.answeredAs(told, model, target);
-    const { price } = model;
     return billOf(usage, report, { price, cost: target?.cost, plan, heldNanos: hold.amountNanos, answered });
   }
 
@@ -373,9 +375,8 @@ export class Meter implements AnswerReceiver {
   #newNotes(): UsageCheckpoints {
     const { startMs, accountId } = this.options;
     const { request, plan } = this.turn;
-    const { inputTokensMax } = plan;
-    const note = (usage: Usage): void => this.#note(usage);
-    return new UsageCheckpoints({ request, modelId: this.#modelId, inputTokensMax, startMs, accountId, note });
+    const bounds = { request, modelId: this.#modelId, inputTokensMax: plan.inputTokensMax };
+    return new UsageCheckpoints({ ...bounds, startMs, accountId, note: (usage) => this.#note(usage) });
   }
 
   #note(delivered: Usage): void {
@@ -394,6 +395,6 @@ export class Meter implements AnswerReceiver {
 
   #headers(form: "stream" | "whole"): Record<string, string> {
     const { upstream, upstreamModel: model, attempts } = this;
-    return this.#head.headers(this.turn.head, { form, upstream, model, attempts, queueMs: this.#attempts.queueMs });
+    return this.#head.headers(this.turn.head, { form, upstream, model, attempts, queueMs: this.times.queueMs });
   }
 }

@@ -18,6 +18,7 @@ import { type ClientAbort, nextAfter, ofOwnWords, recordOutcome, toldOf } from "
 import type { SessionAffinity, SessionOptions } from "./affinity.js";
 import { nextTarget, type Trying, verdict } from "./next-target.js";
 import { pickTarget, targetsFor } from "./pick.js";
+import { CacheMarking } from "./cache-marking.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
@@ -115,6 +116,7 @@ export class Routing {
   readonly #counts = new CountsRunning();
   /** What upstreams made for accounts. */
   readonly containers = new Containers();
+  readonly cacheMarking = new CacheMarking();
 
   constructor(private readonly options: RoutingOptions) {
     this.unpriced = new UnpricedModels(options.dateMs ?? options.nowMs);

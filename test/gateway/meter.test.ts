@@ -76,6 +76,7 @@ async function metered(body: object = {}, facts: Partial<RequestFacts> = {}): Pr
     createTime: new Date(0),
     accountId: "acme",
     record: undefined,
+    parsed: askedOf(body),
     routing: pipeline.steps.routing,
   });
   const text = new Text();
