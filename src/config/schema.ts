@@ -7,9 +7,11 @@ import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
 import { accountId, accounts, plans } from "./account-schema.js";
 import type { AliasSettings, ModelSettings, TargetSettings, UpstreamSettings } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
+import { upstreamHeaders } from "./header-schema.js";
 import { facts } from "./facts-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
+import { limits } from "./limit-schema.js";
 import { parameters, targetParameters } from "./parameter-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
@@ -44,6 +46,9 @@ const TIMEOUTS_ARE =
   "How long an answer may take; a target's timeouts are over those of its model, and these over those of its upstream";
 const RETRIES_ARE =
   "How often a request is tried; what a target says is over what its model says, and that over what its upstream says";
+const UPSTREAM_LIMITS_ARE = "How much the gateway sends to the upstream at most; a full upstream is skipped";
+const TARGET_LIMITS_ARE =
+  "How much the gateway sends to the target at most; the limits of its upstream count too, and a full target is skipped";
 const PARAMETERS_ARE =
   "Parameters of chat requests that the gateway fills in, sets or drops, in whichever format they come; what a target " +
   "says is over what its model says; see docs/routing.md";
@@ -55,6 +60,7 @@ const BEHAVIOR = [
   "unified_limits",
   "timeouts",
   "retries",
+  "limits",
   "checks",
 ];
 
@@ -97,6 +103,10 @@ const upstream = block({
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  limits: limits.optional().describe(UPSTREAM_LIMITS_ARE),
+  headers: upstreamHeaders(BEHAVIOR)
+    .optional()
+    .describe('Headers that the upstream gets with each request, a line for each, such as "X-Team: blue"'),
   checks: checks.optional().describe("What the gateway checks by itself; see docs/routing.md"),
 });
 
@@ -120,6 +130,7 @@ const target = block({
     .describe("The order of targets; a target with a lower number is tried first"),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  limits: limits.optional().describe(TARGET_LIMITS_ARE),
   parameters: targetParameters.optional().describe(PARAMETERS_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
 });
@@ -276,6 +287,8 @@ export const settingsSchema = block({
         passesUnifiedLimits: value.unified_limits === "pass",
         timeouts: value.timeouts,
         retries: value.retries,
+        limits: value.limits,
+        headers: value.headers,
         checks: value.checks,
       })),
     )
@@ -322,6 +335,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       cost: target.cost,
       timeouts: target.timeouts,
       retries: target.retries,
+      limits: target.limits,
       parameters: target.parameters,
     })),
     kind: value.kind,

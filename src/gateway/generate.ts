@@ -251,6 +251,7 @@ async function answer(
     signal,
     deadline,
     session,
+    tokens: plan.tokens,
     marks,
     hasFallback,
   };

@@ -21,7 +21,7 @@ export function pickTarget(
   const [first] = targets;
   // Most models have one target, and most targets are well.
   if (targets.length === 1) {
-    return first !== undefined && tried.length === 0 && first.health.admits(nowMs, accountId) ? first : undefined;
+    return first !== undefined && !tried.includes(first) && first.health.admits(nowMs, accountId) ? first : undefined;
   }
   return byWeight(wellTargets(targets, tried, nowMs, accountId), random);
 }

@@ -7,6 +7,7 @@ import { mergedParameters } from "../wire/request/parameters.js";
 import type { ModelFacts } from "../wire/wire.js";
 import { REQUEST_TIMEOUTS } from "./deadline.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
+import { limitsOf } from "./target-limiter.js";
 import { retriesOf, timeoutsOf } from "./target-settings.js";
 
 /** Most refusals come before, and proxies cut what is silent for a minute. */
@@ -122,8 +123,12 @@ export class ServedModels {
         passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
         timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
         retries: retriesOf(settings?.retries, model.retries, target.retries),
+        // All models of a wildcard share the limits of its targets.
+        limits: limitsOf(upstream, settings?.limits, this.wildcard ?? `${model.id} as ${name}`, target.limits),
         parameters: mergedParameters(model.parameters, target.parameters),
       };
+      // What nobody knows the cost of would pass every budget.
+      if (cost === undefined && said.limits?.some(({ budget }) => budget !== undefined) === true) continue;
       targets.push({
         served,
         model: name,

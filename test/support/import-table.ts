@@ -222,6 +222,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/answer/told-model.ts",
     "src/wire/json/",
     "src/pricing/rates.ts",
+    // Limits of targets are those of keys, and who waits takes turns: docs/decisions/0473-limits-of-targets.md.
+    "src/coordination/coordination.ts",
+    "src/pricing/count-queue.ts",
     // Which list a published price is of.
     "src/pricing/price-list.ts",
     // Forms only: what the settings say, and who asks for the list of models.

@@ -27,6 +27,7 @@ const NOT_PROVOKED: Readonly<Record<string, string>> = {
   PASSKEYS_OFF: "The gateway must have no host name; test/identity/passkeys.test.ts has one that has none.",
   CARD_PAYMENTS_UNAVAILABLE: "Stripe must be away; test/payments/card-payments.test.ts has one that is.",
   STRIPE_EVENT_REFUSED: "Payments by card must be set up; test/flow/money/card-payments.test.ts looks for its record.",
+  UPSTREAM_FULL: "An upstream must have limits; test/flow/upstreams/limits.test.ts shows what its client gets.",
   CONNECTION_TOO_OLD: "A WebSocket must be an hour old; test/http/websocket.test.ts shows what it tells the record of.",
 };
 /** Refusals that leave no record, and why: each comes before there is a request. */
