@@ -58,6 +58,7 @@ export interface UpstreamSpec {
   readonly unifiedLimits: string;
   readonly timeouts?: UpstreamTimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
+  readonly labels?: LabelsSpec | undefined;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -69,6 +70,7 @@ export const UpstreamSpec: Shape = {
   unified_limits: "s",
   timeouts: ["?", () => UpstreamTimeoutsSpec],
   retries: ["?", () => RetriesSpec],
+  labels: ["?", () => LabelsSpec],
 };
 
 export interface UpstreamTimeoutsSpec {
@@ -99,6 +101,17 @@ export const RetriesSpec: Shape = {
   cool_down_max: "s",
 };
 
+export interface LabelsSpec {
+  readonly region: string;
+  readonly retention: string;
+  readonly trains: string;
+}
+export const LabelsSpec: Shape = {
+  region: "s",
+  retention: "s",
+  trains: "s",
+};
+
 export interface ModelSpec {
   readonly targets: readonly (TargetSpec)[];
   readonly kind: ModelKind;
@@ -117,6 +130,7 @@ export interface ModelSpec {
   readonly displayName: string;
   readonly priceFrom: string;
   readonly serve: string;
+  readonly balance: string;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -136,6 +150,7 @@ export const ModelSpec: Shape = {
   display_name: "s",
   price_from: "s",
   serve: "s",
+  balance: "s",
 };
 
 export interface TargetSpec {
@@ -146,6 +161,9 @@ export interface TargetSpec {
   readonly cost?: PriceSpec | undefined;
   readonly timeouts?: TimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
+  readonly labels?: LabelsSpec | undefined;
+  readonly match?: MatchSpec | undefined;
+  readonly facts?: FactsSpec | undefined;
 }
 export const TargetSpec: Shape = {
   upstream: "s",
@@ -155,6 +173,9 @@ export const TargetSpec: Shape = {
   cost: ["?", () => PriceSpec],
   timeouts: ["?", () => TimeoutsSpec],
   retries: ["?", () => RetriesSpec],
+  labels: ["?", () => LabelsSpec],
+  match: ["?", () => MatchSpec],
+  facts: ["?", () => FactsSpec],
 };
 
 export interface PriceSpec {
@@ -274,6 +295,19 @@ export const TimeoutsSpec: Shape = {
   total: "s",
 };
 
+export interface MatchSpec {
+  readonly account: string;
+  readonly key: string;
+  readonly label: string;
+  readonly header: string;
+}
+export const MatchSpec: Shape = {
+  account: "s",
+  key: "s",
+  label: "s",
+  header: "s",
+};
+
 export interface FactsSpec {
   readonly images?: boolean | undefined;
   readonly tools?: boolean | undefined;
@@ -290,6 +324,9 @@ export interface FactsSpec {
   readonly resultImages?: boolean | undefined;
   readonly cacheMarks?: boolean | undefined;
   readonly streamOnly?: boolean | undefined;
+  readonly files?: boolean | undefined;
+  readonly contextTokens: bigint;
+  readonly outputTokensMax: bigint;
 }
 export const FactsSpec: Shape = {
   images: ["?", "b"],
@@ -307,6 +344,9 @@ export const FactsSpec: Shape = {
   result_images: ["?", "b"],
   cache_marks: ["?", "b"],
   stream_only: ["?", "b"],
+  files: ["?", "b"],
+  context_tokens: "n",
+  output_tokens_max: "n",
 };
 
 export interface PlanSpec {

@@ -1,5 +1,6 @@
 /** A seed of a key in a settings file: whose it is, its secret, and what it may do. */
 import { z } from "zod";
+import { demands } from "./labels-schema.js";
 import { parseBlock } from "./listen-address.js";
 import type { KeySeed } from "./settings.js";
 import { block, oneOf, reading, text, truth, usd, wholeNumber } from "./values.js";
@@ -98,6 +99,9 @@ export const keySeed = block({
     .prefault("true")
     .describe("When the key is revoked, its running requests end within a second"),
   end_streams_on_expiry: truth.prefault("false").describe("When the key expires, its running requests end"),
+  demands: demands
+    .optional()
+    .describe("Where and how requests may be processed, beside what the account demands; see docs/routing.md"),
 }).transform((said): KeySeed => ({
   accountId: said.account,
   secret: said.secret,
@@ -122,5 +126,6 @@ export const keySeed = block({
     childrenEndWithIt: said.children_end_with_it,
     endStreamsOnRevoke: said.end_streams_on_revoke,
     endStreamsOnExpiry: said.end_streams_on_expiry,
+    demands: said.demands,
   },
 }));

@@ -1,13 +1,16 @@
 /** What a settings file may say: the shape of its blocks, and the rule that each value must keep. */
 import { isAbsolute } from "node:path";
 import { z } from "zod";
+import { MATCH_HEADER, MATCH_HEADER_PREFIX } from "../api/request-headers.js";
 import { MODEL_KIND_NAMES } from "../api/model-kinds.js";
 import { FALLBACKS_MAX } from "../base/fallback.js";
 import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
 import { accountId, accounts, plans } from "./account-schema.js";
+import { BALANCES } from "../base/balances.js";
 import type { AliasSettings, ModelSettings, TargetSettings, UpstreamSettings } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
 import { facts } from "./facts-schema.js";
+import { labels } from "./labels-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
 import { payments } from "./payment-schema.js";
@@ -42,8 +45,19 @@ const TIMEOUTS_ARE =
   "How long an answer may take; a target's timeouts are over those of its model, and these over those of its upstream";
 const RETRIES_ARE =
   "How often a request is tried; what a target says is over what its model says, and that over what its upstream says";
+const LABELS_ARE =
+  "Where and how the upstream treats the data of requests, which accounts, keys and requests may demand; those of a " +
+  "target are over those of its upstream";
 /** What an upstream's block says beside where it is and who asks there. */
-const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits", "timeouts", "retries"];
+const BEHAVIOR = [
+  "unknown_members",
+  "prompt_cache",
+  "media_addresses",
+  "unified_limits",
+  "timeouts",
+  "retries",
+  "labels",
+];
 
 const baseUrl = reading(
   "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
@@ -84,6 +98,7 @@ const upstream = block({
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  labels: labels.optional().describe(LABELS_ARE),
 });
 
 const weight = reading(
@@ -94,6 +109,27 @@ const weight = reading(
   },
   decimalForm,
 );
+
+const PAIR_RULE = "must be name=value";
+const pair = reading(PAIR_RULE, pairOf);
+const matchHeader = reading(`${PAIR_RULE}, with a name that begins with ${MATCH_HEADER_PREFIX}`, (value) => {
+  const [name, said] = pairOf(value) ?? ["", ""];
+  return MATCH_HEADER.test(name) ? ([name, said] as const) : undefined;
+});
+
+function pairOf(value: string): readonly [string, string] | undefined {
+  const [, name, said] = /^([^=]{1,64})=([^]{1,512})$/.exec(value) ?? [];
+  return name === undefined || said === undefined ? undefined : [name, said];
+}
+
+const match = block({
+  account: accountId.optional().describe("The id of the account"),
+  key: text(64).optional().describe("The id of the key"),
+  label: pair.optional().describe("A label of the key, as `name=value`: see `metadata` of a key"),
+  header: matchHeader
+    .optional()
+    .describe(`A header of the request, as \`name=value\`; the name begins with \`${MATCH_HEADER_PREFIX}\``),
+});
 
 const target = block({
   upstream: text(64).describe("The name of an upstream in `upstreams`"),
@@ -107,6 +143,9 @@ const target = block({
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
+  labels: labels.optional().describe(LABELS_ARE),
+  match: match.optional().describe("Only requests that match all of these may go to the target; default: all requests"),
+  facts: facts.optional().describe("Capabilities of the target; each replaces what is known about the model"),
 });
 
 const UPSTREAMS_ARE = "The services and servers that run models, by names that you choose";
@@ -165,6 +204,12 @@ const model = block({
     .describe(
       "Whether requests of one session go to the same target among targets of the same priority, so that the upstream's " +
         "prompt cache has them; see docs/routing.md",
+    ),
+  balance: oneOf(BALANCES)
+    .prefault("weight")
+    .describe(
+      "How requests are balanced among targets of the same priority: `weight` (by their weights), `load` (the fewest " +
+        "running requests for its weight), `latency` (the fastest) or `cost` (the cheapest for you); see docs/routing.md",
     ),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   fallbacks: z
@@ -251,6 +296,7 @@ export const settingsSchema = block({
         passesUnifiedLimits: value.unified_limits === "pass",
         timeouts: value.timeouts,
         retries: value.retries,
+        labels: value.labels,
       })),
     )
     .describe(UPSTREAMS_ARE),
@@ -296,6 +342,9 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       cost: target.cost,
       timeouts: target.timeouts,
       retries: target.retries,
+      labels: target.labels,
+      match: target.match,
+      facts: target.facts,
     })),
     kind: value.kind,
     contextTokens: value.context_tokens,
@@ -303,6 +352,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     streamHeadMs: value.stream_head_ms,
     hostedTools: value.hosted_tools,
     affinity: value.affinity,
+    balance: value.balance,
     timeouts: value.timeouts,
     fallbacks: value.fallbacks,
     onContext: value.on_context,

@@ -1,6 +1,8 @@
 /** What tollgate.yaml says, after it was checked. */
 import type { ModelKind } from "../api/model-kinds.js";
 import type { AccountSettings, AlertSettings, ContentSettings, KeySettings, Price } from "../api/index.js";
+import type { Balance } from "../base/balances.js";
+import type { Labels } from "../base/demands.js";
 import type { Retries } from "../base/retries.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
@@ -35,8 +37,18 @@ export interface UpstreamSettings {
   readonly passesUnifiedLimits?: boolean;
   readonly timeouts?: TimeoutSettings | undefined;
   readonly retries?: RetrySettings | undefined;
+  readonly labels?: Labels | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
+}
+
+/** Which requests may go to a target: those that match all that is said. */
+export interface MatchSettings {
+  readonly account?: string | undefined;
+  readonly key?: string | undefined;
+  /** A name and its value. */
+  readonly label?: readonly [string, string] | undefined;
+  readonly header?: readonly [string, string] | undefined;
 }
 
 export interface TargetSettings {
@@ -52,6 +64,12 @@ export interface TargetSettings {
   /** Over those of the model, which are over those of the upstream. */
   readonly timeouts?: TimeoutSettings | undefined;
   readonly retries?: RetrySettings | undefined;
+  /** Each over that of the upstream. */
+  readonly labels?: Labels | undefined;
+  /** Absent: all requests may go there. */
+  readonly match?: MatchSettings | undefined;
+  /** Over those of the model. */
+  readonly facts?: ModelFacts | undefined;
 }
 
 export interface ModelSettings {
@@ -68,6 +86,8 @@ export interface ModelSettings {
   readonly hostedTools?: "refuse" | "drop" | undefined;
   /** Whether requests of one session go to the same target among equals. Undefined: `auto`. */
   readonly affinity?: "auto" | "off" | undefined;
+  /** How requests are balanced among targets of the same priority. Undefined: by weight. */
+  readonly balance?: Balance | undefined;
   readonly timeouts?: TimeoutSettings | undefined;
   /** Models that answer while all targets fail, in this order. */
   readonly fallbacks?: readonly string[] | undefined;
@@ -99,7 +119,10 @@ export interface AliasSettings {
   readonly displayName: string | undefined;
 }
 
-type AccountLimits = Pick<AccountSettings, "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits">;
+type AccountLimits = Pick<
+  AccountSettings,
+  "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits" | "demands"
+>;
 
 /** The settings of a key that are budgets and limits; 0 is none. */
 export type KeyLimits = Pick<

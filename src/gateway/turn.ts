@@ -4,14 +4,17 @@ import type { Caller } from "../keys/caller.js";
 import { holdIdOf } from "../ledger/fallback-hold.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { LimitDecision } from "../limits/limit-decision.js";
-import type { Plan } from "../pricing/hold-plan.js";
+import { outputLimit, type Plan } from "../pricing/hold-plan.js";
 import type { Deadline } from "../routing/deadline.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
-import type { ServedModel } from "../routing/model.js";
+import type { ServedModel, Target } from "../routing/model.js";
+import { sortNamed } from "../routing/model-names.js";
 import { targetsFor } from "../routing/pick.js";
-import { checkPreferences } from "../routing/preferred-targets.js";
+import { ableTargets, eligibleModel, withTargets } from "../routing/eligible-targets.js";
+import { checkPreferences, preferredTargets, sortedTargets } from "../routing/preferred-targets.js";
 import type { WireRequest } from "../wire/wire.js";
 import { openHold, planOf, reserve } from "./admission.js";
+import { targetAsker } from "./demands.js";
 import type { GatewayCall } from "./gateway.js";
 import type { ParsedRequest } from "./generate.js";
 import { kindOf } from "./kind.js";
@@ -40,12 +43,46 @@ export interface TurnParts {
   readonly steps: Steps;
 }
 
-/** Throws PARAMETER_INVALID if the model does not support such a request, or the request excludes the model. */
-export function modelRequest(model: ServedModel, { request }: ParsedRequest): ModelRequest {
-  const kind = kindOf(request, model);
+/**
+ * The request, and the model with the targets that may take it: nothing later looks at another target. Throws
+ * NO_COMPLIANT_TARGET or MODEL_NOT_ALLOWED, and PARAMETER_INVALID if the model does not support such a request, or the
+ * request excludes the model. `nowMs` is of the clock of routing.
+ */
+export function modelRequest(
+  asked: ServedModel,
+  { request, generation }: Pick<ParsedRequest, "request" | "generation">,
+  call: GatewayCall,
+  nowMs: number,
+): ModelRequest {
+  const eligible = eligibleModel(asked, targetAsker(request, call));
+  const kind = kindOf(request, eligible);
   const { route } = request.facts;
-  if (route !== undefined) checkPreferences(model, targetsFor(model, kind), route);
+  if (route !== undefined) checkPreferences(eligible, targetsFor(eligible, kind), route);
+  const preferred = sorted(preferredTargets(targetsFor(eligible, kind), route), request, asked, nowMs);
+  const outputTokens = outputLimit(askedOutput({ request, generation }), eligible);
+  const model = withTargets(eligible, ableTargets(preferred, request, kind, outputTokens));
   return { model, kind, request: withoutLackingAnywhere(request, model, kind) };
+}
+
+/** An order that the request says itself is over a sort. */
+function sorted(
+  targets: readonly Target[],
+  request: WireRequest,
+  model: ServedModel,
+  nowMs: number,
+): readonly Target[] {
+  const { route, model: name } = request.facts;
+  const key = route?.sort ?? sortNamed(name, model);
+  return key === undefined || route?.order !== undefined ? targets : sortedTargets(targets, { key, request, nowMs });
+}
+
+/** The output limit that the client asks for; undefined if it asks for none. */
+export function askedOutput({
+  request,
+  generation,
+}: Pick<ParsedRequest, "request" | "generation">): number | undefined {
+  const { outputTokensMax } = generation;
+  return outputTokensMax === undefined ? request.facts.outputTokensMax : Number(outputTokensMax);
 }
 
 /** True where the request is refused rather than sent without some of its parameters. */

@@ -24,11 +24,12 @@ import {
   withEarliest,
 } from "./failure-policy.js";
 import type { SessionAffinity, SessionOptions, SessionRoute } from "./affinity.js";
+import { type Balancing, balancingOf } from "./balance.js";
 import { pickOfSession, pickProbe, pickTarget, targetsFor } from "./pick.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
+import { pause } from "./pause.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
-import { preferredTargets } from "./preferred-targets.js";
 import { FaultsOfRequest } from "./request-faults.js";
 import { type Asking, mustGather, ownedFor, withModel } from "./upstream-request.js";
 
@@ -184,14 +185,14 @@ export class Routing {
     long?: LongReading,
   ): Promise<void> {
     const tried: Target[] = [];
-    const preferred = preferredTargets(targetsFor(model, options.kind), request.facts.route);
-    const targets = this.containers.holders(preferred, request, options.accountId);
+    const targets = this.containers.holders(targetsFor(model, options.kind), request, options.accountId);
     const session = this.options.affinity.begin(request, model, options);
+    const balancing = balancingOf(model, request, options.stream, this.options.random);
     const faults = new FaultsOfRequest(request);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX && !isOver(options); attempt += 1) {
-      const target = this.#next(targets, tried, last, options, session);
+      const target = this.#next(targets, tried, last, options, session, balancing);
       if (target === undefined) break;
       const { retries = DEFAULT_RETRIES } = target;
       if (attempt > retries.attempts) break;
@@ -242,12 +243,13 @@ export class Routing {
     last: GatewayError | undefined,
     { accountId }: RunOptions,
     session: SessionRoute | undefined,
+    balancing: Balancing | undefined,
   ): Target | undefined {
     const nowMs = this.options.nowMs();
     const well =
       session === undefined
-        ? pickTarget(targets, tried, nowMs, accountId, this.options.random)
-        : pickOfSession(targets, tried, nowMs, accountId, session);
+        ? pickTarget(targets, tried, nowMs, accountId, this.options.random, balancing)
+        : pickOfSession(targets, tried, nowMs, accountId, session, balancing);
     if (well !== undefined) return well;
     const isWell = (target: Target): boolean => target.health.admits(nowMs, accountId);
     const again = last !== undefined && nextAfter(last).repeats ? tried.find(isWell) : undefined;
@@ -311,7 +313,12 @@ export class Routing {
     const startMs = this.options.nowMs();
     const { stalledMs } = listeningClock;
     const token = health.begin(startMs, accountId);
-    const { failure: told, containerId } = await runAttempt(
+    let firstOutputMs: number | undefined;
+    const {
+      failure: told,
+      containerId,
+      usage,
+    } = await runAttempt(
       {
         request,
         kind: options.kind,
@@ -332,7 +339,10 @@ export class Routing {
         timeouts: target.timeouts ?? this.options.timeouts,
         deadline: options.deadline,
         signal,
-        onOutput: () => health.visible(token, accountId),
+        onOutput: () => {
+          firstOutputMs = this.options.nowMs();
+          health.visible(token, accountId);
+        },
         mayReadOn: () => this.#readOn.begin(target, owned.stream),
         readOnEnded: () => this.#readOn.end(target),
       },
@@ -353,6 +363,8 @@ export class Routing {
       : undefined;
     // An upstream that nobody read for so long may fail for that.
     const isOurs = failure !== undefined && lostMs >= STALL_MS;
+    if (!isOurs)
+      health.speed?.note({ request, options, startMs, firstOutputMs, endMs: nowMs, usage, error: told?.error });
     if (judged === undefined && !isOurs) recordOutcome(health, evidence, failure, left);
     this.options.onAttempt(target, failure?.error);
     return failure;
@@ -382,17 +394,4 @@ function isOver({ signal, deadline }: RunOptions): boolean {
 /** True where the client ended the attempt, by leaving or by its deadline. */
 function isOfClient(error: GatewayError, signal: CancelSignal): boolean {
   return error.reason === "ERROR_REASON_CANCELLED" || (signal.aborted && error === signal.reason);
-}
-
-function pause(durationMs: number, signal: CancelSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, durationMs);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

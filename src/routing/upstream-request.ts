@@ -3,6 +3,7 @@ import { GatewayError } from "../base/errors.js";
 import { type Family, type ModelKind, type Endpoint, endpointFor } from "../families/family.js";
 import type { Prompt } from "../api/index.js";
 import { JsonCursor } from "../wire/json/cursor.js";
+import { hasFiles } from "../wire/request/request-facts.js";
 import { isMissed } from "../wire/request/dropped-parameters.js";
 import { refuseHeld } from "../wire/request/held-objects.js";
 import { readMembers } from "../wire/json/splice.js";
@@ -22,7 +23,6 @@ import type { ServedModel, Target } from "./model.js";
 import type { Containers } from "./containers.js";
 import { firstTargets, targetsFor } from "./pick.js";
 import { withoutLacking } from "./left-out-tools.js";
-import { preferredTargets } from "./preferred-targets.js";
 import { TargetPermits, termsOf } from "./permits.js";
 
 const PARAMS_CHARACTERS_MAX = 1_000;
@@ -81,11 +81,15 @@ export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): O
     model: target.model,
     facts: target.facts,
     toldFacts: target.toldFacts,
-    outputTokensMax: asking.outputTokensMax,
+    outputTokensMax: least(asking.outputTokensMax, target.toldFacts?.outputTokensMax),
     stream: asking.stream || mustGather(target, asking),
     candidateCount: asking.candidateCount,
     cache,
   };
+}
+
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
 /**
@@ -209,11 +213,13 @@ function checkTyped(body: Buffer, { request, endpoint }: UpstreamBodyRequest): v
 }
 
 /** Throws PARAMETER_UNSUPPORTED for what the model is known not to take, whatever the wire. */
-function checkFacts({ facts }: WireRequest, { facts: can, model }: UpstreamBodyRequest["target"]): void {
+function checkFacts(request: WireRequest, { facts: can, model }: UpstreamBodyRequest["target"]): void {
   const refuse = (param: string, problem: string): never => {
     throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });
   };
+  const { facts } = request;
   if (can.images === false && facts.imageCount > 0) refuse("messages", "it sees no pictures");
+  if (can.files === false && hasFiles(request)) refuse("messages", "it reads no files");
   if (can.tools === false && (facts.toolCount ?? 0) > 0) refuse("tools", "it calls no tools");
 }
 
@@ -240,8 +246,7 @@ export async function dryRun(
   accountId: string,
   containers: Containers,
 ): Promise<DryRun> {
-  const preferred = preferredTargets(targetsFor(model, asking.kind), request.facts.route);
-  const targets = containers.holders(preferred, request, accountId);
+  const targets = containers.holders(targetsFor(model, asking.kind), request, accountId);
   const refusals = new Map<Target, GatewayError>();
   for (const target of targets) {
     const endpoint = endpointFor(target.served.family, request, asking.kind);

@@ -20,6 +20,7 @@ import type {
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
+import { Demands } from "./demands.js";
 
 /**
  * KeySettings are the rights and limits of a key. Zero and empty mean no limit, except for the scopes.
@@ -106,6 +107,11 @@ export interface KeySettings {
     | undefined;
   /** True if running requests end within a second when the key expires. False, the default: they may finish. */
   endStreamsOnExpiry: boolean;
+  /**
+   * Where and how requests of the key may be processed, beside what its account and the keys that created it demand.
+   * Absent: no demands of its own.
+   */
+  demands?: Demands | undefined;
 }
 
 export interface KeySettings_MetadataEntry {
@@ -342,6 +348,7 @@ function createBaseKeySettings(): KeySettings {
     childrenEndWithIt: false,
     endStreamsOnRevoke: undefined,
     endStreamsOnExpiry: false,
+    demands: undefined,
   };
 }
 
@@ -439,6 +446,9 @@ export const KeySettings: MessageFns<KeySettings> = {
     }
     if (message.endStreamsOnExpiry !== false) {
       writer.uint32(184).bool(message.endStreamsOnExpiry);
+    }
+    if (message.demands !== undefined) {
+      Demands.encode(message.demands, writer.uint32(330).fork()).join();
     }
     return writer;
   },
@@ -649,6 +659,14 @@ export const KeySettings: MessageFns<KeySettings> = {
             }
 
             message.endStreamsOnExpiry = reader.bool();
+            continue;
+          }
+          case 41: {
+            if (tag !== 330) {
+              break;
+            }
+
+            message.demands = Demands.decode(reader, reader.uint32());
             continue;
           }
         }
