@@ -20,7 +20,7 @@ export function targetAsker({ facts }: WireRequest, { caller, metadata = NO_META
 }
 
 /** Of several regions in the header each may be the target's. */
-export function demandsIn(header: string): Demands | undefined {
+function demandsIn(header: string): Demands | undefined {
   const written = { region: [] as string[], retention: "", trains: "" };
   const parts = header.length > HEADER_CHARACTERS_MAX ? [""] : header.split(",");
   for (const part of parts) {

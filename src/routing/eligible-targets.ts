@@ -3,7 +3,6 @@ import { type Demands, demandsText, satisfies } from "../base/demands.js";
 import { GatewayError } from "../base/errors.js";
 import type { CallMetadata } from "../api/channel.js";
 import type { ModelKind } from "../families/family.js";
-import { hasFiles } from "../wire/request/request-facts.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 
@@ -52,7 +51,7 @@ function matches({ match }: Target, { accountId, keyId, labels, headers }: Targe
 type Ability = (target: Target) => boolean | undefined;
 
 /**
- * The targets that can do all that the request needs, as far as that is known; else those of which nothing is known. All
+ * The targets that can do all that the request needs, as far as that is known; else those of which it is not known. All
  * of them where none can: their refusal names what they lack.
  */
 export function ableTargets(
@@ -123,4 +122,9 @@ function promptOf(request: WireRequest) {
 /** The context of a target; 0 where nobody knows it. */
 export function contextOf({ toldFacts }: Target, ofModel: number): number {
   return toldFacts?.contextTokens ?? ofModel;
+}
+
+/** True where it sends files itself: what tools of the upstream may find counts as one more. */
+export function hasFiles({ facts, hosted }: Pick<WireRequest, "facts" | "hosted">): boolean {
+  return facts.fileCount > (hosted !== undefined && hosted.length > 0 ? 1 : 0);
 }

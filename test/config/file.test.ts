@@ -122,6 +122,7 @@ describe("a good file", () => {
       facts: {},
       hostedTools: "refuse",
       affinity: "auto",
+      balance: "weight",
     });
     expect(settings.accounts).toEqual([
       {

@@ -1,6 +1,6 @@
 /** What one pass over a request finds, whatever its wire. */
 import type { Meter, ToolUse } from "../../api/index.js";
-import type { SurfaceKind, WireRequest } from "../wire.js";
+import type { SurfaceKind } from "../wire.js";
 import type { RoutePreferences } from "./route-preferences.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
@@ -55,9 +55,4 @@ export interface RequestFacts {
   readonly roundsMax?: number | undefined;
   /** Which models and upstreams may answer. Absent: what the settings say. */
   readonly route?: RoutePreferences | undefined;
-}
-
-/** True where it sends files itself: what tools of the upstream may find counts as one more. */
-export function hasFiles({ facts, hosted }: Pick<WireRequest, "facts" | "hosted">): boolean {
-  return facts.fileCount > (hosted !== undefined && hosted.length > 0 ? 1 : 0);
 }

@@ -33,7 +33,7 @@ export interface RoutePreferences {
 }
 
 /** `price` is what the operator pays, since clients pay one price for a model. */
-export const SORT_KEYS = ["price", "throughput", "latency"] as const;
+const SORT_KEYS = ["price", "throughput", "latency"] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
 const UPSTREAMS_MAX = 32;
