@@ -22,11 +22,10 @@ import { AnswerFold } from "../api/answer-fold.js";
 import { GatewayError } from "../base/errors.js";
 import { whenReady } from "../base/when-ready.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
-import { eligibleModel } from "../routing/eligible-targets.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
 import { arrive, requireBodySize, sourceOf } from "./arrival.js";
-import { targetAsker } from "./demands.js";
+import { eligibleFor } from "./demands.js";
 import { embed, readEmbedding } from "./embed.js";
 import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
@@ -147,7 +146,7 @@ async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: 
 
 async function countAdmitted(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
   const { request: came } = await readGeneration(asked.generation, "", call, steps, false, "count");
-  const model = eligibleModel(findModel(came.facts.model, call.caller, steps), targetAsker(came, call));
+  const model = eligibleFor(findModel(came.facts.model, call.caller, steps), came, call);
   const request = withoutLackingAnywhere(came, model, "chat");
   const { tokens, source } = await knownInput(request, model, call, steps);
   return { inputTokens: BigInt(tokens), exact: source !== TokenSource.TOKEN_SOURCE_ESTIMATE };

@@ -10,11 +10,11 @@ import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import { sortNamed } from "../routing/model-names.js";
 import { targetsFor } from "../routing/pick.js";
-import { ableTargets, eligibleModel, withTargets } from "../routing/eligible-targets.js";
+import { ableTargets, withTargets } from "../routing/eligible-targets.js";
 import { checkPreferences, preferredTargets, sortedTargets } from "../routing/preferred-targets.js";
 import type { WireRequest } from "../wire/wire.js";
 import { openHold, planOf, reserve } from "./admission.js";
-import { targetAsker } from "./demands.js";
+import { eligibleFor } from "./demands.js";
 import type { GatewayCall } from "./gateway.js";
 import type { ParsedRequest } from "./generate.js";
 import { kindOf } from "./kind.js";
@@ -54,7 +54,7 @@ export function modelRequest(
   call: GatewayCall,
   nowMs: number,
 ): ModelRequest {
-  const eligible = eligibleModel(asked, targetAsker(request, call));
+  const eligible = eligibleFor(asked, request, call);
   const kind = kindOf(request, eligible);
   const { route } = request.facts;
   if (route !== undefined) checkPreferences(eligible, targetsFor(eligible, kind), route);

@@ -22,15 +22,18 @@ export interface TargetAsker {
  */
 export function eligibleModel(model: ServedModel, asker: TargetAsker): ServedModel {
   const { demands } = asker;
-  const hasMatch = model.targets.some(({ match }) => match !== undefined);
-  if (demands === undefined && !hasMatch) return model;
-  const matching = hasMatch ? model.targets.filter((target) => matches(target, asker)) : model.targets;
+  const matching = model.targets.filter((target) => matches(target, asker));
   if (matching.length === 0)
     throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: model.alias ?? model.id });
   const compliant = demands === undefined ? matching : matching.filter(({ labels }) => satisfies(labels, demands));
   if (demands !== undefined && compliant.length === 0)
     throw new GatewayError("ERROR_REASON_NO_COMPLIANT_TARGET", { model: model.id, demands: demandsText(demands) });
   return withTargets(model, compliant);
+}
+
+/** True where some of its targets are kept for some requests. */
+export function hasMatch({ targets }: ServedModel): boolean {
+  return targets.some(({ match }) => match !== undefined);
 }
 
 /** The same model where these are all of its targets. */
@@ -69,31 +72,32 @@ export function ableTargets(
   return known.length > 0 ? known : possible;
 }
 
-function needsOf(request: WireRequest, targets: readonly Target[], outputTokensMax: number | undefined): Ability[] {
-  const { imageCount, toolCount = 0 } = request.facts;
-  const needs: Ability[] = [];
-  if (imageCount > 0) needs.push(({ facts }) => facts.images);
-  if (hasFiles(request)) needs.push(({ facts }) => facts.files);
-  if (toolCount > 0) needs.push(({ facts }) => facts.tools);
-  if (outputTokensMax !== undefined && targets.some(({ toldFacts }) => toldFacts?.outputTokensMax !== undefined))
-    needs.push(({ toldFacts }) => atLeast(toldFacts?.outputTokensMax, outputTokensMax));
-  // The typed form is only made where it decides something.
-  const [schemas, reasons]: Ability[] = [({ facts }) => facts.schemas, canReason];
-  for (const [can, asks] of [
-    [schemas, asksSchema],
-    [reasons, asksReasoning],
-  ] as const)
-    if (can !== undefined && differ(targets, can) && asks(request)) needs.push(can);
-  return needs;
+interface Need {
+  readonly can: Ability;
+  readonly isOf: (request: WireRequest, targets: readonly Target[]) => boolean;
+}
+
+const schemas: Ability = ({ facts }) => facts.schemas;
+const reasons: Ability = ({ facts: { thinking } }) => (thinking === undefined ? undefined : thinking !== "none");
+
+/** The typed form of a request is made only where it decides something. */
+const NEEDS: readonly Need[] = [
+  { can: ({ facts }) => facts.images, isOf: ({ facts }) => facts.imageCount > 0 },
+  { can: ({ facts }) => facts.files, isOf: hasFiles },
+  { can: ({ facts }) => facts.tools, isOf: ({ facts }) => (facts.toolCount ?? 0) > 0 },
+  { can: schemas, isOf: (request, targets) => differ(targets, schemas) && asksSchema(request) },
+  { can: reasons, isOf: (request, targets) => differ(targets, reasons) && asksReasoning(request) },
+];
+
+function needsOf(request: WireRequest, targets: readonly Target[], outputTokensMax = 0): readonly Ability[] {
+  const needs = NEEDS.filter(({ isOf }) => isOf(request, targets)).map(({ can }) => can);
+  const isBounded = outputTokensMax > 0 && targets.some(({ toldFacts }) => toldFacts?.outputTokensMax !== undefined);
+  return isBounded ? [...needs, ({ toldFacts }) => atLeast(toldFacts?.outputTokensMax, outputTokensMax)] : needs;
 }
 
 /** A limit that is not told is that of the model, within which every request is. */
 function atLeast(limit: number | undefined, tokens: number): boolean {
   return limit === undefined || limit >= tokens;
-}
-
-function canReason({ facts: { thinking } }: Target): boolean | undefined {
-  return thinking === undefined ? undefined : thinking !== "none";
 }
 
 function differ(targets: readonly Target[], can: Ability): boolean {
