@@ -13,8 +13,8 @@ const RULE = "must be such as region=eu, retention=none, trains=no";
 const NO_METADATA: CallMetadata = {};
 
 /**
- * The model with the targets that may take the request. Throws PARAMETER_INVALID for a header that cannot be read, and as
- * `eligibleModel` does.
+ * The model with the targets that may take the request. Throws PARAMETER_INVALID for a header that cannot be read, and
+ * as `eligibleModel` does.
  */
 export function eligibleFor(model: ServedModel, { facts }: WireRequest, call: GatewayCall): ServedModel {
   const { caller, metadata = NO_METADATA } = call;

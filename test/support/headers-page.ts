@@ -43,8 +43,10 @@ export const ASKED: readonly DocumentedHeader[] = [
       "demands of the key and the account ([routing.md](routing.md))",
   },
   {
-    name: "x-tollgate-match-*",
-    what: "headers of your operator's choice, by which targets can be kept for some requests ([routing.md](routing.md))",
+    name: "x-tollgate-match-",
+    what:
+      "with any name behind it: headers by which your operator can keep targets for some requests " +
+      "([routing.md](routing.md))",
   },
   { name: "user-agent", what: "the client program, for reports; over gRPC send `x-tollgate-client`" },
   {
