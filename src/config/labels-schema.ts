@@ -33,7 +33,9 @@ export const demands = block({
   retention: retention
     .optional()
     .describe("For how many days an upstream may keep requests: `none`, or a number; default: any time"),
-  trains: oneOf(["no"]).optional().describe("With `no`, upstreams must not train models with requests; default: they may"),
+  trains: oneOf(["no"])
+    .optional()
+    .describe("With `no`, upstreams must not train models with requests; default: they may"),
 }).transform(({ region: regions, retention: kept = "", trains = "" }) => ({
   region: regions,
   retention: kept,

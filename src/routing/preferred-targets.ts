@@ -35,7 +35,12 @@ export function sortedTargets(targets: readonly Target[], sort: TargetSort): rea
     .sort((one, other) => one.priority - other.priority);
 }
 
-function compared(one: Target, other: Target, { key, request, nowMs }: TargetSort): number {
+/** Those of which the same is known stay in the order of their priorities. */
+function compared(one: Target, other: Target, sort: TargetSort): number {
+  return comparedBy(one, other, sort) || one.priority - other.priority;
+}
+
+function comparedBy(one: Target, other: Target, { key, request, nowMs }: TargetSort): number {
   if (key === "price") return byCost(one, other);
   const meanOf = ({ health: { measured } }: Target): RecentMean =>
     key === "latency" ? measured.of(request.facts.stream, request.facts.textBytes) : measured.perToken;
