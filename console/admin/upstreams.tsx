@@ -5,19 +5,19 @@ import { listNodes } from "../../gen/console/node_service.js";
 import { listObjects } from "../../gen/console/settings_service.js";
 import type { SettingsObject } from "../../gen/console/settings_object.js";
 import {
-  drainUpstream,
   listUpstreams,
   resetUpstream,
   testUpstream,
   undrainUpstream,
   type Upstream,
+  type UpstreamCheck,
 } from "../../gen/console/upstream_service.js";
 import { call } from "../api/client.ts";
 import { ask, forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { objectWords } from "../copy/en-objects.ts";
-import { count, milliseconds } from "../format.ts";
+import { count, fromNow, milliseconds } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
 import { FormInUrl } from "../parts/form-in-url.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -26,6 +26,7 @@ import { Problem } from "../parts/problem.tsx";
 import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { DrainUpstream } from "./drain-upstream.tsx";
 import { objectActions, Origin } from "./object-actions.tsx";
 import { UpstreamForm } from "./upstream-form.tsx";
 
@@ -84,7 +85,12 @@ const columns = (
   { name: admin.upstreams.id, cell: ({ id }) => <strong>{id}</strong> },
   {
     name: admin.upstreams.health,
-    cell: ({ health }) => <span className={LOOKS[health]}>{admin.upstreams.healths[health]}</span>,
+    cell: ({ health, lastCheck }) => (
+      <span className="stack">
+        <span className={LOOKS[health]}>{admin.upstreams.healths[health]}</span>
+        {lastCheck !== undefined && <LastCheck check={lastCheck} />}
+      </span>
+    ),
   },
   { name: admin.upstreams.family, cell: ({ family }) => family, isExtra: true },
   { name: admin.upstreams.address, cell: ({ baseUrl }) => <code className="id">{baseUrl}</code>, isExtra: true },
@@ -105,6 +111,16 @@ const columns = (
       ]),
 ];
 
+function LastCheck({ check }: { readonly check: UpstreamCheck }): ReactNode {
+  const { checkTime, problem, missingModels } = check;
+  const when = checkTime === undefined ? "" : fromNow(checkTime, new Date());
+  const says = [
+    problem === "" ? admin.upstreams.checked(when) : admin.upstreams.checkFailed(when, problem),
+    ...(missingModels.length === 0 ? [] : [admin.upstreams.missing(missingModels.join(", "))]),
+  ];
+  return <small className={says.length > 1 || problem !== "" ? "wrong" : "soft"}>{says.join(" ")}</small>;
+}
+
 interface UpstreamOriginParts {
   readonly family: string;
   readonly object: SettingsObject | undefined;
@@ -122,20 +138,22 @@ interface ActionsParts {
   readonly object: SettingsObject | undefined;
 }
 
-function Actions({ upstream: { id, health }, object }: ActionsParts): ReactNode {
+function Actions({ upstream, object }: ActionsParts): ReactNode {
+  const { id, health } = upstream;
   const test = useMutation({ mutationFn: () => call(testUpstream, { id }), onSuccess: () => forget(listUpstreams) });
   const isDrained = health === "drained";
-  const drain = useMutation({
-    mutationFn: () => call(isDrained ? undrainUpstream : drainUpstream, { id }),
+  const undrain = useMutation({
+    mutationFn: () => call(undrainUpstream, { id }),
     onSuccess: () => forget(listUpstreams),
   });
   const actions = [
     { name: objectWords.test, isBusy: test.isPending, act: () => test.mutate() },
-    {
-      name: isDrained ? objectWords.undrain : objectWords.drain,
-      isBusy: drain.isPending,
-      act: () => drain.mutate(),
-    },
+    isDrained
+      ? { name: objectWords.undrain, isBusy: undrain.isPending, act: () => undrain.mutate() }
+      : {
+          name: objectWords.drain,
+          opens: (close: () => void) => <DrainUpstream upstream={upstream} onClose={close} />,
+        },
     ...objectActions(object, (one, close) => <UpstreamForm object={one} onClose={close} />),
   ];
   return (
@@ -146,7 +164,7 @@ function Actions({ upstream: { id, health }, object }: ActionsParts): ReactNode 
         </small>
       )}
       {test.error !== null && <Problem error={test.error} what={objectWords.testFailed} />}
-      {drain.error !== null && <Problem error={drain.error} what={objectWords.drainFailed} />}
+      {undrain.error !== null && <Problem error={undrain.error} what={objectWords.drainFailed} />}
     </RowActions>
   );
 }

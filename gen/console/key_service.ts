@@ -35,6 +35,7 @@ export interface KeySettings {
   readonly childrenEndWithIt: boolean;
   readonly endStreamsOnRevoke?: boolean | undefined;
   readonly endStreamsOnExpiry: boolean;
+  readonly cacheMarksOff: boolean;
   readonly demands?: Demands | undefined;
 }
 export const KeySettings: Shape = {
@@ -58,6 +59,7 @@ export const KeySettings: Shape = {
   children_end_with_it: "b",
   end_streams_on_revoke: ["?", "b"],
   end_streams_on_expiry: "b",
+  cache_marks_off: "b",
   demands: ["?", () => Demands],
 };
 

@@ -58,6 +58,7 @@ export interface UpstreamSpec {
   readonly unifiedLimits: string;
   readonly timeouts?: UpstreamTimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
+  readonly checks?: ChecksSpec | undefined;
   readonly labels?: LabelsSpec | undefined;
 }
 export const UpstreamSpec: Shape = {
@@ -70,6 +71,7 @@ export const UpstreamSpec: Shape = {
   unified_limits: "s",
   timeouts: ["?", () => UpstreamTimeoutsSpec],
   retries: ["?", () => RetriesSpec],
+  checks: ["?", () => ChecksSpec],
   labels: ["?", () => LabelsSpec],
 };
 
@@ -101,6 +103,15 @@ export const RetriesSpec: Shape = {
   cool_down_max: "s",
 };
 
+export interface ChecksSpec {
+  readonly list: string;
+  readonly call: string;
+}
+export const ChecksSpec: Shape = {
+  list: "s",
+  call: "s",
+};
+
 export interface LabelsSpec {
   readonly region: string;
   readonly retention: string;
@@ -130,6 +141,9 @@ export interface ModelSpec {
   readonly displayName: string;
   readonly priceFrom: string;
   readonly serve: string;
+  readonly parameters?: ParametersSpec | undefined;
+  readonly cacheMarks: string;
+  readonly cacheMarksTtl: string;
   readonly balance: string;
 }
 export const ModelSpec: Shape = {
@@ -150,6 +164,9 @@ export const ModelSpec: Shape = {
   display_name: "s",
   price_from: "s",
   serve: "s",
+  parameters: ["?", () => ParametersSpec],
+  cache_marks: "s",
+  cache_marks_ttl: "s",
   balance: "s",
 };
 
@@ -161,6 +178,7 @@ export interface TargetSpec {
   readonly cost?: PriceSpec | undefined;
   readonly timeouts?: TimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
+  readonly parameters?: ParametersSpec | undefined;
   readonly labels?: LabelsSpec | undefined;
   readonly match?: MatchSpec | undefined;
   readonly facts?: FactsSpec | undefined;
@@ -173,6 +191,7 @@ export const TargetSpec: Shape = {
   cost: ["?", () => PriceSpec],
   timeouts: ["?", () => TimeoutsSpec],
   retries: ["?", () => RetriesSpec],
+  parameters: ["?", () => ParametersSpec],
   labels: ["?", () => LabelsSpec],
   match: ["?", () => MatchSpec],
   facts: ["?", () => FactsSpec],
@@ -293,6 +312,48 @@ export const TimeoutsSpec: Shape = {
   first_output: "s",
   idle: "s",
   total: "s",
+};
+
+export interface ParametersSpec {
+  readonly default?: ParameterValuesSpec | undefined;
+  readonly set?: ParameterValuesSpec | undefined;
+  readonly drop: readonly (string)[];
+}
+export const ParametersSpec: Shape = {
+  default: ["?", () => ParameterValuesSpec],
+  set: ["?", () => ParameterValuesSpec],
+  drop: ["[]", "s"],
+};
+
+export interface ParameterValuesSpec {
+  readonly temperature: string;
+  readonly topP: string;
+  readonly topK: bigint;
+  readonly outputTokensMax: bigint;
+  readonly reasoningEffort: string;
+  readonly reasoningTokens: bigint;
+  readonly stop: readonly (string)[];
+  readonly seed?: bigint | undefined;
+  readonly presencePenalty: string;
+  readonly frequencyPenalty: string;
+  readonly serviceTier: string;
+  readonly verbosity: string;
+  readonly parallelToolCalls?: boolean | undefined;
+}
+export const ParameterValuesSpec: Shape = {
+  temperature: "s",
+  top_p: "s",
+  top_k: "n",
+  output_tokens_max: "n",
+  reasoning_effort: "s",
+  reasoning_tokens: "n",
+  stop: ["[]", "s"],
+  seed: ["?", "n"],
+  presence_penalty: "s",
+  frequency_penalty: "s",
+  service_tier: "s",
+  verbosity: "s",
+  parallel_tool_calls: ["?", "b"],
 };
 
 export interface MatchSpec {

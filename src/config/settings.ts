@@ -4,6 +4,7 @@ import type { AccountSettings, AlertSettings, ContentSettings, KeySettings, Pric
 import type { Balance } from "../base/balances.js";
 import type { Labels } from "../base/demands.js";
 import type { Retries } from "../base/retries.js";
+import type { Parameters } from "../wire/request/parameters.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 
@@ -22,6 +23,12 @@ export interface TimeoutSettings {
 /** How often a request is tried. What is absent is as the next wider settings have it. */
 export type RetrySettings = { readonly [name in keyof Retries]?: number | undefined };
 
+/** How often the gateway checks an upstream by itself, in milliseconds; 0: never. Absent: the default. */
+export interface CheckSettings {
+  readonly listMs?: number | undefined;
+  readonly callMs?: number | undefined;
+}
+
 export interface UpstreamSettings {
   readonly id: string;
   readonly family: string;
@@ -37,6 +44,7 @@ export interface UpstreamSettings {
   readonly passesUnifiedLimits?: boolean;
   readonly timeouts?: TimeoutSettings | undefined;
   readonly retries?: RetrySettings | undefined;
+  readonly checks?: CheckSettings | undefined;
   readonly labels?: Labels | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
@@ -64,6 +72,8 @@ export interface TargetSettings {
   /** Over those of the model, which are over those of the upstream. */
   readonly timeouts?: TimeoutSettings | undefined;
   readonly retries?: RetrySettings | undefined;
+  /** Over those of the model. */
+  readonly parameters?: Parameters | undefined;
   /** Each over that of the upstream. */
   readonly labels?: Labels | undefined;
   /** Absent: all requests may go there. */
@@ -86,6 +96,10 @@ export interface ModelSettings {
   readonly hostedTools?: "refuse" | "drop" | undefined;
   /** Whether requests of one session go to the same target among equals. Undefined: `auto`. */
   readonly affinity?: "auto" | "off" | undefined;
+  /** Whether the gateway marks prompts without marks for Claude's caches. Undefined: `off`. */
+  readonly cacheMarks?: "auto" | "off" | undefined;
+  /** How long the upstream keeps what the gateway marked. Undefined: `5m`. */
+  readonly cacheMarksTtl?: "5m" | "1h" | undefined;
   /** How requests are balanced among targets of the same priority. Undefined: by weight. */
   readonly balance?: Balance | undefined;
   readonly timeouts?: TimeoutSettings | undefined;
@@ -94,6 +108,7 @@ export interface ModelSettings {
   /** The model that answers requests which are too long for this one. */
   readonly onContext?: string | undefined;
   readonly retries?: RetrySettings | undefined;
+  readonly parameters?: Parameters | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;
   /** Over what is known of its targets' models by their names. */

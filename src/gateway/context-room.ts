@@ -2,7 +2,6 @@
 import { GatewayError } from "../base/errors.js";
 import { contextOf, withTargets } from "../routing/eligible-targets.js";
 import type { ServedModel, Target } from "../routing/model.js";
-import type { ParsedRequest } from "./generate.js";
 import type { GatewayCall } from "./gateway.js";
 import { ownInput } from "./known-input.js";
 import { askedOutput, type ModelRequest } from "./turn.js";
@@ -19,8 +18,7 @@ const IMAGE_TOKENS = 1_000;
  * known, else those of which it is not. Rejects with CONTEXT_TOO_LONG where no target has room.
  */
 export async function withRoom(
-  { model, kind, request }: ModelRequest,
-  generation: ParsedRequest["generation"],
+  { model, kind, request, generation }: ModelRequest,
   call: GatewayCall,
 ): Promise<ServedModel> {
   const { contextLeast } = model;

@@ -13,6 +13,7 @@ import type { Plan } from "../pricing/hold-plan.js";
 import { estimateInput } from "../pricing/request-tokens.js";
 import type { RequestRecord } from "../records/request-record.js";
 import type { LongReading } from "../routing/attempt-types.js";
+import type { RequestMarks } from "../routing/cache-marking.js";
 import type { RunOptions } from "../routing/routing.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
@@ -107,6 +108,7 @@ async function runTurns(first: Turn, turns: Turn[], parts: TurnParts, receiving:
   for (;;) {
     const answered = await answer(turn, parts, receiving, meter, fallbacks.hasNext);
     const { outcome, chargedNanos, failure } = await conclude(meter, turn.hold, answered, call, steps);
+    noteMarks(turn.marks, outcome, call);
     const mayFallBack = failure !== undefined && meter.firstBatchMs === undefined;
     const next = mayFallBack ? await nextTurn(failure, fallbacks, parts) : undefined;
     if (next === undefined) {
@@ -123,6 +125,13 @@ async function runTurns(first: Turn, turns: Turn[], parts: TurnParts, receiving:
     turn = next;
     meter.fallBack(meteredTurn(turn, parts));
   }
+}
+
+/** Remembers whether the marks paid, and who set them. */
+function noteMarks(marks: RequestMarks | undefined, { usage }: Outcome, { record: session }: GatewayCall): void {
+  if (marks === undefined) return;
+  marks.ended(usage);
+  if (session !== undefined) session.cacheMarks = marks.marker;
 }
 
 /** The turn of the next model that may answer after the failure; undefined if there is none. */
@@ -165,6 +174,7 @@ function meterOf(turn: Turn, parts: TurnParts, { sink, startMs }: Receiving): Me
     accountId: call.caller.accountId,
     routing: steps.routing,
     record: call.record,
+    parsed,
   });
 }
 
@@ -225,13 +235,13 @@ function giveBack(
 /** Streams the answer into the meter. Resolves with the error that the answer failed with, if any. */
 async function answer(
   turn: Turn,
-  { parsed: { acceptWire, generation }, call, deadline, steps: { metrics, routing } }: TurnParts,
+  { parsed: { acceptWire }, call, deadline, steps: { metrics, routing } }: TurnParts,
   { long }: Receiving,
   meter: Meter,
   hasFallback: boolean,
 ): Promise<GatewayError | undefined> {
   const { caller, signal, record: session } = call;
-  const { request, model, kind, plan, coveredTokens } = turn;
+  const { request, model, kind, plan, coveredTokens, marks } = turn;
   const { stream, candidateCount } = request.facts;
   const run: RunOptions = {
     kind,
@@ -244,11 +254,12 @@ async function answer(
     signal,
     deadline,
     session,
+    marks,
     hasFallback,
   };
   metrics.running += 1;
   try {
-    const roomy = model.contextLeast === undefined ? model : await withRoom(turn, generation, call);
+    const roomy = model.contextLeast === undefined ? model : await withRoom(turn, call);
     await routing.run(request, roomy, run, meter, long);
     // Before it is settled: an answer that cannot be written for its client costs nothing.
     if (meter.isUnwritten) await meter.write(await meter.outcome(endingOf(undefined, call)));

@@ -1,4 +1,5 @@
 /** One model's turn at a request: what it is sent, what that may cost at most, and the money that is held for it. */
+import type { Generation } from "../api/index.js";
 import type { ModelKind } from "../families/family.js";
 import type { Caller } from "../keys/caller.js";
 import { holdIdOf } from "../ledger/fallback-hold.js";
@@ -7,11 +8,14 @@ import type { LimitDecision } from "../limits/limit-decision.js";
 import { outputLimit, type Plan } from "../pricing/hold-plan.js";
 import type { Deadline } from "../routing/deadline.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
+import type { RequestMarks } from "../routing/cache-marking.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import { sortNamed } from "../routing/model-names.js";
 import { targetsFor } from "../routing/pick.js";
 import { ableTargets, withTargets } from "../routing/eligible-targets.js";
 import { checkPreferences, preferredTargets, sortedTargets } from "../routing/preferred-targets.js";
+import { parametrized } from "../routing/upstream-request.js";
+import { outputLimitWith, type Parameters } from "../wire/request/parameters.js";
 import type { WireRequest } from "../wire/wire.js";
 import { openHold, planOf, reserve } from "./admission.js";
 import { eligibleFor } from "./demands.js";
@@ -25,11 +29,15 @@ export interface ModelRequest {
   readonly model: ServedModel;
   readonly kind: ModelKind;
   readonly request: WireRequest;
+  /** What stands beside the prompt. */
+  readonly generation: Generation;
 }
 
 export interface Turn extends ModelRequest {
   readonly plan: Plan;
   readonly hold: Hold;
+  /** Marks its prompt for caches; undefined where the gateway marks nothing for the model. */
+  readonly marks: RequestMarks | undefined;
   /** The output limit of each candidate that the hold covers; undefined without one. */
   readonly coveredTokens: number | undefined;
 }
@@ -50,18 +58,29 @@ export interface TurnParts {
  */
 export function modelRequest(
   asked: ServedModel,
-  { request, generation }: Pick<ParsedRequest, "request" | "generation">,
+  { request: came, generation: said }: Pick<ParsedRequest, "request" | "generation">,
   call: GatewayCall,
   nowMs: number,
 ): ModelRequest {
-  const eligible = eligibleFor(asked, request, call);
-  const kind = kindOf(request, eligible);
-  const { route } = request.facts;
+  const eligible = eligibleFor(asked, came, call);
+  const kind = kindOf(came, eligible);
+  const { route } = came.facts;
   if (route !== undefined) checkPreferences(eligible, targetsFor(eligible, kind), route);
-  const preferred = sorted(preferredTargets(targetsFor(eligible, kind), route), request, asked, nowMs);
-  const outputTokens = outputLimit(askedOutput({ request, generation }), eligible);
-  const model = withTargets(eligible, ableTargets(preferred, request, kind, outputTokens));
-  return { model, kind, request: withoutLackingAnywhere(request, model, kind) };
+  const preferred = sorted(preferredTargets(targetsFor(eligible, kind), route), came, asked, nowMs);
+  const parameters = kind === "chat" ? eligible.parameters : undefined;
+  const generation = parameters === undefined ? said : limited(said, parameters);
+  const outputTokens = outputLimit(askedOutput({ request: came, generation }), eligible);
+  const model = withTargets(eligible, ableTargets(preferred, came, kind, outputTokens));
+  const request = parametrized(withoutLackingAnywhere(came, model, kind), parameters);
+  return { model, kind, request, generation };
+}
+
+/** With the limit of the output that the parameters leave beside the prompt, where the caller set one there. */
+function limited(generation: Generation, parameters: Parameters): Generation {
+  const { outputTokensMax } = generation;
+  if (outputTokensMax === undefined) return generation;
+  const limit = outputLimitWith(parameters, Number(outputTokensMax));
+  return { ...generation, outputTokensMax: limit === undefined ? undefined : BigInt(limit) };
 }
 
 /** An order that the request says itself is over a sort. */
@@ -95,12 +114,26 @@ export function isStrict({ facts }: WireRequest, { settings }: Caller): boolean 
  * that the request names. Rejects as these do.
  */
 export async function takeTurn(asked: ModelRequest, fallback: number, parts: TurnParts): Promise<Turn> {
-  const { model, kind, request } = asked;
-  const { parsed, call, admission, deadline, steps } = parts;
-  const byBytes = planOf({ request, generation: parsed.generation }, model, kind, call);
+  const { model, kind } = asked;
+  const { call, admission, deadline, steps } = parts;
+  const byBytes = planOf(asked, model, kind, call);
   const admitted = await reserve(byBytes, model, admission);
   const { hold, plan } = await openHold(admitted, model, callOf(call, fallback), steps, deadline);
-  return { model, kind, request, plan, hold, coveredTokens: plan.coveredOutputTokens(hold.amountNanos) };
+  return {
+    ...asked,
+    marks: marksOf(asked, parts),
+    plan,
+    hold,
+    coveredTokens: plan.coveredOutputTokens(hold.amountNanos),
+  };
+}
+
+function marksOf(
+  { request, kind, model }: ModelRequest,
+  { call: { caller, record }, steps: { routing } }: TurnParts,
+): RequestMarks | undefined {
+  if (model.cacheMarksSeconds === undefined || caller.settings.cacheMarksOff) return undefined;
+  return routing.cacheMarking.begin({ request, kind, model, accountId: caller.accountId, session: record });
 }
 
 function callOf(call: GatewayCall, fallback: number): GatewayCall {

@@ -49,6 +49,7 @@ const CHECKS: { readonly [Field in SettingField]: Check<KeySettings[Field]> } = 
   childrenEndWithIt: () => undefined,
   endStreamsOnRevoke: () => undefined,
   endStreamsOnExpiry: () => undefined,
+  cacheMarksOff: () => undefined,
   demands: checkDemands,
 };
 
@@ -193,6 +194,7 @@ export function emptySettings(): KeySettings {
     childrenEndWithIt: false,
     endStreamsOnRevoke: undefined,
     endStreamsOnExpiry: false,
+    cacheMarksOff: false,
     demands: undefined,
   };
 }

@@ -60,6 +60,7 @@ const RULES: { readonly [Field in SettingField]: Rule<KeySettings[Field]> } = {
     inherited: (child, maker) => child ?? maker,
   },
   endStreamsOnExpiry: DUTY,
+  cacheMarksOff: free(),
   // A key is bound to the demands of its makers whatever its own are: see `KeyCaller`.
   demands: { excess: () => "", inherited: (child, maker) => child ?? maker },
 };

@@ -1,6 +1,7 @@
 /** What Prometheus reads. No label names a key, nor an account that the settings do not name for it. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { SECONDS_BOUNDS, SHORT_SECONDS_BOUNDS } from "../base/distribution.js";
+import { tellCacheSavings } from "./cache-savings.js";
 import { ModelCounts } from "./model-counts.js";
 import { NodeMetrics } from "./node-metrics.js";
 import { Tally, Timing } from "./tally.js";
@@ -88,6 +89,11 @@ export class Metrics {
   readonly attempts = new Tally(
     "tollgate_upstream_attempts_total",
     "Attempts at upstreams, by result: `ok`, or the reason of the failure.",
+    ["upstream", "result"],
+  );
+  readonly upstreamChecks = new Tally(
+    "tollgate_upstream_checks_total",
+    "Checks of upstreams to which no request went, by result.",
     ["upstream", "result"],
   );
   readonly ejections = new Tally("tollgate_upstream_ejections_total", "Ejections of upstreams, by cause.", [
@@ -219,6 +225,7 @@ export class Metrics {
     this.registry.registerMetric(this.httpRequests);
     this.registry.registerMetric(this.httpSeconds);
     this.registry.registerMetric(this.attempts);
+    this.registry.registerMetric(this.upstreamChecks);
     this.registry.registerMetric(this.unknownMembers);
     this.registry.registerMetric(this.firstTokenSeconds);
     this.registry.registerMetric(this.overheadSeconds);
@@ -278,6 +285,7 @@ export class Metrics {
       (counts) => counts.sources,
     );
     this.#affinity();
+    tellCacheSavings(this.registry, this.#models);
     this.#cost();
   }
 

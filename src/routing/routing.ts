@@ -26,6 +26,7 @@ import {
 import type { SessionAffinity, SessionOptions, SessionRoute } from "./affinity.js";
 import { type Balancing, balancingOf } from "./balance.js";
 import { pickOfSession, pickProbe, pickTarget, targetsFor } from "./pick.js";
+import { CacheMarking } from "./cache-marking.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { pause } from "./pause.js";
@@ -114,6 +115,7 @@ export class Routing {
   readonly #counts = new CountsRunning();
   /** What upstreams made for accounts. */
   readonly containers = new Containers();
+  readonly cacheMarking = new CacheMarking();
 
   constructor(private readonly options: RoutingOptions) {
     this.unpriced = new UnpricedModels(options.dateMs ?? options.nowMs);

@@ -126,7 +126,7 @@ test("cost: the cheapest first, by weight among those that cost the same, and th
     outputPicos: input,
   });
   const costs = [priced(3n), undefined, priced(1n), priced(1n)];
-  const targets = targetsOf(1, 1, 1, 1).map((target, at) => ({ ...target, cost: costs[at] }));
+  const targets = targetsOf(1, 1, 1, 1).map((target, at) => Object.assign(target, { cost: costs[at] }));
   const random = randomOf(5);
   const world = { balance: "cost", latencyMs: () => 1, random } as const;
   const seconds = send({ ...world, targets }, 0, 60_000);

@@ -14,7 +14,7 @@ const TOOL = { type: "function", function: { name: "f", parameters: { type: "obj
 const SCHEMA = { type: "json_schema", json_schema: { name: "s", schema: { type: "object" } } };
 
 function targets(...all: readonly Partial<Target>[]): Target[] {
-  return all.map((more, at) => ({ ...targetOf(new ScriptedUpstream([]), String(at)), ...more }));
+  return all.map((more, at) => Object.assign(targetOf(new ScriptedUpstream([]), String(at)), more));
 }
 
 function ask(more: object = {}, part?: object): WireRequest {

@@ -108,6 +108,11 @@ export interface KeySettings {
   /** True if running requests end within a second when the key expires. False, the default: they may finish. */
   endStreamsOnExpiry: boolean;
   /**
+   * True if the gateway marks nothing for the upstream's prompt cache in requests of this key, whatever `cache_marks` of
+   * the model says. False, the default: as the model says.
+   */
+  cacheMarksOff: boolean;
+  /**
    * Where and how requests of the key may be processed, beside what its account and the keys that created it demand.
    * Absent: no demands of its own.
    */
@@ -348,6 +353,7 @@ function createBaseKeySettings(): KeySettings {
     childrenEndWithIt: false,
     endStreamsOnRevoke: undefined,
     endStreamsOnExpiry: false,
+    cacheMarksOff: false,
     demands: undefined,
   };
 }
@@ -446,6 +452,9 @@ export const KeySettings: MessageFns<KeySettings> = {
     }
     if (message.endStreamsOnExpiry !== false) {
       writer.uint32(184).bool(message.endStreamsOnExpiry);
+    }
+    if (message.cacheMarksOff !== false) {
+      writer.uint32(320).bool(message.cacheMarksOff);
     }
     if (message.demands !== undefined) {
       Demands.encode(message.demands, writer.uint32(330).fork()).join();
@@ -659,6 +668,14 @@ export const KeySettings: MessageFns<KeySettings> = {
             }
 
             message.endStreamsOnExpiry = reader.bool();
+            continue;
+          }
+          case 40: {
+            if (tag !== 320) {
+              break;
+            }
+
+            message.cacheMarksOff = reader.bool();
             continue;
           }
           case 41: {

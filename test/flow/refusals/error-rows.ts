@@ -198,13 +198,6 @@ export const ROWS: readonly Row[] = [
     reason: "MODEL_NOT_ALLOWED",
   },
   {
-    name: "a demand that no target satisfies",
-    ...forbidden,
-    body: chat("x", { provider: { zdr: true } }),
-    code: "no_compliant_target",
-    reason: "NO_COMPLIANT_TARGET",
-  },
-  {
     name: "a frozen account",
     ...forbidden,
     body: chat("x"),
