@@ -30,14 +30,17 @@ export function typedFacts(facts: FactsSpec | undefined): TypedFacts {
   return { ...Object.fromEntries([...flags, ...choices]), ...lists } as TypedFacts;
 }
 
-/** Undefined where all is as known. */
-export function factsSpec(typed: TypedFacts): RequestFields<FactsSpec> | undefined {
-  if (Object.values(typed).every((text) => text.trim() === "")) return undefined;
+/** Undefined where all is as known. What the form does not show stays as it was. */
+export function factsSpec(typed: TypedFacts, before?: FactsSpec): RequestFields<FactsSpec> | undefined {
+  const { contextTokens = 0n, outputTokensMax = 0n } = before ?? {};
+  const isSaid = Object.values(typed).some((text) => text.trim() !== "");
+  if (!isSaid && contextTokens === 0n && outputTokensMax === 0n) return undefined;
   const flags = FLAGS.map((flag) => [flag, typed[flag] === "" ? undefined : typed[flag] === "yes"]);
   const { sampling, thinking, withoutThinking } = typed;
   const efforts = partsOf(typed.efforts);
   const budgets = budgetsOf(typed.budgets) ?? {};
-  return { ...Object.fromEntries(flags), sampling, thinking, withoutThinking, efforts, budgets };
+  const shown = { ...Object.fromEntries(flags), sampling, thinking, withoutThinking, efforts, budgets };
+  return { ...shown, contextTokens, outputTokensMax };
 }
 
 /** Undefined where the text is none. */

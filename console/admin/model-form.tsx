@@ -53,6 +53,7 @@ interface Typed {
   readonly facts: TypedFacts;
   readonly affinity: string;
   readonly cacheMarks: TypedCacheMarks;
+  readonly balance: string;
   readonly timeouts: TypedTimeouts;
   readonly fallbacks: TypedFallbacks;
   readonly displayName: string;
@@ -97,6 +98,7 @@ export function ModelForm({ object, listPrice, priceKind, onClose }: ModelFormPa
         />
         {typed.name.endsWith("*") && <ServeField serve={typed.serve} onServe={(serve) => type({ serve })} />}
         <TargetsSection targets={targets} upstreams={ids} onChange={(changed) => type({ targets: changed })} />
+        {targets.length > 1 && <BalanceChoice value={typed.balance} onChoose={(balance) => type({ balance })} />}
         {targets.length > 1 && <AffinityChoice value={typed.affinity} onChoose={(affinity) => type({ affinity })} />}
         <PriceFields
           typed={typed.price}
@@ -214,12 +216,29 @@ function ServeField({ serve, onServe }: ServeFieldParts): ReactNode {
   );
 }
 
-interface AffinityChoiceParts {
+interface SharingChoiceParts {
   readonly value: string;
   readonly onChoose: (value: string) => void;
 }
 
-function AffinityChoice({ value, onChoose }: AffinityChoiceParts): ReactNode {
+function BalanceChoice({ value, onChoose }: SharingChoiceParts): ReactNode {
+  return (
+    <Choice
+      label={say.balance}
+      hint={say.balanceIs}
+      name="balance"
+      value={value}
+      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+    >
+      <option value="">{say.balanceWeight}</option>
+      <option value="load">{say.balanceLoad}</option>
+      <option value="latency">{say.balanceLatency}</option>
+      <option value="cost">{say.balanceCost}</option>
+    </Choice>
+  );
+}
+
+function AffinityChoice({ value, onChoose }: SharingChoiceParts): ReactNode {
   return (
     <Choice
       label={say.affinity}
@@ -267,6 +286,7 @@ function typedOf(object: SettingsObject | undefined): Typed {
     facts: typedFacts(model?.facts),
     affinity: model?.affinity === "off" ? "off" : "",
     cacheMarks: typedCacheMarks(model),
+    balance: model?.balance === "weight" ? "" : (model?.balance ?? ""),
     timeouts: typedTimeouts(model?.timeouts),
     fallbacks: typedFallbacks(model),
     displayName: model?.displayName ?? "",
@@ -286,9 +306,10 @@ function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFiel
     ...object?.model,
     targets: targetSpecs(typed.targets),
     ...pricedSpec(typed.price, object?.model),
-    facts: factsSpec(typed.facts),
+    facts: factsSpec(typed.facts, object?.model?.facts),
     affinity: typed.affinity,
     ...cacheMarksSpec(typed.cacheMarks),
+    balance: typed.balance,
     timeouts: timeoutsSpec(timeouts),
     ...fallbackSpec(typed.fallbacks),
     displayName: typed.displayName,

@@ -18,7 +18,7 @@ export interface TypedTarget {
   /** What the form does not show of the cost. */
   readonly costBefore: PriceSpec | undefined;
   /** What the form does not show of the target. */
-  readonly rest?: Pick<TargetSpec, "timeouts" | "retries">;
+  readonly rest?: Omit<TargetSpec, "upstream" | "model" | "weight" | "priority" | "cost">;
 }
 
 /** A target as a request says it. */

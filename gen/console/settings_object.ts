@@ -61,6 +61,7 @@ export interface UpstreamSpec {
   readonly limits?: TargetLimitsSpec | undefined;
   readonly headers: string;
   readonly checks?: ChecksSpec | undefined;
+  readonly labels?: LabelsSpec | undefined;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -75,6 +76,7 @@ export const UpstreamSpec: Shape = {
   limits: ["?", () => TargetLimitsSpec],
   headers: "s",
   checks: ["?", () => ChecksSpec],
+  labels: ["?", () => LabelsSpec],
 };
 
 export interface UpstreamTimeoutsSpec {
@@ -147,6 +149,17 @@ export const ChecksSpec: Shape = {
   call: "s",
 };
 
+export interface LabelsSpec {
+  readonly region: string;
+  readonly retention: string;
+  readonly trains: string;
+}
+export const LabelsSpec: Shape = {
+  region: "s",
+  retention: "s",
+  trains: "s",
+};
+
 export interface ModelSpec {
   readonly targets: readonly (TargetSpec)[];
   readonly kind: ModelKind;
@@ -168,6 +181,7 @@ export interface ModelSpec {
   readonly parameters?: ParametersSpec | undefined;
   readonly cacheMarks: string;
   readonly cacheMarksTtl: string;
+  readonly balance: string;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -190,6 +204,7 @@ export const ModelSpec: Shape = {
   parameters: ["?", () => ParametersSpec],
   cache_marks: "s",
   cache_marks_ttl: "s",
+  balance: "s",
 };
 
 export interface TargetSpec {
@@ -202,6 +217,9 @@ export interface TargetSpec {
   readonly retries?: RetriesSpec | undefined;
   readonly parameters?: ParametersSpec | undefined;
   readonly limits?: TargetLimitsSpec | undefined;
+  readonly labels?: LabelsSpec | undefined;
+  readonly match?: MatchSpec | undefined;
+  readonly facts?: FactsSpec | undefined;
 }
 export const TargetSpec: Shape = {
   upstream: "s",
@@ -213,6 +231,9 @@ export const TargetSpec: Shape = {
   retries: ["?", () => RetriesSpec],
   parameters: ["?", () => ParametersSpec],
   limits: ["?", () => TargetLimitsSpec],
+  labels: ["?", () => LabelsSpec],
+  match: ["?", () => MatchSpec],
+  facts: ["?", () => FactsSpec],
 };
 
 export interface PriceSpec {
@@ -374,6 +395,19 @@ export const ParameterValuesSpec: Shape = {
   parallel_tool_calls: ["?", "b"],
 };
 
+export interface MatchSpec {
+  readonly account: string;
+  readonly key: string;
+  readonly label: string;
+  readonly header: string;
+}
+export const MatchSpec: Shape = {
+  account: "s",
+  key: "s",
+  label: "s",
+  header: "s",
+};
+
 export interface FactsSpec {
   readonly images?: boolean | undefined;
   readonly tools?: boolean | undefined;
@@ -390,6 +424,9 @@ export interface FactsSpec {
   readonly resultImages?: boolean | undefined;
   readonly cacheMarks?: boolean | undefined;
   readonly streamOnly?: boolean | undefined;
+  readonly files?: boolean | undefined;
+  readonly contextTokens: bigint;
+  readonly outputTokensMax: bigint;
 }
 export const FactsSpec: Shape = {
   images: ["?", "b"],
@@ -407,6 +444,9 @@ export const FactsSpec: Shape = {
   result_images: ["?", "b"],
   cache_marks: ["?", "b"],
   stream_only: ["?", "b"],
+  files: ["?", "b"],
+  context_tokens: "n",
+  output_tokens_max: "n",
 };
 
 export interface PlanSpec {

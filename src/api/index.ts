@@ -5,6 +5,7 @@ export * from "../../gen/tollgate/v1/account_service.js";
 export * from "../../gen/tollgate/v1/alert_service.js";
 export * from "../../gen/tollgate/v1/audit_service.js";
 export * from "../../gen/tollgate/v1/content.js";
+export * from "../../gen/tollgate/v1/demands.js";
 export * from "../../gen/tollgate/v1/error_reason.js";
 export * from "../../gen/tollgate/v1/event.js";
 export * from "../../gen/tollgate/v1/event_service.js";

@@ -28,6 +28,11 @@ export const CONVERSATION_HEADERS = [
 export const CLIENT_REQUEST_HEADER = "x-client-request-id";
 /** `none`: neither what the request says nor whom it is for is kept. */
 export const LOG_HEADER = "x-tollgate-log";
+/** What the request demands of its target, such as `region=eu, retention=none, trains=no`. */
+export const REQUIRE_HEADER = "x-tollgate-require";
+/** Headers by which targets may be kept for some requests. */
+export const MATCH_HEADER_PREFIX = "x-tollgate-match-";
+export const MATCH_HEADER = new RegExp(`^${MATCH_HEADER_PREFIX}[a-z0-9-]{1,47}$`);
 /** The route of HTTP that a front end of ours took a request by. From anybody else it says nothing. */
 export const ROUTE_HEADER = "x-tollgate-route";
 /** That a page of the console asks. No form and no link can send it, and no script of another origin may. */
@@ -47,6 +52,7 @@ export const RECORD_HEADERS = [
   [CONVERSATION_HEADER, CONVERSATION_HEADER],
   ...CONVERSATION_HEADERS.map((name) => [name, CONVERSATION_HEADER] as const),
   [LOG_HEADER, LOG_HEADER],
+  [REQUIRE_HEADER, REQUIRE_HEADER],
   // Of W3C Trace Context.
   ["traceparent", "traceparent"],
   ["tracestate", "tracestate"],

@@ -95,6 +95,11 @@ export const REASONS = {
     ...FORBIDDEN,
     say: (m) => `The key may not use the model '${m["model"]}'. GET /v1/models lists those that it may use.`,
   },
+  ERROR_REASON_NO_COMPLIANT_TARGET: {
+    ...FORBIDDEN,
+    say: (m) =>
+      `No target of the model '${m["model"]}' satisfies what the request, its key and its account demand: ${m["demands"]}. Use another model, or ask your operator.`,
+  },
   ERROR_REASON_KEY_TOO_WIDE: {
     ...FORBIDDEN,
     say: (m) =>

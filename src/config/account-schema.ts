@@ -2,7 +2,9 @@
 import { z } from "zod";
 import type { ModelLimits } from "../api/index.js";
 import { BODY_BYTES_MAX, MODEL_LIMITS_MAX, REDACTIONS_MAX, TOTAL_BYTES_MAX } from "../base/account-bounds.js";
+import { defined } from "../base/defined.js";
 import { budget, limit, ownRates } from "./key-schema.js";
+import { demands } from "./labels-schema.js";
 import type { AccountSeed, KeyLimits, PlanSettings } from "./settings.js";
 import { block, named, orEmpty, reading, text, truth, wholeNumber } from "./values.js";
 
@@ -47,6 +49,9 @@ const account = block({
   ...budgets,
   ...limits,
   models: models.describe(MODELS_ARE),
+  demands: demands
+    .optional()
+    .describe("Where and how requests may be processed; left out: as the account has it. See docs/routing.md"),
 });
 
 export const accounts = named(
@@ -106,7 +111,9 @@ export const plans = named(PLAN_NAME, "must be named by 1 to 64 of a-z, 0-9, ., 
 
 function asAccount(id: string, said: z.output<typeof account>): AccountSeed {
   const { name = id, plan: from = "", credit: creditNanos } = said;
-  return { id, name, plan: from, creditNanos, ...asSettings(said) };
+  const settings = asSettings(said);
+  const demanded = defined({ demands: said.demands });
+  return { id, name, plan: from, creditNanos, ...settings, limits: { ...settings.limits, ...demanded } };
 }
 
 function asPlan(id: string, said: z.output<typeof plan>): PlanSettings {

@@ -1,6 +1,6 @@
 /** Accounts, keys and alerts as a settings file has them. */
 import { Document, isScalar, Scalar, visit } from "yaml";
-import { AlertKind, type AlertSettings, type Key, type ModelLimits } from "../api/index.js";
+import { AlertKind, type AlertSettings, type Demands, type Key, type ModelLimits } from "../api/index.js";
 import { formatUsd } from "../base/money.js";
 import type { AccountSeed } from "./settings.js";
 
@@ -62,6 +62,7 @@ function accountBlock({ id, name, budgets, limits }: Exported["accounts"][number
     ...moneyOf(budgets),
     ...countsOf(own),
     models: Object.fromEntries(modelLimits.map(({ model, ...rest }) => [model, countsOf(rest)])),
+    demands: demandsBlock(limits.demands),
   });
 }
 
@@ -88,7 +89,13 @@ function keyBlock({ id, accountId, settings }: Exported["keys"][number]): Block 
     end_streams_on_revoke: settings.endStreamsOnRevoke === false ? "false" : "",
     end_streams_on_expiry: whereTrue(settings.endStreamsOnExpiry),
     cache_marks_off: whereTrue(settings.cacheMarksOff),
+    demands: demandsBlock(settings.demands),
   });
+}
+
+function demandsBlock(demands: Demands | undefined): Block {
+  const { region = [], retention = "", trains = "" } = demands ?? {};
+  return filled({ region, retention, trains });
 }
 
 /** Names of alerts are ids in a file, and people's own words elsewhere. */

@@ -6,6 +6,7 @@ import { block, oneOf, reading, truth, wholeNumber } from "./values.js";
 
 const EFFORTS_MAX = 16;
 const BUDGET_TOKENS_MAX = 10_000_000;
+const TOKENS_MAX = 1_000_000_000;
 const EFFORT = /^[a-z][a-z0-9_]{0,31}$/;
 const EFFORT_RULE = "must be an effort such as low, in lower case";
 
@@ -14,6 +15,7 @@ const effort = reading(EFFORT_RULE, (value) => (EFFORT.test(value) ? value : und
 /** Facts of a model. What is left out stays as it is known. */
 export const facts = block({
   images: truth.optional().describe("The model accepts images"),
+  files: truth.optional().describe("The model accepts files, such as PDF"),
   tools: truth.optional().describe("The model can call tools"),
   forced_tools: truth.optional().describe("A request may force a tool call"),
   schemas: truth.optional().describe("The model supports a JSON Schema for its answer (structured output)"),
@@ -52,9 +54,18 @@ export const facts = block({
   stream_only: truth
     .optional()
     .describe("The upstream only streams; the gateway assembles whole answers from a stream"),
+  context_tokens: wholeNumber(1, TOKENS_MAX)
+    .optional()
+    .describe("The context size, for a target that differs from its model"),
+  output_tokens_max: wholeNumber(1, TOKENS_MAX)
+    .optional()
+    .describe("The maximum number of output tokens, for a target that differs from its model"),
 }).transform((said): ModelFacts => {
   const told: ModelFacts = {
+    contextTokens: said.context_tokens,
+    outputTokensMax: said.output_tokens_max,
     images: said.images,
+    files: said.files,
     tools: said.tools,
     forcedTools: said.forced_tools,
     schemas: said.schemas,

@@ -1,5 +1,6 @@
 /** A seed of a key in a settings file: whose it is, its secret, and what it may do. */
 import { z } from "zod";
+import { demands } from "./labels-schema.js";
 import { parseBlock } from "./listen-address.js";
 import type { KeySeed } from "./settings.js";
 import { block, oneOf, reading, text, truth, usd, wholeNumber } from "./values.js";
@@ -101,6 +102,9 @@ export const keySeed = block({
   cache_marks_off: truth
     .prefault("false")
     .describe("Mark nothing for prompt caches in requests of the key, whatever `cache_marks` of the model says"),
+  demands: demands
+    .optional()
+    .describe("Where and how requests may be processed, beside what the account demands; see docs/routing.md"),
 }).transform((said): KeySeed => ({
   accountId: said.account,
   secret: said.secret,
@@ -126,5 +130,6 @@ export const keySeed = block({
     endStreamsOnRevoke: said.end_streams_on_revoke,
     endStreamsOnExpiry: said.end_streams_on_expiry,
     cacheMarksOff: said.cache_marks_off,
+    demands: said.demands,
   },
 }));

@@ -1,14 +1,17 @@
 /** What a settings file may say: the shape of its blocks, and the rule that each value must keep. */
 import { isAbsolute } from "node:path";
 import { z } from "zod";
+import { MATCH_HEADER, MATCH_HEADER_PREFIX } from "../api/request-headers.js";
 import { MODEL_KIND_NAMES } from "../api/model-kinds.js";
 import { FALLBACKS_MAX } from "../base/fallback.js";
 import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
 import { accountId, accounts, plans } from "./account-schema.js";
+import { BALANCES } from "../base/balances.js";
 import type { AliasSettings, ModelSettings, TargetSettings, UpstreamSettings } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
 import { upstreamHeaders } from "./header-schema.js";
 import { facts } from "./facts-schema.js";
+import { labels } from "./labels-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
 import { limits } from "./limit-schema.js";
@@ -52,6 +55,9 @@ const TARGET_LIMITS_ARE =
 const PARAMETERS_ARE =
   "Parameters of chat requests that the gateway fills in, sets or drops, in whichever format they come; what a target " +
   "says is over what its model says; see docs/routing.md";
+const LABELS_ARE =
+  "Where and how the upstream treats the data of requests, which accounts, keys and requests may demand; those of a " +
+  "target are over those of its upstream";
 /** What an upstream's block says beside where it is and who asks there. */
 const BEHAVIOR = [
   "unknown_members",
@@ -62,6 +68,7 @@ const BEHAVIOR = [
   "retries",
   "limits",
   "checks",
+  "labels",
 ];
 
 const baseUrl = reading(
@@ -108,6 +115,7 @@ const upstream = block({
     .optional()
     .describe('Headers that the upstream gets with each request, a line for each, such as "X-Team: blue"'),
   checks: checks.optional().describe("What the gateway checks by itself; see docs/routing.md"),
+  labels: labels.optional().describe(LABELS_ARE),
 });
 
 const weight = reading(
@@ -118,6 +126,27 @@ const weight = reading(
   },
   decimalForm,
 );
+
+const PAIR_RULE = "must be name=value";
+const pair = reading(PAIR_RULE, pairOf);
+const matchHeader = reading(`${PAIR_RULE}, with a name that begins with ${MATCH_HEADER_PREFIX}`, (value) => {
+  const [name, said] = pairOf(value) ?? ["", ""];
+  return MATCH_HEADER.test(name) ? ([name, said] as const) : undefined;
+});
+
+function pairOf(value: string): readonly [string, string] | undefined {
+  const [, name, said] = /^([^=]{1,64})=([^]{1,512})$/.exec(value) ?? [];
+  return name === undefined || said === undefined ? undefined : [name, said];
+}
+
+const match = block({
+  account: accountId.optional().describe("The id of the account"),
+  key: text(64).optional().describe("The id of the key"),
+  label: pair.optional().describe("A label of the key, as `name=value`: see `metadata` of a key"),
+  header: matchHeader
+    .optional()
+    .describe(`A header of the request, as \`name=value\`; the name begins with \`${MATCH_HEADER_PREFIX}\``),
+});
 
 const target = block({
   upstream: text(64).describe("The name of an upstream in `upstreams`"),
@@ -133,6 +162,9 @@ const target = block({
   limits: limits.optional().describe(TARGET_LIMITS_ARE),
   parameters: targetParameters.optional().describe(PARAMETERS_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
+  labels: labels.optional().describe(LABELS_ARE),
+  match: match.optional().describe("Only requests that match all of these may go to the target; default: all requests"),
+  facts: facts.optional().describe("Capabilities of the target; each replaces what is known about the model"),
 });
 
 const UPSTREAMS_ARE = "The services and servers that run models, by names that you choose";
@@ -201,6 +233,12 @@ const model = block({
   cache_marks_ttl: oneOf(["5m", "1h"], "must be 5m or 1h")
     .prefault("5m")
     .describe("How long the upstream keeps what the gateway marked; writing for an hour costs more"),
+  balance: oneOf(BALANCES)
+    .prefault("weight")
+    .describe(
+      "How requests are balanced among targets of the same priority: `weight` (by their weights), `load` (the fewest " +
+        "running requests for its weight), `latency` (the fastest) or `cost` (the cheapest for you); see docs/routing.md",
+    ),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   fallbacks: z
     .array(modelName, { error: () => FALLBACKS_RULE })
@@ -290,6 +328,7 @@ export const settingsSchema = block({
         limits: value.limits,
         headers: value.headers,
         checks: value.checks,
+        labels: value.labels,
       })),
     )
     .describe(UPSTREAMS_ARE),
@@ -337,6 +376,9 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       retries: target.retries,
       limits: target.limits,
       parameters: target.parameters,
+      labels: target.labels,
+      match: target.match,
+      facts: target.facts,
     })),
     kind: value.kind,
     contextTokens: value.context_tokens,
@@ -346,6 +388,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     affinity: value.affinity,
     cacheMarks: value.cache_marks,
     cacheMarksTtl: value.cache_marks_ttl,
+    balance: value.balance,
     timeouts: value.timeouts,
     fallbacks: value.fallbacks,
     onContext: value.on_context,

@@ -1,6 +1,8 @@
 /** What tollgate.yaml says, after it was checked. */
 import type { ModelKind } from "../api/model-kinds.js";
 import type { AccountSettings, AlertSettings, ContentSettings, KeySettings, Price } from "../api/index.js";
+import type { Balance } from "../base/balances.js";
+import type { Labels } from "../base/demands.js";
 import type { Retries } from "../base/retries.js";
 import type { Parameters } from "../wire/request/parameters.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
@@ -58,8 +60,18 @@ export interface UpstreamSettings {
   /** Sent with each request, by their names in lower case. Absent: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly checks?: CheckSettings | undefined;
+  readonly labels?: Labels | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
+}
+
+/** Which requests may go to a target: those that match all that is said. */
+export interface MatchSettings {
+  readonly account?: string | undefined;
+  readonly key?: string | undefined;
+  /** A name and its value. */
+  readonly label?: readonly [string, string] | undefined;
+  readonly header?: readonly [string, string] | undefined;
 }
 
 export interface TargetSettings {
@@ -79,6 +91,12 @@ export interface TargetSettings {
   readonly limits?: TargetLimits | undefined;
   /** Over those of the model. */
   readonly parameters?: Parameters | undefined;
+  /** Each over that of the upstream. */
+  readonly labels?: Labels | undefined;
+  /** Absent: all requests may go there. */
+  readonly match?: MatchSettings | undefined;
+  /** Over those of the model. */
+  readonly facts?: ModelFacts | undefined;
 }
 
 export interface ModelSettings {
@@ -99,6 +117,8 @@ export interface ModelSettings {
   readonly cacheMarks?: "auto" | "off" | undefined;
   /** How long the upstream keeps what the gateway marked. Undefined: `5m`. */
   readonly cacheMarksTtl?: "5m" | "1h" | undefined;
+  /** How requests are balanced among targets of the same priority. Undefined: by weight. */
+  readonly balance?: Balance | undefined;
   readonly timeouts?: TimeoutSettings | undefined;
   /** Models that answer while all targets fail, in this order. */
   readonly fallbacks?: readonly string[] | undefined;
@@ -131,7 +151,10 @@ export interface AliasSettings {
   readonly displayName: string | undefined;
 }
 
-type AccountLimits = Pick<AccountSettings, "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits">;
+type AccountLimits = Pick<
+  AccountSettings,
+  "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits" | "demands"
+>;
 
 /** The settings of a key that are budgets and limits; 0 is none. */
 export type KeyLimits = Pick<

@@ -31,17 +31,17 @@ const HISTORY_DAYS = 30;
 /** Rejects if the request itself is invalid. Every other refusal is part of the result. */
 export async function estimate(came: ParsedRequest, call: GatewayCall, steps: Steps): Promise<EstimateCostResponse> {
   const { facts } = came.request;
-  let model: ServedModel;
+  let named: ServedModel;
   try {
-    model = findModel(facts.model, call.caller, steps);
+    named = findModel(facts.model, call.caller, steps);
   } catch (error) {
     if (!(error instanceof GatewayError) || error.reason !== "ERROR_REASON_MODEL_NOT_ALLOWED") throw error;
     // Whoever may not use a model learns nothing of its upstreams and prices.
     const nothing = EstimateCostResponse.decode(new Uint8Array());
     return { ...nothing, model: facts.model, ...refusedBy(error) };
   }
-  const asked = modelRequest(model, came);
-  const { kind, request } = asked;
+  const asked = modelRequest(named, came, call, steps.routing.nowMs());
+  const { model, kind, request } = asked;
   const byBytes = planOf(asked, model, kind, call);
   const { plan, heldNanos, refusal: gateRefusal } = await tryAdmission(byBytes, model, call, steps);
   const outputTokens = gateRefusal === undefined ? plan.coveredOutputTokens(heldNanos) : plan.outputTokensMax;

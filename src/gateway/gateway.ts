@@ -34,6 +34,8 @@ export interface GatewayCall {
   readonly decision?: LimitDecision | undefined;
   /** Awaited after the request is admitted and before money is held for it. */
   readonly beforeHold?: (() => Promise<void>) | undefined;
+  /** What else the edge knows of the call, by lower-case name. Absent: nothing. */
+  readonly metadata?: CallMetadata | undefined;
   /** The record into which facts of the request are written. Absent: no records are kept. */
   readonly record?: RequestRecord | undefined;
 }

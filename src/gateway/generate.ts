@@ -17,6 +17,7 @@ import type { RequestMarks } from "../routing/cache-marking.js";
 import type { RunOptions } from "../routing/routing.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
+import { withRoom } from "./context-room.js";
 import type { Ending } from "./charge.js";
 import { Fallbacks } from "./fallbacks.js";
 import type { GatewayCall } from "./gateway.js";
@@ -61,7 +62,7 @@ export async function generate(
     if (call.record !== undefined) noteRequest(parsed.request, call.record, call.caller);
     const model = findModel(parsed.request.facts.model, call.caller, steps);
     const deadline = steps.routing.deadline(model, startMs, call.callerEndMs ?? Infinity);
-    const asked = modelRequest(model, parsed);
+    const asked = modelRequest(model, parsed, call, steps.routing.nowMs());
     describeRequest(call, asked.request, model, asked.kind);
     isReserved = true;
     const parts = { parsed, call, admission, deadline, steps };
@@ -135,13 +136,14 @@ function noteMarks(marks: RequestMarks | undefined, { usage }: Outcome, { record
 
 /** The turn of the next model that may answer after the failure; undefined if there is none. */
 async function nextTurn(failure: GatewayError, fallbacks: Fallbacks, parts: TurnParts): Promise<Turn | undefined> {
-  const { parsed, call, deadline } = parts;
+  const { parsed, call, deadline, steps } = parts;
   while (!call.signal.aborted && deadline.leftMs(performance.now()) > 0) {
     const model = fallbacks.after(failure);
     if (model === undefined) return undefined;
     try {
       // Each try has a hold of its own, also after one whose end is not known.
-      return await takeTurn(modelRequest(model, parsed), fallbacks.tried, parts);
+      const asked = modelRequest(model, parsed, call, steps.routing.nowMs());
+      return await takeTurn(asked, fallbacks.tried, parts);
     } catch (error) {
       // What the money, a limit or the model itself does not allow is no fallback, and the failure stays what it was.
       if (!(error instanceof GatewayError)) throw error;
@@ -232,13 +234,14 @@ function giveBack(
 
 /** Streams the answer into the meter. Resolves with the error that the answer failed with, if any. */
 async function answer(
-  { request, model, kind, plan, coveredTokens, marks }: Turn,
+  turn: Turn,
   { parsed: { acceptWire }, call, deadline, steps: { metrics, routing } }: TurnParts,
   { long }: Receiving,
   meter: Meter,
   hasFallback: boolean,
 ): Promise<GatewayError | undefined> {
   const { caller, signal, record: session } = call;
+  const { request, model, kind, plan, coveredTokens, marks } = turn;
   const { stream, candidateCount } = request.facts;
   const run: RunOptions = {
     kind,
@@ -257,7 +260,8 @@ async function answer(
   };
   metrics.running += 1;
   try {
-    await routing.run(request, model, run, meter, long);
+    const roomy = model.contextLeast === undefined ? model : await withRoom(turn, call);
+    await routing.run(request, roomy, run, meter, long);
     // Before it is settled: an answer that cannot be written for its client costs nothing.
     if (meter.isUnwritten) await meter.write(await meter.outcome(endingOf(undefined, call)));
     return undefined;

@@ -26,6 +26,7 @@ import { withFacts } from "../wire/request/changed-facts.js";
 import { isLongBody } from "../wire/wire.js";
 import { findModel } from "./admission.js";
 import { arrive, requireBodySize, sourceOf } from "./arrival.js";
+import { eligibleFor } from "./demands.js";
 import { embed, readEmbedding } from "./embed.js";
 import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
@@ -132,7 +133,7 @@ async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: 
 
 async function countAdmitted(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
   const { request: came } = await readGeneration(asked.generation, "", call, steps, false, "count");
-  const model = findModel(came.facts.model, call.caller, steps);
+  const model = eligibleFor(findModel(came.facts.model, call.caller, steps), came, call);
   const request = withoutLackingAnywhere(came, model, "chat");
   const { tokens, source } = await knownInput(request, model, call, steps);
   return { inputTokens: BigInt(tokens), exact: source !== TokenSource.TOKEN_SOURCE_ESTIMATE };

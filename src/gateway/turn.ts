@@ -5,17 +5,20 @@ import type { Caller } from "../keys/caller.js";
 import { holdIdOf } from "../ledger/fallback-hold.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { LimitDecision } from "../limits/limit-decision.js";
-import type { Plan } from "../pricing/hold-plan.js";
+import { outputLimit, type Plan } from "../pricing/hold-plan.js";
 import type { Deadline } from "../routing/deadline.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
 import type { RequestMarks } from "../routing/cache-marking.js";
-import type { ServedModel } from "../routing/model.js";
+import type { ServedModel, Target } from "../routing/model.js";
+import { sortNamed } from "../routing/model-names.js";
 import { targetsFor } from "../routing/pick.js";
-import { checkPreferences } from "../routing/preferred-targets.js";
+import { ableTargets, withTargets } from "../routing/eligible-targets.js";
+import { checkPreferences, preferredTargets, sortedTargets } from "../routing/preferred-targets.js";
 import { parametrized } from "../routing/upstream-request.js";
 import { outputLimitWith, type Parameters } from "../wire/request/parameters.js";
 import type { WireRequest } from "../wire/wire.js";
 import { openHold, planOf, reserve } from "./admission.js";
+import { eligibleFor } from "./demands.js";
 import type { GatewayCall } from "./gateway.js";
 import type { ParsedRequest } from "./generate.js";
 import { kindOf } from "./kind.js";
@@ -48,14 +51,28 @@ export interface TurnParts {
   readonly steps: Steps;
 }
 
-/** Throws PARAMETER_INVALID if the model does not support such a request, or the request excludes the model. */
-export function modelRequest(model: ServedModel, { request: came, generation }: ParsedRequest): ModelRequest {
-  const kind = kindOf(came, model);
+/**
+ * The request, and the model with the targets that may take it: nothing later looks at another target. Throws
+ * NO_COMPLIANT_TARGET or MODEL_NOT_ALLOWED, and PARAMETER_INVALID if the model does not support such a request, or the
+ * request excludes the model. `nowMs` is of the clock of routing.
+ */
+export function modelRequest(
+  asked: ServedModel,
+  { request: came, generation: said }: Pick<ParsedRequest, "request" | "generation">,
+  call: GatewayCall,
+  nowMs: number,
+): ModelRequest {
+  const eligible = eligibleFor(asked, came, call);
+  const kind = kindOf(came, eligible);
   const { route } = came.facts;
-  if (route !== undefined) checkPreferences(model, targetsFor(model, kind), route);
-  const parameters = kind === "chat" ? model.parameters : undefined;
+  if (route !== undefined) checkPreferences(eligible, targetsFor(eligible, kind), route);
+  const preferred = sorted(preferredTargets(targetsFor(eligible, kind), route), came, asked, nowMs);
+  const parameters = kind === "chat" ? eligible.parameters : undefined;
+  const generation = parameters === undefined ? said : limited(said, parameters);
+  const outputTokens = outputLimit(askedOutput({ request: came, generation }), eligible);
+  const model = withTargets(eligible, ableTargets(preferred, came, kind, outputTokens));
   const request = parametrized(withoutLackingAnywhere(came, model, kind), parameters);
-  return { model, kind, request, generation: parameters === undefined ? generation : limited(generation, parameters) };
+  return { model, kind, request, generation };
 }
 
 /** With the limit of the output that the parameters leave beside the prompt, where the caller set one there. */
@@ -64,6 +81,27 @@ function limited(generation: Generation, parameters: Parameters): Generation {
   if (outputTokensMax === undefined) return generation;
   const limit = outputLimitWith(parameters, Number(outputTokensMax));
   return { ...generation, outputTokensMax: limit === undefined ? undefined : BigInt(limit) };
+}
+
+/** An order that the request says itself is over a sort. */
+function sorted(
+  targets: readonly Target[],
+  request: WireRequest,
+  model: ServedModel,
+  nowMs: number,
+): readonly Target[] {
+  const { route, model: name } = request.facts;
+  const key = route?.sort ?? sortNamed(name, model);
+  return key === undefined || route?.order !== undefined ? targets : sortedTargets(targets, { key, request, nowMs });
+}
+
+/** The output limit that the client asks for; undefined if it asks for none. */
+export function askedOutput({
+  request,
+  generation,
+}: Pick<ParsedRequest, "request" | "generation">): number | undefined {
+  const { outputTokensMax } = generation;
+  return outputTokensMax === undefined ? request.facts.outputTokensMax : Number(outputTokensMax);
 }
 
 /** True where the request is refused rather than sent without some of its parameters. */

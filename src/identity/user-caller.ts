@@ -64,6 +64,8 @@ class SignedIn implements UserCaller {
   readonly settings: KeySettings;
   readonly accountLimits: AccountLimits | undefined = undefined;
   readonly content = undefined;
+  readonly accountDemands = undefined;
+  readonly demands = undefined;
   readonly freezeReason: string | undefined = undefined;
   revisions = undefined;
   readonly maker = undefined;

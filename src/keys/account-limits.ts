@@ -1,6 +1,7 @@
 /** What an account says of all its keys: their limits together, those with some models, and whether content is kept. */
 import { isDeepStrictEqual } from "node:util";
 import type { ContentSettings } from "../api/index.js";
+import { type Demands, demandsOf } from "../base/demands.js";
 import type { AccountRow } from "../store/store.js";
 import { GlobSet } from "./glob.js";
 
@@ -54,4 +55,13 @@ export function contentOf(
 ): ContentSettings | undefined {
   if (content?.kept !== true) return undefined;
   return isDeepStrictEqual(content, known) ? known : content;
+}
+
+/** What the account demands of targets, undefined where nothing; it is `known` where that says the same. */
+export function accountDemandsOf(
+  { limits: { demands } }: Pick<AccountRow, "limits">,
+  known: Demands | undefined,
+): Demands | undefined {
+  const found = demandsOf(demands);
+  return isDeepStrictEqual(found, known) ? known : found;
 }

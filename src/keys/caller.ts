@@ -2,6 +2,7 @@
 import type { AccountLimits } from "./account-limits.js";
 import type { Role } from "./roles.js";
 import type { ContentSettings, Key, KeySettings } from "../api/index.js";
+import type { Demands } from "../base/demands.js";
 import type { Revisions } from "../coordination/coordination.js";
 
 /** The scopes that a key can have. An operator key has all of them. */
@@ -48,6 +49,10 @@ export interface Caller {
   readonly accountLimits: AccountLimits | undefined;
   /** How what its requests say is kept; undefined where it is not. */
   readonly content: ContentSettings | undefined;
+  /** What its account demands of targets; undefined where nothing. */
+  readonly accountDemands: Demands | undefined;
+  /** What its account, its key and its makers demand together; undefined where nothing. */
+  readonly demands: Demands | undefined;
   /** Why its account is frozen; undefined where it is not. */
   readonly freezeReason: string | undefined;
   /**

@@ -1,6 +1,7 @@
 /** A caller and a key, made of a key's row. */
 import { isHiddenId } from "./key-id.js";
 import { type ContentSettings, Key, KeySettings } from "../api/index.js";
+import { type Demands, demandsOf, tightened } from "../base/demands.js";
 import type { Revisions } from "../coordination/coordination.js";
 import type { KeyRow } from "../store/store.js";
 import type { AccountLimits } from "./account-limits.js";
@@ -39,12 +40,19 @@ export function callerOf(row: KeyRow, maker?: Caller, account: AccountState = NO
 }
 
 /** What an account says of all its keys. */
-export type AccountState = Pick<Caller, "accountLimits" | "content" | "freezeReason">;
-const NO_STATE: AccountState = { accountLimits: undefined, content: undefined, freezeReason: undefined };
+export type AccountState = Pick<Caller, "accountLimits" | "content" | "accountDemands" | "freezeReason">;
+const NO_STATE: AccountState = {
+  accountLimits: undefined,
+  content: undefined,
+  accountDemands: undefined,
+  freezeReason: undefined,
+};
 
 class KeyCaller implements Caller {
   readonly accountLimits: AccountLimits | undefined;
   readonly content: ContentSettings | undefined;
+  readonly accountDemands: Demands | undefined;
+  readonly demands: Demands | undefined;
   readonly freezeReason: string | undefined;
   readonly keyId: string;
   readonly accountId: string;
@@ -59,11 +67,13 @@ class KeyCaller implements Caller {
     readonly key: Key,
     readonly settings: KeySettings,
     readonly maker: Caller | undefined,
-    { accountLimits, content, freezeReason }: AccountState,
+    { accountLimits, content, accountDemands, freezeReason }: AccountState,
     private readonly role: Role | undefined,
   ) {
     this.accountLimits = accountLimits;
     this.content = content;
+    this.accountDemands = accountDemands;
+    this.demands = tightened(maker?.demands ?? accountDemands, demandsOf(settings.demands));
     this.freezeReason = freezeReason;
     this.keyId = key.id;
     this.accountId = key.accountId;

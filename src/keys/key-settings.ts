@@ -4,6 +4,7 @@ import { invalid } from "../api/check.js";
 import type { Key, KeySettings } from "../api/index.js";
 import type { FieldName } from "../api/money-fields.js";
 import type { Act } from "../audit/act.js";
+import { demandsProblem } from "../base/demands.js";
 import { GatewayError } from "../base/errors.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import { isAddressBlock } from "./address-range.js";
@@ -49,6 +50,7 @@ const CHECKS: { readonly [Field in SettingField]: Check<KeySettings[Field]> } = 
   endStreamsOnRevoke: () => undefined,
   endStreamsOnExpiry: () => undefined,
   cacheMarksOff: () => undefined,
+  demands: checkDemands,
 };
 
 /** A setting's name in the protocol, such as `requests_per_minute`. */
@@ -153,6 +155,11 @@ function checkAmount(nanos: bigint, param: string): void {
     throw invalid(param, `must be an amount from 0 to ${AMOUNT_NANOS_MAX} nano-USD`);
 }
 
+function checkDemands(demands: KeySettings["demands"], param: string): void {
+  const problem = demands && demandsProblem(demands);
+  if (problem !== undefined) throw invalid(`${param}.${problem[0]}`, problem[1]);
+}
+
 function checkMetadata(metadata: Readonly<Record<string, string>>, param: string): void {
   const entries = Object.entries(metadata);
   if (entries.length > METADATA_ENTRIES_MAX) throw invalid(param, `must have at most ${METADATA_ENTRIES_MAX} entries`);
@@ -188,6 +195,7 @@ export function emptySettings(): KeySettings {
     endStreamsOnRevoke: undefined,
     endStreamsOnExpiry: false,
     cacheMarksOff: false,
+    demands: undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 /** How a key stands: who it lets in, within the settings of the keys that made it, and whether and when it ends. */
 import { invalid } from "../api/check.js";
 import type { KeyRow, KeyStore, Store } from "../store/store.js";
-import { accountLimitsOf, contentOf } from "./account-limits.js";
+import { accountDemandsOf, accountLimitsOf, contentOf } from "./account-limits.js";
 import type { Caller } from "./caller.js";
 import { isHiddenId } from "./key-id.js";
 import { type AccountState, callerOf } from "./key-caller.js";
@@ -40,7 +40,9 @@ export async function standingOf(row: KeyRow, store: StandingStore, known?: Stan
   const account = await store.accounts.get(row.accountId);
   const accountLimits = account && accountLimitsOf(account, known?.caller.accountLimits);
   const content = account && contentOf(account, known?.caller.content);
-  return standingWithin(row, { accountLimits, content, freezeReason: account?.freeze?.reason }, store, known);
+  const accountDemands = account && accountDemandsOf(account, known?.caller.accountDemands);
+  const state = { accountLimits, content, accountDemands, freezeReason: account?.freeze?.reason };
+  return standingWithin(row, state, store, known);
 }
 
 async function standingWithin(
@@ -59,6 +61,7 @@ async function standingWithin(
     same.maker?.caller === maker?.caller &&
     same.caller.accountLimits === account.accountLimits &&
     same.caller.content === account.content &&
+    same.caller.accountDemands === account.accountDemands &&
     same.caller.freezeReason === account.freezeReason;
   const caller = kept ? same.caller : callerOf(row, maker?.caller, account, role);
   const end = maker?.caller.key.settings?.childrenEndWithIt === true ? maker : undefined;

@@ -61,6 +61,8 @@ const RULES: { readonly [Field in SettingField]: Rule<KeySettings[Field]> } = {
   },
   endStreamsOnExpiry: DUTY,
   cacheMarksOff: free(),
+  // A key is bound to the demands of its makers whatever its own are: see `KeyCaller`.
+  demands: { excess: () => "", inherited: (child, maker) => child ?? maker },
 };
 
 /** A setting of a key that goes beyond its maker's. */

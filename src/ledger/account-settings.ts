@@ -1,5 +1,6 @@
 /** The valid ranges of an account's budgets and limits. */
 import { BODY_BYTES_MAX, MODEL_LIMITS_MAX, REDACTIONS_MAX, TOTAL_BYTES_MAX } from "../base/account-bounds.js";
+import { demandsProblem } from "../base/demands.js";
 import { GatewayError } from "../base/errors.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import type { AccountBudgets, AccountLimits } from "../store/store.js";
@@ -21,6 +22,8 @@ export function checkSettings(settings: Partial<AccountBudgets & AccountLimits>)
   checkLimits("", settings);
   checkModelLimits(settings.modelLimits ?? []);
   if (settings.content !== undefined) checkContent(settings.content);
+  const problem = settings.demands && demandsProblem(settings.demands);
+  if (problem !== undefined) throw invalid(`demands.${problem[0]}`, problem[1]);
 }
 
 function checkContent({ redactions, bodyBytesMax, totalBytesMax }: NonNullable<AccountLimits["content"]>): void {

@@ -1,5 +1,5 @@
 /** What a plan says of accounts, members and keys: the copies that are made of it, and what goes beyond it. Pure. */
-import type { AccountSettings, ContentSettings, KeySettings, ModelLimits } from "../api/index.js";
+import type { AccountSettings, ContentSettings, Demands, KeySettings, ModelLimits } from "../api/index.js";
 import { invalid } from "../api/check.js";
 import { snakeCase } from "../api/field-name.js";
 import { BODY_BYTES_DEFAULT, REDACTIONS_MAX, TOTAL_BYTES_DEFAULT } from "../base/account-bounds.js";
@@ -20,6 +20,7 @@ export interface Plans {
 /** The settings of an account, as it has them. */
 export type OwnSettings = Pick<AccountSettings, (typeof AMOUNTS)[number] | (typeof COUNTS)[number] | "modelLimits"> & {
   readonly content?: ContentSettings | undefined;
+  readonly demands?: Demands | undefined;
 };
 
 const COUNTS = ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const;
@@ -68,7 +69,8 @@ export function differingSettings(one: OwnSettings, other: OwnSettings): readonl
   const numbers = NUMBERS.filter((name) => one[name] !== other[name]).map(snakeCase);
   const models = spelledLimits(one.modelLimits) === spelledLimits(other.modelLimits) ? [] : ["model_limits"];
   const content = spelledContent(one.content) === spelledContent(other.content) ? [] : ["content"];
-  return [...numbers, ...models, ...content];
+  const demands = spelledDemands(one.demands) === spelledDemands(other.demands) ? [] : ["demands"];
+  return [...numbers, ...models, ...content, ...demands];
 }
 
 /** The order of the limits says nothing. */
@@ -80,6 +82,11 @@ function spelledLimits(limits: readonly ModelLimits[]): string {
 function spelledContent(content: ContentSettings | undefined): string {
   const { kept = false, redactions = [], bodyBytesMax = 0, totalBytesMax = 0n } = content ?? {};
   return JSON.stringify([kept, redactions, bodyBytesMax, String(totalBytesMax)]);
+}
+
+function spelledDemands(demands: Demands | undefined): string {
+  const { region = [], retention = "", trains = "" } = demands ?? {};
+  return JSON.stringify([region, retention, trains]);
 }
 
 /**

@@ -123,7 +123,10 @@ function askedLimit({ request, outputTokensMax }: PlanQuestion): number | undefi
 }
 
 /** What the client asked within what the model can; without either, a free model needs no limit. */
-function outputLimit(asked: number | undefined, model: PricedModel): number | undefined {
+export function outputLimit(
+  asked: number | undefined,
+  model: Pick<PricedModel, "outputTokensMax">,
+): number | undefined {
   const most = model.outputTokensMax > 0 ? model.outputTokensMax : undefined;
   if (asked === undefined) return most;
   return most === undefined ? asked : Math.min(asked, most);

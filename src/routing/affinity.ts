@@ -6,6 +6,7 @@ import { boundedTo } from "../base/bounded-to.js";
 import type { ModelKind } from "../families/family.js";
 import { openingOf } from "../wire/request/opening.js";
 import type { WireRequest } from "../wire/wire.js";
+import type { Balancing } from "./balance.js";
 import type { ServedModel, Target } from "./model.js";
 import { rendezvous, type Seed, seedOf, targetName } from "./rendezvous.js";
 
@@ -90,11 +91,14 @@ export class SessionRoute {
     private readonly session: RequestSession,
   ) {}
 
-  /** The target of the session where it is among these, else the one that every node picks. */
-  pick(targets: readonly Target[], nowMs: number): Target | undefined {
+  /**
+   * The target of the session where it is among these. A new session goes where `balancing` says, else to the target
+   * that every node picks.
+   */
+  pick(targets: readonly Target[], nowMs: number, balancing?: Balancing): Target | undefined {
     const bound = this.#bound(nowMs)?.target;
     const target = bound === undefined ? undefined : targets.find((one) => targetName(one) === bound);
-    return target ?? rendezvous(targets, this.key.seed);
+    return target ?? (balancing === undefined ? rendezvous(targets, this.key.seed) : balancing(targets, nowMs));
   }
 
   /** An attempt at the target begins. */

@@ -2,6 +2,7 @@
 import type { ByteLease } from "../base/bytes/byte-budget.js";
 import type { CancelSignal } from "../base/cancellation.js";
 import { GatewayError } from "../base/errors.js";
+import type { Usage } from "../api/index.js";
 import type { AnswerForm, AnswerReport, Batch, LongAnswers } from "../wire/wire.js";
 import type { Deadline, RequestTimeouts } from "./deadline.js";
 import type { UpstreamRequest } from "./upstream-request.js";
@@ -85,6 +86,8 @@ export interface AttemptFailure {
 export interface AttemptEnd {
   /** Undefined where the answer is whole. */
   readonly failure: AttemptFailure | undefined;
+  /** What the upstream told of its usage; undefined where it told nothing. */
+  readonly usage: Usage | undefined;
   /** What the upstream keeps for the account; empty where it made nothing. */
   readonly containerId: string;
 }

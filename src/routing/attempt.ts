@@ -394,6 +394,6 @@ class Attempt implements UpstreamHandler {
       clearTimeout(this.#timer);
     }
     if (this.#hasLeft) this.plan.readOnEnded();
-    this.resolve({ failure, containerId: this.#report?.containerId ?? "" });
+    this.resolve({ failure, containerId: this.#report?.containerId ?? "", usage: this.#report?.usage });
   }
 }

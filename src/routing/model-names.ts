@@ -1,11 +1,15 @@
 /** Which model a request means by the name that it gives, and whether its caller may use it. */
 import { GatewayError } from "../base/errors.js";
 import type { Caller } from "../keys/caller.js";
+import type { SortKey } from "../wire/wire.js";
 import type { ServedModel } from "./model.js";
 import type { Wildcard } from "./wildcard.js";
 
 /** How Claude Code marks for itself a model that it asks with a long context. */
 const CLIENTS_HINT = /\[1m\]$/;
+
+/** OpenRouter's: the cheapest for the operator, and the one with the most tokens a second. */
+const SORT_SUFFIX = /:(floor|nitro)$/;
 
 /** What a caller may use. */
 export type ModelPermission = Pick<Caller, "mayUseModel">;
@@ -44,19 +48,22 @@ export class ModelNames {
 
   /**
    * The model of this name, with or without the client's hint; else the only one whose name differs from it by capitals
-   * alone; else one of the wildcard with the longest name. Throws MODEL_UNKNOWN, then MODEL_NOT_ALLOWED.
+   * alone; else the same without a suffix that sorts targets; else one of the wildcard with the longest name. Throws
+   * MODEL_UNKNOWN, then MODEL_NOT_ALLOWED.
    */
   find(asked: string, caller: ModelPermission): ServedModel {
-    const model = this.#find(asked) ?? this.#ofWildcard(asked, caller);
+    const model = this.#find(asked) ?? this.#find(withoutSort(asked)) ?? this.#ofWildcard(asked, caller);
     if (!mayUse(caller, model)) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: asked });
     return model;
   }
 
   #ofWildcard(asked: string, caller: ModelPermission): ServedModel {
     for (const wildcard of this.#wildcards) {
-      const id = wildcard.nameOf(asked.replace(CLIENTS_HINT, ""));
+      const name = asked.replace(CLIENTS_HINT, "");
+      const id = wildcard.nameOf(name);
       if (id === undefined) continue;
-      const model = wildcard.find(id);
+      const bare = wildcard.nameOf(withoutSort(name));
+      const model = wildcard.find(id) ?? (bare === undefined || bare === id ? undefined : wildcard.find(bare));
       if (model !== undefined) return model;
       if (!mayUse(caller, { id })) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: asked });
       this.onUnpriced(id, wildcard.id);
@@ -77,6 +84,18 @@ export class ModelNames {
     const name = asked.replace(CLIENTS_HINT, "");
     return this.#named.get(name) ?? this.#named.get(this.#alike.get(name.toLowerCase()) ?? "");
   }
+}
+
+/** The name without the suffix by which a request sorts the targets of its model. */
+function withoutSort(name: string): string {
+  return name.replace(SORT_SUFFIX, "");
+}
+
+/** How the name that a request gives sorts the targets of the model that it found. */
+export function sortNamed(asked: string, { id, alias = id }: Pick<ServedModel, "id" | "alias">): SortKey | undefined {
+  const [, suffix] = SORT_SUFFIX.exec(asked.replace(CLIENTS_HINT, "")) ?? [];
+  if (suffix === undefined || SORT_SUFFIX.test(alias)) return undefined;
+  return suffix === "floor" ? "price" : "throughput";
 }
 
 /**

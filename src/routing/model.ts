@@ -1,6 +1,9 @@
 /** A model as the gateway serves it, and the targets that can answer for it. */
 import type { ListPrice, Price } from "../api/index.js";
+import type { Balance } from "../base/balances.js";
+import type { Labels } from "../base/demands.js";
 import type { Retries } from "../base/retries.js";
+import type { MatchSettings } from "../config/settings.js";
 import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { Parameters } from "../wire/request/parameters.js";
@@ -37,6 +40,10 @@ export interface Target {
   readonly facts: ModelFacts;
   /** The latter alone, which also changes what came in the upstream's own wire. Absent: nothing. */
   readonly toldFacts?: ModelFacts | undefined;
+  /** Where and how it treats the data of requests. Absent: nothing is known. */
+  readonly labels?: Labels | undefined;
+  /** Which requests may go there. Absent: all. */
+  readonly match?: MatchSettings | undefined;
   /** What the operator pays there; undefined where nobody knows. */
   readonly cost: Price | undefined;
   /** True where members of a request that no table knows are refused. */
@@ -105,6 +112,10 @@ export interface ServedModel {
   readonly hasAffinity?: boolean | undefined;
   /** How long upstreams keep what the gateway marks in prompts without marks. Absent: it marks nothing. */
   readonly cacheMarksSeconds?: number | undefined;
+  /** How it picks among equals. Absent: by weight. */
+  readonly balance?: Balance | undefined;
+  /** The smallest context among its targets, where a longer request may go elsewhere. Absent: its upstreams decide. */
+  readonly contextLeast?: number | undefined;
   /** By priority. */
   readonly targets: readonly Target[];
 }

@@ -1,6 +1,7 @@
 /** Where a request goes next, and what its client is told once no target is left. */
 import type { GatewayError } from "../base/errors.js";
 import type { SessionRoute } from "./affinity.js";
+import type { Balancing } from "./balance.js";
 import { nextAfter, nobody, withEarliest } from "./failure-policy.js";
 import type { Target } from "./model.js";
 import { pickOfSession, pickProbe, pickTarget } from "./pick.js";
@@ -11,6 +12,8 @@ export interface Trying {
   readonly tried: Target[];
   readonly accountId: string;
   readonly session: SessionRoute | undefined;
+  /** Undefined: by weight. */
+  readonly balancing: Balancing | undefined;
 }
 
 /**
@@ -18,7 +21,7 @@ export interface Trying {
  * help, else one that is ejected. `last` is the failure of the attempt before.
  */
 export function nextTarget(
-  { targets, tried, accountId, session }: Trying,
+  { targets, tried, accountId, session, balancing }: Trying,
   skipped: readonly Target[],
   last: GatewayError | undefined,
   nowMs: number,
@@ -27,8 +30,8 @@ export function nextTarget(
   const open = skipped.length === 0 ? targets : targets.filter((target) => !skipped.includes(target));
   const well =
     session === undefined
-      ? pickTarget(open, tried, nowMs, accountId, random)
-      : pickOfSession(open, tried, nowMs, accountId, session);
+      ? pickTarget(open, tried, nowMs, accountId, random, balancing)
+      : pickOfSession(open, tried, nowMs, accountId, session, balancing);
   if (well !== undefined) return well;
   const isWell = (target: Target): boolean => !skipped.includes(target) && target.health.admits(nowMs, accountId);
   const again = last !== undefined && nextAfter(last).repeats ? tried.find(isWell) : undefined;

@@ -1,6 +1,7 @@
 /** A model's targets: those that can be asked, and the order in which they are tried. */
 import type { ModelKind } from "../families/family.js";
 import type { HealthState } from "./upstream-health.js";
+import { type Balancing, byWeight } from "./balance.js";
 import type { SessionRoute } from "./affinity.js";
 import type { ServedModel, Target } from "./model.js";
 
@@ -17,13 +18,15 @@ export function pickTarget(
   nowMs: number,
   accountId: string,
   random: () => number,
+  balancing?: Balancing,
 ): Target | undefined {
   const [first] = targets;
   // Most models have one target, and most targets are well.
   if (targets.length === 1) {
     return first !== undefined && !tried.includes(first) && first.health.admits(nowMs, accountId) ? first : undefined;
   }
-  return byWeight(wellTargets(targets, tried, nowMs, accountId), random);
+  const well = wellTargets(targets, tried, nowMs, accountId);
+  return balancing === undefined ? byWeight(well, random) : balancing(well, nowMs);
 }
 
 /** The same among equals, by the session that the request belongs to. */
@@ -33,8 +36,9 @@ export function pickOfSession(
   nowMs: number,
   accountId: string,
   session: SessionRoute,
+  balancing?: Balancing,
 ): Target | undefined {
-  return session.pick(wellTargets(targets, tried, nowMs, accountId), nowMs);
+  return session.pick(wellTargets(targets, tried, nowMs, accountId), nowMs, balancing);
 }
 
 /**
@@ -76,15 +80,6 @@ function wellTargets(
 
 function bestOf(targets: readonly Target[]): number {
   return Math.min(...targets.map((target) => target.priority));
-}
-
-function byWeight(targets: readonly Target[], random: () => number): Target | undefined {
-  let left = random() * targets.reduce((sum, target) => sum + target.weight, 0);
-  for (const target of targets) {
-    left -= target.weight;
-    if (left < 0) return target;
-  }
-  return targets.at(-1);
 }
 
 const HEALTH_ORDER: readonly HealthState[] = ["healthy", "cooling", "refused", "drained"];

@@ -16,13 +16,14 @@ import { ModelNames, type ModelPermission, type NamedModels } from "./model-name
 import { UnpricedModels } from "./unpriced-models.js";
 import { type ClientAbort, nextAfter, ofOwnWords, recordOutcome, toldOf } from "./failure-policy.js";
 import type { SessionAffinity, SessionOptions } from "./affinity.js";
+import { balancingOf } from "./balance.js";
 import { nextTarget, type Trying, verdict } from "./next-target.js";
 import { pickTarget, targetsFor } from "./pick.js";
 import { CacheMarking } from "./cache-marking.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
+import { pause } from "./pause.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
-import { preferredTargets } from "./preferred-targets.js";
 import { FaultsOfRequest } from "./request-faults.js";
 import { RoomSearch } from "./room-search.js";
 import type { Entering, TakenLimits, TargetLimiter } from "./target-limiter.js";
@@ -193,10 +194,10 @@ export class Routing {
   ): Promise<void> {
     const { accountId } = options;
     const tried: Target[] = [];
-    const preferred = preferredTargets(targetsFor(model, options.kind), request.facts.route);
-    const targets = this.containers.holders(preferred, request, accountId);
+    const targets = this.containers.holders(targetsFor(model, options.kind), request, accountId);
     const session = this.options.affinity.begin(request, model, options);
-    const trying: Trying = { targets, tried, accountId, session };
+    const balancing = balancingOf(model, request, options.stream, this.options.random);
+    const trying: Trying = { targets, tried, accountId, session, balancing };
     const faults = new FaultsOfRequest(request);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
@@ -293,7 +294,12 @@ export class Routing {
     const startMs = this.options.nowMs();
     const { stalledMs } = listeningClock;
     const token = health.begin(startMs, accountId);
-    const { failure: told, containerId } = await runAttempt(
+    let firstOutputMs: number | undefined;
+    const {
+      failure: told,
+      containerId,
+      usage,
+    } = await runAttempt(
       {
         request,
         kind: options.kind,
@@ -314,7 +320,10 @@ export class Routing {
         timeouts: target.timeouts ?? this.options.timeouts,
         deadline: options.deadline,
         signal,
-        onOutput: () => health.visible(token, accountId),
+        onOutput: () => {
+          firstOutputMs = this.options.nowMs();
+          health.visible(token, accountId);
+        },
         mayReadOn: () => this.#readOn.begin(target, owned.stream),
         readOnEnded: () => this.#readOn.end(target),
       },
@@ -335,6 +344,8 @@ export class Routing {
       : undefined;
     // An upstream that nobody read for so long may fail for that.
     const isOurs = failure !== undefined && lostMs >= STALL_MS;
+    if (!isOurs)
+      health.speed?.note({ request, options, startMs, firstOutputMs, endMs: nowMs, usage, error: told?.error });
     if (judged === undefined && !isOurs) recordOutcome(health, evidence, failure, left);
     this.options.onAttempt(target, failure?.error);
     return failure;
@@ -378,17 +389,4 @@ function isOver({ signal, deadline }: RunOptions): boolean {
 /** True where the client ended the attempt, by leaving or by its deadline. */
 function isOfClient(error: GatewayError, signal: CancelSignal): boolean {
   return error.reason === "ERROR_REASON_CANCELLED" || (signal.aborted && error === signal.reason);
-}
-
-function pause(durationMs: number, signal: CancelSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, durationMs);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

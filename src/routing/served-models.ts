@@ -7,8 +7,9 @@ import { mergedParameters } from "../wire/request/parameters.js";
 import type { ModelFacts } from "../wire/wire.js";
 import { REQUEST_TIMEOUTS } from "./deadline.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
+import { contextOf } from "./eligible-targets.js";
 import { limitsOf } from "./target-limiter.js";
-import { retriesOf, timeoutsOf } from "./target-settings.js";
+import { labelsOf, retriesOf, timeoutsOf } from "./target-settings.js";
 
 /** Most refusals come before, and proxies cut what is silent for a minute. */
 const STREAM_HEAD_MS = 10_000;
@@ -108,7 +109,8 @@ export class ServedModels {
       const { upstream, model: name, weight, priority } = target;
       const served = this.upstreams.get(upstream);
       if (served === undefined) continue;
-      const own = { ...this.known(name), ...model.facts };
+      const toldFacts = target.facts === undefined ? model.facts : { ...model.facts, ...target.facts };
+      const own = { ...this.known(name), ...toldFacts };
       const listed = this.listings(target)?.price;
       // What runs inside the process costs nobody anything.
       const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
@@ -126,6 +128,8 @@ export class ServedModels {
         // All models of a wildcard share the limits of its targets.
         limits: limitsOf(upstream, settings?.limits, this.wildcard ?? `${model.id} as ${name}`, target.limits),
         parameters: mergedParameters(model.parameters, target.parameters),
+        labels: labelsOf(settings?.labels, target.labels),
+        match: target.match,
       };
       // What nobody knows the cost of would pass every budget.
       if (cost === undefined && said.limits?.some(({ budget }) => budget !== undefined) === true) continue;
@@ -134,7 +138,7 @@ export class ServedModels {
         model: name,
         health,
         facts: own,
-        toldFacts: model.facts,
+        toldFacts,
         ...said,
         cost,
         weight,
@@ -149,11 +153,13 @@ export class ServedModels {
       owner: targets[0]?.served.family.name ?? "tollgate",
       createTime: new Date(listed?.createdSeconds === undefined ? this.nowMs : listed.createdSeconds * 1000),
       kind: model.kind ?? listed?.kind ?? kindOf(targets),
-      contextTokens: facts.contextTokens,
+      contextTokens: largestContext(targets, facts.contextTokens),
       outputTokensMax: facts.outputTokensMax,
       streamHeadMs: model.streamHeadMs ?? STREAM_HEAD_MS,
       hostedTools: model.hostedTools,
       hasAffinity: model.affinity !== "off" && haveEquals(targets),
+      balance: model.balance,
+      contextLeast: contextLeast(targets, facts.contextTokens, model.onContext !== undefined),
       fallbacks: model.fallbacks,
       onContext: model.onContext,
       parameters: model.parameters,
@@ -172,6 +178,20 @@ export class ServedModels {
 /** True where two of them have the same priority; they are in the order of their priorities. */
 function haveEquals(targets: readonly Target[]): boolean {
   return targets.some((target, place) => target.priority === targets[place + 1]?.priority);
+}
+
+/** The most that a request may be: what a target is told to take counts over the model's. 0: unknown. */
+function largestContext(targets: readonly Target[], ofModel: number): number {
+  if (targets.every(({ toldFacts }) => toldFacts?.contextTokens === undefined)) return ofModel;
+  const sizes = targets.map((target) => contextOf(target, ofModel));
+  return sizes.includes(0) ? 0 : Math.max(...sizes);
+}
+
+/** Undefined where no request can find more room elsewhere: then its size is its upstream's to judge. */
+function contextLeast(targets: readonly Target[], ofModel: number, hasLarger: boolean): number | undefined {
+  const sizes = targets.map((target) => contextOf(target, ofModel)).filter((size) => size > 0);
+  const mayGoElsewhere = hasLarger || sizes.some((size) => size !== sizes[0]) || sizes.length < targets.length;
+  return sizes.length > 0 && mayGoElsewhere ? Math.min(...sizes) : undefined;
 }
 
 /** What the families know of their models; undefined where they do not, or differ. */

@@ -1,4 +1,5 @@
 /** What settings say of a target: each value by the narrowest settings that say it. */
+import type { Labels } from "../base/demands.js";
 import { DEFAULT_RETRIES, type Retries } from "../base/retries.js";
 import type { RetrySettings, TimeoutSettings } from "../config/settings.js";
 import { REQUEST_TIMEOUTS, type RequestTimeouts } from "./deadline.js";
@@ -16,6 +17,11 @@ export function timeoutsOf(...said: readonly (TimeoutSettings | undefined)[]): R
     takeoverMs: firstOutputMs ?? REQUEST_TIMEOUTS.takeoverMs,
     idleMs: idleMs ?? REQUEST_TIMEOUTS.idleMs,
   };
+}
+
+/** Of an upstream and of a target there, whose labels come first. */
+export function labelsOf(...said: readonly (Labels | undefined)[]): Labels | undefined {
+  return said.every((labels) => labels === undefined) ? undefined : Object.assign({}, ...said);
 }
 
 /** The narrowest settings come last. */

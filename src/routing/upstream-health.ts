@@ -11,6 +11,7 @@ import { FailureShare } from "./failure-share.js";
 import { Probes } from "./probes.js";
 import { RequestFaults } from "./request-faults.js";
 import { RetryBudget } from "./retry-budget.js";
+import { TargetSpeed } from "./target-speed.js";
 
 /** So many models that clients named are kept of an upstream. */
 const MADE_MAX = 500;
@@ -158,6 +159,9 @@ export class TargetHealth {
   readonly faults = new RequestFaults();
   /** True once a request went there. */
   isAsked = false;
+  running = 0;
+  /** Undefined until somebody asks how fast it is. */
+  speed: TargetSpeed | undefined;
 
   constructor(
     readonly upstream: UpstreamHealth,
@@ -166,6 +170,11 @@ export class TargetHealth {
     this.#failing = new Ejection(FAILING, onChange);
     this.#rate = new Ejection(RATE_LIMITED, onChange);
     this.#missing = new Ejection(REFUSED, onChange);
+  }
+
+  /** How fast it is: measured from the first time that somebody asks. */
+  get measured(): TargetSpeed {
+    return (this.speed ??= new TargetSpeed());
   }
 
   /** True where this account's request may go there now. After its ejection, one probe a second may. */
@@ -202,11 +211,13 @@ export class TargetHealth {
     const { upstream } = this;
     if (this.#concern(nowMs, accountId) !== undefined) this.#probesFor(nowMs, accountId).take(nowMs, accountId);
     this.isAsked = true;
+    this.running += 1;
     this.#share.begin(nowMs);
     return upstream.begin(nowMs);
   }
 
   end(): void {
+    this.running -= 1;
     this.upstream.running -= 1;
   }
 

@@ -23,9 +23,9 @@ import type { OwnedFields, RequestFacts, WireRequest } from "../wire/wire.js";
 import type { RequestMarks } from "./cache-marking.js";
 import type { ServedModel, Target } from "./model.js";
 import type { Containers } from "./containers.js";
+import { hasFiles } from "./eligible-targets.js";
 import { firstTargets, targetsFor } from "./pick.js";
 import { withoutLacking } from "./left-out-tools.js";
-import { preferredTargets } from "./preferred-targets.js";
 import { TargetPermits, termsOf } from "./permits.js";
 
 const PARAMS_CHARACTERS_MAX = 1_000;
@@ -87,7 +87,10 @@ export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): O
     model: target.model,
     facts: target.facts,
     toldFacts: target.toldFacts,
-    outputTokensMax: lowered(asking.outputTokensMax, parameters?.set.output_tokens_max),
+    outputTokensMax: lowered(
+      lowered(asking.outputTokensMax, parameters?.set.output_tokens_max),
+      target.toldFacts?.outputTokensMax,
+    ),
     stream: asking.stream || mustGather(target, asking),
     candidateCount: asking.candidateCount,
     cache,
@@ -233,11 +236,13 @@ function checkTyped(body: Buffer, { request, endpoint }: UpstreamBodyRequest): v
 }
 
 /** Throws PARAMETER_UNSUPPORTED for what the model is known not to take, whatever the wire. */
-function checkFacts({ facts }: WireRequest, { facts: can, model }: UpstreamBodyRequest["target"]): void {
+function checkFacts(request: WireRequest, { facts: can, model }: UpstreamBodyRequest["target"]): void {
   const refuse = (param: string, problem: string): never => {
     throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });
   };
+  const { facts } = request;
   if (can.images === false && facts.imageCount > 0) refuse("messages", "it sees no pictures");
+  if (can.files === false && hasFiles(request)) refuse("messages", "it reads no files");
   if (can.tools === false && (facts.toolCount ?? 0) > 0) refuse("tools", "it calls no tools");
 }
 
@@ -264,8 +269,7 @@ export async function dryRun(
   accountId: string,
   containers: Containers,
 ): Promise<DryRun> {
-  const preferred = preferredTargets(targetsFor(model, asking.kind), request.facts.route);
-  const targets = containers.holders(preferred, request, accountId);
+  const targets = containers.holders(targetsFor(model, asking.kind), request, accountId);
   const refusals = new Map<Target, GatewayError>();
   for (const target of targets) {
     const endpoint = endpointFor(target.served.family, request, asking.kind);

@@ -91,7 +91,8 @@ function settingsOf(seed: AccountSeed, row: AccountRow, plans: PlansByName): Acc
     return { ...copied.budgets, ...copied.limits };
   }
   const modelLimits = withOwnModels(limits.modelLimits, row.limits.modelLimits);
-  return { ...row.budgets, ...row.limits, ...saidNumbers(budgets), ...saidNumbers(limits), modelLimits };
+  const demands = limits.demands ?? row.limits.demands;
+  return { ...row.budgets, ...row.limits, ...saidNumbers(budgets), ...saidNumbers(limits), modelLimits, demands };
 }
 
 function releasedChange({ fileState }: AccountRow): AccountChange | undefined {

@@ -1,5 +1,6 @@
 /** The plans of a settings file's accounts: which are missing, and what an account gets that the file leaves out. */
 import type { ModelLimits } from "../api/index.js";
+import { defined } from "../base/defined.js";
 import type { LateProblem } from "../config/file.js";
 import type { AccountSeed, PlanSettings, Settings } from "../config/settings.js";
 import { suggest } from "../config/suggestion.js";
@@ -55,7 +56,13 @@ export function withPlan(seed: AccountSeed, plans: PlansByName, own?: OwnSetting
   return {
     ...seed,
     budgets: { ...plan.budgets, ...saidNumbers(budgets) },
-    limits: { ...plan.limits, ...saidNumbers(limits), modelLimits, content: copied.content },
+    limits: {
+      ...plan.limits,
+      ...saidNumbers(limits),
+      modelLimits,
+      content: copied.content,
+      ...defined({ demands: limits.demands }),
+    },
   };
 }
 

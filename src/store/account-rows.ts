@@ -118,8 +118,8 @@ export function accountValues({
 }
 
 /** The settings that are no numbers, in one column. */
-function encodedRest({ modelLimits, content }: AccountLimits): Uint8Array {
-  return AccountSettings.encode({ ...NO_BUDGETS, ...NO_LIMITS, modelLimits, content }).finish();
+function encodedRest({ modelLimits, content, demands }: AccountLimits): Uint8Array {
+  return AccountSettings.encode({ ...NO_BUDGETS, ...NO_LIMITS, modelLimits, content, demands }).finish();
 }
 
 function budgetsOf({
@@ -137,8 +137,9 @@ function limitsOf({
   concurrency,
   modelLimits,
   content,
+  demands,
 }: AccountLimits): AccountLimits {
-  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits, content };
+  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits, content, demands };
 }
 
 function freezeNumber(freeze: Freeze | null): number | null {
@@ -161,7 +162,7 @@ export function toListedAccount(row: ListedAccount): AccountRow {
 }
 
 export function toAccount(row: AccountColumns): AccountRow {
-  const { modelLimits, content } = AccountSettings.decode(row.model_limits);
+  const { modelLimits, content, demands } = AccountSettings.decode(row.model_limits);
   return withEtag({
     id: row.id,
     name: row.name,
@@ -175,6 +176,7 @@ export function toAccount(row: AccountColumns): AccountRow {
       concurrency: row.concurrency,
       modelLimits,
       content,
+      demands,
     },
     budgets: {
       budgetDayNanos: row.budget_day_nanos,

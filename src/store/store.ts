@@ -40,12 +40,12 @@ export interface AccountBudgets {
 
 /**
  * Requests and tokens in any 60 seconds and requests at once, of all keys of an account together; 0 is none. And how
- * what they say is kept; absent: it is not.
+ * what they say is kept; absent: it is not. And where they may be processed; absent: anywhere.
  */
 export type AccountLimits = Pick<
   AccountSettings,
   "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits"
-> & { readonly content?: AccountSettings["content"] };
+> & { readonly content?: AccountSettings["content"]; readonly demands?: AccountSettings["demands"] };
 
 /** What an update changes of an account; absent parts stay as they are. */
 export type AccountChange = Partial<

@@ -20,7 +20,7 @@ export { isLongAnswer, isLongBody } from "./json/weight.js";
 export type { ModelFacts } from "./request/model-facts.js";
 export type { OwnedFields } from "./request/owned-fields.js";
 export type { RequestFacts } from "./request/request-facts.js";
-export type { RoutePreferences } from "./request/route-preferences.js";
+export type { RoutePreferences, SortKey } from "./request/route-preferences.js";
 
 /** A client's own body, in its own wire. */
 export interface SourceBody {

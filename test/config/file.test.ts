@@ -125,6 +125,7 @@ describe("a good file", () => {
       affinity: "auto",
       cacheMarks: "off",
       cacheMarksTtl: "5m",
+      balance: "weight",
     });
     expect(settings.accounts).toEqual([
       {

@@ -36,6 +36,18 @@ export const ASKED: readonly DocumentedHeader[] = [
       "the longest that the request may take, such as `500ms`, `30s` or `5m`; it can only shorten the timeout of the " +
       "model ([routing.md](routing.md))",
   },
+  {
+    name: "x-tollgate-require",
+    what:
+      "what the request demands of its target, such as `region=eu, retention=none, trains=no`; it can only tighten the " +
+      "demands of the key and the account ([routing.md](routing.md))",
+  },
+  {
+    name: "x-tollgate-match-",
+    what:
+      "with any name behind it: headers by which your operator can keep targets for some requests " +
+      "([routing.md](routing.md))",
+  },
   { name: "user-agent", what: "the client program, for reports; over gRPC send `x-tollgate-client`" },
   {
     name: "traceparent",

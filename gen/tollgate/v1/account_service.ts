@@ -20,6 +20,7 @@ import type {
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
+import { Demands } from "./demands.js";
 import { KeySettings } from "./key_service.js";
 
 /** AccountState says whether the requests of an account are accepted. */
@@ -115,7 +116,11 @@ export interface AccountSettings {
   /** Limits for some models, at most 100. A request must satisfy all limits that match its model. */
   modelLimits: ModelLimits[];
   /** Whether the content of requests and answers is stored. Absent: it is not. */
-  content?: ContentSettings | undefined;
+  content?:
+    | ContentSettings
+    | undefined;
+  /** Where and how requests of the account may be processed. Absent: no demands. */
+  demands?: Demands | undefined;
 }
 
 /**
@@ -761,6 +766,7 @@ function createBaseAccountSettings(): AccountSettings {
     concurrency: 0n,
     modelLimits: [],
     content: undefined,
+    demands: undefined,
   };
 }
 
@@ -825,6 +831,9 @@ export const AccountSettings: MessageFns<AccountSettings> = {
     }
     if (message.content !== undefined) {
       ContentSettings.encode(message.content, writer.uint32(106).fork()).join();
+    }
+    if (message.demands !== undefined) {
+      Demands.encode(message.demands, writer.uint32(162).fork()).join();
     }
     return writer;
   },
@@ -944,6 +953,14 @@ export const AccountSettings: MessageFns<AccountSettings> = {
             }
 
             message.content = ContentSettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.demands = Demands.decode(reader, reader.uint32());
             continue;
           }
         }

@@ -138,6 +138,11 @@ export enum ErrorReason {
    */
   ERROR_REASON_UPSTREAM_CREDENTIAL = 43,
   /**
+   * ERROR_REASON_NO_COMPLIANT_TARGET - No target of the model satisfies what the account, the key or the request demands of region, retention and
+   * training. Example: {"model": "gpt-5.4", "demands": "region=eu, retention=none, trains=no"}
+   */
+  ERROR_REASON_NO_COMPLIANT_TARGET = 46,
+  /**
    * ERROR_REASON_KEY_TOO_WIDE - A setting would give a key more rights than the caller's own key has.
    * Example: {"setting": "models", "problem": "..."}
    */

@@ -20,6 +20,7 @@ import type {
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
+import { Demands } from "./demands.js";
 
 /**
  * KeySettings are the rights and limits of a key. Zero and empty mean no limit, except for the scopes.
@@ -111,6 +112,11 @@ export interface KeySettings {
    * the model says. False, the default: as the model says.
    */
   cacheMarksOff: boolean;
+  /**
+   * Where and how requests of the key may be processed, beside what its account and the keys that created it demand.
+   * Absent: no demands of its own.
+   */
+  demands?: Demands | undefined;
 }
 
 export interface KeySettings_MetadataEntry {
@@ -348,6 +354,7 @@ function createBaseKeySettings(): KeySettings {
     endStreamsOnRevoke: undefined,
     endStreamsOnExpiry: false,
     cacheMarksOff: false,
+    demands: undefined,
   };
 }
 
@@ -448,6 +455,9 @@ export const KeySettings: MessageFns<KeySettings> = {
     }
     if (message.cacheMarksOff !== false) {
       writer.uint32(320).bool(message.cacheMarksOff);
+    }
+    if (message.demands !== undefined) {
+      Demands.encode(message.demands, writer.uint32(330).fork()).join();
     }
     return writer;
   },
@@ -666,6 +676,14 @@ export const KeySettings: MessageFns<KeySettings> = {
             }
 
             message.cacheMarksOff = reader.bool();
+            continue;
+          }
+          case 41: {
+            if (tag !== 330) {
+              break;
+            }
+
+            message.demands = Demands.decode(reader, reader.uint32());
             continue;
           }
         }

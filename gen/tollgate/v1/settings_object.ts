@@ -140,7 +140,24 @@ export interface UpstreamSpec {
    */
   headers: string;
   /** What the gateway checks by itself. Not set: the default of each field. */
-  checks?: ChecksSpec | undefined;
+  checks?:
+    | ChecksSpec
+    | undefined;
+  /** Where and how the upstream treats the data of requests. Absent: not known. */
+  labels?: LabelsSpec | undefined;
+}
+
+/**
+ * LabelsSpec is where and how an upstream treats the data of requests. A request with demands goes only to targets whose
+ * labels satisfy all of them; a label that is not set satisfies none.
+ */
+export interface LabelsSpec {
+  /** The region in which requests are processed, such as `eu`: 1 to 64 of a-z, 0-9, ., _ and -. Empty: not known. */
+  region: string;
+  /** For how many days the upstream keeps requests: `none`, or a number from 1 to 36500. Empty: not known. */
+  retention: string;
+  /** Whether the upstream trains models with requests: `yes` or `no`. Empty: not known. */
+  trains: string;
 }
 
 /**
@@ -309,6 +326,11 @@ export interface ModelSpec {
   cacheMarks: string;
   /** How long the upstream keeps what the gateway marked: `5m` or `1h`. Empty: `5m`. */
   cacheMarksTtl: string;
+  /**
+   * How requests are balanced among targets of the same priority: `weight` (by their weights), `load` (the fewest running
+   * requests for its weight), `latency` (the fastest) or `cost` (the cheapest for the operator). Empty: `weight`.
+   */
+  balance: string;
 }
 
 /** AliasSpec is another name of a model. It has no price of its own: a request pays the price of the model. */
@@ -352,7 +374,31 @@ export interface TargetSpec {
     | ParametersSpec
     | undefined;
   /** How much the gateway sends to the target at most. The limits of its upstream count too. Absent: no limit. */
-  limits?: TargetLimitsSpec | undefined;
+  limits?:
+    | TargetLimitsSpec
+    | undefined;
+  /** Labels over those of the upstream, each by itself. Absent: those of the upstream. */
+  labels?:
+    | LabelsSpec
+    | undefined;
+  /** Only requests that match may go to the target. Absent: all requests. */
+  match?:
+    | MatchSpec
+    | undefined;
+  /** Capabilities of the target, over those of the model. Absent: those of the model. */
+  facts?: FactsSpec | undefined;
+}
+
+/** MatchSpec is the requests that may go to a target: those that match all fields that are set. */
+export interface MatchSpec {
+  /** The id of the account. Empty: every account. */
+  account: string;
+  /** The id of the key. Empty: every key. */
+  key: string;
+  /** A label of the key, as `name=value`: see `metadata` of a key. Empty: every key. */
+  label: string;
+  /** A header of the request, as `name=value`; the name begins with `x-tollgate-match-`. Empty: every request. */
+  header: string;
 }
 
 /**
@@ -568,7 +614,17 @@ export interface FactsSpec {
     | boolean
     | undefined;
   /** The upstream only streams; the gateway assembles whole answers from a stream. Absent: as the name of the model says. */
-  streamOnly?: boolean | undefined;
+  streamOnly?:
+    | boolean
+    | undefined;
+  /** The model accepts files, such as PDF. Absent: not known. */
+  files?:
+    | boolean
+    | undefined;
+  /** The context size in tokens, for a target that differs from its model. 0: as the name of the model says. */
+  contextTokens: bigint;
+  /** The maximum number of output tokens, for a target that differs from its model. 0: as the name of the model says. */
+  outputTokensMax: bigint;
 }
 
 export interface FactsSpec_BudgetsEntry {
@@ -1001,6 +1057,7 @@ function createBaseUpstreamSpec(): UpstreamSpec {
     limits: undefined,
     headers: "",
     checks: undefined,
+    labels: undefined,
   };
 }
 
@@ -1041,6 +1098,9 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
     }
     if (message.checks !== undefined) {
       ChecksSpec.encode(message.checks, writer.uint32(130).fork()).join();
+    }
+    if (message.labels !== undefined) {
+      LabelsSpec.encode(message.labels, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -1152,6 +1212,82 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
             }
 
             message.checks = ChecksSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.labels = LabelsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLabelsSpec(): LabelsSpec {
+  return { region: "", retention: "", trains: "" };
+}
+
+export const LabelsSpec: MessageFns<LabelsSpec> = {
+  encode(message: LabelsSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.region !== "") {
+      writer.uint32(10).string(message.region);
+    }
+    if (message.retention !== "") {
+      writer.uint32(18).string(message.retention);
+    }
+    if (message.trains !== "") {
+      writer.uint32(26).string(message.trains);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LabelsSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLabelsSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.region = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.retention = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.trains = reader.string();
             continue;
           }
         }
@@ -1710,6 +1846,7 @@ function createBaseModelSpec(): ModelSpec {
     parameters: undefined,
     cacheMarks: "",
     cacheMarksTtl: "",
+    balance: "",
   };
 }
 
@@ -1783,6 +1920,9 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     }
     if (message.cacheMarksTtl !== "") {
       writer.uint32(162).string(message.cacheMarksTtl);
+    }
+    if (message.balance !== "") {
+      writer.uint32(170).string(message.balance);
     }
     return writer;
   },
@@ -1960,6 +2100,14 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             message.cacheMarksTtl = reader.string();
             continue;
           }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.balance = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2041,6 +2189,9 @@ function createBaseTargetSpec(): TargetSpec {
     retries: undefined,
     parameters: undefined,
     limits: undefined,
+    labels: undefined,
+    match: undefined,
+    facts: undefined,
   };
 }
 
@@ -2072,6 +2223,15 @@ export const TargetSpec: MessageFns<TargetSpec> = {
     }
     if (message.limits !== undefined) {
       TargetLimitsSpec.encode(message.limits, writer.uint32(74).fork()).join();
+    }
+    if (message.labels !== undefined) {
+      LabelsSpec.encode(message.labels, writer.uint32(82).fork()).join();
+    }
+    if (message.match !== undefined) {
+      MatchSpec.encode(message.match, writer.uint32(90).fork()).join();
+    }
+    if (message.facts !== undefined) {
+      FactsSpec.encode(message.facts, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -2159,6 +2319,109 @@ export const TargetSpec: MessageFns<TargetSpec> = {
             }
 
             message.limits = TargetLimitsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.labels = LabelsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.match = MatchSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.facts = FactsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMatchSpec(): MatchSpec {
+  return { account: "", key: "", label: "", header: "" };
+}
+
+export const MatchSpec: MessageFns<MatchSpec> = {
+  encode(message: MatchSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== "") {
+      writer.uint32(10).string(message.account);
+    }
+    if (message.key !== "") {
+      writer.uint32(18).string(message.key);
+    }
+    if (message.label !== "") {
+      writer.uint32(26).string(message.label);
+    }
+    if (message.header !== "") {
+      writer.uint32(34).string(message.header);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MatchSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMatchSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.label = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.header = reader.string();
             continue;
           }
         }
@@ -3298,6 +3561,9 @@ function createBaseFactsSpec(): FactsSpec {
     resultImages: undefined,
     cacheMarks: undefined,
     streamOnly: undefined,
+    files: undefined,
+    contextTokens: 0n,
+    outputTokensMax: 0n,
   };
 }
 
@@ -3347,6 +3613,21 @@ export const FactsSpec: MessageFns<FactsSpec> = {
     }
     if (message.streamOnly !== undefined) {
       writer.uint32(120).bool(message.streamOnly);
+    }
+    if (message.files !== undefined) {
+      writer.uint32(128).bool(message.files);
+    }
+    if (message.contextTokens !== 0n) {
+      if (BigInt.asUintN(64, message.contextTokens) !== message.contextTokens) {
+        throw new globalThis.Error("value provided for field message.contextTokens of type uint64 too large");
+      }
+      writer.uint32(136).uint64(message.contextTokens);
+    }
+    if (message.outputTokensMax !== 0n) {
+      if (BigInt.asUintN(64, message.outputTokensMax) !== message.outputTokensMax) {
+        throw new globalThis.Error("value provided for field message.outputTokensMax of type uint64 too large");
+      }
+      writer.uint32(144).uint64(message.outputTokensMax);
     }
     return writer;
   },
@@ -3485,6 +3766,30 @@ export const FactsSpec: MessageFns<FactsSpec> = {
             }
 
             message.streamOnly = reader.bool();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.files = reader.bool();
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.contextTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.outputTokensMax = reader.uint64() as bigint;
             continue;
           }
         }

@@ -98,6 +98,8 @@ export const NOBODY: Caller = {
   settings: KeySettings.decode(new Uint8Array()),
   accountLimits: undefined,
   content: undefined,
+  accountDemands: undefined,
+  demands: undefined,
   freezeReason: undefined,
   revisions: undefined,
   maker: undefined,

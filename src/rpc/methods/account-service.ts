@@ -138,6 +138,7 @@ const FIELDS = {
   concurrency: "concurrency",
   model_limits: "modelLimits",
   content: "content",
+  demands: "demands",
 } as const satisfies Record<string, keyof AccountSettings>;
 
 /** Without a mask nothing is changed: to guess it from what is not zero could never turn a setting off. */

@@ -10,6 +10,8 @@ export interface ModelFacts {
   readonly outputTokensMax?: number | undefined;
   /** True where it sees pictures. */
   readonly images?: boolean | undefined;
+  /** True where it reads files, such as PDF. */
+  readonly files?: boolean | undefined;
   /** True where it calls tools. */
   readonly tools?: boolean | undefined;
   /** True where it can be made to call a tool. */

@@ -3,6 +3,7 @@
  * sends to no upstream. Source: openrouter.ai/docs, model fallbacks and provider routing.
  */
 import { defined } from "../../base/defined.js";
+import type { Demands } from "../../base/demands.js";
 import { FALLBACKS_MAX } from "../../base/fallback.js";
 import { parsePricePerMillion } from "../../base/money.js";
 import { wrongValue } from "../json/node.js";
@@ -23,12 +24,30 @@ export interface RoutePreferences {
   /** The most that a model may cost, in pico-USD per token. */
   readonly inputPicosMax?: bigint;
   readonly outputPicosMax?: bigint;
+  /** What it demands of its target beside what its account and key demand. */
+  readonly demands?: Demands;
+  /** By what targets are ordered. */
+  readonly sort?: SortKey;
   /** True where a request is refused rather than sent without some of its parameters. */
   readonly requiresParameters?: boolean;
 }
 
+/** `price` is what the operator pays, since clients pay one price for a model. */
+const SORT_KEYS = ["price", "throughput", "latency"] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+
 const UPSTREAMS_MAX = 32;
-const MEMBERS = ["order", "only", "ignore", "allow_fallbacks", "max_price", "require_parameters"];
+const MEMBERS = [
+  "order",
+  "only",
+  "ignore",
+  "allow_fallbacks",
+  "sort",
+  "max_price",
+  "zdr",
+  "data_collection",
+  "require_parameters",
+];
 
 /** Reads one of the members. Throws PARAMETER_INVALID. */
 export function routePreferences(name: string, value: unknown): RoutePreferences {
@@ -38,7 +57,15 @@ export function routePreferences(name: string, value: unknown): RoutePreferences
   const other = Object.keys(provider).find((key) => !MEMBERS.includes(key));
   if (other !== undefined)
     throw wrongValue(`provider.${other.slice(0, 64)}`, `this gateway knows ${MEMBERS.join(", ")} of it`);
-  const { order, only, ignore, allow_fallbacks: others, max_price: price, require_parameters: required } = provider;
+  const {
+    order,
+    only,
+    ignore,
+    allow_fallbacks: others,
+    sort,
+    max_price: price,
+    require_parameters: required,
+  } = provider;
   const names = (key: string, said: unknown): readonly string[] | undefined =>
     said === undefined || said === null ? undefined : namesOf(said, `provider.${key}`, UPSTREAMS_MAX);
   return defined({
@@ -47,6 +74,8 @@ export function routePreferences(name: string, value: unknown): RoutePreferences
     ignore: names("ignore", ignore),
     allowsOthers: flagOf(others, "provider.allow_fallbacks"),
     requiresParameters: flagOf(required, "provider.require_parameters"),
+    sort: sort === undefined || sort === null ? undefined : wordOf(sort, SORT_KEYS, "provider.sort"),
+    demands: demandsIn(provider),
     ...maxPrice(price),
   });
 }
@@ -62,6 +91,26 @@ function flagOf(value: unknown, param: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "boolean") throw wrongValue(param, "must be true or false");
   return value;
+}
+
+function wordOf<Word extends string>(value: unknown, words: readonly Word[], param: string): Word {
+  const word = words.find((one) => one === value);
+  if (word === undefined) throw wrongValue(param, `must be one of ${words.join(", ")}`);
+  return word;
+}
+
+/** `zdr` is no retention, and `deny` no training; what allows demands nothing. */
+function demandsIn({ zdr, data_collection: collection }: Readonly<Record<string, unknown>>): Demands | undefined {
+  const isDenied =
+    collection !== undefined &&
+    collection !== null &&
+    wordOf(collection, ["allow", "deny"], "provider.data_collection") === "deny";
+  const hasRetention = flagOf(zdr, "provider.zdr") !== true;
+  if (hasRetention && !isDenied) return undefined;
+  return defined({
+    retentionDaysMax: hasRetention ? undefined : 0,
+    refusesTraining: isDenied ? (true as const) : undefined,
+  });
 }
 
 /** In USD per million tokens, as numbers or as text. */

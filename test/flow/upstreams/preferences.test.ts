@@ -29,6 +29,10 @@ models:
   costly: { targets: [{ upstream: first, cost: { input: "1", output: "2" } },
     { upstream: second, priority: 2, cost: { input: "1", output: "3" } }], ${PRICED} }
   drained: { targets: [{ upstream: first }, { upstream: second, weight: 0 }], ${PRICED} }
+  sorted: { targets: [{ upstream: first, cost: { input: "2", output: "2" } },
+    { upstream: second, priority: 2, cost: { input: "1", output: "2" } }], ${PRICED} }
+  named:floor: { targets: [{ upstream: first, cost: { input: "2", output: "2" } },
+    { upstream: second, priority: 2, cost: { input: "1", output: "2" } }], ${PRICED} }
   spare: { targets: [{ upstream: second }], output_tokens_max: 100, price: { input: "3", output: "4" } }
 `,
   });
@@ -86,6 +90,22 @@ test.each(["costly", "drained"])(
   },
 );
 
+test.each([
+  { name: "by price", body: { model: "sorted", provider: { sort: "price" } }, upstream: "second" },
+  { name: "by the suffix of its name", body: { model: "sorted:floor" }, upstream: "second" },
+  { name: "not by what nobody measured", body: { model: "sorted:nitro" }, upstream: "first" },
+  { name: "not to a dearer target", body: { model: "costly:floor" }, upstream: "first" },
+  { name: "not where a model has the suffix in its name", body: { model: "named:floor" }, upstream: "first" },
+])("a request sorts targets $name", async ({ body, upstream }) => {
+  const answered = await ask(chat(body));
+  expect(answered, answered.text).toMatchObject({ status: 200, upstream });
+});
+
+test("a sorted request still fails over", async () => {
+  second.override = { status: 503 };
+  expect(await ask(chat({ model: "sorted:floor" }))).toMatchObject({ status: 200, upstream: "first" });
+});
+
 test("an estimate refuses what a request would be refused for", async () => {
   const response = await fetch(`${gateway.url}/api/v1/estimate`, {
     method: "POST",
@@ -115,7 +135,10 @@ test("a model above the highest price is refused, and is no fallback", async () 
 
 test.each([
   { body: { provider: { only: ["nowhere"] } }, param: "provider" },
-  { body: { provider: { sort: "price" } }, param: "provider.sort" },
+  { body: { provider: { sort: "fame" } }, param: "provider.sort" },
+  { body: { provider: { zdr: "yes" } }, param: "provider.zdr" },
+  { body: { provider: { data_collection: "some" } }, param: "provider.data_collection" },
+  { body: { provider: { quantizations: ["int4"] } }, param: "provider.quantizations" },
   { body: { provider: { order: "first" } }, param: "provider.order" },
   { body: { provider: [] }, param: "provider" },
   { body: { models: ["a", "b", "c", "d", "e"] }, param: "models" },
