@@ -48,7 +48,7 @@ export function Prices(): ReactNode {
   );
 }
 
-/** Models that are saved and that this node does not serve: without these rows they could be neither seen nor mended. */
+/** Models that are saved and that this node does not serve: here they are seen and mended. */
 function NotServed({ of: rows }: { readonly of: readonly SettingsObject[] }): ReactNode {
   const { isReader } = useSignedIn();
   if (rows.length === 0) return null;

@@ -58,6 +58,8 @@ export interface UpstreamSpec {
   readonly unifiedLimits: string;
   readonly timeouts?: UpstreamTimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
+  readonly limits?: TargetLimitsSpec | undefined;
+  readonly headers: string;
   readonly checks?: ChecksSpec | undefined;
   readonly labels?: LabelsSpec | undefined;
 }
@@ -71,6 +73,8 @@ export const UpstreamSpec: Shape = {
   unified_limits: "s",
   timeouts: ["?", () => UpstreamTimeoutsSpec],
   retries: ["?", () => RetriesSpec],
+  limits: ["?", () => TargetLimitsSpec],
+  headers: "s",
   checks: ["?", () => ChecksSpec],
   labels: ["?", () => LabelsSpec],
 };
@@ -101,6 +105,39 @@ export const RetriesSpec: Shape = {
   backoff: "s",
   backoff_max: "s",
   cool_down_max: "s",
+};
+
+export interface TargetLimitsSpec {
+  readonly requestsPerMinute: bigint;
+  readonly tokensPerMinute: bigint;
+  readonly concurrency: bigint;
+  readonly queue?: TargetQueueSpec | undefined;
+  readonly budget?: TargetBudgetSpec | undefined;
+}
+export const TargetLimitsSpec: Shape = {
+  requests_per_minute: "n",
+  tokens_per_minute: "n",
+  concurrency: "n",
+  queue: ["?", () => TargetQueueSpec],
+  budget: ["?", () => TargetBudgetSpec],
+};
+
+export interface TargetQueueSpec {
+  readonly length: bigint;
+  readonly wait: string;
+}
+export const TargetQueueSpec: Shape = {
+  length: "n",
+  wait: "s",
+};
+
+export interface TargetBudgetSpec {
+  readonly amount: string;
+  readonly period: string;
+}
+export const TargetBudgetSpec: Shape = {
+  amount: "s",
+  period: "s",
 };
 
 export interface ChecksSpec {
@@ -179,6 +216,7 @@ export interface TargetSpec {
   readonly timeouts?: TimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
   readonly parameters?: ParametersSpec | undefined;
+  readonly limits?: TargetLimitsSpec | undefined;
   readonly labels?: LabelsSpec | undefined;
   readonly match?: MatchSpec | undefined;
   readonly facts?: FactsSpec | undefined;
@@ -192,6 +230,7 @@ export const TargetSpec: Shape = {
   timeouts: ["?", () => TimeoutsSpec],
   retries: ["?", () => RetriesSpec],
   parameters: ["?", () => ParametersSpec],
+  limits: ["?", () => TargetLimitsSpec],
   labels: ["?", () => LabelsSpec],
   match: ["?", () => MatchSpec],
   facts: ["?", () => FactsSpec],

@@ -30,6 +30,8 @@ export interface Upstream {
   readonly models: readonly (string)[];
   readonly ejections: readonly (UpstreamEjection)[];
   readonly lastCheck?: UpstreamCheck | undefined;
+  readonly waiting: bigint;
+  readonly concurrency: bigint;
 }
 export const Upstream: Shape = {
   id: "s",
@@ -41,6 +43,8 @@ export const Upstream: Shape = {
   models: ["[]", "s"],
   ejections: ["[]", () => UpstreamEjection],
   last_check: ["?", () => UpstreamCheck],
+  waiting: "n",
+  concurrency: "n",
 };
 
 export type UpstreamHealth = "unspecified" | "healthy" | "cooling" | "refused" | "drained" | "untested";

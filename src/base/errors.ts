@@ -175,6 +175,12 @@ export const REASONS = {
     retry: true,
     say: (m) => `Every upstream of the model '${m["model"]}' has reached its own rate limit. Try again later.`,
   },
+  ERROR_REASON_UPSTREAM_FULL: {
+    http: 429,
+    retry: true,
+    say: (m) =>
+      `Every upstream of the model '${m["model"]}' has reached its limit (${m["limit"]}) at this gateway. Try again later.`,
+  },
   ERROR_REASON_BALANCE_TOO_LOW: {
     ...NO_MONEY,
     say: (m) =>

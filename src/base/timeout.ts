@@ -13,6 +13,9 @@ export const DEFAULT_TIMEOUTS = {
   totalMs: 600_000,
 } as const;
 
+/** How long a request waits for a place at a full target where settings do not say it, in milliseconds. */
+export const DEFAULT_QUEUE_WAIT_MS = 30_000;
+
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `500ms`, `30s`, `10m` or `1h`, in milliseconds; undefined for anything else. */

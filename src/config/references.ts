@@ -65,6 +65,7 @@ export function checkReferences(
   for (const [id, model] of entriesOf(file.get("models"))) {
     checkTargets(entriesOf(model).get("targets"), ["models", id, "targets"], upstreams, refuse);
     checkWildcard(entriesOf(model), ["models", id], isWildcard(id), refuse);
+    checkBudgets(entriesOf(model).get("targets"), ["models", id, "targets"], upstreams, refuse);
   }
   checkAliases(entriesOf(file.get("aliases")), entriesOf(file.get("models")), models, refuse);
   checkFallbacks(entriesOf(file.get("models")), entriesOf(file.get("aliases")), models, refuse);
@@ -93,6 +94,19 @@ function checkTargets(targets: RawValue, path: Path, upstreams: ReadonlyMap<stri
     if (seen.has(identity))
       refuse([...path, index], "repeats an earlier target; give one of them the sum of the weights");
     seen.add(identity);
+  }
+}
+
+/** A budget counts what the operator pays, so that each target that it applies to says its cost. */
+function checkBudgets(targets: RawValue, path: Path, upstreams: ReadonlyMap<string, RawValue>, refuse: Refuse): void {
+  const hasBudget = (block: RawValue): boolean => entriesOf(entriesOf(block).get("limits")).get("budget") !== undefined;
+  for (const [index, target] of (Array.isArray(targets) ? targets : []).entries()) {
+    const fields = entriesOf(target);
+    const upstream = fields.get("upstream");
+    const ofUpstream = typeof upstream === "string" && hasBudget(upstreams.get(upstream));
+    if (fields.has("cost") || (!ofUpstream && !hasBudget(target))) continue;
+    const whose = ofUpstream ? `the budget of the upstream "${upstream}"` : "its budget";
+    refuse([...path, index, "cost"], `is missing: ${whose} counts the cost of the target`);
   }
 }
 

@@ -1,7 +1,6 @@
 /** What a settings file may say: the shape of its blocks, and the rule that each value must keep. */
 import { isAbsolute } from "node:path";
 import { z } from "zod";
-import { MATCH_HEADER, MATCH_HEADER_PREFIX } from "../api/request-headers.js";
 import { MODEL_KIND_NAMES } from "../api/model-kinds.js";
 import { FALLBACKS_MAX } from "../base/fallback.js";
 import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
@@ -9,11 +8,14 @@ import { accountId, accounts, plans } from "./account-schema.js";
 import { BALANCES } from "../base/balances.js";
 import type { AliasSettings, ModelSettings, TargetSettings, UpstreamSettings } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
+import { upstreamHeaders } from "./header-schema.js";
 import { facts } from "./facts-schema.js";
 import { labels } from "./labels-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
+import { limits } from "./limit-schema.js";
 import { parameters, targetParameters } from "./parameter-schema.js";
+import { match } from "./match-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
 import { checks } from "./check-schema.js";
@@ -47,6 +49,9 @@ const TIMEOUTS_ARE =
   "How long an answer may take; a target's timeouts are over those of its model, and these over those of its upstream";
 const RETRIES_ARE =
   "How often a request is tried; what a target says is over what its model says, and that over what its upstream says";
+const UPSTREAM_LIMITS_ARE = "How much the gateway sends to the upstream at most; a full upstream is skipped";
+const TARGET_LIMITS_ARE =
+  "How much the gateway sends to the target at most; the limits of its upstream count too, and a full target is skipped";
 const PARAMETERS_ARE =
   "Parameters of chat requests that the gateway fills in, sets or drops, in whichever format they come; what a target " +
   "says is over what its model says; see docs/routing.md";
@@ -61,6 +66,7 @@ const BEHAVIOR = [
   "unified_limits",
   "timeouts",
   "retries",
+  "limits",
   "checks",
   "labels",
 ];
@@ -104,6 +110,10 @@ const upstream = block({
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  limits: limits.optional().describe(UPSTREAM_LIMITS_ARE),
+  headers: upstreamHeaders(BEHAVIOR)
+    .optional()
+    .describe('Headers that the upstream gets with each request, a line for each, such as "X-Team: blue"'),
   checks: checks.optional().describe("What the gateway checks by itself; see docs/routing.md"),
   labels: labels.optional().describe(LABELS_ARE),
 });
@@ -117,27 +127,6 @@ const weight = reading(
   decimalForm,
 );
 
-const PAIR_RULE = "must be name=value";
-const pair = reading(PAIR_RULE, pairOf);
-const matchHeader = reading(`${PAIR_RULE}, with a name that begins with ${MATCH_HEADER_PREFIX}`, (value) => {
-  const [name, said] = pairOf(value) ?? ["", ""];
-  return MATCH_HEADER.test(name) ? ([name, said] as const) : undefined;
-});
-
-function pairOf(value: string): readonly [string, string] | undefined {
-  const [, name, said] = /^([^=]{1,64})=([^]{1,512})$/.exec(value) ?? [];
-  return name === undefined || said === undefined ? undefined : [name, said];
-}
-
-const match = block({
-  account: accountId.optional().describe("The id of the account"),
-  key: text(64).optional().describe("The id of the key"),
-  label: pair.optional().describe("A label of the key, as `name=value`: see `metadata` of a key"),
-  header: matchHeader
-    .optional()
-    .describe(`A header of the request, as \`name=value\`; the name begins with \`${MATCH_HEADER_PREFIX}\``),
-});
-
 const target = block({
   upstream: text(64).describe("The name of an upstream in `upstreams`"),
   model: text(256).optional().describe("The upstream's name of the model; default: the name in this file"),
@@ -149,6 +138,7 @@ const target = block({
     .describe("The order of targets; a target with a lower number is tried first"),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  limits: limits.optional().describe(TARGET_LIMITS_ARE),
   parameters: targetParameters.optional().describe(PARAMETERS_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
   labels: labels.optional().describe(LABELS_ARE),
@@ -314,6 +304,8 @@ export const settingsSchema = block({
         passesUnifiedLimits: value.unified_limits === "pass",
         timeouts: value.timeouts,
         retries: value.retries,
+        limits: value.limits,
+        headers: value.headers,
         checks: value.checks,
         labels: value.labels,
       })),
@@ -361,6 +353,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       cost: target.cost,
       timeouts: target.timeouts,
       retries: target.retries,
+      limits: target.limits,
       parameters: target.parameters,
       labels: target.labels,
       match: target.match,

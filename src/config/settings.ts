@@ -23,6 +23,17 @@ export interface TimeoutSettings {
 /** How often a request is tried. What is absent is as the next wider settings have it. */
 export type RetrySettings = { readonly [name in keyof Retries]?: number | undefined };
 
+/** How much may be sent to an upstream or a target. 0: no limit. */
+export interface TargetLimits {
+  readonly requestsPerMinute: number;
+  readonly tokensPerMinute: number;
+  readonly concurrency: number;
+  /** How many requests wait for a place, and for how long. Undefined: none waits. */
+  readonly queue: { readonly length: number; readonly waitMs: number } | undefined;
+  /** What the operator spends there at most. Undefined: no limit. */
+  readonly budget: { readonly amountNanos: bigint; readonly period: "day" | "month" } | undefined;
+}
+
 /** How often the gateway checks an upstream by itself, in milliseconds; 0: never. Absent: the default. */
 export interface CheckSettings {
   readonly listMs?: number | undefined;
@@ -44,6 +55,10 @@ export interface UpstreamSettings {
   readonly passesUnifiedLimits?: boolean;
   readonly timeouts?: TimeoutSettings | undefined;
   readonly retries?: RetrySettings | undefined;
+  /** Of all requests there. Absent: none. */
+  readonly limits?: TargetLimits | undefined;
+  /** Sent with each request, by their names in lower case. Absent: none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly checks?: CheckSettings | undefined;
   readonly labels?: Labels | undefined;
   /** True of an object of the database. Absent: false. */
@@ -72,6 +87,8 @@ export interface TargetSettings {
   /** Over those of the model, which are over those of the upstream. */
   readonly timeouts?: TimeoutSettings | undefined;
   readonly retries?: RetrySettings | undefined;
+  /** Beside those of the upstream, which count too. Absent: none. */
+  readonly limits?: TargetLimits | undefined;
   /** Over those of the model. */
   readonly parameters?: Parameters | undefined;
   /** Each over that of the upstream. */

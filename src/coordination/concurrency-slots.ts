@@ -1,9 +1,10 @@
 /** Slots of running requests: leases that end by themselves, so that a slot that nobody frees comes back. */
+import { REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 
 /** How long a lease lives after its start or the last heartbeat. */
 export const LEASE_TTL_MS = 30_000;
 /** How long heartbeats can keep a lease: above the longest request, so that only a forgotten one gets there. */
-export const LEASE_AGE_MAX_MS = 900_000;
+export const LEASE_AGE_MAX_MS = REQUEST_TOTAL_MS_MAX + 300_000;
 
 /**
  * Leases by request, oldest first: an older one never outlives a newer one, so that only the first have to be looked

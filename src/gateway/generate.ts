@@ -254,6 +254,7 @@ async function answer(
     signal,
     deadline,
     session,
+    tokens: plan.tokens,
     marks,
     hasFallback,
   };

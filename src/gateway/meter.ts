@@ -10,6 +10,7 @@ import type { AttemptTrace } from "../observe/tracing.js";
 import { failureMessage } from "../routing/failure-message.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
 import type { Target } from "../routing/model.js";
+import type { TakenLimits } from "../routing/target-limiter.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch } from "../wire/wire.js";
 import { askedOf, type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill.js";
@@ -86,9 +87,9 @@ export class Meter implements AnswerReceiver {
     this.#left = new LeftAttempts();
   }
 
-  begin(target: Target): void {
+  begin(target: Target, taken?: TakenLimits): void {
     this.#leave();
-    this.#attempts.begin();
+    this.#attempts.begin(taken);
     this.waiting?.start();
     this.#target = target;
     this.#isSent = false;
@@ -106,7 +107,7 @@ export class Meter implements AnswerReceiver {
   #leave(): void {
     if (this.#report?.usage === undefined) return;
     const usage = this.#allowed(this.#report.usage);
-    this.#left.add(this.upstream, usage, this.#bill(usage).operatorCostNanos);
+    this.#left.add(this.upstream, usage, this.#spent(usage));
   }
 
   /** Headers that tell the upstream which trace the attempt belongs to; undefined if nothing is traced. */
@@ -131,14 +132,14 @@ export class Meter implements AnswerReceiver {
     const trace = this.#attemptTrace;
     if (trace !== undefined)
       endAttempt(trace, failure?.error, this.#report?.servedModel ?? "", failure?.status ?? ANSWERED);
-    const isNameless = this.options.record?.isNameless === true;
     this.#attempts.end(
       {
         upstream: this.upstream,
         model: this.#modelId,
         reason: failure?.error.reason ?? "",
         status: failure?.status ?? ANSWERED,
-        failureMessage: isNameless ? "" : failureMessage(failure?.error, this.turn.request),
+        failureMessage:
+          this.options.record?.isNameless === true ? "" : failureMessage(failure?.error, this.turn.request),
       },
       this.#firstBatchMs,
     );
@@ -238,10 +239,7 @@ export class Meter implements AnswerReceiver {
   /** What the answer used and costs, however it ended. Never rejects. */
   outcome(ending: Ending): Outcome | Promise<Outcome> {
     const { request, model, plan, outputTokensMax, kind } = this.turn;
-    const { contextTokens } = model;
-    const { inputTokensMax } = plan;
-    const notes = this.#notes;
-    const grown = this.#report?.grown;
+    const [notes, grown] = [this.#notes, this.#report?.grown];
     const text = notes === undefined || grown === undefined ? undefined : { notes, grown };
     this.#gather();
     // What was read of a failed attempt, and of which nothing went out, is nobody's.
@@ -249,8 +247,8 @@ export class Meter implements AnswerReceiver {
     const charging = chargeOf(delivered, ending, {
       request,
       modelId: this.#modelId,
-      contextTokens,
-      inputTokensMax,
+      contextTokens: model.contextTokens,
+      inputTokensMax: plan.inputTokensMax,
       price: model.price,
       units: request.facts.surface && this.#target && endpointFor(this.#target.served.family, request, kind).units,
       accountId: this.options.accountId,
@@ -325,15 +323,21 @@ export class Meter implements AnswerReceiver {
       this.#doubt = doubt;
       // What is free for the caller may all the same have been reported, and is then the operator's cost.
       const free = this.#allowed(this.#report?.usage ?? unbilled ?? NO_USAGE);
-      const operatorCostNanos = this.#left.costWith(this.#bill(free).operatorCostNanos);
+      const operatorCostNanos = this.#left.costWith(this.#spent(free));
       const uncharged = this.#left.with(this.upstream, free);
       return { usage, usageSource, costNanos: 0n, operatorCostNanos, unbilled, uncharged };
     }
     const bill = this.#bill(usage);
     this.#doubt = doubt ?? bill.doubt ?? (bill.costNanos > hold.amountNanos ? "above_hold" : undefined);
-    const operatorCostNanos = this.#left.costWith(bill.operatorCostNanos);
+    const operatorCostNanos = this.#left.costWith(this.#spent(usage, bill));
     const uncharged = this.#left.with(this.upstream, undefined);
     return { usage, usageSource, costNanos: bill.costNanos, operatorCostNanos, uncharged };
+  }
+
+  /** What the operator pays for the usage of the last attempt. It counts in the limits of the target. */
+  #spent(usage: Usage, { operatorCostNanos } = this.#bill(usage)): bigint | undefined {
+    this.#attempts.settle(usage, operatorCostNanos);
+    return operatorCostNanos;
   }
 
   /** The usage, reduced to what the plan allows. */
@@ -345,13 +349,12 @@ export class Meter implements AnswerReceiver {
   /** What a usage costs, by what the answer reported so far. */
   #bill(usage: Usage): Bill {
     const { model, hold } = this.turn;
-    const [report, target] = [this.#report, this.#target];
+    const [report, target, price] = [this.#report, this.#target, model.price];
     const plan = askedOf(target, this.turn);
     const told = report?.servedModel ?? "";
     const answered =
       told === "" || target === undefined ? undefined : this.options.routing.answeredAs(told, model, target);
-    const heldNanos = hold.amountNanos;
-    return billOf(usage, report, { price: model.price, cost: target?.cost, plan, heldNanos, answered });
+    return billOf(usage, report, { price, cost: target?.cost, plan, heldNanos: hold.amountNanos, answered });
   }
 
   /** Stores the content of the answer, before any of it is dropped. */
@@ -392,7 +395,6 @@ export class Meter implements AnswerReceiver {
 
   #headers(form: "stream" | "whole"): Record<string, string> {
     const { upstream, upstreamModel: model, attempts } = this;
-    const { queueMs } = this.times;
-    return this.#head.headers(this.turn.head, { form, upstream, model, attempts, queueMs });
+    return this.#head.headers(this.turn.head, { form, upstream, model, attempts, queueMs: this.times.queueMs });
   }
 }

@@ -126,7 +126,7 @@ function totalOf(block: Params): unknown {
   return block["request_timeout"] ?? block["timeout"];
 }
 
-/** How often is tried, by a number of retries, and the longest cool-down in seconds; undefined where neither is said. */
+/** By a number of retries, and the longest cool-down in seconds; undefined where neither is said. */
 export function retriesOf(count: unknown, coolDown: unknown): DraftRetries | undefined {
   const retries = Number(textOf(count) ?? Number.NaN);
   const seconds = Number(textOf(coolDown) ?? Number.NaN);

@@ -30,9 +30,9 @@ const READ_INFO = new Set([
 ]);
 const REDIS = "set TOLLGATE_REDIS_URL";
 const REASONS: Readonly<Record<string, string>> = {
-  rpm: "limits are of accounts and keys here, not of deployments: set requests_per_minute there",
-  tpm: "limits are of accounts and keys here, not of deployments: set tokens_per_minute there",
-  max_parallel_requests: "limits are of accounts and keys here: set concurrency there",
+  rpm: "set limits.requests_per_minute of the target, where the upstream must not get more",
+  tpm: "set limits.tokens_per_minute of the target, where the upstream must not get more",
+  max_parallel_requests: "set limits.concurrency of the target, and limits.queue where requests should wait",
   api_version: "the family azure speaks one version of the data plane",
   max_tokens: "a default for requests is not set here; output_tokens_max is the most that a model may answer",
   temperature: "a default for requests is not set here: the caller says it",
@@ -128,7 +128,7 @@ function addDeployment(draft: Draft, entry: unknown, at: string): void {
 function priceNote(family: string): string {
   return UNPUBLISHED.has(family)
     ? "models of this upstream have no published prices: set price_from: ceiling, a price and limits"
-    : "its models have their published prices, and those without one are refused; see price_from in docs/upstreams-and-models.md";
+    : "its models have their published prices, and those without one are refused: docs/upstreams-and-models.md";
 }
 
 /** The same upstream and model once more is a larger share of it. */

@@ -17,6 +17,7 @@ import type { EjectionCause } from "./ejection.js";
 import type { ActiveEjection, HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
+import { subjectOf } from "./target-limiter.js";
 import type { UnpricedName } from "./unpriced-models.js";
 import { testUpstream } from "./upstream-test.js";
 
@@ -118,6 +119,8 @@ export function createUpstreamBoard(
     coolingMs: BigInt(Math.ceil(served.health.coolingMs(routing.nowMs()))),
     running: BigInt(served.health.running),
     ejections: served.health.ejections(routing.nowMs()).map((ejection) => shownEjection(ejection, nodeId())),
+    waiting: BigInt(routing.limiter.waitingAt(served.id)),
+    concurrency: BigInt(concurrencyOf(served, routing)),
     lastCheck: served.health.lastCheck,
     models: [...routing.table.models.values()]
       .filter((model) => model.targets.some((target) => target.served === served))
@@ -159,6 +162,15 @@ export function createUpstreamBoard(
       return answer;
     },
   };
+}
+
+/** What the settings allow an upstream, as its targets have it; 0: any number. */
+function concurrencyOf({ id }: ServedUpstream, { table }: Routing): number {
+  const subject = subjectOf(id);
+  for (const { targets } of table.models.values())
+    for (const { limits = [] } of targets)
+      for (const limit of limits) if (limit.subject === subject) return limit.concurrency;
+  return 0;
 }
 
 function showModel(model: ServedModel): Model {

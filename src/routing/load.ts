@@ -106,7 +106,9 @@ export function connectUpstream(
   if (baseUrl === undefined && family.connect === undefined)
     throw new Error(`the family '${family.name}' needs a base_url`);
   if (apiKey === undefined && family.needsKey) throw new Error(`the family '${family.name}' needs an api_key`);
-  const headers = family.headers(apiKey);
+  // What the family writes itself is over what the settings say.
+  const headers =
+    wanted.headers === undefined ? family.headers(apiKey) : { ...wanted.headers, ...family.headers(apiKey) };
   const credential = family.authorize === undefined ? undefined : apiKey;
   const connectMs = wanted.timeouts?.connectMs;
   const isKept =

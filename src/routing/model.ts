@@ -10,6 +10,7 @@ import type { Parameters } from "../wire/request/parameters.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { RequestTimeouts } from "./deadline.js";
+import type { SubjectLimits } from "./target-limiter.js";
 import type { TargetHealth, UpstreamHealth } from "./upstream-health.js";
 
 /** One upstream, connected, with its credential and its health. Shared by all models it serves. */
@@ -57,6 +58,8 @@ export interface Target {
   readonly timeouts?: RequestTimeouts | undefined;
   /** Absent: the defaults. */
   readonly retries?: Retries | undefined;
+  /** Those of its upstream, then its own. Absent: none. */
+  readonly limits?: readonly SubjectLimits[] | undefined;
   /** Those of its model, and its own over them. Absent: none. */
   readonly parameters?: Parameters | undefined;
   /** 0: it gets no new sessions, and keeps those that it has. */

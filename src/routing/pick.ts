@@ -23,7 +23,7 @@ export function pickTarget(
   const [first] = targets;
   // Most models have one target, and most targets are well.
   if (targets.length === 1) {
-    return first !== undefined && tried.length === 0 && first.health.admits(nowMs, accountId) ? first : undefined;
+    return first !== undefined && !tried.includes(first) && first.health.admits(nowMs, accountId) ? first : undefined;
   }
   const well = wellTargets(targets, tried, nowMs, accountId);
   return balancing === undefined ? byWeight(well, random) : balancing(well, nowMs);

@@ -14,24 +14,19 @@ import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { ModelNames, type ModelPermission, type NamedModels } from "./model-names.js";
 import { UnpricedModels } from "./unpriced-models.js";
-import {
-  type ClientAbort,
-  nextAfter,
-  nobody,
-  ofOwnWords,
-  recordOutcome,
-  toldOf,
-  withEarliest,
-} from "./failure-policy.js";
-import type { SessionAffinity, SessionOptions, SessionRoute } from "./affinity.js";
-import { type Balancing, balancingOf } from "./balance.js";
-import { pickOfSession, pickProbe, pickTarget, targetsFor } from "./pick.js";
+import { type ClientAbort, nextAfter, ofOwnWords, recordOutcome, toldOf } from "./failure-policy.js";
+import type { SessionAffinity, SessionOptions } from "./affinity.js";
+import { balancingOf } from "./balance.js";
+import { nextTarget, type Trying, verdict } from "./next-target.js";
+import { pickTarget, targetsFor } from "./pick.js";
 import { CacheMarking } from "./cache-marking.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { pause } from "./pause.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
 import { FaultsOfRequest } from "./request-faults.js";
+import { RoomSearch } from "./room-search.js";
+import type { Entering, TakenLimits, TargetLimiter } from "./target-limiter.js";
 import { type Asking, mustGather, ownedFor, withModel } from "./upstream-request.js";
 
 /** The models and upstreams of one version of the settings. */
@@ -41,8 +36,10 @@ export interface RouteTable extends NamedModels {
 
 /** Takes what a model answers, whichever target it comes from. */
 export interface AnswerReceiver extends BatchReceiver {
-  /** A target is tried; called before each try. */
-  begin(target: Target): void;
+  /** A target is tried; called before each try, with what the try took of its limits. */
+  begin(target: Target, taken?: TakenLimits): void;
+  /** Shows a client that it waits. Absent: nothing does. */
+  readonly waiting?: { start(): void } | undefined;
   /** Headers that go with the try that was begun last, beside the target's own; undefined for none. */
   attemptHeaders?(): Readonly<Record<string, string>> | undefined;
   /** The try that was begun last is over. */
@@ -56,6 +53,8 @@ export interface RunOptions extends Asking, SessionOptions {
   readonly accountId: string;
   readonly signal: CancelSignal;
   readonly deadline: Deadline;
+  /** The most tokens that it can use, for the limits of targets. Absent: 0. */
+  readonly tokens?: number | undefined;
   /** True where another model may answer if all targets fail. Absent: false. */
   readonly hasFallback?: boolean | undefined;
 }
@@ -64,7 +63,7 @@ interface TryPlan {
   readonly request: WireRequest;
   readonly model: ServedModel;
   readonly target: Target;
-  readonly permits: TargetPermits;
+  readonly taken: TakenLimits | undefined;
   readonly options: RunOptions;
   readonly receiver: AnswerReceiver;
   readonly long: LongReading | undefined;
@@ -91,6 +90,7 @@ export interface RoutingOptions {
   /** What keeps accounts apart in what upstreams cache. */
   readonly promptCaches: PromptCaches;
   readonly affinity: SessionAffinity;
+  readonly limiter: TargetLimiter;
 }
 
 /** An upstream may tell any name; so many are remembered of a target. */
@@ -101,6 +101,8 @@ const NAME_CHARACTERS_MAX = 256;
 const STALL_MS = 5_000;
 /** Any target will do. */
 const FIRST = (): number => 0;
+const NO_TARGETS: readonly Target[] = [];
+const hasLimits = ({ limits }: Target): boolean => limits !== undefined;
 const UPSTREAM_WAIT_MS_MAX = 5_000;
 
 export class Routing {
@@ -125,6 +127,10 @@ export class Routing {
 
   get table(): RouteTable {
     return this.#table;
+  }
+
+  get limiter(): TargetLimiter {
+    return this.options.limiter;
   }
 
   /** The time by which targets are ejected; it has nothing to do with the time of day. */
@@ -186,41 +192,37 @@ export class Routing {
     receiver: AnswerReceiver,
     long?: LongReading,
   ): Promise<void> {
+    const { accountId } = options;
     const tried: Target[] = [];
-    const targets = this.containers.holders(targetsFor(model, options.kind), request, options.accountId);
+    const targets = this.containers.holders(targetsFor(model, options.kind), request, accountId);
     const session = this.options.affinity.begin(request, model, options);
     const balancing = balancingOf(model, request, options.stream, this.options.random);
+    const trying: Trying = { targets, tried, accountId, session, balancing };
     const faults = new FaultsOfRequest(request);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
+    const pick = (skipped: readonly Target[]): Target | undefined =>
+      nextTarget(trying, skipped, last, this.options.nowMs(), this.options.random);
+    const search = this.#search(trying, pick, options, receiver);
     for (let attempt = 1; attempt <= ATTEMPTS_MAX && !isOver(options); attempt += 1) {
-      const target = this.#next(targets, tried, last, options, session, balancing);
+      const entered = search === undefined ? undefined : await search.next();
+      const target = search === undefined ? pick(NO_TARGETS) : entered?.target;
       if (target === undefined) break;
-      const { retries = DEFAULT_RETRIES } = target;
-      if (attempt > retries.attempts) break;
-      if (last !== undefined && tried.includes(target)) {
-        // Only a second try of one target adds to its load: it is paid from a budget, and waits. Going on does neither.
-        if (!target.health.spendRetry()) break;
-        if (!(await this.#backOff(last, attempt, retries, options))) break;
+      const mayTry = this.#mayTry(target, tried, last, attempt, options);
+      if (mayTry !== true && !(await mayTry)) {
+        entered?.taken?.giveBack();
+        break;
       }
       tried.push(target);
       session?.tries(target, this.options.nowMs());
-      receiver.begin(target);
-      const permits = this.#permits(request, target, model, options.accountId);
-      const failure = await this.#try({
-        request,
-        model,
-        target,
-        permits,
-        options,
-        receiver,
-        long,
-        faults,
-        isLast: targets.every((other) => tried.includes(other)),
-        hasOther:
-          options.hasFallback === true ||
-          pickTarget(targets, tried, this.options.nowMs(), options.accountId, FIRST) !== undefined,
-      });
+      const taken = entered?.taken;
+      const hasOther =
+        options.hasFallback === true ||
+        pickTarget(targets, tried, this.options.nowMs(), accountId, FIRST) !== undefined;
+      const isLast = targets.every((other) => tried.includes(other));
+      const plan = { request, model, target, taken, options, receiver, long, faults, isLast, hasOther };
+      const trial = this.#try(plan);
+      const failure = await (taken === undefined ? trial : trial.finally(() => taken.release()));
       receiver.ended(failure);
       if (failure === undefined) {
         session?.served(target, tried, this.options.nowMs());
@@ -235,44 +237,19 @@ export class Routing {
     // Who asked is gone, or its time was over before anybody could be asked.
     if (options.signal.aborted) told = abortReason(options.signal);
     else if (isOver(options)) told ??= new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase: "deadline" });
-    throw withModel(this.#verdict(told, targets, tried, options.accountId), model.id);
+    throw withModel(verdict(told, search?.refusal, trying, this.options.nowMs()), model.id);
   }
 
-  /** Who is asked next: one that is well, the last one again where that can help, else one that is ejected. */
-  #next(
-    targets: readonly Target[],
-    tried: readonly Target[],
-    last: GatewayError | undefined,
-    { accountId }: RunOptions,
-    session: SessionRoute | undefined,
-    balancing: Balancing | undefined,
-  ): Target | undefined {
-    const nowMs = this.options.nowMs();
-    const well =
-      session === undefined
-        ? pickTarget(targets, tried, nowMs, accountId, this.options.random, balancing)
-        : pickOfSession(targets, tried, nowMs, accountId, session, balancing);
-    if (well !== undefined) return well;
-    const isWell = (target: Target): boolean => target.health.admits(nowMs, accountId);
-    const again = last !== undefined && nextAfter(last).repeats ? tried.find(isWell) : undefined;
-    return again ?? pickProbe(targets, tried, nowMs, accountId);
-  }
-
-  /** What the client is told: that we are not let in only where that holds of every target. */
-  #verdict(
-    told: GatewayError | undefined,
-    targets: readonly Target[],
-    tried: readonly Target[],
-    accountId: string,
-  ): GatewayError {
-    if (told !== undefined && told.reason !== "ERROR_REASON_UPSTREAM_CREDENTIAL") {
-      const others = targets.filter((target) => target !== tried.at(-1));
-      return withEarliest(told, others, this.options.nowMs(), accountId);
-    }
-    const untried = targets.filter((target) => !tried.includes(target));
-    if (told !== undefined && untried.length === 0) return told;
-    const withheld = nobody(untried, this.options.nowMs(), accountId);
-    return withheld.reason === "ERROR_REASON_UPSTREAM_CREDENTIAL" ? (told ?? withheld) : withheld;
+  /** Undefined where no target has limits: then nothing is searched for. */
+  #search(
+    { targets }: Trying,
+    pick: (skipped: readonly Target[]) => Target | undefined,
+    { accountId, tokens = 0, deadline, signal }: RunOptions,
+    receiver: AnswerReceiver,
+  ): RoomSearch | undefined {
+    if (!targets.some(hasLimits)) return undefined;
+    const entering = (): Entering => ({ accountId, tokens, leftMs: deadline.leftMs(performance.now()), signal });
+    return new RoomSearch(this.options.limiter, pick, entering, () => receiver.waiting?.start());
   }
 
   /**
@@ -304,9 +281,11 @@ export class Routing {
   }
 
   async #try(plan: TryPlan): Promise<AttemptFailure | undefined> {
-    const { request, model, target, permits, options, receiver, long, faults, isLast, hasOther } = plan;
+    const { request, model, target, options, receiver, long, faults, isLast, hasOther } = plan;
+    receiver.begin(target, plan.taken);
     const { health } = target;
     const { accountId, signal } = options;
+    const permits = this.#permits(request, target, model, accountId);
     const endpoint = endpointFor(target.served.family, request, options.kind);
     const gathers = mustGather(target, options);
     const ownHeaders = receiver.attemptHeaders?.();
@@ -370,6 +349,20 @@ export class Routing {
     if (judged === undefined && !isOurs) recordOutcome(health, evidence, failure, left);
     this.options.onAttempt(target, failure?.error);
     return failure;
+  }
+
+  /** Only a second try of one target adds to its load: it is paid from a budget, and waits. Going on does neither. */
+  #mayTry(
+    target: Target,
+    tried: readonly Target[],
+    last: GatewayError | undefined,
+    attempt: number,
+    options: RunOptions,
+  ): boolean | Promise<boolean> {
+    const { retries = DEFAULT_RETRIES } = target;
+    if (attempt > retries.attempts) return false;
+    if (last === undefined || !tried.includes(target)) return true;
+    return target.health.spendRetry() && this.#backOff(last, attempt, retries, options);
   }
 
   /** Waits before another try; false where no time is left for one. */

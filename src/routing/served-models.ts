@@ -8,6 +8,7 @@ import type { ModelFacts } from "../wire/wire.js";
 import { REQUEST_TIMEOUTS } from "./deadline.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { contextOf } from "./eligible-targets.js";
+import { limitsOf } from "./target-limiter.js";
 import { labelsOf, retriesOf, timeoutsOf } from "./target-settings.js";
 
 /** Most refusals come before, and proxies cut what is silent for a minute. */
@@ -124,10 +125,14 @@ export class ServedModels {
         passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
         timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
         retries: retriesOf(settings?.retries, model.retries, target.retries),
+        // All models of a wildcard share the limits of its targets.
+        limits: limitsOf(upstream, settings?.limits, this.wildcard ?? `${model.id} as ${name}`, target.limits),
         parameters: mergedParameters(model.parameters, target.parameters),
         labels: labelsOf(settings?.labels, target.labels),
         match: target.match,
       };
+      // What nobody knows the cost of would pass every budget.
+      if (cost === undefined && said.limits?.some(({ budget }) => budget !== undefined) === true) continue;
       targets.push({
         served,
         model: name,

@@ -23,6 +23,8 @@ import type { RequestFeed } from "../records/request-record.js";
 import { SessionAffinity } from "../routing/affinity.js";
 import { PromptCaches } from "../routing/prompt-caches.js";
 import { Routing } from "../routing/routing.js";
+import { StoredSpending } from "../routing/stored-spending.js";
+import { TargetLimiter } from "../routing/target-limiter.js";
 import { createDispatcher, type Dispatcher } from "../rpc/methods/service-table.js";
 import { ByteBudget, OF_ANSWERS } from "../base/bytes/byte-budget.js";
 import { createLongAnswers } from "../reading/long-answers.js";
@@ -132,7 +134,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const keys = createKeys(store, coordination, derived, options);
   const ledger = await startLedger({ store, journals }, nodeId, options);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
-  const routing = createRouting(options, derived, nowMs, healthLog);
+  const { routing, spending } = createRouting({ store, coordination, derived, healthLog }, options);
   coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
@@ -190,7 +192,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
       endRotationWatch();
       const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];
       const later = [upstreams, ledger, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
-      return closeEach([...first, ...later, store, journals, tracing]);
+      return closeEach([...first, ...later, spending, store, journals, tracing]);
     },
   };
 }
@@ -225,6 +227,14 @@ function startTelling(node: ThisNode, nodes: Storage["nodes"], { log, metrics }:
   metrics.readDiffering = () => nodeTelling.differing;
   nodeTelling.start();
   return nodeTelling;
+}
+
+/** Rates and places of targets are taken as those of keys, and what the operator spends is read from the database. */
+function limitTargets({ figures }: Store, coordination: Coordination, { log, clock: { nowMs } }: Clocked) {
+  const onError = (err: unknown): void =>
+    log.warn({ err }, "the spending at upstreams could not be written; it is written with the next try");
+  const spending = new StoredSpending({ store: figures, nowMs, onError });
+  return { spending, limiter: new TargetLimiter({ coordination, spending, nowMs: monotonicMs }) };
 }
 
 /** A key is used where a request of its ended, refused or not; other calls are noted as they come. */
@@ -333,12 +343,18 @@ function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions
   };
 }
 
-function createRouting(
-  { metrics, log, descriptors }: CoreOptions,
-  { cacheRoot, affinityRoot }: Derived,
-  nowMs: () => number,
-  healthLog: HealthLog,
-): Routing {
+interface RoutingParts {
+  readonly store: Store;
+  readonly coordination: Coordination;
+  readonly derived: Derived;
+  readonly healthLog: HealthLog;
+}
+
+function createRouting({ store, coordination, derived, healthLog }: RoutingParts, options: Clocked) {
+  const { metrics, log, descriptors, clock } = options;
+  const { nowMs } = clock;
+  const { cacheRoot, affinityRoot } = derived;
+  const { spending, limiter } = limitTargets(store, coordination, options);
   const routing = new Routing({
     nowMs: monotonicMs,
     dateMs: nowMs,
@@ -360,11 +376,12 @@ function createRouting(
     onUnpriced: telling(log, (wildcard: string) => metrics.unpricedModels.inc({ wildcard })),
     promptCaches: new PromptCaches(cacheRoot),
     affinity: new SessionAffinity(affinityRoot),
+    limiter,
     onReadOn: telling(log, (target: Target, step: string, running: number) => {
       metrics.readOn.inc({ upstream: target.served.id, result: step });
       metrics.readOnRunning.set(running);
     }),
   });
   metrics.readEjections = () => ejectedUpstreams(routing);
-  return routing;
+  return { routing, spending };
 }

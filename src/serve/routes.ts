@@ -227,7 +227,8 @@ function othersThan(
   return [...table].filter(([id, served]) => kept.get(id) !== served).map(([, served]) => served);
 }
 
-/** Tells settings of upstreams apart, and holds none of their secrets. */
+/** Tells settings of upstreams apart, and holds none of their secrets. Its limits do not change what was proved. */
 function digestOf(settings: UpstreamSettings): string {
-  return createHash("sha256").update(JSON.stringify(settings)).digest("hex");
+  const proved = { ...settings, limits: undefined };
+  return createHash("sha256").update(JSON.stringify(proved)).digest("hex");
 }

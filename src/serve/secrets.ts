@@ -29,12 +29,13 @@ function valuesOf(headers = ""): readonly string[] {
 /** Those of a settings file. */
 export function protectSettings({ upstreams, keys, payments: { stripe }, identity }: Settings): void {
   const credentials = upstreams.flatMap(({ apiKey }) => (apiKey === undefined ? [] : partsOf(apiKey)));
+  const headers = upstreams.flatMap(({ headers: sent = {} }) => Object.values(sent));
   const clients = [
     ...identity.issuers.map(({ clientSecret }) => clientSecret),
     stripe?.secretKey,
     stripe?.webhookSecret,
   ];
-  protectSecrets([...credentials, ...keys.map((key) => key.secret), ...clients]);
+  protectSecrets([...credentials, ...headers, ...keys.map((key) => key.secret), ...clients]);
 }
 
 /** A credential of two parts, as Amazon's, is two secrets more; one that is a file in JSON is not cut. */

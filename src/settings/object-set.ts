@@ -66,7 +66,11 @@ const UNREAD_RULE = "must be given again: this node cannot read the secret of th
 const BLOCK_CHARACTERS_MAX = 65_536;
 const TOO_LARGE = `must be at most ${BLOCK_CHARACTERS_MAX} characters as JSON`;
 /** What stands for a secret that is there and is not read, where the secret has a form of its own. */
-const STAND_INS: Readonly<Record<string, string>> = { secret_key: "sk_unread", webhook_secret: "whsec_unread" };
+const STAND_INS: Readonly<Record<string, string>> = {
+  secret_key: "sk_unread",
+  webhook_secret: "whsec_unread",
+  headers: "x-unread: unread",
+};
 const STAND_IN = "unread";
 const MACHINE_RULE =
   "is missing: without it the identity of the gateway's machine is used, which only a settings file may do";

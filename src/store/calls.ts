@@ -4,7 +4,7 @@ import type { PeopleScript } from "./people-store.js";
 import type { AlertStep, StepRows } from "./alert-statements.js";
 import type { AccountCursor, AccountFilter } from "./account-list.js";
 import type { KeyFilter } from "./key-list.js";
-import type { AccountFigureRow, Buckets, KeyFigureRow, KeyUse } from "./figures.js";
+import type { AccountFigureRow, Buckets, KeyFigureRow, KeyUse, OperatorCost } from "./figures.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
   AccountChange,
@@ -51,6 +51,7 @@ export interface TableCalls {
   accountFigures(ids: readonly string[], buckets: Buckets): AccountFigureRow[];
   keyFigures(ids: readonly string[], buckets: Buckets): KeyFigureRow[];
   noteKeyUses(uses: readonly KeyUse[]): void;
+  addOperatorCosts(costs: readonly OperatorCost[]): OperatorCost[];
   createKey(key: KeyRow, event: AuditEvent): boolean;
   key(id: string): KeyRow | undefined;
   keyByDigest(digest: Uint8Array): KeyRow | undefined;

@@ -37,6 +37,7 @@ const TABLES: readonly CopiedTable[] = [
   { table: "account", key: ["id"] },
   { table: "key", key: ["id"] },
   { table: "key_use", key: ["key_id"] },
+  { table: "operator_cost", key: ["subject", "bucket"] },
   { table: "operator_total", key: ["kind", "shard"] },
   { table: "budget", key: ["owner", "owner_id", "period", "bucket"] },
   { table: "usage_day", key: ["day", "account_id", "key_id", "model"] },

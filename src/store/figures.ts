@@ -32,6 +32,13 @@ export interface KeyUse {
   readonly timeMs: number;
 }
 
+/** What the operator spent at an upstream or a target in a UTC day or month, in nano-USD. */
+export interface OperatorCost {
+  readonly subject: string;
+  readonly bucket: string;
+  readonly costNanos: bigint;
+}
+
 /** Which day and month is meant, as counters name them: 2026-11-21 and 2026-11. */
 export interface Buckets {
   readonly day: string;
@@ -45,6 +52,8 @@ export interface FigureStore {
   ofKeys(ids: readonly string[], buckets: Buckets): Promise<KeyFigureRow[]>;
   /** Keeps the later of each. It is no money and no change of a key: nothing proves it. */
   noteUses(uses: readonly KeyUse[]): Promise<void>;
+  /** Adds the costs, in one transaction, and returns what their sums are then. */
+  addOperatorCosts(costs: readonly OperatorCost[]): Promise<OperatorCost[]>;
 }
 
 export interface SpentColumns {
@@ -75,6 +84,10 @@ export interface LeasedColumns {
 export const LAST_USE = "SELECT last_use_time_ms FROM key_use WHERE key_id = ?";
 export const NOTE_USE = `INSERT INTO key_use (key_id, last_use_time_ms) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE
   SET last_use_time_ms = excluded.last_use_time_ms WHERE excluded.last_use_time_ms > key_use.last_use_time_ms`;
+
+export const ADD_OPERATOR_COST = `INSERT INTO operator_cost (subject, bucket, cost_nanos) VALUES (?, ?, ?)
+  ON CONFLICT (subject, bucket) DO UPDATE SET cost_nanos = operator_cost.cost_nanos + excluded.cost_nanos`;
+export const OPERATOR_COST = "SELECT cost_nanos FROM operator_cost WHERE subject = ? AND bucket = ?";
 
 /** `leasedNanos` is what leases have left: pending, and held by no request. */
 export function toSpent(rows: readonly SpentColumns[], leasedNanos = 0n): Spent {

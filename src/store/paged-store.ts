@@ -50,6 +50,7 @@ export function pagedStore(calls: AsyncTableCalls): PagedStore {
       ofAccounts: (ids, buckets) => calls.accountFigures(ids, buckets),
       ofKeys: (ids, buckets) => calls.keyFigures(ids, buckets),
       noteUses: (uses) => calls.noteKeyUses(uses),
+      addOperatorCosts: (costs) => calls.addOperatorCosts(costs),
     },
     seed: async (rows) => {
       const outcome = await calls.seed(rows);

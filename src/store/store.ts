@@ -15,7 +15,7 @@ export type { AlertStep, StepRows } from "./alert-statements.js";
 export type { AccountFilter, AccountOrder } from "./account-list.js";
 export { type KeyFilter, searchTextOf } from "./key-list.js";
 export type { FileState, SeedOutcome, SeedRows } from "./seed-rows.js";
-export type { AccountFigureRow, Buckets, FigureStore, KeyFigureRow, KeyUse } from "./figures.js";
+export type { AccountFigureRow, Buckets, FigureStore, KeyFigureRow, KeyUse, OperatorCost } from "./figures.js";
 
 /** A page of rows, and the token of the next page; empty where there is none. */
 export interface Page<Row> {

@@ -34,6 +34,7 @@ test("the schema marks its secrets, and every other field is plain", () => {
     "payments.stripe.secret_key",
     "payments.stripe.webhook_secret",
     "upstreams.*.api_key",
+    "upstreams.*.headers",
   ]);
   expect(LEAVES.filter(isSecret)).toHaveLength(SECRET_FIELDS.length);
   expect(LEAVES.length).toBeGreaterThan(80);

@@ -1,5 +1,6 @@
 /** The slots of each driver: leases that end by themselves, are renewed, and are freed once. Word of changed keys. */
 import { describe, expect, test } from "vitest";
+import { LEASE_AGE_MAX_MS } from "../../src/coordination/concurrency-slots.js";
 import { ACCOUNT, admit, admitted, clock, coordination, onEachDriver, refused } from "./node-world.js";
 
 onEachDriver(() => {
@@ -38,7 +39,7 @@ onEachDriver(() => {
 
     test("is renewed by heartbeats, but not for ever", async () => {
       admitted(await admit({ concurrency: 1 }));
-      for (let elapsedMs = 10_000; elapsedMs < 900_000; elapsedMs += 10_000) {
+      for (let elapsedMs = 10_000; elapsedMs < LEASE_AGE_MAX_MS; elapsedMs += 10_000) {
         clock.nowMs += 10_000;
         coordination.heartbeat();
         expect((await admit({ concurrency: 1 })).admitted).toBe(false);

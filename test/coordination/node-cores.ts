@@ -34,7 +34,7 @@ import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
 import { openTestStore } from "../support/open-test-store.js";
 import { SURFACES } from "../../src/wire/surfaces.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 
 export const ACCOUNT = "acme";
 const SETTINGS = `
@@ -186,6 +186,7 @@ async function openRouting() {
   const options = createLoadOptions({}, Date.now, nothing);
   const routing = new Routing({
     affinity,
+    limiter,
     promptCaches,
     nowMs: () => performance.now(),
     random: () => 0,

@@ -42,7 +42,7 @@ import { identityOver } from "../support/identity-over.js";
 import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
 import { SURFACES } from "../../src/wire/surfaces.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 
 const TIMEOUTS = {
   totalMs: 60_000,
@@ -248,6 +248,7 @@ async function openRouting(
   });
   const routing = new Routing({
     affinity,
+    limiter,
     promptCaches,
     nowMs: () => performance.now(),
     random: () => 0,

@@ -30,7 +30,7 @@ import { priceOf } from "../pricing/prices.js";
 import { ScriptedUpstream, type Step } from "../routing/scripted-upstream.js";
 import { modelOf, targetOf } from "../routing/served.js";
 import { SURFACES } from "../../src/wire/surfaces.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 
 /** A nano for each token. */
 export const PRICE: Price = priceOf({ input: 1_000n, output: 1_000n });
@@ -81,6 +81,7 @@ export async function openPipeline(options: PipelineOptions = {}): Promise<Pipel
     onUnknownMember: nothing,
     onReadOn: nothing,
     affinity,
+    limiter,
     promptCaches,
   };
   const nowMs = (): number => performance.now();

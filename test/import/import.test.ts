@@ -122,7 +122,12 @@ router_settings:
   num_retries: 4
   stream_timeout: 20
   cooldown_time: 30
-litellm_settings: { drop_params: True, cache: true, unheard_of: 1, request_timeout: 120, default_fallbacks: [ranks, GPT-Mini] }
+litellm_settings:
+  default_fallbacks: [ranks, GPT-Mini]
+  drop_params: True
+  cache: true
+  unheard_of: 1
+  request_timeout: 120
 general_settings: { master_key: sk-1234, database_url: os.environ/DB }
 environment_variables: { REDIS_HOST: x }
 `;

@@ -7,7 +7,7 @@ import { Routing } from "../../src/routing/routing.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
 import { ScriptedUpstream, type Step } from "./scripted-upstream.js";
 import { modelOf, targetOf } from "./served.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -49,6 +49,7 @@ class Targets {
   readonly #model;
   readonly #routing = new Routing({
     affinity,
+    limiter,
     promptCaches,
     nowMs: () => performance.now(),
     random: () => 0.5,

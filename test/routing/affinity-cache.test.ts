@@ -7,7 +7,7 @@ import { REQUEST_TIMEOUTS } from "../../src/routing/deadline.js";
 import { Routing } from "../../src/routing/routing.js";
 import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "../../src/upstream/upstream.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
-import { promptCaches } from "../support/prompt-caches.js";
+import { limiter, promptCaches } from "../support/prompt-caches.js";
 import { modelOf, targetOf } from "./served.js";
 
 const IS_LARGE = process.env["TOLLGATE_AFFINITY"] === "large";
@@ -80,6 +80,7 @@ async function cachedShare({ targets: count, hasAffinity, fails }: Agents): Prom
   const model = { ...modelOf(upstreams.map((upstream, place) => targetOf(upstream, `t${place}`))), hasAffinity };
   const routing = new Routing({
     affinity: new SessionAffinity(Buffer.alloc(32, 3)),
+    limiter,
     promptCaches,
     nowMs: () => nowMs,
     random: () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647,

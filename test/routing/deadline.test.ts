@@ -14,7 +14,7 @@ import type { ServedModel, Target } from "../../src/routing/model.js";
 import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
 import { ScriptedUpstream, type Step } from "./scripted-upstream.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 
 const TIMEOUTS: RequestTimeouts = {
   totalMs: 600_000,
@@ -56,7 +56,7 @@ async function run(upstreams: readonly ScriptedUpstream[], asked: Asked = {}): P
   const timeouts = { ...TIMEOUTS, ...asked.timeouts };
   const nothing = (): void => undefined;
   const nowMs = (): number => performance.now();
-  const heard = { onAttempt: nothing, onReadOn: nothing, onUnknownMember: nothing, promptCaches, affinity };
+  const heard = { onAttempt: nothing, onReadOn: nothing, onUnknownMember: nothing, promptCaches, affinity, limiter };
   const steps = { listed: (): undefined => undefined, ...heard };
   const routing = new Routing({ nowMs, random: () => 0.5, timeouts, ...steps });
   const body = JSON.stringify({ model: "m", stream, messages: [{ role: "user", content: "Hi" }] });

@@ -4,7 +4,7 @@ import { GatewayError } from "../../src/base/errors.js";
 import { Price } from "../../src/api/index.js";
 import type { ServedModel } from "../../src/routing/model.js";
 import { Routing } from "../../src/routing/routing.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 
 const ANYONE = { mayUseModel: (_name: string) => true };
 const nothing = (): undefined => undefined;
@@ -20,6 +20,7 @@ function routing(...ids: string[]): Routing {
     onReadOn: nothing,
     onUnknownMember: nothing,
     affinity,
+    limiter,
     promptCaches,
   });
   const limits = { contextTokens: 0, outputTokensMax: 0, kind: "chat" as const, price: Price.decode(new Uint8Array()) };

@@ -8,7 +8,7 @@ import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";
 import type { WireRequest } from "../../src/wire/wire.js";
 import type { UpstreamHandler } from "../../src/upstream/upstream.js";
 import type { Refusal } from "../support/refusals.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 import { modelOf, targetOf } from "./served.js";
 
 const answers: Readonly<Record<string, object>> = {
@@ -86,6 +86,7 @@ export class Bench {
     this.#model = { ...modelOf(this.targets), contextTokens: 100_000, outputTokensMax: 1_000 };
     this.#routing = new Routing({
       affinity,
+      limiter,
       promptCaches,
       nowMs: () => this.nowMs,
       random: () => 0,

@@ -8,7 +8,7 @@ import { Routing } from "../../src/routing/routing.js";
 import type { Target } from "../../src/routing/model.js";
 import { retriesOf, timeoutsOf } from "../../src/routing/target-settings.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 import { ScriptedUpstream, type Step } from "./scripted-upstream.js";
 import { modelOf, targetOf } from "./served.js";
 
@@ -35,6 +35,7 @@ async function ask(retries: Partial<Retries> | undefined): Promise<{ requests: n
 async function run(targets: readonly Target[]): Promise<number> {
   const routing = new Routing({
     affinity,
+    limiter,
     promptCaches,
     nowMs: () => performance.now(),
     random: () => 1,

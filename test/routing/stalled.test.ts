@@ -9,7 +9,7 @@ import { Routing } from "../../src/routing/routing.js";
 import { createHttpUpstream } from "../../src/upstream/http.js";
 import type { Upstream } from "../../src/upstream/upstream.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 import { stall } from "../support/stall.js";
 import { modelOf, targetOf } from "./served.js";
 
@@ -83,6 +83,7 @@ async function ask({ stallsAt, ...script }: Asked): Promise<{ error: string; wor
   const nothing = (): void => undefined;
   const routing = new Routing({
     affinity,
+    limiter,
     promptCaches,
     nowMs: () => performance.now(),
     random: () => 0.5,

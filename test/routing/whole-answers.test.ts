@@ -13,7 +13,7 @@ import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
 import type { Batch } from "../../src/wire/wire.js";
 import { ScriptedUpstream, type Step } from "./scripted-upstream.js";
-import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { affinity, limiter, promptCaches } from "../support/prompt-caches.js";
 
 const longAnswers = createLongAnswers();
 afterAll(() => longAnswers.close());
@@ -71,7 +71,7 @@ interface Run {
 async function run(scripts: readonly (readonly Step[])[], acceptWire: string, memory = lease()): Promise<Run> {
   const nothing = (): undefined => undefined;
   const nowMs = (): number => performance.now();
-  const heard = { onAttempt: nothing, onReadOn: nothing, onUnknownMember: nothing, promptCaches, affinity };
+  const heard = { onAttempt: nothing, onReadOn: nothing, onUnknownMember: nothing, promptCaches, affinity, limiter };
   const routing = new Routing({ nowMs, random: () => 0.5, timeouts: TIMEOUTS, listed: nothing, ...heard });
   const body = Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] }));
   const request = chat.readRequest({ wire: chat.name, body, headers: {} });

@@ -134,6 +134,8 @@ const UPSTREAM: Upstream = {
   health: UpstreamHealth.UPSTREAM_HEALTH_HEALTHY,
   coolingMs: 0n,
   running: 0n,
+  waiting: 0n,
+  concurrency: 0n,
   models: ["alpha"],
   ejections: [],
 };

@@ -132,7 +132,11 @@ test("a renamed upstream whose secret this node cannot read needs it anew", () =
   const set = { ...BASE, entries: new Map([...BASE.entries, [idOf(entry), sealed]]) };
   const renamed = { ...edit("upstream", "eu", { family: "openai" }), renamedFrom: "vendor" };
   const { problems } = edited(set, [renamed, model("fast", "eu"), edit("upstream", "vendor", undefined)], 1);
-  expect(problems).toMatchObject([{ name: "eu", field: "api_key", problem: expect.stringContaining("given again") }]);
+  const problem = expect.stringContaining("given again");
+  expect(problems).toMatchObject([
+    { name: "eu", field: "api_key", problem },
+    { name: "eu", field: "headers", problem },
+  ]);
 });
 
 const PAYMENTS: Block = {

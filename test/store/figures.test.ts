@@ -124,6 +124,18 @@ onEachStore((driver) => {
     expect((await store.ledger.verify()).problems).toEqual([]);
   });
 
+  test("what the operator spends adds up by upstream and period", async () => {
+    const store = await opened(await openStore(driver));
+    const cost = (subject: string, bucket: string, costNanos: bigint) => ({ subject, bucket, costNanos });
+    const add = store.figures.addOperatorCosts.bind(store.figures);
+    expect(await add([cost("upstream one", "2026-11", 5n), cost("upstream two", "2026-11-30", 0n)])).toContainEqual(
+      cost("upstream one", "2026-11", 5n),
+    );
+    await Promise.all(Array.from({ length: 5 }, () => add([cost("upstream one", "2026-11", 2n)])));
+    await add([cost("upstream one", "2026-12", 1n)]);
+    expect(await add([cost("upstream one", "2026-11", 0n)])).toEqual([cost("upstream one", "2026-11", 15n)]);
+  });
+
   test("thousands of keys are listed with their figures, each once", async () => {
     const store = await opened(await openStore(driver));
     // On PostgreSQL each waits for the end of the audit log: a few at once, so that none waits long.

@@ -222,6 +222,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/answer/told-model.ts",
     "src/wire/json/",
     "src/pricing/rates.ts",
+    // Limits of targets are those of keys, and who waits takes turns: docs/decisions/0473-limits-of-targets.md.
+    "src/coordination/coordination.ts",
+    "src/pricing/count-queue.ts",
     // Which list a published price is of.
     "src/pricing/price-list.ts",
     // Forms only: what the settings say, and who asks for the list of models.
@@ -250,7 +253,13 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/build/": [],
   // A client of the API alone: docs/decisions/0439-console.md. What it shares are numbers that people type, CSV, the
   // words of quantities, and what an editor may propose for a settings file.
-  "console/": ["src/base/typed-number.ts", "src/base/csv.ts", "src/api/meters.ts", "schemas/tollgate.schema.json"],
+  "console/": [
+    "src/base/typed-number.ts",
+    "src/base/csv.ts",
+    "src/api/meters.ts",
+    "src/keys/glob.ts",
+    "schemas/tollgate.schema.json",
+  ],
 };
 
 /** Where a process or a thread begins, and what `npm run gen` compiles. */

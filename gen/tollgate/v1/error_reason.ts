@@ -84,6 +84,12 @@ export enum ErrorReason {
    */
   ERROR_REASON_UPSTREAM_RATE_LIMITED = 20,
   /**
+   * ERROR_REASON_UPSTREAM_FULL - Every target of the model that could take the request has reached a limit that the operator set. `limit` is the
+   * limit of the target that has room first: requests_per_minute, tokens_per_minute, concurrency or budget.
+   * Example: {"model": "gpt-5.4", "limit": "concurrency", "retry_after_ms": "1000"}
+   */
+  ERROR_REASON_UPSTREAM_FULL = 44,
+  /**
    * ERROR_REASON_BALANCE_HELD - The balance or a budget would cover the request, but running requests hold the money. The request may succeed once
    * some of them have ended. `budget` is set if they hold money of a budget.
    * Example: {"owner": "account acme", "available_nanos": "0", "held_nanos": "120000", "needed_nanos": "90000",

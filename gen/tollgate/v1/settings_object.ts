@@ -129,6 +129,16 @@ export interface UpstreamSpec {
   retries?:
     | RetriesSpec
     | undefined;
+  /** How much the gateway sends to the upstream at most. Absent: no limit. */
+  limits?:
+    | TargetLimitsSpec
+    | undefined;
+  /**
+   * Headers that the upstream gets with each request: a line for each, such as "X-Team: blue", or a reference to
+   * them: `env:NAME` or `file:/path`. They are never sent back, except for a reference. In an update, an empty value
+   * keeps the present ones.
+   */
+  headers: string;
   /** What the gateway checks by itself. Not set: the default of each field. */
   checks?:
     | ChecksSpec
@@ -148,6 +158,41 @@ export interface LabelsSpec {
   retention: string;
   /** Whether the upstream trains models with requests: `yes` or `no`. Empty: not known. */
   trains: string;
+}
+
+/**
+ * TargetLimitsSpec is how much the gateway sends to an upstream or to a target. A target that is full is skipped, and
+ * no failure is counted.
+ */
+export interface TargetLimitsSpec {
+  /** The maximum number of requests in any 60 seconds. 0: no limit. */
+  requestsPerMinute: bigint;
+  /** The maximum number of tokens in any 60 seconds. 0: no limit. */
+  tokensPerMinute: bigint;
+  /** The maximum number of concurrent requests. 0: no limit. */
+  concurrency: bigint;
+  /** Requests that wait while `concurrency` is reached and no equal target has room. Absent: none waits. */
+  queue?:
+    | TargetQueueSpec
+    | undefined;
+  /** What the operator spends there, counted by the cost of the targets. Absent: no limit. */
+  budget?: TargetBudgetSpec | undefined;
+}
+
+/** TargetQueueSpec is the queue of requests that wait for a free place at an upstream or a target. */
+export interface TargetQueueSpec {
+  /** The maximum number of requests that wait, in each process of the gateway. */
+  length: bigint;
+  /** How long a request waits at most, from `1s` to `1h`. Empty: `30s`. */
+  wait: string;
+}
+
+/** TargetBudgetSpec is the most that the operator pays for an upstream or a target in a period. */
+export interface TargetBudgetSpec {
+  /** The amount in USD, such as "25.00". */
+  amount: string;
+  /** The UTC `day` or the UTC `month`. */
+  period: string;
 }
 
 /** ChecksSpec is what the gateway checks of an upstream by itself, while no request goes there. */
@@ -327,6 +372,10 @@ export interface TargetSpec {
    */
   parameters?:
     | ParametersSpec
+    | undefined;
+  /** How much the gateway sends to the target at most. The limits of its upstream count too. Absent: no limit. */
+  limits?:
+    | TargetLimitsSpec
     | undefined;
   /** Labels over those of the upstream, each by itself. Absent: those of the upstream. */
   labels?:
@@ -1005,6 +1054,8 @@ function createBaseUpstreamSpec(): UpstreamSpec {
     unifiedLimits: "",
     timeouts: undefined,
     retries: undefined,
+    limits: undefined,
+    headers: "",
     checks: undefined,
     labels: undefined,
   };
@@ -1038,6 +1089,12 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
     }
     if (message.retries !== undefined) {
       RetriesSpec.encode(message.retries, writer.uint32(74).fork()).join();
+    }
+    if (message.limits !== undefined) {
+      TargetLimitsSpec.encode(message.limits, writer.uint32(82).fork()).join();
+    }
+    if (message.headers !== "") {
+      writer.uint32(90).string(message.headers);
     }
     if (message.checks !== undefined) {
       ChecksSpec.encode(message.checks, writer.uint32(130).fork()).join();
@@ -1133,6 +1190,22 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
             message.retries = RetriesSpec.decode(reader, reader.uint32());
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.limits = TargetLimitsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.headers = reader.string();
+            continue;
+          }
           case 16: {
             if (tag !== 130) {
               break;
@@ -1215,6 +1288,222 @@ export const LabelsSpec: MessageFns<LabelsSpec> = {
             }
 
             message.trains = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTargetLimitsSpec(): TargetLimitsSpec {
+  return { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n, queue: undefined, budget: undefined };
+}
+
+export const TargetLimitsSpec: MessageFns<TargetLimitsSpec> = {
+  encode(message: TargetLimitsSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestsPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.requestsPerMinute) !== message.requestsPerMinute) {
+        throw new globalThis.Error("value provided for field message.requestsPerMinute of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.requestsPerMinute);
+    }
+    if (message.tokensPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.tokensPerMinute) !== message.tokensPerMinute) {
+        throw new globalThis.Error("value provided for field message.tokensPerMinute of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.tokensPerMinute);
+    }
+    if (message.concurrency !== 0n) {
+      if (BigInt.asUintN(64, message.concurrency) !== message.concurrency) {
+        throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.concurrency);
+    }
+    if (message.queue !== undefined) {
+      TargetQueueSpec.encode(message.queue, writer.uint32(34).fork()).join();
+    }
+    if (message.budget !== undefined) {
+      TargetBudgetSpec.encode(message.budget, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TargetLimitsSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTargetLimitsSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.requestsPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.tokensPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.concurrency = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.queue = TargetQueueSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.budget = TargetBudgetSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTargetQueueSpec(): TargetQueueSpec {
+  return { length: 0n, wait: "" };
+}
+
+export const TargetQueueSpec: MessageFns<TargetQueueSpec> = {
+  encode(message: TargetQueueSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.length !== 0n) {
+      if (BigInt.asUintN(64, message.length) !== message.length) {
+        throw new globalThis.Error("value provided for field message.length of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.length);
+    }
+    if (message.wait !== "") {
+      writer.uint32(18).string(message.wait);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TargetQueueSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTargetQueueSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.length = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.wait = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTargetBudgetSpec(): TargetBudgetSpec {
+  return { amount: "", period: "" };
+}
+
+export const TargetBudgetSpec: MessageFns<TargetBudgetSpec> = {
+  encode(message: TargetBudgetSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.amount !== "") {
+      writer.uint32(10).string(message.amount);
+    }
+    if (message.period !== "") {
+      writer.uint32(18).string(message.period);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TargetBudgetSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTargetBudgetSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.amount = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.period = reader.string();
             continue;
           }
         }
@@ -1899,6 +2188,7 @@ function createBaseTargetSpec(): TargetSpec {
     timeouts: undefined,
     retries: undefined,
     parameters: undefined,
+    limits: undefined,
     labels: undefined,
     match: undefined,
     facts: undefined,
@@ -1930,6 +2220,9 @@ export const TargetSpec: MessageFns<TargetSpec> = {
     }
     if (message.parameters !== undefined) {
       ParametersSpec.encode(message.parameters, writer.uint32(66).fork()).join();
+    }
+    if (message.limits !== undefined) {
+      TargetLimitsSpec.encode(message.limits, writer.uint32(74).fork()).join();
     }
     if (message.labels !== undefined) {
       LabelsSpec.encode(message.labels, writer.uint32(82).fork()).join();
@@ -2018,6 +2311,14 @@ export const TargetSpec: MessageFns<TargetSpec> = {
             }
 
             message.parameters = ParametersSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.limits = TargetLimitsSpec.decode(reader, reader.uint32());
             continue;
           }
           case 10: {

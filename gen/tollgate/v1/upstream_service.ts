@@ -94,7 +94,13 @@ export interface Upstream {
   /** The ejections of the upstream on all nodes. Those of other nodes are up to 5 seconds old. Empty: none. */
   ejections: UpstreamEjection[];
   /** What the last test or check on the node that answers found. Not set: there was none since the start. */
-  lastCheck?: UpstreamCheck | undefined;
+  lastCheck?:
+    | UpstreamCheck
+    | undefined;
+  /** The number of requests that wait on the answering node for a free place there. */
+  waiting: bigint;
+  /** The maximum number of concurrent requests that the settings of the upstream allow. 0: no limit. */
+  concurrency: bigint;
 }
 
 /** UpstreamCheck is what a test by an operator, or a check by the gateway, found. */
@@ -213,6 +219,8 @@ function createBaseUpstream(): Upstream {
     models: [],
     ejections: [],
     lastCheck: undefined,
+    waiting: 0n,
+    concurrency: 0n,
   };
 }
 
@@ -250,6 +258,18 @@ export const Upstream: MessageFns<Upstream> = {
     }
     if (message.lastCheck !== undefined) {
       UpstreamCheck.encode(message.lastCheck, writer.uint32(74).fork()).join();
+    }
+    if (message.waiting !== 0n) {
+      if (BigInt.asUintN(64, message.waiting) !== message.waiting) {
+        throw new globalThis.Error("value provided for field message.waiting of type uint64 too large");
+      }
+      writer.uint32(80).uint64(message.waiting);
+    }
+    if (message.concurrency !== 0n) {
+      if (BigInt.asUintN(64, message.concurrency) !== message.concurrency) {
+        throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
+      }
+      writer.uint32(88).uint64(message.concurrency);
     }
     return writer;
   },
@@ -337,6 +357,22 @@ export const Upstream: MessageFns<Upstream> = {
             }
 
             message.lastCheck = UpstreamCheck.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.waiting = reader.uint64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.concurrency = reader.uint64() as bigint;
             continue;
           }
         }

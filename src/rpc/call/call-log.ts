@@ -9,8 +9,11 @@ import type { Head } from "./head.js";
 
 /** Refusals of the caller, which no other line tells: its key, its permissions, its limits and its money. */
 const REFUSED_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
-/** An upstream's own limit ends a generation, whose line tells it. */
-const TOLD_ELSEWHERE: ReadonlySet<string> = new Set(["ERROR_REASON_UPSTREAM_RATE_LIMITED"]);
+/** A limit of an upstream ends a generation, whose line tells it. */
+const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+  "ERROR_REASON_UPSTREAM_RATE_LIMITED",
+  "ERROR_REASON_UPSTREAM_FULL",
+]);
 /** Facts of a refusal that help to find its cause. Nothing of the request's own text is among them. */
 const FACTS = [
   ["key", "key_hint"],

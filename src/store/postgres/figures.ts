@@ -23,9 +23,16 @@ const STATEMENTS = {
     SELECT * FROM unnest($1::text[], $2::bigint[]) AS used (key_id, time_ms) ORDER BY key_id COLLATE "C"
     ON CONFLICT (key_id) DO UPDATE SET last_use_time_ms = excluded.last_use_time_ms
     WHERE excluded.last_use_time_ms > key_use.last_use_time_ms`),
+  // In one order, so that no two nodes wait for each other.
+  addCosts: sql(`INSERT INTO operator_cost (subject, bucket, cost_nanos)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS added (subject, bucket, cost_nanos)
+    WHERE cost_nanos <> 0 ORDER BY subject COLLATE "C", bucket COLLATE "C"
+    ON CONFLICT (subject, bucket) DO UPDATE SET cost_nanos = operator_cost.cost_nanos + excluded.cost_nanos`),
+  costs: sql(`SELECT subject, bucket, cost_nanos FROM operator_cost
+    WHERE (subject, bucket) IN (SELECT * FROM unnest($1::text[], $2::text[]))`),
 } as const;
 
-type FigureCalls = Pick<AsyncTableCalls, "accountFigures" | "keyFigures" | "noteKeyUses">;
+type FigureCalls = Pick<AsyncTableCalls, "accountFigures" | "keyFigures" | "noteKeyUses" | "addOperatorCosts">;
 
 export function figureCalls(database: Postgres): FigureCalls {
   return {
@@ -57,7 +64,21 @@ export function figureCalls(database: Postgres): FigureCalls {
       const times = uses.map(({ timeMs }) => Math.floor(timeMs));
       await database.run(STATEMENTS.note, [uses.map(({ keyId }) => keyId), times]);
     },
+    addOperatorCosts: (costs) =>
+      database.transact(async (session) => {
+        const names = [costs.map(({ subject }) => subject), costs.map(({ bucket }) => bucket)];
+        if (costs.some(({ costNanos }) => costNanos !== 0n))
+          await session.run(STATEMENTS.addCosts, [...names, costs.map(({ costNanos }) => costNanos)]);
+        const rows = await session.rows<OperatorCostColumns>(STATEMENTS.costs, names);
+        return rows.map(({ subject, bucket, cost_nanos }) => ({ subject, bucket, costNanos: cost_nanos }));
+      }),
   };
+}
+
+interface OperatorCostColumns {
+  readonly subject: string;
+  readonly bucket: string;
+  readonly cost_nanos: bigint;
 }
 
 async function spentOf(

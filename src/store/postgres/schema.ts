@@ -6,6 +6,7 @@ import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS_POSTGRES } from "../archive-schema.js";
 import { FILE_STATES } from "../file-state-schema.js";
 import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
+import { OPERATOR_COSTS } from "../operator-cost-schema.js";
 import { PASSKEYS } from "../passkey-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { ACCOUNT_PLANS } from "../plan-schema.js";
@@ -130,4 +131,5 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { version: 5, sql: inPostgres(SETTINGS_OBJECTS), serves: { version: 1, program: "0.1.0" } },
   { version: 6, sql: inPostgres(PASSKEYS + ACCOUNT_PLANS), serves: { version: 1, program: "0.1.0" } },
   { version: 7, sql: inPostgres(FILE_STATES), serves: { version: 1, program: "0.1.0" } },
+  { version: 8, sql: inPostgres(OPERATOR_COSTS), serves: { version: 1, program: "0.1.0" } },
 ];

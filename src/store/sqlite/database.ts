@@ -92,6 +92,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
     accountFigures: (ids, buckets) => figures.ofAccounts(ids, buckets),
     keyFigures: (ids, buckets) => figures.ofKeys(ids, buckets),
     noteKeyUses: (uses) => figures.noteUses(uses),
+    addOperatorCosts: (costs) => figures.addOperatorCosts(costs),
     auditEvents: (filter, count, beforeSequence) => audit.list(filter, count, beforeSequence),
     ...requestCalls(requests, entries),
     people: (name, args) => people.run(name, args),

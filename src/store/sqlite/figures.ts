@@ -2,6 +2,7 @@
 import { BALANCE, type BalanceColumns } from "../account-rows.js";
 import {
   type AccountFigureRow,
+  ADD_OPERATOR_COST,
   type Buckets,
   type KeyFigureRow,
   type KeyUse,
@@ -9,6 +10,8 @@ import {
   leasedByKey,
   type LeasedColumns,
   NOTE_USE,
+  OPERATOR_COST,
+  type OperatorCost,
   SPENT,
   type Spent,
   type SpentColumns,
@@ -23,6 +26,7 @@ export class SqliteFigures {
   readonly #leased;
   readonly #lastUse;
   readonly #note;
+  readonly #addCosts;
 
   constructor(database: Sqlite) {
     this.#balance = database.prepare<[string], BalanceColumns>(BALANCE);
@@ -33,6 +37,14 @@ export class SqliteFigures {
     this.#note = database.transaction((uses: readonly KeyUse[]) => {
       for (const { keyId, timeMs } of uses) note.write(keyId, Math.floor(timeMs));
     });
+    const add = database.prepare(ADD_OPERATOR_COST);
+    const sum = database.prepare<[string, string], bigint>(OPERATOR_COST).pluck();
+    this.#addCosts = database.transaction((costs: readonly OperatorCost[]) =>
+      costs.map(({ subject, bucket, costNanos }) => {
+        if (costNanos !== 0n) add.write(subject, bucket, costNanos);
+        return { subject, bucket, costNanos: sum.get(subject, bucket) ?? 0n };
+      }),
+    );
   }
 
   ofAccounts(ids: readonly string[], buckets: Buckets): AccountFigureRow[] {
@@ -53,6 +65,10 @@ export class SqliteFigures {
 
   noteUses(uses: readonly KeyUse[]): void {
     this.#note(uses);
+  }
+
+  addOperatorCosts(costs: readonly OperatorCost[]): OperatorCost[] {
+    return this.#addCosts(costs);
   }
 
   #spentOf(owner: "account" | "key", id: string, { day, month }: Buckets, leasedNanos = 0n): Spent {

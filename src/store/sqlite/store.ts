@@ -110,6 +110,7 @@ function tableCalls(thread: SqliteCaller): AsyncTableCalls {
     accountFigures: (...args) => thread.call("accountFigures", ...args),
     keyFigures: (...args) => thread.call("keyFigures", ...args),
     noteKeyUses: (...args) => thread.call("noteKeyUses", ...args),
+    addOperatorCosts: (...args) => thread.call("addOperatorCosts", ...args),
     appendAudit: (...args) => thread.call("appendAudit", ...args),
     auditEvents: (...args) => thread.call("auditEvents", ...args),
     receipt: (...args) => thread.call("receipt", ...args),

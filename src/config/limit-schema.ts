@@ -1,0 +1,57 @@
+/** How much may be sent to an upstream or a target, as settings say it. */
+import { DEFAULT_QUEUE_WAIT_MS, parseTimeout, REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
+import type { TargetLimits } from "./settings.js";
+import { block, oneOf, reading, usd, wholeNumber } from "./values.js";
+
+const LIMIT_MAX = 1_000_000_000;
+const QUEUE_LENGTH_MAX = 10_000;
+const LEAST_MS = 1_000;
+
+const limit = wholeNumber(1, LIMIT_MAX).optional();
+const wait = reading(
+  "must be a time from 1s to 1h, such as 30s or 2m",
+  (value) => {
+    const timeMs = parseTimeout(value) ?? 0;
+    return timeMs >= LEAST_MS && timeMs <= REQUEST_TOTAL_MS_MAX ? timeMs : undefined;
+  },
+  { type: "string" },
+);
+
+const queue = block({
+  length: wholeNumber(1, QUEUE_LENGTH_MAX).describe(
+    "The maximum number of requests that wait for a free place, in each process of the gateway",
+  ),
+  wait: wait.optional().describe("How long a request waits at most; default: 30s"),
+});
+
+const budget = block({
+  amount: usd.describe("The most that the operator pays in a period, in USD"),
+  period: oneOf(["day", "month"]).describe("The UTC `day` or the UTC `month`"),
+});
+
+/** Of an upstream or a target. */
+export const limits = block({
+  requests_per_minute: limit.describe("The maximum number of requests in any 60 seconds; default: no limit"),
+  tokens_per_minute: limit.describe("The maximum number of tokens in any 60 seconds; default: no limit"),
+  concurrency: limit.describe("The maximum number of concurrent requests; default: no limit"),
+  queue: queue
+    .optional()
+    .describe("Requests that wait while `concurrency` is reached and no equal target has room; default: none waits"),
+  budget: budget
+    .optional()
+    .describe("What the operator spends there, counted by the `cost` of the targets; default: no limit"),
+}).transform((said, context): TargetLimits => {
+  if (said.queue !== undefined && said.concurrency === undefined)
+    context.addIssue({
+      code: "custom",
+      message: "needs concurrency, which says when a request waits",
+      path: ["queue"],
+    });
+  return {
+    requestsPerMinute: said.requests_per_minute ?? 0,
+    tokensPerMinute: said.tokens_per_minute ?? 0,
+    concurrency: said.concurrency ?? 0,
+    queue: said.queue && { length: said.queue.length, waitMs: said.queue.wait ?? DEFAULT_QUEUE_WAIT_MS },
+    budget: said.budget && { amountNanos: said.budget.amount, period: said.budget.period },
+  };
+});
