@@ -1,7 +1,6 @@
 /** What a settings file may say: the shape of its blocks, and the rule that each value must keep. */
 import { isAbsolute } from "node:path";
 import { z } from "zod";
-import { MATCH_HEADER, MATCH_HEADER_PREFIX } from "../api/request-headers.js";
 import { MODEL_KIND_NAMES } from "../api/model-kinds.js";
 import { FALLBACKS_MAX } from "../base/fallback.js";
 import { PROMPT_CACHE_SETTINGS } from "../wire/request/prompt-cache.js";
@@ -16,6 +15,7 @@ import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
 import { limits } from "./limit-schema.js";
 import { parameters, targetParameters } from "./parameter-schema.js";
+import { match } from "./match-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
 import { checks } from "./check-schema.js";
@@ -126,27 +126,6 @@ const weight = reading(
   },
   decimalForm,
 );
-
-const PAIR_RULE = "must be name=value";
-const pair = reading(PAIR_RULE, pairOf);
-const matchHeader = reading(`${PAIR_RULE}, with a name that begins with ${MATCH_HEADER_PREFIX}`, (value) => {
-  const [name, said] = pairOf(value) ?? ["", ""];
-  return MATCH_HEADER.test(name) ? ([name, said] as const) : undefined;
-});
-
-function pairOf(value: string): readonly [string, string] | undefined {
-  const [, name, said] = /^([^=]{1,64})=([^]{1,512})$/.exec(value) ?? [];
-  return name === undefined || said === undefined ? undefined : [name, said];
-}
-
-const match = block({
-  account: accountId.optional().describe("The id of the account"),
-  key: text(64).optional().describe("The id of the key"),
-  label: pair.optional().describe("A label of the key, as `name=value`: see `metadata` of a key"),
-  header: matchHeader
-    .optional()
-    .describe(`A header of the request, as \`name=value\`; the name begins with \`${MATCH_HEADER_PREFIX}\``),
-});
 
 const target = block({
   upstream: text(64).describe("The name of an upstream in `upstreams`"),

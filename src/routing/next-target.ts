@@ -12,7 +12,7 @@ export interface Trying {
   readonly tried: Target[];
   readonly accountId: string;
   readonly session: SessionRoute | undefined;
-  /** Undefined: by weight. */
+  /** Undefined for a model that goes by weight. */
   readonly balancing: Balancing | undefined;
 }
 
