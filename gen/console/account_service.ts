@@ -54,6 +54,9 @@ export interface AccountSettings {
   readonly concurrency: bigint;
   readonly modelLimits: readonly (ModelLimits)[];
   readonly content?: ContentSettings | undefined;
+  readonly budgetWeekNanos: bigint;
+  readonly budgetQuarterNanos: bigint;
+  readonly creditLine?: CreditLine | undefined;
 }
 export const AccountSettings: Shape = {
   budget_day_nanos: "n",
@@ -65,6 +68,9 @@ export const AccountSettings: Shape = {
   concurrency: "n",
   model_limits: ["[]", () => ModelLimits],
   content: ["?", () => ContentSettings],
+  budget_week_nanos: "n",
+  budget_quarter_nanos: "n",
+  credit_line: ["?", () => CreditLine],
 };
 
 export interface ModelLimits {
@@ -92,6 +98,17 @@ export const ContentSettings: Shape = {
   body_bytes_max: "i",
   total_bytes_max: "n",
 };
+
+export interface CreditLine {
+  readonly amountNanos: bigint;
+  readonly period: CreditPeriod;
+}
+export const CreditLine: Shape = {
+  amount_nanos: "n",
+  period: "s",
+};
+
+export type CreditPeriod = "unspecified" | "day" | "week" | "month" | "quarter";
 
 export interface Freeze {
   readonly time?: Date | undefined;

@@ -34,6 +34,8 @@ export interface KeySettings {
   readonly childrenEndWithIt: boolean;
   readonly endStreamsOnRevoke?: boolean | undefined;
   readonly endStreamsOnExpiry: boolean;
+  readonly budgetWeekNanos: bigint;
+  readonly budgetQuarterNanos: bigint;
 }
 export const KeySettings: Shape = {
   name: "s",
@@ -56,6 +58,8 @@ export const KeySettings: Shape = {
   children_end_with_it: "b",
   end_streams_on_revoke: ["?", "b"],
   end_streams_on_expiry: "b",
+  budget_week_nanos: "n",
+  budget_quarter_nanos: "n",
 };
 
 export interface CreateKeyResponse {

@@ -99,7 +99,10 @@ export interface AliasSettings {
   readonly displayName: string | undefined;
 }
 
-type AccountLimits = Pick<AccountSettings, "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits">;
+type AccountLimits = Pick<
+  AccountSettings,
+  "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits" | "creditLine"
+>;
 
 /** The settings of a key that are budgets and limits; 0 is none. */
 export type KeyLimits = Pick<
@@ -108,7 +111,9 @@ export type KeyLimits = Pick<
   | "tokensPerMinute"
   | "concurrency"
   | "budgetDayNanos"
+  | "budgetWeekNanos"
   | "budgetMonthNanos"
+  | "budgetQuarterNanos"
   | "budgetTotalNanos"
   | "requestCostMaxNanos"
 >;

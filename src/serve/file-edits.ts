@@ -85,13 +85,14 @@ function managedChange(seed: AccountSeed, row: AccountRow, plans: PlansByName): 
  */
 function settingsOf(seed: AccountSeed, row: AccountRow, plans: PlansByName): AccountChange {
   const { plan, budgets, limits } = seed;
-  if (plan === "") return { ...budgets, ...limits };
+  if (plan === "") return { ...budgets, ...limits, creditLine: limits.creditLine };
   if (plan !== row.plan) {
     const copied = withPlan(seed, plans, { ...row.budgets, ...row.limits });
     return { ...copied.budgets, ...copied.limits };
   }
   const modelLimits = withOwnModels(limits.modelLimits, row.limits.modelLimits);
-  return { ...row.budgets, ...row.limits, ...saidNumbers(budgets), ...saidNumbers(limits), modelLimits };
+  const said = { ...saidNumbers(budgets), ...saidNumbers(limits), modelLimits };
+  return { ...row.budgets, ...row.limits, ...said, creditLine: limits.creditLine ?? row.limits.creditLine };
 }
 
 function releasedChange({ fileState }: AccountRow): AccountChange | undefined {

@@ -55,7 +55,13 @@ export function withPlan(seed: AccountSeed, plans: PlansByName, own?: OwnSetting
   return {
     ...seed,
     budgets: { ...plan.budgets, ...saidNumbers(budgets) },
-    limits: { ...plan.limits, ...saidNumbers(limits), modelLimits, content: copied.content },
+    limits: {
+      ...plan.limits,
+      ...saidNumbers(limits),
+      modelLimits,
+      content: copied.content,
+      creditLine: limits.creditLine ?? copied.creditLine,
+    },
   };
 }
 

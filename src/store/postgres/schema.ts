@@ -4,6 +4,7 @@
  */
 import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS_POSTGRES } from "../archive-schema.js";
+import { CREDIT_LINES } from "../credit-line-schema.js";
 import { FILE_STATES } from "../file-state-schema.js";
 import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
 import { PASSKEYS } from "../passkey-schema.js";
@@ -130,4 +131,5 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { version: 5, sql: inPostgres(SETTINGS_OBJECTS), serves: { version: 1, program: "0.1.0" } },
   { version: 6, sql: inPostgres(PASSKEYS + ACCOUNT_PLANS), serves: { version: 1, program: "0.1.0" } },
   { version: 7, sql: inPostgres(FILE_STATES), serves: { version: 1, program: "0.1.0" } },
+  { version: 8, sql: inPostgres(CREDIT_LINES), serves: { version: 1, program: "0.1.0" } },
 ];
