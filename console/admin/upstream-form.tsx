@@ -25,14 +25,14 @@ import { Waiting } from "../parts/waiting.tsx";
 import { forgetObjects } from "./forget-objects.ts";
 import { ChooseModels, hasUnpriced } from "./choose-models.tsx";
 import { UPSTREAM_NAME } from "./object-names.ts";
-import { isRightPrice, pricedSpec, type TypedPrice } from "./price-fields.tsx";
+import { isRightPrice, pricedSpec, type TypedPrice, typedPrice } from "./price-fields.tsx";
 import { retriesSpec, RetryFields, typedRetries } from "./retry-fields.tsx";
 import { TimeoutFields, timeoutsSpec, type TypedTimeouts, typedTimeouts } from "./timeout-fields.tsx";
 
 const USUAL_FAMILY = "openai";
 /** What a test says of an upstream that can be reached, and did not refuse the key. */
 const ANSWERED: ReadonlySet<string> = new Set(["well", "untested"]);
-const FRESH_PRICE: TypedPrice = { price: "free", input: "", output: "", contextTokens: "", outputTokensMax: "" };
+const FRESH_PRICE: TypedPrice = { ...typedPrice(undefined), price: "free" };
 
 export interface UpstreamFormParts {
   /** The one to change. Undefined: a new one. */

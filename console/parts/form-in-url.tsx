@@ -18,6 +18,8 @@ export function FormInUrl({ name = "form", value, label, children }: FormInUrlPa
       to: ".",
       search: (before: object) => ({ ...before, [name]: isOpen ? value : undefined }),
       replace: !isOpen,
+      // The form lies over the page, which stays where it is, so that the button still shows its focus afterwards.
+      resetScroll: false,
     });
   return (
     <>

@@ -148,6 +148,11 @@ export class SettingsKeeper {
     return this.#served.identity;
   }
 
+  /** The upstreams in force. */
+  get upstreams(): Settings["upstreams"] {
+    return this.#served.upstreams;
+  }
+
   /** What is written each night by the settings in force. */
   get exports(): Settings["exports"] {
     return this.#inForce.exports;

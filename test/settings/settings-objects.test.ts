@@ -114,6 +114,32 @@ onEachStore((driver) => {
     await expect(node.restoring(99, 100)).rejects.toMatchObject({ reason: "ERROR_REASON_RESOURCE_UNKNOWN" });
   });
 
+  test("aliases, fallbacks and their models come back together, and a restore breaks no reference", async () => {
+    const store = await openStore(driver);
+    const node = nodeOn(store);
+    const restore = async (revision: number): Promise<void> => {
+      const { makeEdits, newest } = await node.restoring(revision, 100);
+      await node.commit(makeEdits, () => AROUND, { act: TEST_ACT, revision: newest });
+    };
+    const quick = edit("alias", "quick", { model: "fast" });
+    await commit(node, [upstream("vendor"), model("fast", "vendor")]);
+    await commit(node, [quick, model("slow", "vendor", { fallbacks: ["quick"] })]);
+    await commit(node, [edit("alias", "quick", undefined), model("slow", "vendor"), edit("model", "fast", undefined)]);
+    await restore(2);
+    expect(entryIn(node.set, "alias", "quick")?.block).toEqual({ model: "fast" });
+    expect(entryIn(node.set, "model", "slow")?.block).toMatchObject({ fallbacks: ["quick"] });
+    await restore(1);
+    expect([...node.set.entries.keys()].sort()).toEqual(["model/fast", "upstream/vendor"]);
+    // An alias of this node's file names the model that the older revision does not have.
+    await commit(node, [model("slow", "vendor")]);
+    const { makeEdits, newest } = await node.restoring(1, 100);
+    const fileAliases = new Map([["speedy", "slow"]]);
+    const around = () => ({ ...AROUND, fileAliases });
+    await expect(node.commit(makeEdits, around, { act: TEST_ACT, revision: newest })).rejects.toThrow(
+      "is named by the alias speedy of the settings file",
+    );
+  });
+
   test("an object that is gone is not restored without the secret that it had", async () => {
     const store = await openStore(driver);
     const node = nodeOn(store);
