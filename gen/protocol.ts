@@ -175,6 +175,7 @@ export const WORDS = {
   "tollgate.v1.RequestState": {"0":"unspecified","1":"held","2":"settled","3":"voided","4":"expired","5":"uncharged"},
   "tollgate.v1.UsageDimension": {"0":"unspecified","1":"day","2":"hour","3":"minute","4":"account","5":"key","6":"model","7":"upstream","8":"user","9":"tag","10":"reason"},
   "tollgate.v1.AttemptEnd": {"0":"unspecified","1":"running","2":"answered","3":"failed","4":"unknown"},
+  "tollgate.v1.CacheMarks": {"0":"unspecified","1":"none","2":"client","3":"auto"},
   "tollgate.v1.AffinityState": {"0":"unspecified","1":"kept","2":"new","3":"moved"},
   "tollgate.v1.SessionSource": {"0":"unspecified","1":"header","2":"session_id","3":"prompt_cache_key","4":"metadata","5":"content"},
   "tollgate.v1.DeliveryState": {"0":"unspecified","1":"waiting","2":"delivered","3":"failed"},

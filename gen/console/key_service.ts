@@ -34,6 +34,7 @@ export interface KeySettings {
   readonly childrenEndWithIt: boolean;
   readonly endStreamsOnRevoke?: boolean | undefined;
   readonly endStreamsOnExpiry: boolean;
+  readonly cacheMarksOff: boolean;
   readonly budgetWeekNanos: bigint;
   readonly budgetQuarterNanos: bigint;
 }
@@ -58,6 +59,7 @@ export const KeySettings: Shape = {
   children_end_with_it: "b",
   end_streams_on_revoke: ["?", "b"],
   end_streams_on_expiry: "b",
+  cache_marks_off: "b",
   budget_week_nanos: "n",
   budget_quarter_nanos: "n",
 };

@@ -50,6 +50,7 @@ const CHECKS: { readonly [Field in SettingField]: Check<KeySettings[Field]> } = 
   childrenEndWithIt: () => undefined,
   endStreamsOnRevoke: () => undefined,
   endStreamsOnExpiry: () => undefined,
+  cacheMarksOff: () => undefined,
 };
 
 /** A setting's name in the protocol, such as `requests_per_minute`. */
@@ -190,6 +191,7 @@ export function emptySettings(): KeySettings {
     childrenEndWithIt: false,
     endStreamsOnRevoke: undefined,
     endStreamsOnExpiry: false,
+    cacheMarksOff: false,
   };
 }
 

@@ -107,6 +107,11 @@ export interface KeySettings {
   /** True if running requests end within a second when the key expires. False, the default: they may finish. */
   endStreamsOnExpiry: boolean;
   /**
+   * True if the gateway marks nothing for the upstream's prompt cache in requests of this key, whatever `cache_marks` of
+   * the model says. False, the default: as the model says.
+   */
+  cacheMarksOff: boolean;
+  /**
    * The most that the key and all keys created with it may spend in a week from Monday on, in UTC, in nano-USD. 0: no
    * limit.
    */
@@ -355,6 +360,7 @@ function createBaseKeySettings(): KeySettings {
     childrenEndWithIt: false,
     endStreamsOnRevoke: undefined,
     endStreamsOnExpiry: false,
+    cacheMarksOff: false,
     budgetWeekNanos: 0n,
     budgetWeek: undefined,
     budgetQuarterNanos: 0n,
@@ -456,6 +462,9 @@ export const KeySettings: MessageFns<KeySettings> = {
     }
     if (message.endStreamsOnExpiry !== false) {
       writer.uint32(184).bool(message.endStreamsOnExpiry);
+    }
+    if (message.cacheMarksOff !== false) {
+      writer.uint32(320).bool(message.cacheMarksOff);
     }
     if (message.budgetWeekNanos !== 0n) {
       if (BigInt.asIntN(64, message.budgetWeekNanos) !== message.budgetWeekNanos) {
@@ -684,6 +693,14 @@ export const KeySettings: MessageFns<KeySettings> = {
             }
 
             message.endStreamsOnExpiry = reader.bool();
+            continue;
+          }
+          case 40: {
+            if (tag !== 320) {
+              break;
+            }
+
+            message.cacheMarksOff = reader.bool();
             continue;
           }
           case 50: {
