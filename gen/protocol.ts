@@ -156,6 +156,7 @@ export const WORDS = {
   "tollgate.v1.UpstreamTestResult": {"0":"unspecified","1":"well","2":"unreachable","3":"credential","4":"failed","5":"untested"},
   "tollgate.v1.EjectionCause": {"0":"unspecified","1":"failing","2":"rate_limited","3":"credential","4":"no_funds","5":"access","6":"model_unknown"},
   "tollgate.v1.TokenSource": {"0":"unspecified","1":"upstream","2":"tokenizer","3":"estimate"},
+  "tollgate.v1.CreditPeriod": {"0":"unspecified","1":"day","2":"week","3":"month","4":"quarter"},
   "tollgate.v1.AccountState": {"0":"unspecified","1":"active","2":"frozen"},
   "tollgate.v1.AccountOrder": {"0":"unspecified","1":"available","2":"spent","3":"newest"},
   "tollgate.v1.EntryKind": {"0":"unspecified","1":"hold","2":"settle","3":"void","4":"expire","5":"overage","6":"credit","7":"refund","8":"debit","9":"receivable","10":"reserve","11":"return"},

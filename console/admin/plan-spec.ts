@@ -2,7 +2,6 @@
 import type { PlanMemberSpec, PlanSpec } from "../../gen/console/settings_object.js";
 import type { RequestFields } from "../api/client.ts";
 import {
-  AMOUNTS,
   areRight,
   COUNTS,
   limitsOf,
@@ -32,6 +31,8 @@ export interface TypedPlan {
   readonly members: TypedLimits;
   readonly keys: TypedLimits;
   readonly expiresAfterDays: string;
+  /** The form shows none: it stays as it is. */
+  readonly creditLine: PlanSpec["creditLine"];
 }
 
 type LimitSpec = Omit<PlanMemberSpec, never>;
@@ -46,6 +47,7 @@ export function typedPlan(spec: PlanSpec | undefined): TypedPlan {
     members: typedSpec(spec?.members),
     keys: typedSpec(keys),
     expiresAfterDays: days === 0 ? "" : String(days),
+    creditLine: spec?.creditLine,
   };
 }
 
@@ -65,6 +67,7 @@ export function specOf(typed: TypedPlan): RequestFields<PlanSpec> {
   const models = modelLimitsOf(typed.models).map(({ model, ...limits }) => [model, limits] as const);
   return {
     ...limitSpec(typed.account),
+    ...(typed.creditLine === undefined ? {} : { creditLine: typed.creditLine }),
     models: Object.fromEntries(models),
     content: { allowed, ...content },
     members: limitSpec(typed.members),
@@ -80,7 +83,9 @@ export function limitsIn(spec: LimitSpec): Limits {
     tokensPerMinute,
     concurrency,
     budgetDayNanos: nanosOf(spec.budgetDay),
+    budgetWeekNanos: nanosOf(spec.budgetWeek),
     budgetMonthNanos: nanosOf(spec.budgetMonth),
+    budgetQuarterNanos: nanosOf(spec.budgetQuarter),
     budgetTotalNanos: nanosOf(spec.budgetTotal),
     requestCostMaxNanos: nanosOf(spec.requestCostMax),
   };
@@ -92,11 +97,16 @@ function typedSpec(spec: LimitSpec | undefined): TypedLimits {
 
 function limitSpec(typed: TypedLimits): LimitSpec {
   const limits = limitsOf(typed);
-  const [budgetDay = "", budgetMonth = "", budgetTotal = "", requestCostMax = ""] = AMOUNTS.map((name) =>
-    usdOf(limits[name]),
-  );
+  const amounts = {
+    budgetDay: usdOf(limits.budgetDayNanos),
+    budgetWeek: usdOf(limits.budgetWeekNanos),
+    budgetMonth: usdOf(limits.budgetMonthNanos),
+    budgetQuarter: usdOf(limits.budgetQuarterNanos),
+    budgetTotal: usdOf(limits.budgetTotalNanos),
+    requestCostMax: usdOf(limits.requestCostMaxNanos),
+  };
   const [requestsPerMinute = 0n, tokensPerMinute = 0n, concurrency = 0n] = COUNTS.map((name) => limits[name]);
-  return { budgetDay, budgetMonth, budgetTotal, requestCostMax, requestsPerMinute, tokensPerMinute, concurrency };
+  return { ...amounts, requestsPerMinute, tokensPerMinute, concurrency };
 }
 
 /** A decimal of a spec always has a point, whatever the locale of the browser. */

@@ -78,7 +78,9 @@ export const planWords = {
     "With a plan, new accounts get their budgets and limits at once, and their owners can change them within it.",
   fields: {
     budget_day_nanos: "Daily budget",
+    budget_week_nanos: "Weekly budget",
     budget_month_nanos: "Monthly budget",
+    budget_quarter_nanos: "Quarterly budget",
     budget_total_nanos: "Total budget",
     request_cost_max_nanos: "Maximum request cost",
     requests_per_minute: "Requests per minute",
@@ -86,5 +88,6 @@ export const planWords = {
     concurrency: "Concurrent requests",
     model_limits: "Limits for some models",
     content: "Content storage",
+    credit_line: "Credit line",
   } as Readonly<Record<string, string>>,
 } as const;

@@ -9,7 +9,9 @@ export function limitWords(
   if (settings === undefined) return [];
   const limits: readonly (readonly [bigint | undefined, (text: string) => string, (value: bigint) => string])[] = [
     [settings.budgetDayNanos, keyWords.dayShort, money],
+    [settings.budgetWeekNanos, keyWords.weekShort, money],
     [settings.budgetMonthNanos, keyWords.monthShort, money],
+    [settings.budgetQuarterNanos, keyWords.quarterShort, money],
     [settings.budgetTotalNanos, keyWords.totalShort, money],
     [settings.requestCostMaxNanos, keyWords.requestShort, money],
     [settings.requestsPerMinute, keyWords.perMinuteShort, count],

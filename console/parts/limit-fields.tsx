@@ -11,7 +11,9 @@ export const LIMIT_NAMES: Readonly<Record<LimitName, string>> = {
   tokensPerMinute: keyWords.tokensPerMinute,
   concurrency: keyWords.concurrency,
   budgetDayNanos: keyWords.budgetDay,
+  budgetWeekNanos: keyWords.budgetWeek,
   budgetMonthNanos: keyWords.budgetMonth,
+  budgetQuarterNanos: keyWords.budgetQuarter,
   budgetTotalNanos: keyWords.budgetTotal,
   requestCostMaxNanos: keyWords.requestMax,
 };

@@ -3,7 +3,14 @@ import type { TypedAmount } from "./large-amounts.tsx";
 import { parseMoney, parseWhole, typedMoney, wrongMoney, wrongWhole } from "../typed.ts";
 
 export const COUNTS = ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const;
-export const AMOUNTS = ["budgetDayNanos", "budgetMonthNanos", "budgetTotalNanos", "requestCostMaxNanos"] as const;
+export const AMOUNTS = [
+  "budgetDayNanos",
+  "budgetWeekNanos",
+  "budgetMonthNanos",
+  "budgetQuarterNanos",
+  "budgetTotalNanos",
+  "requestCostMaxNanos",
+] as const;
 const ALL = [...AMOUNTS, ...COUNTS];
 
 export type LimitName = (typeof ALL)[number];
@@ -17,7 +24,9 @@ export const NO_LIMITS: TypedLimits = {
   tokensPerMinute: "",
   concurrency: "",
   budgetDayNanos: "",
+  budgetWeekNanos: "",
   budgetMonthNanos: "",
+  budgetQuarterNanos: "",
   budgetTotalNanos: "",
   requestCostMaxNanos: "",
 };
@@ -29,7 +38,9 @@ export function typedLimits(limits: Limits): TypedLimits {
     tokensPerMinute: number(limits.tokensPerMinute),
     concurrency: number(limits.concurrency),
     budgetDayNanos: typedMoney(limits.budgetDayNanos),
+    budgetWeekNanos: typedMoney(limits.budgetWeekNanos),
     budgetMonthNanos: typedMoney(limits.budgetMonthNanos),
+    budgetQuarterNanos: typedMoney(limits.budgetQuarterNanos),
     budgetTotalNanos: typedMoney(limits.budgetTotalNanos),
     requestCostMaxNanos: typedMoney(limits.requestCostMaxNanos),
   };
@@ -60,7 +71,9 @@ export function limitsOf(typed: TypedLimits): Limits {
     tokensPerMinute: number(typed.tokensPerMinute),
     concurrency: number(typed.concurrency),
     budgetDayNanos: amount(typed.budgetDayNanos),
+    budgetWeekNanos: amount(typed.budgetWeekNanos),
     budgetMonthNanos: amount(typed.budgetMonthNanos),
+    budgetQuarterNanos: amount(typed.budgetQuarterNanos),
     budgetTotalNanos: amount(typed.budgetTotalNanos),
     requestCostMaxNanos: amount(typed.requestCostMaxNanos),
   };

@@ -56,6 +56,9 @@ export interface AccountSettings {
   readonly modelLimits: readonly (ModelLimits)[];
   readonly content?: ContentSettings | undefined;
   readonly demands?: Demands | undefined;
+  readonly budgetWeekNanos: bigint;
+  readonly budgetQuarterNanos: bigint;
+  readonly creditLine?: CreditLine | undefined;
 }
 export const AccountSettings: Shape = {
   budget_day_nanos: "n",
@@ -68,6 +71,9 @@ export const AccountSettings: Shape = {
   model_limits: ["[]", () => ModelLimits],
   content: ["?", () => ContentSettings],
   demands: ["?", () => Demands],
+  budget_week_nanos: "n",
+  budget_quarter_nanos: "n",
+  credit_line: ["?", () => CreditLine],
 };
 
 export interface ModelLimits {
@@ -95,6 +101,17 @@ export const ContentSettings: Shape = {
   body_bytes_max: "i",
   total_bytes_max: "n",
 };
+
+export interface CreditLine {
+  readonly amountNanos: bigint;
+  readonly period: CreditPeriod;
+}
+export const CreditLine: Shape = {
+  amount_nanos: "n",
+  period: "s",
+};
+
+export type CreditPeriod = "unspecified" | "day" | "week" | "month" | "quarter";
 
 export interface Freeze {
   readonly time?: Date | undefined;

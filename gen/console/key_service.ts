@@ -37,6 +37,8 @@ export interface KeySettings {
   readonly endStreamsOnExpiry: boolean;
   readonly cacheMarksOff: boolean;
   readonly demands?: Demands | undefined;
+  readonly budgetWeekNanos: bigint;
+  readonly budgetQuarterNanos: bigint;
 }
 export const KeySettings: Shape = {
   name: "s",
@@ -61,6 +63,8 @@ export const KeySettings: Shape = {
   end_streams_on_expiry: "b",
   cache_marks_off: "b",
   demands: ["?", () => Demands],
+  budget_week_nanos: "n",
+  budget_quarter_nanos: "n",
 };
 
 export interface CreateKeyResponse {

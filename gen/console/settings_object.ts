@@ -461,6 +461,9 @@ export interface PlanSpec {
   readonly content?: PlanContentSpec | undefined;
   readonly members?: PlanMemberSpec | undefined;
   readonly keys?: PlanKeySpec | undefined;
+  readonly budgetWeek: string;
+  readonly budgetQuarter: string;
+  readonly creditLine?: CreditLineSpec | undefined;
 }
 export const PlanSpec: Shape = {
   budget_day: "s",
@@ -474,6 +477,9 @@ export const PlanSpec: Shape = {
   content: ["?", () => PlanContentSpec],
   members: ["?", () => PlanMemberSpec],
   keys: ["?", () => PlanKeySpec],
+  budget_week: "s",
+  budget_quarter: "s",
+  credit_line: ["?", () => CreditLineSpec],
 };
 
 export interface PlanModelSpec {
@@ -508,6 +514,8 @@ export interface PlanMemberSpec {
   readonly requestsPerMinute: bigint;
   readonly tokensPerMinute: bigint;
   readonly concurrency: bigint;
+  readonly budgetWeek: string;
+  readonly budgetQuarter: string;
 }
 export const PlanMemberSpec: Shape = {
   budget_day: "s",
@@ -517,6 +525,8 @@ export const PlanMemberSpec: Shape = {
   requests_per_minute: "n",
   tokens_per_minute: "n",
   concurrency: "n",
+  budget_week: "s",
+  budget_quarter: "s",
 };
 
 export interface PlanKeySpec {
@@ -528,6 +538,8 @@ export interface PlanKeySpec {
   readonly tokensPerMinute: bigint;
   readonly concurrency: bigint;
   readonly expiresAfterDays: number;
+  readonly budgetWeek: string;
+  readonly budgetQuarter: string;
 }
 export const PlanKeySpec: Shape = {
   budget_day: "s",
@@ -538,6 +550,17 @@ export const PlanKeySpec: Shape = {
   tokens_per_minute: "n",
   concurrency: "n",
   expires_after_days: "i",
+  budget_week: "s",
+  budget_quarter: "s",
+};
+
+export interface CreditLineSpec {
+  readonly amount: string;
+  readonly period: string;
+}
+export const CreditLineSpec: Shape = {
+  amount: "s",
+  period: "s",
 };
 
 export interface AliasSpec {

@@ -4,11 +4,13 @@ import {
   type Account,
   AccountServiceService,
   type AccountSettings,
+  type CreditLine,
   type GetBalanceResponse,
   type ModelLimits,
 } from "../api/index.js";
 import { answerToJson } from "../api/json.js";
 import { formatUsd } from "../base/money.js";
+import { LINE_WORDS } from "./arguments.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { formatLimit, formatTable, formatTime, jsonMember, numeric, print, printable } from "./print.js";
 
@@ -83,7 +85,12 @@ export function formatSettings(settings: AccountSettings): string {
   const models = settings.modelLimits.map((limits) => row(printable(limits.model), limits));
   const { content } = settings;
   const kept = content?.kept ? `\nContent is kept; ${content.redactions.length} rules of its own take out more.` : "";
-  return `${formatBudgets(settings)}\n${formatTable(columns, [row("all models", settings), ...models])}${kept}`;
+  const line = settings.creditLine === undefined ? "" : `\n${formatLine(settings.creditLine)}`;
+  return `${formatBudgets(settings)}\n${formatTable(columns, [row("all models", settings), ...models])}${kept}${line}`;
+}
+
+function formatLine({ amountNanos, period }: CreditLine): string {
+  return `Each ${LINE_WORDS.wordOf(period)} starts with a credit line of ${formatUsd(amountNanos)} USD.`;
 }
 
 function formatBudgets(settings: AccountSettings): string {
@@ -92,7 +99,9 @@ function formatBudgets(settings: AccountSettings): string {
     ["BUDGET", numeric("USD")],
     [
       ["day", amount(settings.budgetDayNanos)],
+      ["week", amount(settings.budgetWeekNanos)],
       ["month", amount(settings.budgetMonthNanos)],
+      ["quarter", amount(settings.budgetQuarterNanos)],
       ["total", amount(settings.budgetTotalNanos)],
       ["request", amount(settings.requestCostMaxNanos)],
     ],

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
 import {
   AccountServiceService,
+  type CreditLine,
   type Entry,
   type GetStatementResponse,
   type ListAccountsResponse,
@@ -12,7 +13,7 @@ import {
 import { enumWord } from "../api/descriptors.js";
 import { statementEnd, statementHead, statementLines } from "../api/statement-csv.js";
 import { formatUsd } from "../base/money.js";
-import { readLimit, readModelLimit, readMoment, readUsd } from "./arguments.js";
+import { readCreditLine, readLimit, readModelLimit, readMoment, readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { addShowCommand, formatBalance, formatSettings } from "./account-facts.js";
 import { addDebitCommand, addFreezeCommands } from "./correction.js";
@@ -58,6 +59,12 @@ export function addAccountCommands(program: Command): void {
         "limits for a model or glob, such as 'gpt-*=concurrency:4'; may be repeated; replaces all model limits; " +
           "'none' removes them",
         readModelLimit,
+      )
+      .option(
+        "--credit-line <line>",
+        "money that the account is granted again in each day, week, month or quarter, such as '100.00/month'; what " +
+          "it did not use expires; 'none' removes it",
+        readCreditLine,
       )
       .addHelpText("after", UPDATE_EXAMPLES),
   ).action(update);
@@ -126,13 +133,16 @@ async function create(id: string, options: ConnectionOptions & { name: string; p
 
 type UpdateOptions = ConnectionOptions & {
   budgetDay?: bigint;
+  budgetWeek?: bigint;
   budgetMonth?: bigint;
+  budgetQuarter?: bigint;
   budgetTotal?: bigint;
   requestCostMax?: bigint;
   requestsPerMinute?: bigint;
   tokensPerMinute?: bigint;
   concurrency?: bigint;
   modelLimit?: ModelLimits[];
+  creditLine?: CreditLine | "none";
   content?: "on" | "off";
   redact?: string[];
 };
@@ -146,19 +156,24 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
   const given = {
     content,
     budget_day_nanos: options.budgetDay,
+    budget_week_nanos: options.budgetWeek,
     budget_month_nanos: options.budgetMonth,
+    budget_quarter_nanos: options.budgetQuarter,
     budget_total_nanos: options.budgetTotal,
     request_cost_max_nanos: options.requestCostMax,
     requests_per_minute: options.requestsPerMinute,
     tokens_per_minute: options.tokensPerMinute,
     concurrency: options.concurrency,
     model_limits: options.modelLimit,
+    credit_line: options.creditLine,
   };
   const updateMask = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (updateMask.length === 0) throw new CommandFailure("name at least one budget or limit; see --help", "usage");
   const settings = {
     budgetDayNanos: options.budgetDay ?? 0n,
+    budgetWeekNanos: options.budgetWeek ?? 0n,
     budgetMonthNanos: options.budgetMonth ?? 0n,
+    budgetQuarterNanos: options.budgetQuarter ?? 0n,
     budgetTotalNanos: options.budgetTotal ?? 0n,
     requestCostMaxNanos: options.requestCostMax ?? 0n,
     requestsPerMinute: options.requestsPerMinute ?? 0n,
@@ -166,6 +181,7 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
     concurrency: options.concurrency ?? 0n,
     modelLimits: options.modelLimit ?? [],
     content,
+    creditLine: options.creditLine === "none" ? undefined : options.creditLine,
   };
   await connected(options, async (connection) => {
     const method = AccountServiceService.updateAccount;

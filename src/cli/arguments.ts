@@ -1,7 +1,9 @@
 /** What people type after a command, read and checked. */
 import { DAY_MS } from "../base/day.js";
 import { InvalidArgumentError } from "commander";
-import type { ModelLimits } from "../api/index.js";
+import { type CreditLine, CreditPeriod, type ModelLimits } from "../api/index.js";
+import { parseUsd } from "../base/money.js";
+import { EnumWords } from "./enum-words.js";
 import { type TypedNumber, type TypedNumbers, typedNumbers } from "../base/typed-number.js";
 
 /** USD such as 25.00, as nano-USD. */
@@ -104,6 +106,18 @@ const MODEL_LIMITS = {
 } as const satisfies Record<string, keyof ModelLimits>;
 
 /** `gpt-*=requests_per_minute:60,concurrency:4`, added to those before it; `none` for none at all. */
+export const LINE_WORDS = new EnumWords(CreditPeriod, "CREDIT_PERIOD_");
+
+/** A credit line such as 100.00/month. */
+export function readCreditLine(text: string): CreditLine | "none" {
+  if (text === "none") return text;
+  const [amount = "", word = ""] = text.split("/");
+  const [amountNanos, period] = [parseUsd(amount), LINE_WORDS.find(word)];
+  if (amountNanos === undefined || amountNanos === 0n || period === undefined)
+    throw new InvalidArgumentError(`Write an amount in USD and one of ${LINE_WORDS.words.join(", ")}: 100.00/month.`);
+  return { amountNanos, period };
+}
+
 export function readModelLimit(text: string, earlier: readonly ModelLimits[] = []): ModelLimits[] {
   if (text === "none") return [];
   const [, model, parts] = /^([^=]{1,256})=(.+)$/.exec(text) ?? [];

@@ -15,7 +15,9 @@ export interface KeyOptions {
   readonly tokensPerMinute?: bigint;
   readonly concurrency?: bigint;
   readonly budgetDay?: bigint;
+  readonly budgetWeek?: bigint;
   readonly budgetMonth?: bigint;
+  readonly budgetQuarter?: bigint;
   readonly budgetTotal?: bigint;
   readonly requestCostMax?: bigint;
   readonly refuseUnaffordable?: boolean;
@@ -71,7 +73,9 @@ export function settingsOf(options: KeyOptions): KeySettings {
     tokensPerMinute: options.tokensPerMinute ?? 0n,
     concurrency: options.concurrency ?? 0n,
     budgetDayNanos: options.budgetDay ?? 0n,
+    budgetWeekNanos: options.budgetWeek ?? 0n,
     budgetMonthNanos: options.budgetMonth ?? 0n,
+    budgetQuarterNanos: options.budgetQuarter ?? 0n,
     budgetTotalNanos: options.budgetTotal ?? 0n,
     requestCostMaxNanos: options.requestCostMax ?? 0n,
     refuseUnaffordable: options.refuseUnaffordable ?? false,
@@ -97,7 +101,9 @@ const SETTINGS = {
   tokensPerMinute: "tokens_per_minute",
   concurrency: "concurrency",
   budgetDay: "budget_day_nanos",
+  budgetWeek: "budget_week_nanos",
   budgetMonth: "budget_month_nanos",
+  budgetQuarter: "budget_quarter_nanos",
   budgetTotal: "budget_total_nanos",
   requestCostMax: "request_cost_max_nanos",
   refuseUnaffordable: "refuse_unaffordable",

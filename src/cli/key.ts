@@ -188,7 +188,9 @@ function formatKey({ key }: GetKeyResponse, names: Names): string {
     ["tokens/min", formatLimit(settings?.tokensPerMinute ?? 0n), `${figures?.tokensUsed ?? 0n}`],
     ["concurrency", formatLimit(settings?.concurrency ?? 0n), ""],
     ["USD a day", formatAmount(settings?.budgetDayNanos), formatUsd(figures?.spentDayNanos ?? 0n)],
+    ["USD a week", formatAmount(settings?.budgetWeekNanos), ""],
     ["USD a month", formatAmount(settings?.budgetMonthNanos), formatUsd(figures?.spentMonthNanos ?? 0n)],
+    ["USD a quarter", formatAmount(settings?.budgetQuarterNanos), ""],
     ["USD in all", formatAmount(settings?.budgetTotalNanos), formatUsd(figures?.spentTotalNanos ?? 0n)],
     ["USD a request", formatAmount(settings?.requestCostMaxNanos), ""],
   ];

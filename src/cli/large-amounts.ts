@@ -79,14 +79,18 @@ export function typedIn(
 
 interface Budgets {
   readonly budgetDayNanos: bigint;
+  readonly budgetWeekNanos: bigint;
   readonly budgetMonthNanos: bigint;
+  readonly budgetQuarterNanos: bigint;
   readonly budgetTotalNanos: bigint;
   readonly requestCostMaxNanos: bigint;
 }
 
 interface BudgetOptions {
   readonly budgetDay?: bigint;
+  readonly budgetWeek?: bigint;
   readonly budgetMonth?: bigint;
+  readonly budgetQuarter?: bigint;
   readonly budgetTotal?: bigint;
   readonly requestCostMax?: bigint;
 }
@@ -95,7 +99,9 @@ interface BudgetOptions {
 export function budgetsOf(whose: string, typed: BudgetOptions, now: Budgets | undefined): readonly TypedAmount[] {
   return [
     { kind: `${whose}.budget_day`, nanos: typed.budgetDay, before: now?.budgetDayNanos },
+    { kind: `${whose}.budget_week`, nanos: typed.budgetWeek, before: now?.budgetWeekNanos },
     { kind: `${whose}.budget_month`, nanos: typed.budgetMonth, before: now?.budgetMonthNanos },
+    { kind: `${whose}.budget_quarter`, nanos: typed.budgetQuarter, before: now?.budgetQuarterNanos },
     { kind: `${whose}.budget_total`, nanos: typed.budgetTotal, before: now?.budgetTotalNanos },
     { kind: `${whose}.request_cost_max`, nanos: typed.requestCostMax, before: now?.requestCostMaxNanos },
   ];

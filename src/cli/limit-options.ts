@@ -9,7 +9,9 @@ export function withLimitOptions(command: Command, owner: "account" | "key", not
     .option("--tokens-per-minute <n>", `the maximum number of tokens in any 60 seconds${note}`, readWhole)
     .option("--concurrency <n>", `the maximum number of concurrent requests${note}`, readWhole)
     .option("--budget-day <usd>", `the most that the ${owner} may spend in a UTC day${note}`, readUsd)
+    .option("--budget-week <usd>", `the most that the ${owner} may spend in a UTC week from Monday on${note}`, readUsd)
     .option("--budget-month <usd>", `the most that the ${owner} may spend in a UTC month${note}`, readUsd)
+    .option("--budget-quarter <usd>", `the most that the ${owner} may spend in a UTC quarter${note}`, readUsd)
     .option("--budget-total <usd>", `the most that the ${owner} may ever spend${note}`, readUsd)
     .option("--request-cost-max <usd>", `the most that one request may cost${note}`, readUsd);
 }

@@ -1,12 +1,12 @@
 /** The accounts of a settings file, and the plans that accounts are made from. */
 import { z } from "zod";
-import type { ModelLimits } from "../api/index.js";
+import { type CreditLine, CreditPeriod, type ModelLimits } from "../api/index.js";
 import { BODY_BYTES_MAX, MODEL_LIMITS_MAX, REDACTIONS_MAX, TOTAL_BYTES_MAX } from "../base/account-bounds.js";
 import { defined } from "../base/defined.js";
 import { budget, limit, ownRates } from "./key-schema.js";
 import { demands } from "./labels-schema.js";
 import type { AccountSeed, KeyLimits, PlanSettings } from "./settings.js";
-import { block, named, orEmpty, reading, text, truth, wholeNumber } from "./values.js";
+import { block, named, oneOf, orEmpty, reading, text, truth, usd, wholeNumber } from "./values.js";
 
 const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
 const PLAN_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -22,10 +22,28 @@ const limits = {
 };
 const budgets = {
   budget_day: budget.describe("The most that all keys together may spend in a UTC day; 0: no limit"),
+  budget_week: budget.describe("The most that all keys together may spend in a UTC week from Monday on; 0: no limit"),
   budget_month: budget.describe("The most that all keys together may spend in a UTC month; 0: no limit"),
+  budget_quarter: budget.describe("The most that all keys together may spend in a UTC quarter of a year; 0: no limit"),
   budget_total: budget.describe("The most that all keys together may ever spend; 0: no limit"),
   request_cost_max: budget.describe("The most that one request may cost; 0: no limit"),
 };
+const LINE_PERIODS = new Map([
+  ["day", CreditPeriod.CREDIT_PERIOD_DAY],
+  ["week", CreditPeriod.CREDIT_PERIOD_WEEK],
+  ["month", CreditPeriod.CREDIT_PERIOD_MONTH],
+  ["quarter", CreditPeriod.CREDIT_PERIOD_QUARTER],
+]);
+const creditLine = block({
+  amount: usd.refine((nanos) => nanos > 0n, "must be above 0").describe("The money with which each period starts"),
+  period: oneOf([...LINE_PERIODS.keys()])
+    .transform((word) => LINE_PERIODS.get(word) ?? CreditPeriod.CREDIT_PERIOD_UNSPECIFIED)
+    .describe("When the line is renewed: each day, week from Monday on, month or quarter of a year, in UTC"),
+})
+  .transform(({ amount: amountNanos, period }): CreditLine => ({ amountNanos, period }))
+  .optional();
+const LINE_IS =
+  "Money that the account is granted again in each period; what it did not use of the grant before expires";
 const models = named(/^.{1,256}$/, "must be named by a model or a glob such as gpt-*", block(limits));
 const MODELS_ARE =
   "Limits for some models, each by the name of a model or by a glob; all models that match a glob share its limits";
@@ -48,6 +66,7 @@ const account = block({
   credit: budget.describe("The credit that the account gets once, when it is created"),
   ...budgets,
   ...limits,
+  credit_line: creditLine.describe(LINE_IS),
   models: models.describe(MODELS_ARE),
   demands: demands
     .optional()
@@ -82,7 +101,9 @@ const content = block({
 /** The budgets and limits of a member, or of a key. */
 const ownLimits = {
   budget_day: budget.describe("The most that may be spent in a UTC day; 0: no limit"),
+  budget_week: budget.describe("The most that may be spent in a UTC week from Monday on; 0: no limit"),
   budget_month: budget.describe("The most that may be spent in a UTC month; 0: no limit"),
+  budget_quarter: budget.describe("The most that may be spent in a UTC quarter of a year; 0: no limit"),
   budget_total: budget.describe("The most that may ever be spent; 0: no limit"),
   request_cost_max: budget.describe("The most that one request may cost; 0: no limit"),
   ...ownRates,
@@ -97,6 +118,7 @@ const MODELS_RULE = `must be limits for at most ${MODEL_LIMITS_MAX} models or gl
 const plan = block({
   ...budgets,
   ...limits,
+  credit_line: creditLine.describe(LINE_IS),
   models: models.refine((said) => Object.keys(said).length <= MODEL_LIMITS_MAX, MODELS_RULE).describe(MODELS_ARE),
   content: orEmpty(content).describe("Whether, and how much, owners and admins may store of requests and answers"),
   members: orEmpty(block(ownLimits)).describe(
@@ -128,7 +150,11 @@ function asPlan(id: string, said: z.output<typeof plan>): PlanSettings {
 }
 
 type Limits = z.output<z.ZodObject<typeof limits>>;
-type Said = Limits & z.output<z.ZodObject<typeof budgets>> & { readonly models: Readonly<Record<string, Limits>> };
+type Said = Limits &
+  z.output<z.ZodObject<typeof budgets>> & {
+    readonly models: Readonly<Record<string, Limits>>;
+    readonly credit_line?: CreditLine | undefined;
+  };
 
 function asSettings(said: Said): Pick<AccountSeed, "budgets" | "limits"> {
   return {
@@ -138,6 +164,7 @@ function asSettings(said: Said): Pick<AccountSeed, "budgets" | "limits"> {
       modelLimits: Object.entries(said.models).map(([model, own]): ModelLimits =>
         Object.assign({ model }, asLimits(own)),
       ),
+      ...(said.credit_line === undefined ? {} : { creditLine: said.credit_line }),
     },
   };
 }
@@ -145,13 +172,15 @@ function asSettings(said: Said): Pick<AccountSeed, "budgets" | "limits"> {
 function asBudgets(said: z.output<z.ZodObject<typeof budgets>>): AccountSeed["budgets"] {
   return {
     budgetDayNanos: said.budget_day,
+    budgetWeekNanos: said.budget_week,
     budgetMonthNanos: said.budget_month,
+    budgetQuarterNanos: said.budget_quarter,
     budgetTotalNanos: said.budget_total,
     requestCostMaxNanos: said.request_cost_max,
   };
 }
 
-function asLimits(said: Limits): Omit<AccountSeed["limits"], "modelLimits"> {
+function asLimits(said: Limits): Omit<AccountSeed["limits"], "modelLimits" | "creditLine"> {
   return {
     requestsPerMinute: said.requests_per_minute,
     tokensPerMinute: said.tokens_per_minute,

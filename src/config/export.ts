@@ -1,6 +1,14 @@
 /** Accounts, keys and alerts as a settings file has them. */
 import { Document, isScalar, Scalar, visit } from "yaml";
-import { AlertKind, type AlertSettings, type Demands, type Key, type ModelLimits } from "../api/index.js";
+import {
+  AlertKind,
+  type AlertSettings,
+  type CreditLine,
+  CreditPeriod,
+  type Demands,
+  type Key,
+  type ModelLimits,
+} from "../api/index.js";
 import { formatUsd } from "../base/money.js";
 import type { AccountSeed } from "./settings.js";
 
@@ -56,11 +64,12 @@ function blockOf(name: string, block: Block): Block {
 }
 
 function accountBlock({ id, name, budgets, limits }: Exported["accounts"][number]): Block {
-  const { modelLimits, ...own } = limits;
+  const { modelLimits, creditLine, ...own } = limits;
   return filled({
     name: name === id ? "" : plain(name),
     ...moneyOf(budgets),
     ...countsOf(own),
+    credit_line: creditLine === undefined ? "" : lineOf(creditLine),
     models: Object.fromEntries(modelLimits.map(({ model, ...rest }) => [model, countsOf(rest)])),
     demands: demandsBlock(limits.demands),
   });
@@ -135,18 +144,26 @@ function alertBlock({ accountId, settings }: ExportedAlert): Block {
 
 interface Money {
   readonly budgetDayNanos: bigint;
+  readonly budgetWeekNanos: bigint;
   readonly budgetMonthNanos: bigint;
+  readonly budgetQuarterNanos: bigint;
   readonly budgetTotalNanos: bigint;
   readonly requestCostMaxNanos: bigint;
 }
 
-function moneyOf({ budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos }: Money): Block {
+function moneyOf(money: Money): Block {
   return filled({
-    budget_day: usd(budgetDayNanos),
-    budget_month: usd(budgetMonthNanos),
-    budget_total: usd(budgetTotalNanos),
-    request_cost_max: usd(requestCostMaxNanos),
+    budget_day: usd(money.budgetDayNanos),
+    budget_week: usd(money.budgetWeekNanos),
+    budget_month: usd(money.budgetMonthNanos),
+    budget_quarter: usd(money.budgetQuarterNanos),
+    budget_total: usd(money.budgetTotalNanos),
+    request_cost_max: usd(money.requestCostMaxNanos),
   });
+}
+
+function lineOf({ amountNanos, period }: CreditLine): Block {
+  return { amount: usd(amountNanos), period: (CreditPeriod[period] ?? "").slice(PERIOD_PREFIX.length).toLowerCase() };
 }
 
 function countsOf(limits: Omit<ModelLimits, "model">): Block {
@@ -181,6 +198,7 @@ function whereTrue(value: boolean): string {
   return value ? "true" : "";
 }
 
+const PERIOD_PREFIX = "CREDIT_PERIOD_";
 const KIND_PREFIX = "ALERT_KIND_";
 
 function kindWord(kind: AlertKind): string {

@@ -153,7 +153,7 @@ export interface AliasSettings {
 
 type AccountLimits = Pick<
   AccountSettings,
-  "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits" | "demands"
+  "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits" | "demands" | "creditLine"
 >;
 
 /** The settings of a key that are budgets and limits; 0 is none. */
@@ -163,7 +163,9 @@ export type KeyLimits = Pick<
   | "tokensPerMinute"
   | "concurrency"
   | "budgetDayNanos"
+  | "budgetWeekNanos"
   | "budgetMonthNanos"
+  | "budgetQuarterNanos"
   | "budgetTotalNanos"
   | "requestCostMaxNanos"
 >;

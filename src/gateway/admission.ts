@@ -175,8 +175,10 @@ function budgetsOf(caller: Caller): KeyBudget[] {
 }
 
 function addBudgets(budgets: KeyBudget[], { settings }: Caller, makerId: string | undefined): void {
-  const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos } = settings;
+  const { budgetDayNanos, budgetWeekNanos, budgetMonthNanos, budgetQuarterNanos, budgetTotalNanos } = settings;
   if (budgetDayNanos > 0n) budgets.push({ period: "day", limitNanos: budgetDayNanos, makerId });
   if (budgetMonthNanos > 0n) budgets.push({ period: "month", limitNanos: budgetMonthNanos, makerId });
+  if (budgetWeekNanos > 0n) budgets.push({ period: "week", limitNanos: budgetWeekNanos, makerId });
+  if (budgetQuarterNanos > 0n) budgets.push({ period: "quarter", limitNanos: budgetQuarterNanos, makerId });
   if (budgetTotalNanos > 0n) budgets.push({ period: "total", limitNanos: budgetTotalNanos, makerId });
 }

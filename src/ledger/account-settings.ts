@@ -1,11 +1,18 @@
 /** The valid ranges of an account's budgets and limits. */
 import { BODY_BYTES_MAX, MODEL_LIMITS_MAX, REDACTIONS_MAX, TOTAL_BYTES_MAX } from "../base/account-bounds.js";
 import { demandsProblem } from "../base/demands.js";
+import { CreditPeriod } from "../api/index.js";
 import { GatewayError } from "../base/errors.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import type { AccountBudgets, AccountLimits } from "../store/store.js";
 import { isText } from "./corrections.js";
 
+const LINE_PERIODS: ReadonlySet<CreditPeriod> = new Set([
+  CreditPeriod.CREDIT_PERIOD_DAY,
+  CreditPeriod.CREDIT_PERIOD_WEEK,
+  CreditPeriod.CREDIT_PERIOD_MONTH,
+  CreditPeriod.CREDIT_PERIOD_QUARTER,
+]);
 const LIMIT_MAX = 1_000_000_000n;
 const GLOB_CHARACTERS_MAX = 256;
 const REDACTION_CHARACTERS_MIN = 3;
@@ -15,7 +22,9 @@ const REDACTION_CHARACTERS_MAX = 128;
 export function checkSettings(settings: Partial<AccountBudgets & AccountLimits>): void {
   checkRange(AMOUNT_NANOS_MAX, {
     budget_day_nanos: settings.budgetDayNanos,
+    budget_week_nanos: settings.budgetWeekNanos,
     budget_month_nanos: settings.budgetMonthNanos,
+    budget_quarter_nanos: settings.budgetQuarterNanos,
     budget_total_nanos: settings.budgetTotalNanos,
     request_cost_max_nanos: settings.requestCostMaxNanos,
   });
@@ -24,6 +33,13 @@ export function checkSettings(settings: Partial<AccountBudgets & AccountLimits>)
   if (settings.content !== undefined) checkContent(settings.content);
   const problem = settings.demands && demandsProblem(settings.demands);
   if (problem !== undefined) throw invalid(`demands.${problem[0]}`, problem[1]);
+  if (settings.creditLine !== undefined) checkLine(settings.creditLine);
+}
+
+function checkLine({ amountNanos, period }: NonNullable<AccountLimits["creditLine"]>): void {
+  if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX)
+    throw invalid("credit_line.amount_nanos", `must be from 1 to ${AMOUNT_NANOS_MAX}`);
+  if (!LINE_PERIODS.has(period)) throw invalid("credit_line.period", "must be day, week, month or quarter");
 }
 
 function checkContent({ redactions, bodyBytesMax, totalBytesMax }: NonNullable<AccountLimits["content"]>): void {

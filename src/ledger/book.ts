@@ -7,7 +7,7 @@ import { changeOf } from "../audit/snapshot.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
-import type { Account, BudgetOwner, BudgetRow, HoldRow, MoneyLeaseRow, Note, Period } from "./rows.js";
+import type { Account, BudgetOwner, BudgetRow, CountedPeriod, HoldRow, MoneyLeaseRow, Note } from "./rows.js";
 import type { OperatorTotal, Release, TotalKind, UsageDay, UsageRow } from "./rows.js";
 import { ACCOUNT_PERIODS, JOB_NODE, KEY_PERIODS, SOURCE_NONE, available, bucketOf } from "./rows.js";
 import { CHAIN_START, type ChainHead, linkTransfer } from "./hash-chain.js";
@@ -54,6 +54,8 @@ export class Book {
   readonly leases = new Map<string, MoneyLeaseRow>();
 
   readonly changedAccounts = new ChangedRows<Account>();
+  /** Accounts whose credit lines granted something else than before. */
+  readonly renewedLines = new Set<Account>();
   readonly changedBudgets = new ChangedRows<BudgetRow>();
   /** Nodes whose heartbeats changed; undefined for those that ended. */
   readonly changedBeats = new Map<string, number | undefined>();
@@ -102,8 +104,8 @@ export class Book {
     if (last !== undefined && last.day === day && last.accountId === accountId) return last.rows;
     const makerIds = last?.makerIds ?? source?.makersOf(keyId) ?? [];
     const rows: BudgetRow[] = [];
-    const add = (owner: BudgetOwner, ownerId: string, periods: readonly Period[]): void => {
-      for (const period of periods) rows.push(this.#budget(owner, ownerId, period, bucketOf(period, timeMs), source));
+    const add = (owner: BudgetOwner, ownerId: string, periods: readonly CountedPeriod[]): void => {
+      for (const period of periods) rows.push(this.budget(owner, ownerId, period, bucketOf(period, timeMs), source));
     };
     add("key", keyId, KEY_PERIODS);
     for (const makerId of makerIds) add("key", makerId, KEY_PERIODS);
@@ -112,7 +114,13 @@ export class Book {
     return rows;
   }
 
-  #budget(owner: BudgetOwner, ownerId: string, period: Period, bucket: string, source?: CounterSource): BudgetRow {
+  budget(
+    owner: BudgetOwner,
+    ownerId: string,
+    period: CountedPeriod,
+    bucket: string,
+    source?: CounterSource,
+  ): BudgetRow {
     const name = `${owner} ${period} ${bucket} ${ownerId}`;
     let row = this.#budgets.get(name);
     if (row === undefined) {
@@ -349,6 +357,7 @@ export class Book {
     this.usageDays.length = 0;
     if (this.credits.size > 0) this.credits.clear();
     if (this.notes.length > 0) this.notes.length = 0;
+    if (this.renewedLines.size > 0) this.renewedLines.clear();
     if (this.events.length > 0) this.events.length = 0;
     if (this.#named.size > 0) this.#named.clear();
     while (this.holds.size > holdsMax && this.holds.oldest !== undefined) this.holds.remove(this.holds.oldest);

@@ -5,6 +5,7 @@ import { requestTime } from "../base/request-time.js";
 import { type Act, markWritten } from "../audit/act.js";
 import { GatewayError } from "../base/errors.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
+import { LINE_PREFIX } from "./credit-line.js";
 import { balanceHeld } from "./hold-refusal.js";
 import type { MoneyLeaseKeeper } from "./money-lease-keeper.js";
 import type { LedgerResult } from "./operation.js";
@@ -126,6 +127,7 @@ export function isText(text: string, shortest: number, longest: number): boolean
 
 function checkId(param: string, id: string): void {
   if (!isText(id, 1, ID_CHARACTERS_MAX)) throw invalid(param, `must be 1 to ${ID_CHARACTERS_MAX} characters`);
+  if (id.startsWith(LINE_PREFIX)) throw invalid(param, `must not start with ${LINE_PREFIX}, as credit lines do`);
 }
 
 function checkAmount(nanos: bigint, leastNanos: bigint): void {

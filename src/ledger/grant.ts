@@ -2,7 +2,8 @@
 import assert from "node:assert";
 import { type HoldOperation, isHeldByOthers, type MoneyLeaseOperation, type Shortage } from "./operation.js";
 import { available } from "./rows.js";
-import type { Account, BudgetOwner, BudgetRow, Period } from "./rows.js";
+import { countedPeriod } from "./periods.js";
+import type { Account, BudgetOwner, BudgetRow, CountedPeriod, Period } from "./rows.js";
 import { lesser } from "../base/money.js";
 
 /** What is asked for, and under which budgets of a key. */
@@ -64,12 +65,24 @@ function budgetShortage(
 
 type Used = Pick<BudgetRow, "pendingNanos" | "spentNanos">;
 
+/** What is counted in a period: the hold's own counter, or the sum of those of its week or quarter. */
 function counterOf(counters: readonly BudgetRow[], owner: BudgetOwner, id: string, period: Period): Used {
+  if (period === "week" || period === "quarter") return sumOf(counters, owner, id, countedPeriod(period));
   const row = counters.find(
     (counter) => counter.ownerId === id && counter.period === period && counter.owner === owner,
   );
   assert(row !== undefined, `the counter of the ${owner} ${id} for its ${period} was not loaded`);
   return row;
+}
+
+function sumOf(counters: readonly BudgetRow[], owner: BudgetOwner, id: string, counted: CountedPeriod): Used {
+  const sum = { pendingNanos: 0n, spentNanos: 0n };
+  for (const row of counters) {
+    if (row.ownerId !== id || row.period !== counted || row.owner !== owner) continue;
+    sum.pendingNanos += row.pendingNanos;
+    sum.spentNanos += row.spentNanos;
+  }
+  return sum;
 }
 
 function left(limitNanos: bigint, { pendingNanos, spentNanos }: Used): bigint {

@@ -1,7 +1,8 @@
 /** Why a hold is refused, as an error for its caller. */
 import { GatewayError } from "../base/errors.js";
 import { type HoldOperation, isHeldByOthers, type LedgerResult, type Shortage } from "./operation.js";
-import { type BudgetOwner, type Period, resetTimeMs } from "./rows.js";
+import { resetTimeMs } from "./periods.js";
+import type { BudgetOwner, Period } from "./rows.js";
 
 /** The `retry-after` for money that running calls hold: their end is unknown, and many end within seconds. */
 const HELD_RETRY_AFTER_MS = 1_000;

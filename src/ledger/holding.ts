@@ -1,8 +1,10 @@
 /** How money is held for a request: exactly, from the free balance, or from a lease of the requesting node. */
 import type { Book } from "./book.js";
+import { renewLine } from "./credit-line.js";
 import { grantOf, type GrantTerms } from "./grant.js";
 import { leaseFor, recallAll, withoutLeases } from "./lease-rules.js";
 import type { HoldOperation, LedgerResult, Shortage } from "./operation.js";
+import { judgedCounters } from "./periods.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type Account, type BudgetRow, type HoldRow, type MoneyLeaseRow, isAmount } from "./rows.js";
 import { holdRecord } from "./hash-chain.js";
@@ -27,8 +29,9 @@ export function hold(book: Book, operation: HoldOperation): LedgerResult {
     return { kind: "held", amountNanos: wantedNanos };
   }
   if (account.frozen) return { kind: "account_frozen" };
+  renewLine(book, account, operation.nowMs);
   const counters = book.counters(operation.keyId, accountId, operation.nowMs);
-  const grant = grantExactly(book, operation, account, counters);
+  const grant = grantExactly(book, operation, account, judgedCounters(book, counters, operation, account));
   if (typeof grant !== "bigint") return grant;
   openHold(book, operation, counters, grant);
   return { kind: "held", amountNanos: grant };

@@ -4,9 +4,11 @@
  * job ends returns to the account. A reserve is a lease that no node has.
  */
 import type { Book } from "./book.js";
+import { renewLine } from "./credit-line.js";
 import { grantExactly } from "./holding.js";
 import { addLease } from "./lease-rules.js";
 import type { LedgerResult, ReserveOperation } from "./operation.js";
+import { judgedCounters } from "./periods.js";
 import { isAmount, JOB_NODE } from "./rows.js";
 
 /** Sets money aside for a job, once, and all of it: a job that is paid in part would end in the middle. */
@@ -24,10 +26,12 @@ export function reserve(book: Book, operation: ReserveOperation): LedgerResult {
   const account = book.accounts.get(accountId);
   if (account === undefined) return { kind: "refused", problem: "unknown_account" };
   if (account.frozen) return { kind: "account_frozen" };
+  renewLine(book, account, nowMs);
   const counters = book.counters(keyId, accountId, nowMs);
   // The most that one request may cost bounds each line, which whoever asks for the job checks.
   const payer = { ...account, requestCostMaxNanos: 0n };
-  const grant = grantExactly(book, { ...operation, leastNanos: amountNanos }, payer, counters);
+  const judged = judgedCounters(book, counters, operation, account);
+  const grant = grantExactly(book, { ...operation, leastNanos: amountNanos }, payer, judged);
   if (typeof grant !== "bigint") return grant;
   const said = { id: jobId, nodeId: JOB_NODE, accountId, keyId, createTimeMs: nowMs, counters, restNanos: grant };
   book.addNamed(addLease(book, said));

@@ -16,7 +16,7 @@ const whole = z
 const bytes = z.base64().transform((text) => new Uint8Array(Buffer.from(text, "base64")));
 const budgets = z.array(
   z.object({
-    period: z.enum(["day", "month", "total"]),
+    period: z.enum(["day", "week", "month", "quarter", "total"]),
     limitNanos: whole,
     makerId: z.string().optional(),
   }),

@@ -5,8 +5,10 @@
  */
 import { dayNumber } from "../base/day.js";
 import type { Book } from "./book.js";
+import { renewLine } from "./credit-line.js";
 import { freeOf } from "./grant.js";
 import type { HoldOperation, MoneyLeaseName, MoneyLeaseOperation, LedgerResult, RecallOperation } from "./operation.js";
+import { judgedCounters } from "./periods.js";
 import { type Account, type BudgetRow, JOB_NODE, type MoneyLeaseRow } from "./rows.js";
 import { leaseRecord } from "./hash-chain.js";
 import type { Transfer } from "./transfer.js";
@@ -34,8 +36,9 @@ export function lease(book: Book, operation: MoneyLeaseOperation): LedgerResult 
     return { kind: "refused", problem: "amount_invalid" };
   // A node that others took for dead may come back with what it asked for before.
   if (!book.beats.has(nodeId) || account.frozen) return { kind: "lease_refused" };
+  renewLine(book, account, nowMs);
   const counters = book.counters(keyId, accountId, nowMs);
-  const freeNanos = freeOf(account, operation, counters);
+  const freeNanos = freeOf(account, operation, judgedCounters(book, counters, operation, account));
   if (isShort(account, freeNanos, operation.requestNanos)) {
     book.setShort(account, true);
     return { kind: "lease_refused" };

@@ -22,6 +22,7 @@ import type {
 } from "../store/store.js";
 import { Accounts, type KeysAndEdits, type NewAccount, type Seeded, type SeededAccount } from "./accounts.js";
 import { Corrections, type CreditOutcome, type CreditRequest } from "./corrections.js";
+import { CreditLines } from "./credit-lines.js";
 import { type Hold, type HoldSteps, OpenHold, passed } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import { holdRefusal, unknownAccount } from "./hold-refusal.js";
@@ -59,6 +60,7 @@ export class Ledger {
   /** Credits, refunds and debits. */
   readonly corrections: Corrections;
   readonly jobs: Jobs;
+  readonly creditLines: CreditLines;
   readonly #accounts: Accounts;
   readonly #store: Store;
   readonly #nowMs: () => number;
@@ -98,6 +100,7 @@ export class Ledger {
       recalled: store.ledger.recalled?.bind(store.ledger),
     });
     this.corrections = new Corrections(this.#writer, this.leases, nowMs);
+    this.creditLines = new CreditLines(this.#writer, store, nowMs);
     this.jobs = new Jobs(this.#writer, this.leases, nowMs);
     this.#options = options;
     const isAway = (): boolean => this.#writer.isAway(monotonicMs());
@@ -240,8 +243,10 @@ export class Ledger {
   }
 
   /** Opens an empty account. Rejects with ALREADY_EXISTS or PARAMETER_INVALID. */
-  createAccount(account: NewAccount, act: Act): Promise<AccountRow> {
-    return this.#accounts.create(account, act);
+  async createAccount(account: NewAccount, act: Act): Promise<AccountRow> {
+    const created = await this.#accounts.create(account, act);
+    if (created.limits.creditLine !== undefined) await this.creditLines.renew(account.id);
+    return created;
   }
 
   /**
@@ -264,6 +269,7 @@ export class Ledger {
   async setSettings(id: string, settings: AccountChange, act: Act, etag = ""): Promise<AccountRow> {
     const account = await this.#accounts.setSettings(id, settings, etag, act);
     await this.leases.recall(id);
+    if ("creditLine" in settings) await this.creditLines.renew(id);
     return account;
   }
 

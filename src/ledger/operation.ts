@@ -123,6 +123,13 @@ export interface CreditOperation {
   readonly act: Act;
 }
 
+/** Renews the credit line of an account, if a new period began or the line was changed. */
+export interface RenewOperation {
+  readonly kind: "renew";
+  readonly accountId: string;
+  readonly nowMs: number;
+}
+
 /** Refunds a request, once for each refund id. An amount of zero means all that is left of its charge. */
 export interface RefundOperation extends Note {
   readonly kind: "refund";
@@ -189,6 +196,7 @@ export type LedgerOperation =
   | CheckpointOperation
   | SettleOperation
   | CreditOperation
+  | RenewOperation
   | RefundOperation
   | DebitOperation
   | BeatOperation
@@ -241,6 +249,8 @@ export type LedgerResult =
   /** The leases of the account that are out. */
   | { readonly kind: "recalled"; readonly leases: readonly MoneyLeaseName[] }
   | { readonly kind: "noted" }
+  /** The credit line, if there is one, is granted as it stands. */
+  | { readonly kind: "renewed" }
   /** The node sent heartbeats before, and others considered it dead since. */
   | { readonly kind: "gone" }
   /** The other nodes at the time of the heartbeat. */

@@ -1,5 +1,5 @@
 /** The rows that the ledger decides over: what a driver loads before a batch and writes after it. */
-import { DAY_MS, dayNumber, dayOf } from "../base/day.js";
+import { dayOf } from "../base/day.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import type { ChangeableRow } from "./changed-rows.js";
@@ -30,6 +30,10 @@ export interface Account extends ChangeableRow {
   readonly budgets: readonly Budget[];
   /** The most that one request may cost; zero if there is no such limit. */
   readonly requestCostMaxNanos: bigint;
+  /** What it is granted again in each period. */
+  readonly creditLine?: CreditLine | undefined;
+  /** What its credit line granted last; absent before the first grant. */
+  lineGrant?: LineGrant | undefined;
   debitsPending: bigint;
   debitsPosted: bigint;
   creditsPosted: bigint;
@@ -42,6 +46,21 @@ export interface Account extends ChangeableRow {
   /** How many transfers it has, and the hash of the last, in hex: buffers would cost the garbage collector more. */
   chainSequence: number;
   chainHash: string;
+}
+
+/** The money with which each period of an account starts. */
+export interface CreditLine {
+  readonly amountNanos: bigint;
+  readonly period: LinePeriod;
+}
+
+/** The grant of a credit line for its current period. */
+export interface LineGrant {
+  /** The first day of the period, such as 2026-12-01. */
+  readonly startDay: string;
+  readonly amountNanos: bigint;
+  /** What the account had spent when the period started. What it spends above that, it takes from the grant first. */
+  readonly spentNanos: bigint;
 }
 
 /** Totals over all accounts that are bounded: credits with refunds, overage, receivables. */
@@ -134,9 +153,16 @@ export interface MoneyLeaseRow extends ChangeableRow {
   recalled: boolean;
 }
 
-export type Period = "day" | "month" | "total";
+/** The periods that have a counter of their own. */
+export type CountedPeriod = "day" | "month" | "total";
 
-/** A limit on what is held and spent in one UTC day, one UTC month, or ever. */
+/** A week or a quarter is the sum of the counters of its days or its months. */
+export type Period = CountedPeriod | "week" | "quarter";
+
+/** The periods of a credit line. */
+export type LinePeriod = Exclude<Period, "total">;
+
+/** A limit on what is held and spent in one period, by UTC days; weeks start on Monday. */
 export interface Budget {
   readonly period: Period;
   readonly limitNanos: bigint;
@@ -157,7 +183,7 @@ export type BudgetOwner = "key" | "account";
 export interface BudgetRow extends ChangeableRow {
   readonly owner: BudgetOwner;
   readonly ownerId: string;
-  readonly period: Period;
+  readonly period: CountedPeriod;
   /** 2026-11-21, 2026-11, or empty. */
   readonly bucket: string;
   pendingNanos: bigint;
@@ -218,20 +244,12 @@ export function available(account: Account): bigint {
 }
 
 /** The bucket of a period that contains a time. */
-export function bucketOf(period: Period, timeMs: number): string {
+export function bucketOf(period: CountedPeriod, timeMs: number): string {
   if (period === "total") return "";
   const day = dayOf(timeMs);
   return period === "day" ? day : day.slice(0, 7);
 }
 
-/** When the period that contains a time ends and its budget starts again; undefined if it never does. */
-export function resetTimeMs(period: Period, timeMs: number): number | undefined {
-  if (period === "total") return undefined;
-  if (period === "day") return (dayNumber(timeMs) + 1) * DAY_MS;
-  const date = new Date(timeMs);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
-}
-
 /** The order of a hold's counters: its key's, those of each key that created it, then its account's. */
-export const KEY_PERIODS = ["day", "month", "total"] as const satisfies readonly Period[];
-export const ACCOUNT_PERIODS = ["day", "month"] as const satisfies readonly Period[];
+export const KEY_PERIODS = ["day", "month", "total"] as const satisfies readonly CountedPeriod[];
+export const ACCOUNT_PERIODS = ["day", "month"] as const satisfies readonly CountedPeriod[];

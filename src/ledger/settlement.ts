@@ -1,6 +1,7 @@
 /** How a hold ends: charged once, or released. The rest of a hold always returns to its account. */
 import type { Book } from "./book.js";
 import { freeOf } from "./grant.js";
+import { judgedCounters } from "./periods.js";
 import { openHold } from "./holding.js";
 import type { HoldOperation, LateTerms, LedgerResult, SettleOperation } from "./operation.js";
 import { type HoldRow, JOB_NODE, SOURCE_NONE, type UsageRow, available } from "./rows.js";
@@ -32,7 +33,8 @@ function settleLate(book: Book, operation: SettleOperation): LedgerResult {
   // Its hold may have been charged and archived since, and must not be charged twice.
   if (terms.createTimeMs < book.archivedUntilMs) return { kind: "refused", problem: "unknown_request" };
   const counters = book.counters(terms.keyId, terms.accountId, terms.createTimeMs);
-  const freeNanos = freeOf(account, terms, counters);
+  const judged = judgedCounters(book, counters, { ...terms, nowMs: terms.createTimeMs }, account);
+  const freeNanos = freeOf(account, terms, judged);
   const isFree = operation.usageSource === SOURCE_NONE;
   const amountNanos = isFree ? 0n : lesser(lesser(costNanos, terms.amountNanos), freeNanos);
   const hold = openHold(book, holdBy(operation, terms), counters, amountNanos);

@@ -11,6 +11,7 @@ import {
 } from "./operation.js";
 import { isAmount } from "./rows.js";
 import { debit, refund } from "./correcting.js";
+import { renew } from "./credit-line.js";
 import { hold } from "./holding.js";
 import { reserve } from "./job-rules.js";
 import { endLeasesOf, lease, recall, returnLease } from "./lease-rules.js";
@@ -21,6 +22,7 @@ import type { TransferContent } from "./transfer.js";
 import { isUsage, tokenCount } from "./usage.js";
 
 export { endNodeLeases } from "./lease-rules.js";
+export { judgedCounters } from "./periods.js";
 
 /** Decides one operation and changes the book. Throws only if the ledger itself is broken. */
 export function decide(book: Book, operation: LedgerOperation): LedgerResult {
@@ -41,6 +43,8 @@ export function decide(book: Book, operation: LedgerOperation): LedgerResult {
       return isCharge(operation) ? settle(book, operation) : refused("amount_invalid");
     case "credit":
       return credit(book, operation);
+    case "renew":
+      return renew(book, operation);
     case "refund":
       return refund(book, operation);
     case "debit":

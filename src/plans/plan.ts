@@ -1,5 +1,5 @@
 /** What a plan says of accounts, members and keys: the copies that are made of it, and what goes beyond it. Pure. */
-import type { AccountSettings, ContentSettings, Demands, KeySettings, ModelLimits } from "../api/index.js";
+import type { AccountSettings, ContentSettings, CreditLine, Demands, KeySettings, ModelLimits } from "../api/index.js";
 import { invalid } from "../api/check.js";
 import { snakeCase } from "../api/field-name.js";
 import { BODY_BYTES_DEFAULT, REDACTIONS_MAX, TOTAL_BYTES_DEFAULT } from "../base/account-bounds.js";
@@ -21,20 +21,32 @@ export interface Plans {
 export type OwnSettings = Pick<AccountSettings, (typeof AMOUNTS)[number] | (typeof COUNTS)[number] | "modelLimits"> & {
   readonly content?: ContentSettings | undefined;
   readonly demands?: Demands | undefined;
+  readonly creditLine?: CreditLine | undefined;
 };
 
 const COUNTS = ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const;
-const AMOUNTS = ["budgetDayNanos", "budgetMonthNanos", "budgetTotalNanos", "requestCostMaxNanos"] as const;
+const AMOUNTS = [
+  "budgetDayNanos",
+  "budgetWeekNanos",
+  "budgetMonthNanos",
+  "budgetQuarterNanos",
+  "budgetTotalNanos",
+  "requestCostMaxNanos",
+] as const;
 const NUMBERS = [...AMOUNTS, ...COUNTS];
 const TOTAL_BYTES = BigInt(TOTAL_BYTES_DEFAULT);
 
-/** What an account gets of a plan. Of `own`, the plan's bounds of content leave what they allow. */
+/**
+ * What an account gets of a plan. Of `own`, the plan's bounds of content leave what they allow, and a plan without a
+ * credit line leaves the account its own.
+ */
 export function copyOf(plan: Plan, own?: OwnSettings): AccountSettings {
   return {
     ...plan.budgets,
     ...plan.limits,
     modelLimits: plan.limits.modelLimits.map((one) => ({ ...one })),
     content: contentOf(plan, own?.content),
+    creditLine: plan.limits.creditLine ?? own?.creditLine,
   };
 }
 
@@ -62,7 +74,7 @@ function isMoreTotal(bytes: bigint, most: Plan["content"]): boolean {
 }
 
 /** The settings that a plan has a say in, as the protocol names and orders them. */
-export const PLAN_SETTINGS: readonly string[] = [...NUMBERS.map(snakeCase), "model_limits", "content"];
+export const PLAN_SETTINGS: readonly string[] = [...NUMBERS.map(snakeCase), "model_limits", "content", "credit_line"];
 
 /** The names of the settings in which two accounts differ, as the protocol has them. */
 export function differingSettings(one: OwnSettings, other: OwnSettings): readonly string[] {
@@ -70,13 +82,18 @@ export function differingSettings(one: OwnSettings, other: OwnSettings): readonl
   const models = spelledLimits(one.modelLimits) === spelledLimits(other.modelLimits) ? [] : ["model_limits"];
   const content = spelledContent(one.content) === spelledContent(other.content) ? [] : ["content"];
   const demands = spelledDemands(one.demands) === spelledDemands(other.demands) ? [] : ["demands"];
-  return [...numbers, ...models, ...content, ...demands];
+  const line = spelledLine(one.creditLine) === spelledLine(other.creditLine) ? [] : ["credit_line"];
+  return [...numbers, ...models, ...content, ...demands, ...line];
 }
 
 /** The order of the limits says nothing. */
 function spelledLimits(limits: readonly ModelLimits[]): string {
   const each = limits.map((one) => JSON.stringify([one.model, ...COUNTS.map((name) => String(one[name]))]));
   return each.toSorted().join(" ");
+}
+
+function spelledLine(line: CreditLine | undefined): string {
+  return line === undefined ? "" : `${line.amountNanos} ${line.period}`;
 }
 
 function spelledContent(content: ContentSettings | undefined): string {

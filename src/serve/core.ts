@@ -53,6 +53,7 @@ import { createSettings } from "./settings.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
 import { NodeTelling } from "./node-telling.js";
 import { nodeReadings } from "./node-readings.js";
+import { CreditLineTimer } from "./credit-line-timer.js";
 import { NightlyExport, type NightlyExportOptions } from "./nightly-export.js";
 import { readinessOf } from "./readiness.js";
 import { openRecords } from "./records.js";
@@ -155,7 +156,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const replays = createReplays({ ledger, coordination }, derived, answers, options);
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
   const upstreams = startUpstreams({ routing, coordination, settings, ledger, nowMs }, options);
-  const nightly = startNightlyExport({ store, ledger, nodeId, nowMs }, settings, log);
+  const nightly = startNightlyWork({ store, ledger, nodeId, nowMs }, settings, log);
   const endRotationWatch = watchRotation({ keys, settings, ...people.identity }, derived, log);
   const dispatcher = createDispatcher({
     keys,
@@ -210,14 +211,16 @@ function readsOf({ audit, figures }: Store, { requests }: Ledger): Pick<Store, "
   return { requests, audit, figures };
 }
 
-function startNightlyExport(
-  parts: Pick<NightlyExportOptions, "store" | "ledger" | "nodeId" | "nowMs">,
+/** What happens once for each UTC day: the export of the day before, and the renewal of credit lines. */
+function startNightlyWork(
+  parts: Pick<NightlyExportOptions, "store" | "nodeId" | "nowMs"> & { readonly ledger: Ledger },
   settings: SettingsKeeper,
   log: Log,
-): NightlyExport {
+): { close(): Promise<void> } {
   const nightly = new NightlyExport({ ...parts, settings: () => settings.exports, log });
   nightly.start();
-  return nightly;
+  const lines = new CreditLineTimer({ lines: parts.ledger.creditLines, nowMs: parts.nowMs, log });
+  return { close: () => closeEach([nightly, lines]) };
 }
 
 /** Nobody is told where this node is alone. */

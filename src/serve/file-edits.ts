@@ -85,14 +85,16 @@ function managedChange(seed: AccountSeed, row: AccountRow, plans: PlansByName): 
  */
 function settingsOf(seed: AccountSeed, row: AccountRow, plans: PlansByName): AccountChange {
   const { plan, budgets, limits } = seed;
-  if (plan === "") return { ...budgets, ...limits };
+  if (plan === "") return { ...budgets, ...limits, creditLine: limits.creditLine };
   if (plan !== row.plan) {
     const copied = withPlan(seed, plans, { ...row.budgets, ...row.limits });
     return { ...copied.budgets, ...copied.limits };
   }
   const modelLimits = withOwnModels(limits.modelLimits, row.limits.modelLimits);
   const demands = limits.demands ?? row.limits.demands;
-  return { ...row.budgets, ...row.limits, ...saidNumbers(budgets), ...saidNumbers(limits), modelLimits, demands };
+  const creditLine = limits.creditLine ?? row.limits.creditLine;
+  const said = { ...saidNumbers(budgets), ...saidNumbers(limits), modelLimits, demands, creditLine };
+  return { ...row.budgets, ...row.limits, ...said };
 }
 
 function releasedChange({ fileState }: AccountRow): AccountChange | undefined {

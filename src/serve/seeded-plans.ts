@@ -62,6 +62,7 @@ export function withPlan(seed: AccountSeed, plans: PlansByName, own?: OwnSetting
       modelLimits,
       content: copied.content,
       ...defined({ demands: limits.demands }),
+      creditLine: limits.creditLine ?? copied.creditLine,
     },
   };
 }

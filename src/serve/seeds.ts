@@ -89,6 +89,8 @@ async function tryToApply(parts: SeedParts, settings: Settings, act: Act): Promi
   );
   if (seeded === "stale") return seeded;
   await publishEdits(parts, edits);
+  for (const { row, opened } of seeded.accounts)
+    if (opened && row.limits.creditLine !== undefined) await ledger.creditLines.renew(row.id);
   const differences: string[] = [];
   for (const [index, seed] of settings.accounts.entries()) {
     const found = seeded.accounts[index];
@@ -111,8 +113,9 @@ async function tryToApply(parts: SeedParts, settings: Settings, act: Act): Promi
 
 /** Tells every node what was changed, as after a change over the API. */
 async function publishEdits({ keys, ledger }: SeedParts, edits: Awaited<ReturnType<typeof fileEdits>>): Promise<void> {
-  for (const { id } of edits.accountEdits) {
+  for (const { id, change } of edits.accountEdits) {
     await ledger.leases.recall(id);
+    if ("creditLine" in change) await ledger.creditLines.renew(id);
     await keys.publishAccount(id);
   }
   for (const { row } of edits.keyEdits) await keys.publish(row);

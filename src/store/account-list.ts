@@ -12,6 +12,8 @@ export interface AccountFilter {
   readonly plan?: string | undefined;
   /** True: those that a settings file manages, and those that it disabled. */
   readonly isOfFile?: true | undefined;
+  /** True: those that a credit line granted money to. */
+  readonly hasLine?: true | undefined;
   readonly order: AccountOrder;
 }
 
@@ -48,6 +50,7 @@ export function accountQuery(filter: AccountFilter, count: number, after: Accoun
     conditions.push("(plan = :plan AND plan <> '')");
   }
   if (filter.isOfFile) conditions.push("file_state <> ''");
+  if (filter.hasLine) conditions.push("line_start_day <> ''");
   if (after !== undefined) {
     const [, value, id] = after;
     Object.assign(values, { value: BigInt(value), id });

@@ -21,6 +21,8 @@ import { placeholders } from "./token-columns.js";
 const NO_BUDGETS: AccountBudgets = {
   budgetDayNanos: 0n,
   budgetMonthNanos: 0n,
+  budgetWeekNanos: 0n,
+  budgetQuarterNanos: 0n,
   budgetTotalNanos: 0n,
   requestCostMaxNanos: 0n,
 };
@@ -109,7 +111,7 @@ export function accountValues({
   ] as const;
   const state = [freeze?.timeMs ?? null, freeze?.reason ?? null, freeze?.actor ?? null, freezeNumber(freeze)] as const;
   const { requestsPerMinute, tokensPerMinute, concurrency } = limits;
-  const models = encodedRest(limits);
+  const models = encodedRest(budgets, limits);
   const counts = [requestsPerMinute, tokensPerMinute, concurrency, models] as const;
   const isLimited = requestsPerMinute + tokensPerMinute + concurrency > 0n || models.length > 0;
   // A row without a freeze or limits says nothing of them, as those of a schema that knew none.
@@ -117,18 +119,25 @@ export function accountValues({
   return [...values, ...state, ...counts, plan, fileState, digestOf(...told)];
 }
 
-/** The settings that are no numbers, in one column. */
-function encodedRest({ modelLimits, content, demands }: AccountLimits): Uint8Array {
-  return AccountSettings.encode({ ...NO_BUDGETS, ...NO_LIMITS, modelLimits, content, demands }).finish();
+/** The settings without a column of their own, in one. */
+function encodedRest(
+  { budgetWeekNanos, budgetQuarterNanos }: AccountBudgets,
+  { modelLimits, content, demands, creditLine }: AccountLimits,
+): Uint8Array {
+  const rest = { modelLimits: [...modelLimits], content, demands, creditLine, budgetWeekNanos, budgetQuarterNanos };
+  return AccountSettings.encode({ ...NO_BUDGETS, ...NO_LIMITS, ...rest }).finish();
 }
 
 function budgetsOf({
   budgetDayNanos,
+  budgetWeekNanos,
   budgetMonthNanos,
+  budgetQuarterNanos,
   budgetTotalNanos,
   requestCostMaxNanos,
 }: AccountBudgets): AccountBudgets {
-  return { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos };
+  const wide = { budgetWeekNanos, budgetQuarterNanos };
+  return { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos, ...wide };
 }
 
 function limitsOf({
@@ -138,8 +147,9 @@ function limitsOf({
   modelLimits,
   content,
   demands,
+  creditLine,
 }: AccountLimits): AccountLimits {
-  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits, content, demands };
+  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits, content, demands, creditLine };
 }
 
 function freezeNumber(freeze: Freeze | null): number | null {
@@ -162,7 +172,8 @@ export function toListedAccount(row: ListedAccount): AccountRow {
 }
 
 export function toAccount(row: AccountColumns): AccountRow {
-  const { modelLimits, content, demands } = AccountSettings.decode(row.model_limits);
+  const rest = AccountSettings.decode(row.model_limits);
+  const { modelLimits, content, demands, creditLine, budgetWeekNanos, budgetQuarterNanos } = rest;
   return withEtag({
     id: row.id,
     name: row.name,
@@ -177,9 +188,12 @@ export function toAccount(row: AccountColumns): AccountRow {
       modelLimits,
       content,
       demands,
+      creditLine,
     },
     budgets: {
       budgetDayNanos: row.budget_day_nanos,
+      budgetWeekNanos,
+      budgetQuarterNanos,
       budgetMonthNanos: row.budget_month_nanos,
       budgetTotalNanos: row.budget_total_nanos,
       requestCostMaxNanos: row.request_cost_max_nanos,

@@ -44,6 +44,9 @@ export interface AccountColumns {
   readonly model_limits: Uint8Array;
   readonly plan: string;
   readonly file_state: FileState;
+  readonly line_start_day: string;
+  readonly line_amount_nanos: bigint;
+  readonly line_spent_nanos: bigint;
 }
 
 export interface TransferColumns {

@@ -32,7 +32,9 @@ export interface PageRequest {
 /** An account's own budgets, in nano-USD. Zero is no limit. */
 export interface AccountBudgets {
   readonly budgetDayNanos: bigint;
+  readonly budgetWeekNanos: bigint;
   readonly budgetMonthNanos: bigint;
+  readonly budgetQuarterNanos: bigint;
   readonly budgetTotalNanos: bigint;
   /** The most that one request may cost. */
   readonly requestCostMaxNanos: bigint;
@@ -40,12 +42,14 @@ export interface AccountBudgets {
 
 /**
  * Requests and tokens in any 60 seconds and requests at once, of all keys of an account together; 0 is none. And how
- * what they say is kept; absent: it is not. And where they may be processed; absent: anywhere.
+ * what they say is kept; absent: it is not. And where they may be processed; absent: anywhere. And what it is granted
+ * again in each period; absent: nothing.
  */
 export type AccountLimits = Pick<
   AccountSettings,
   "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits"
-> & { readonly content?: AccountSettings["content"]; readonly demands?: AccountSettings["demands"] };
+> &
+  Partial<Pick<AccountSettings, "content" | "demands" | "creditLine">>;
 
 /** What an update changes of an account; absent parts stay as they are. */
 export type AccountChange = Partial<

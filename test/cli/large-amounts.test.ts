@@ -46,7 +46,9 @@ test("ten times the last is asked about, and done where it is meant", async () =
 });
 
 test("what holds now comes before what was typed last", async () => {
-  const now = { budgetDayNanos: usd("100"), budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
+  const wide = { budgetWeekNanos: 0n, budgetQuarterNanos: 0n };
+  const rest = { budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
+  const now = { budgetDayNanos: usd("100"), ...rest, ...wide };
   await type(budgetsOf("key", { budgetDay: usd("1") }, undefined));
   await type(budgetsOf("key", { budgetDay: usd("500") }, now));
   await type(budgetsOf("key", { budgetDay: usd("1000") }, now), "y");

@@ -38,7 +38,9 @@ const name = fc.oneof(
 const counts = fc.record({ requestsPerMinute: limit, tokensPerMinute: limit, concurrency: limit });
 const money = fc.record({
   budgetDayNanos: amount,
+  budgetWeekNanos: amount,
   budgetMonthNanos: amount,
+  budgetQuarterNanos: amount,
   budgetTotalNanos: amount,
   requestCostMaxNanos: amount,
 });

@@ -14,6 +14,7 @@ import type { Store } from "../../src/store/store.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { makeKeyLine } from "./key-line.js";
 import { LIFE_ACCOUNTS, REACH, RandomLife, randomFrom } from "./random-life.js";
+import { lineSetting } from "./plain-line.js";
 import { RunningLedger } from "./running-ledger.js";
 import { TEST_ACT } from "../support/acts.js";
 
@@ -149,15 +150,19 @@ class Run {
   async #changeLimits(store: Store): Promise<void> {
     const id = LIFE_ACCOUNTS[this.#life.whole(LIFE_ACCOUNTS.length)]!;
     const limits = this.#life.limits();
-    const { day, month, total, request } = limits;
+    const { day, week, month, quarter, total, request } = limits;
+    const line = this.#life.line();
     const budgets = {
       budgetDayNanos: day,
+      budgetWeekNanos: week,
       budgetMonthNanos: month,
+      budgetQuarterNanos: quarter,
       budgetTotalNanos: total,
       requestCostMaxNanos: request,
     };
-    await store.accounts.setSettings(id, budgets, "", TEST_ACT);
+    await store.accounts.setSettings(id, { ...budgets, creditLine: lineSetting(line) }, "", TEST_ACT);
     this.#model.changeLimits(id, limits);
+    this.#model.lines.set(id, line);
   }
 
   /** Early in the run each time, later now and then: a proof reads everything. */

@@ -13,6 +13,8 @@ import {
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
 import { makersOf } from "./key-line.js";
+import { PlainLines } from "./plain-line.js";
+import { periodOf } from "./plain-periods.js";
 
 interface Request {
   readonly hold: HoldOperation;
@@ -32,15 +34,17 @@ export interface PlainBalance {
 }
 
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-const day = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
 
 export class PlainLedger {
+  readonly lines = new PlainLines();
   readonly #accounts: readonly string[];
   readonly #requests: Request[] = [];
   readonly #credits = new Map<string, { accountId: string; amount: bigint }>();
   readonly #refunds = new Map<string, { requestId: string; amount: bigint }>();
   readonly #debits = new Map<string, { accountId: string; taken: bigint; missing: bigint }>();
   readonly #beats = new Map<string, number>();
+  /** What credit lines granted each account, without what they took back. */
+  readonly #granted = new Map<string, bigint>();
 
   constructor(accounts: readonly string[]) {
     this.#accounts = accounts;
@@ -52,6 +56,7 @@ export class PlainLedger {
     const debits = [...this.#debits.values()].filter((debit) => debit.accountId === accountId);
     return {
       granted:
+        (this.#granted.get(accountId) ?? 0n) +
         credits.reduce((sum, { amount }) => sum + amount, 0n) +
         mine.reduce((sum, { refunded }) => sum + refunded, 0n) -
         debits.reduce((sum, { taken }) => sum + taken, 0n),
@@ -85,6 +90,10 @@ export class PlainLedger {
       case "recover":
         return this.#recover(operation);
       // Its lives have no leases: those of `running-ledger.ts` have.
+      case "renew":
+        if (!this.#accounts.includes(operation.accountId)) return { kind: "refused", problem: "unknown_account" };
+        this.#renew(operation.accountId, operation.nowMs);
+        return { kind: "renewed" };
       case "lease":
       case "reserve":
       case "return":
@@ -104,6 +113,12 @@ export class PlainLedger {
     return granted - held - spent;
   }
 
+  #renew(accountId: string, nowMs: number): void {
+    const { granted, held, spent } = this.balance(accountId);
+    const moved = this.lines.renew(accountId, { posted: granted - spent, available: granted - spent - held }, nowMs);
+    this.#granted.set(accountId, (this.#granted.get(accountId) ?? 0n) + moved);
+  }
+
   #hold(hold: HoldOperation): LedgerResult {
     const known = this.#find(hold.requestId);
     if (known !== undefined) {
@@ -112,6 +127,7 @@ export class PlainLedger {
       return same ? { kind: "held", amountNanos: known.granted } : { kind: "refused", problem: "id_taken" };
     }
     if (!this.#accounts.includes(hold.accountId)) return { kind: "refused", problem: "unknown_account" };
+    this.#renew(hold.accountId, hold.nowMs);
     const availableNanos = this.#available(hold.accountId);
     const neededNanos = hold.leastNanos;
     const short: Shortage[] = [];
@@ -119,10 +135,10 @@ export class PlainLedger {
     if (availableNanos < neededNanos) short.push({ kind: "balance_too_low", availableNanos, heldNanos, neededNanos });
     let granted = smaller(availableNanos, hold.amountNanos);
     for (const { period, limitNanos, makerId } of hold.budgets) {
-      const length = { day: 10, month: 7, total: 0 }[period];
+      const window = periodOf(period, hold.nowMs).startDay;
       const counted = this.#requests
         .filter((one) => [one.hold.keyId, ...makersOf(one.hold.keyId)].includes(makerId ?? hold.keyId))
-        .filter((one) => day(one.hold.nowMs).slice(0, length) === day(hold.nowMs).slice(0, length));
+        .filter((one) => periodOf(period, one.hold.nowMs).startDay === window);
       const spent = counted.reduce((sum, one) => sum + one.paid, 0n);
       const used = counted.reduce((sum, one) => sum + (one.state === "held" ? one.granted : 0n), spent);
       const remainingNanos = used > limitNanos ? 0n : limitNanos - used;
@@ -156,6 +172,7 @@ export class PlainLedger {
     request.paid = smaller(cost, free);
     request.overage = cost - request.paid;
     request.state = "settled";
+    this.lines.charge(request.hold.accountId, request.paid);
   }
 
   #credit(creditId: string, accountId: string, amount: bigint): LedgerResult {

@@ -8,6 +8,7 @@ import type {
   ReserveOperation,
 } from "../../src/ledger/operation.js";
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
+import type { CreditLine } from "../../src/ledger/rows.js";
 import { makersOf } from "./key-line.js";
 import type { Limits } from "./running-budgets.js";
 import { TEST_ACT } from "../support/acts.js";
@@ -62,7 +63,15 @@ export class RandomLife {
   /** New budgets of an account; zero is none. */
   limits(): Limits {
     const some = (most: number): bigint => (this.whole(2) === 0 ? 0n : BigInt(this.whole(most)));
-    return { day: some(2_000), month: some(20_000), total: 0n, request: some(60) };
+    const wide = { week: some(8_000), quarter: some(50_000) };
+    return { day: some(2_000), month: some(20_000), total: 0n, request: some(60), ...wide };
+  }
+
+  /** A credit line of an account, or none. */
+  line(): CreditLine | undefined {
+    const periods = ["day", "week", "month", "quarter"] as const;
+    const period = periods[this.whole(8)];
+    return period && { amountNanos: BigInt(1 + this.whole(5_000)), period };
   }
 
   /** The next operation, where so many holds are open. */
@@ -85,6 +94,7 @@ export class RandomLife {
     if (roll < 940) return this.#credit();
     if (roll < 955) return this.#refund();
     if (roll < 960) return this.#debit();
+    if (roll < 965) return { kind: "renew", accountId: this.#known(), nowMs: this.#nowMs };
     if (this.#own !== undefined) return this.#hold();
     return roll < 997 ? this.#beat() : this.#recover();
   }
@@ -106,7 +116,11 @@ export class RandomLife {
   }
 
   #account(): string {
-    return this.whole(200) === 0 ? "nobody" : (LIFE_ACCOUNTS[this.whole(LIFE_ACCOUNTS.length)] ?? "acme");
+    return this.whole(200) === 0 ? "nobody" : this.#known();
+  }
+
+  #known(): string {
+    return LIFE_ACCOUNTS[this.whole(LIFE_ACCOUNTS.length)] ?? "acme";
   }
 
   #hold(): LedgerOperation {
@@ -131,7 +145,9 @@ export class RandomLife {
     const budgets: KeyBudget[] = [];
     for (const makerId of [undefined, ...makersOf(keyId)]) {
       if (this.whole(3) === 0) budgets.push({ period: "day", limitNanos: BigInt(this.whole(3_000)), makerId });
+      if (this.whole(6) === 0) budgets.push({ period: "week", limitNanos: BigInt(this.whole(12_000)), makerId });
       if (this.whole(6) === 0) budgets.push({ period: "month", limitNanos: BigInt(this.whole(30_000)), makerId });
+      if (this.whole(9) === 0) budgets.push({ period: "quarter", limitNanos: BigInt(this.whole(80_000)), makerId });
       if (this.whole(20) === 0) budgets.push({ period: "total", limitNanos: BigInt(this.whole(100_000)), makerId });
     }
     return { accountId, keyId, budgets };

@@ -13,12 +13,15 @@ import {
   usageRecord,
 } from "../../src/ledger/hash-chain.js";
 import { transferId } from "../../src/ledger/transfer.js";
+import type { CreditLine } from "../../src/ledger/rows.js";
+import type { Store } from "../../src/store/store.js";
 import { bookOf } from "../ledger/operations.js";
 import { openTestStore } from "../support/open-test-store.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { KEY_LINE, makeKeyLine } from "./key-line.js";
+import { lineSetting } from "./plain-line.js";
 import { PlainLedger } from "./plain-ledger.js";
-import { ACCOUNTS, lives } from "./steps.js";
+import { ACCOUNTS, creditLines, lives } from "./steps.js";
 import { TEST_ACT } from "../support/acts.js";
 import { bySweep } from "../support/sweep.js";
 
@@ -60,9 +63,11 @@ function checkTransfers(book: Book): void {
 
 test("the state machine decides as the plain model does, step by step", () => {
   const seen = new Map<string, number>();
-  const life = fc.property(lives(150), (operations) => {
+  const life = fc.property(lives(150), creditLines, (operations, creditLine) => {
     const book = bookOf(ACCOUNTS);
     const plain = new PlainLedger(ACCOUNTS);
+    book.accounts.set("acme", { ...book.account("acme"), creditLine });
+    plain.lines.set("acme", creditLine);
     for (const operation of operations) {
       const want = plain.decide(operation);
       if (operation.kind === "hold") book.counters(operation.keyId, operation.accountId, operation.nowMs, KEY_LINE);
@@ -81,12 +86,16 @@ test("the state machine decides as the plain model does, step by step", () => {
 });
 
 test("the database decides as the plain model does, batch by batch, and the proof holds", async () => {
-  const life = fc.asyncProperty(lives(150), fc.integer({ min: 1, max: 40 }), async (operations, batchMax) => {
+  const batchMax = fc.integer({ min: 1, max: 40 });
+  const life = fc.asyncProperty(lives(150), batchMax, creditLines, creditLines, async (operations, most, ...lines) => {
     const store = await openTestStore(temporaryDirectory());
     for (const id of ACCOUNTS) await store.accounts.create({ id, name: id, createTimeMs: 0 }, TEST_ACT);
     await makeKeyLine(store);
     const plain = new PlainLedger(ACCOUNTS);
-    for (const batch of batches(operations, batchMax)) {
+    const all = batches(operations, most);
+    for (const [index, batch] of all.entries()) {
+      const line = index === 0 ? lines[0] : lines[1];
+      if (index === 0 || index === Math.floor(all.length / 2)) await setLine(store, plain, line);
       const want = batch.map((operation) => plain.decide(operation));
       expect(await store.ledger.commit(batch)).toEqual(want);
     }
@@ -101,6 +110,11 @@ test("the database decides as the plain model does, batch by batch, and the proo
   });
   await fc.assert(life, { numRuns: bySweep({ short: 10, long: 20, all: 20 }) });
 });
+
+async function setLine(store: Store, { lines }: PlainLedger, line: CreditLine | undefined): Promise<void> {
+  await store.accounts.setSettings("acme", { creditLine: lineSetting(line) }, "", TEST_ACT);
+  lines.set("acme", line);
+}
 
 /** A recovery ends its batch: which holds it finds is what the database held before it. */
 function batches(operations: readonly LedgerOperation[], most: number): LedgerOperation[][] {

@@ -1,10 +1,14 @@
 /** What budgets count, with running sums: held, leased and spent, by owner, period and bucket. */
 import type { HoldOperation, Shortage } from "../../src/ledger/operation.js";
+import type { Period } from "../../src/ledger/rows.js";
 import { makersOf } from "./key-line.js";
+import { periodOf } from "./plain-periods.js";
 
 export interface Limits {
   readonly day: bigint;
+  readonly week: bigint;
   readonly month: bigint;
+  readonly quarter: bigint;
   readonly total: bigint;
   readonly request: bigint;
 }
@@ -12,8 +16,7 @@ export interface Limits {
 /** Who asks, and when. */
 export type Owner = Pick<HoldOperation, "accountId" | "keyId" | "budgets" | "nowMs">;
 
-const LENGTHS = { day: 10, month: 7, total: 0 } as const;
-const PERIODS = ["day", "month", "total"] as const;
+const PERIODS = ["day", "week", "month", "quarter", "total"] as const;
 const days = new Map<number, string>();
 
 /** Of a shortage the amounts are not compared where leases are asked for. */
@@ -60,8 +63,8 @@ export class RunningBudgets {
         };
   }
 
-  #name(owner: "key" | "account", id: string, hold: Owner, period: keyof typeof LENGTHS): string {
-    return `${owner} ${id} ${dayOf(hold.nowMs).slice(0, LENGTHS[period])}`;
+  #name(owner: "key" | "account", id: string, hold: Owner, period: Period): string {
+    return `${owner} ${id} ${period} ${periodOf(period, hold.nowMs).startDay}`;
   }
 
   namesOf(hold: Owner): string[] {
@@ -71,7 +74,7 @@ export class RunningBudgets {
     return names;
   }
 
-  #usedOf(owner: "key" | "account", id: string, hold: Owner, period: keyof typeof LENGTHS) {
+  #usedOf(owner: "key" | "account", id: string, hold: Owner, period: Period) {
     const name = this.#name(owner, id, hold, period);
     return { used: this.#used.get(name) ?? 0n, spent: this.#spent.get(name) ?? 0n, name };
   }

@@ -1,7 +1,6 @@
 /** The ledger once more, with running sums in place of rows and batches, so that a million can be compared. */
 import {
   type BeatOperation,
-  type CheckpointOperation,
   type DebitOperation,
   type HoldOperation,
   type MoneyLeaseOperation,
@@ -15,11 +14,14 @@ import {
   type Shortage,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
-import { type Asked, type Lease, type Request, rests, RunningBeats, type Sums } from "./running-rows.js";
+import { PlainLines } from "./plain-line.js";
+import { type Asked, type Lease, type Request, RunningBeats, type Sums } from "./running-rows.js";
+import { checkpoint, isSameHold, recallAll, rests } from "./running-rows.js";
 import { dayOf, least, type Limits, NO_MONEY, type Owner, RunningBudgets } from "./running-budgets.js";
 
 export class RunningLedger {
   readonly accounts = new Map<string, Sums>();
+  readonly lines = new PlainLines();
   /** What the operator paid. */
   overage = 0n;
   readonly open = new Map<string, Request>();
@@ -45,7 +47,7 @@ export class RunningLedger {
   /** What was granted under the old ones is asked back with the change. */
   changeLimits(accountId: string, limits: Limits): void {
     this.#budgets.limits.set(accountId, limits);
-    this.#recall(this.#leasesOf(accountId));
+    recallAll(this.#leasesOf(accountId));
   }
 
   /** A start of the process ends all leases: nobody else can be alive. */
@@ -58,13 +60,16 @@ export class RunningLedger {
       case "settle":
         return this.#settle(operation);
       case "checkpoint":
-        return this.#checkpoint(operation);
+        return checkpoint(this.#requests.get(operation.requestId), operation);
       case "credit":
         return this.#credit(operation.creditId, operation.accountId, operation.amountNanos);
       case "refund":
         return this.#refund(operation);
       case "debit":
         return this.#debit(operation);
+      case "renew":
+        this.#renew(operation);
+        return { kind: "renewed" };
       case "lease":
         return this.#lease(operation);
       case "reserve":
@@ -72,7 +77,7 @@ export class RunningLedger {
       case "return":
         return { kind: "returned", amountNanos: this.#giveBack(operation.leaseId) };
       case "recall":
-        return { kind: "recalled", leases: this.#recall(this.#leasesOf(operation.accountId)) };
+        return { kind: "recalled", leases: recallAll(this.#leasesOf(operation.accountId)) };
       case "beat":
         return this.#beat(operation);
       case "recover":
@@ -82,12 +87,16 @@ export class RunningLedger {
     }
   }
 
+  #renew({ accountId, nowMs }: Pick<Owner, "accountId" | "nowMs">): void {
+    this.lines.renewSums(accountId, this.accounts.get(accountId)!, rests(this.#leasesOf(accountId)), nowMs);
+  }
+
   #hold(hold: HoldOperation): LedgerResult {
     const known = this.#requests.get(hold.requestId);
     if (known !== undefined) {
-      const who = (one: HoldOperation): string => [one.accountId, one.keyId, one.nodeId, one.amountNanos].join(" ");
-      const same = known.state === "held" && who(known.hold) === who(hold) && known.granted >= hold.leastNanos;
-      return same ? { kind: "held", amountNanos: known.granted } : { kind: "refused", problem: "id_taken" };
+      return isSameHold(known, hold)
+        ? { kind: "held", amountNanos: known.granted }
+        : { kind: "refused", problem: "id_taken" };
     }
     const sums = this.accounts.get(hold.accountId);
     if (sums === undefined) return { kind: "refused", problem: "unknown_account" };
@@ -99,6 +108,7 @@ export class RunningLedger {
       lease.rest -= hold.amountNanos;
       return this.#open(hold, hold.amountNanos, true);
     }
+    this.#renew(hold);
     const granted = this.#exactly(hold);
     return typeof granted === "bigint" ? this.#open(hold, granted, false) : granted;
   }
@@ -113,7 +123,7 @@ export class RunningLedger {
     if (typeof whole !== "bigint") return whole;
     if (typeof granted === "bigint" && (granted === whole || leases.every(({ recalled }) => recalled))) return granted;
     this.#short.add(asked.accountId);
-    const named = this.#recall(leases.filter(({ recalled }) => !recalled));
+    const named = recallAll(leases.filter(({ recalled }) => !recalled));
     return { kind: "recalling", shortage: typeof granted === "bigint" ? NO_MONEY : granted, leases: named };
   }
 
@@ -128,6 +138,7 @@ export class RunningLedger {
     }
     const sums = this.accounts.get(accountId);
     if (sums === undefined) return { kind: "refused", problem: "unknown_account" };
+    this.#renew(asked);
     const rest = this.#exactly({ ...asked, leastNanos: amountNanos, isJob: true });
     if (typeof rest !== "bigint") return rest;
     const names = this.#budgets.namesOf(asked);
@@ -196,16 +207,6 @@ export class RunningLedger {
     return { kind: "held", amountNanos: granted };
   }
 
-  #checkpoint({ requestId, costNanos, usage }: CheckpointOperation): LedgerResult {
-    const request = this.#requests.get(requestId);
-    if (request === undefined) return { kind: "refused", problem: "unknown_request" };
-    const tokens = usage.outputTokens;
-    if (request.state !== "held" || costNanos < request.noteCost || tokens < request.noteTokens)
-      return { kind: "noted" };
-    [request.noteCost, request.noteTokens] = [costNanos, tokens];
-    return { kind: "noted" };
-  }
-
   #settle(settle: SettleOperation): LedgerResult {
     const known = this.#requests.get(settle.requestId);
     if (known === undefined && settle.terms?.jobId !== undefined && this.accounts.has(settle.terms.accountId))
@@ -236,6 +237,7 @@ export class RunningLedger {
     request.overage = cost - request.paid;
     request.state = "settled";
     sums.spent += request.paid;
+    this.lines.charge(accountId, request.paid);
     this.overage += request.overage;
     this.#budgets.use(request, request.paid);
     this.#budgets.spend(request, request.paid);
@@ -275,6 +277,7 @@ export class RunningLedger {
     if (!this.accounts.has(accountId)) return { kind: "refused", problem: "unknown_account" };
     if (requestNanos <= 0n || amountNanos < requestNanos) return { kind: "refused", problem: "amount_invalid" };
     if (!this.#beats.has(nodeId)) return { kind: "lease_refused" };
+    this.#renew(asked);
     const free = this.#spare(accountId, asked);
     if (free < requestNanos * (this.#short.has(accountId) ? 16n : 8n)) {
       this.#short.add(accountId);
@@ -294,12 +297,6 @@ export class RunningLedger {
     this.#budgets.use(lease, -lease.rest);
     if (lease.nodeId === "job") this.accounts.get(lease.accountId)!.held -= lease.rest;
     return lease.rest;
-  }
-
-  #recall(leases: readonly Lease[]): { leaseId: string; nodeId: string }[] {
-    for (const lease of leases) lease.recalled = true;
-    const names = leases.map(({ id, nodeId }) => ({ leaseId: id, nodeId }));
-    return names.sort((one, other) => (one.leaseId < other.leaseId ? -1 : 1));
   }
 
   #credit(creditId: string, accountId: string, amount: bigint): LedgerResult {
@@ -328,19 +325,18 @@ export class RunningLedger {
   #refund({ refundId, requestId, amountNanos: wanted }: RefundOperation): LedgerResult {
     const request = this.#requests.get(requestId);
     if (request === undefined) return { kind: "refused", problem: "unknown_request" };
+    const { accountId } = request.hold;
     const known = this.#refunds.get(refundId);
     if (known !== undefined) {
       const same = known.requestId === requestId && (wanted === 0n || wanted === known.amount);
       if (!same) return { kind: "refused", problem: "id_taken" };
-      const availableNanos = this.#told(request.hold.accountId);
-      return { kind: "refunded", amountNanos: known.amount, availableNanos, repeated: true };
+      return { kind: "refunded", amountNanos: known.amount, availableNanos: this.#told(accountId), repeated: true };
     }
     const refundableNanos = request.paid - request.refunded;
     const amount = wanted === 0n ? refundableNanos : wanted;
     if (amount === 0n || amount > refundableNanos) return { kind: "refund_too_high", refundableNanos };
     this.#refunds.set(refundId, { requestId, amount });
     request.refunded += amount;
-    const { accountId } = request.hold;
     this.accounts.get(accountId)!.granted += amount;
     return { kind: "refunded", amountNanos: amount, availableNanos: this.#told(accountId), repeated: false };
   }
@@ -353,7 +349,7 @@ export class RunningLedger {
     const leases = this.#leasesOf(accountId).filter(({ rest }) => rest > 0n);
     if (known === undefined && amountNanos > this.#available(accountId) && leases.length > 0) {
       this.#short.add(accountId);
-      return { kind: "recalling", shortage: NO_MONEY, leases: this.#recall(leases) };
+      return { kind: "recalling", shortage: NO_MONEY, leases: recallAll(leases) };
     }
     const taken = known?.taken ?? least(amountNanos, this.#available(accountId));
     const missing = amountNanos - taken;

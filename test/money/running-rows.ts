@@ -1,5 +1,11 @@
 /** The rows of the running ledger: what accounts have, and what leases, jobs and requests took of it. */
-import type { BeatOperation, HoldOperation, LedgerResult, NodeBeats } from "../../src/ledger/operation.js";
+import type {
+  BeatOperation,
+  CheckpointOperation,
+  HoldOperation,
+  LedgerResult,
+  NodeBeats,
+} from "../../src/ledger/operation.js";
 
 export interface Sums {
   granted: bigint;
@@ -42,6 +48,28 @@ export type Asked = Pick<HoldOperation, "accountId" | "keyId" | "budgets" | "amo
 
 /** What leases have left together. */
 export const rests = (leases: readonly Lease[]): bigint => leases.reduce((sum, { rest }) => sum + rest, 0n);
+
+/** Recalls leases, and names them by id. */
+export function recallAll(leases: readonly Lease[]): { leaseId: string; nodeId: string }[] {
+  for (const lease of leases) lease.recalled = true;
+  const names = leases.map(({ id, nodeId }) => ({ leaseId: id, nodeId }));
+  return names.sort((one, other) => (one.leaseId < other.leaseId ? -1 : 1));
+}
+
+/** Keeps what a request delivered, unless it ended or a later checkpoint came before. */
+export function checkpoint(request: Request | undefined, { costNanos, usage }: CheckpointOperation): LedgerResult {
+  if (request === undefined) return { kind: "refused", problem: "unknown_request" };
+  const tokens = usage.outputTokens;
+  if (request.state !== "held" || costNanos < request.noteCost || tokens < request.noteTokens) return { kind: "noted" };
+  [request.noteCost, request.noteTokens] = [costNanos, tokens];
+  return { kind: "noted" };
+}
+
+/** True if a hold that is asked for again may be answered again. */
+export function isSameHold({ hold: known, state, granted }: Request, hold: HoldOperation): boolean {
+  const who = (one: HoldOperation): string => [one.accountId, one.keyId, one.nodeId, one.amountNanos].join(" ");
+  return state === "held" && who(known) === who(hold) && granted >= hold.leastNanos;
+}
 
 /** How often each node was heard of. */
 export class RunningBeats {

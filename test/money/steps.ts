@@ -2,6 +2,7 @@
 import { fc } from "../support/seeds.js";
 import { UsageSource } from "../../src/api/index.js";
 import type { Budget, KeyBudget, LedgerOperation } from "../../src/ledger/operation.js";
+import type { CreditLine } from "../../src/ledger/rows.js";
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { makersOf } from "./key-line.js";
 import { TEST_ACT } from "../support/acts.js";
@@ -15,7 +16,7 @@ const requestId = fc.integer({ min: 1, max: 24 }).map((id) => `r${id}`);
 const accountId = fc.constantFrom("acme", "acme", "acme", "other", "nobody");
 const nodeId = fc.constantFrom("node_1", "node_2");
 const amount = fc.oneof(fc.bigInt(0n, 30n), fc.constantFrom(0n, 1n, 1000n));
-const period = fc.constantFrom<Budget["period"]>("day", "month", "total");
+const period = fc.constantFrom<Budget["period"]>("day", "week", "month", "quarter", "total");
 const keyId = fc.constantFrom("key_1", "key_2", "key_3");
 /** A key may bring budgets of its own and of those that made it. */
 const keyed = keyId.chain((id) => {
@@ -70,6 +71,8 @@ const credit = fc
       (nowMs: number): LedgerOperation =>
         creditOf(amountNanos, { creditId: `c${creditId}`, accountId, nowMs }),
   );
+
+const renew = accountId.map((id) => (nowMs: number): LedgerOperation => ({ kind: "renew", accountId: id, nowMs }));
 
 const reason = fc.constantFrom("cut", "never paid, said the bank");
 const refund = fc
@@ -132,12 +135,22 @@ const step = fc.record({
     { weight: 2, arbitrary: nothing },
     { weight: 3, arbitrary: checkpoint },
     { weight: 3, arbitrary: credit },
+    { weight: 1, arbitrary: renew },
     { weight: 6, arbitrary: refund },
     { weight: 1, arbitrary: debit },
     { weight: 2, arbitrary: beat },
     { weight: 2, arbitrary: recover },
   ),
 });
+
+/** The credit line of one account; lines of others are none. */
+export const creditLines: fc.Arbitrary<CreditLine | undefined> = fc.option(
+  fc.record({
+    amountNanos: fc.bigInt(1n, 60n),
+    period: fc.constantFrom<CreditLine["period"]>("day", "week", "month", "quarter"),
+  }),
+  { nil: undefined },
+);
 
 /** A life of so many operations at most, each with its time. */
 export function lives(operationsMax: number): fc.Arbitrary<readonly LedgerOperation[]> {

@@ -16,7 +16,9 @@ import { fc } from "../support/seeds.js";
 
 const NUMBERS = [
   "budgetDayNanos",
+  "budgetWeekNanos",
   "budgetMonthNanos",
+  "budgetQuarterNanos",
   "budgetTotalNanos",
   "requestCostMaxNanos",
   "requestsPerMinute",
@@ -25,7 +27,9 @@ const NUMBERS = [
 ] as const;
 const LIMITS = {
   budget_day: "1",
+  budget_week: "8",
   budget_month: "2",
+  budget_quarter: "9",
   budget_total: "3",
   request_cost_max: "4",
   requests_per_minute: "5",

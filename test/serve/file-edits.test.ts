@@ -21,7 +21,7 @@ const ALL: Readonly<Record<string, Fields>> = { acme: { credit: "5", budget_day:
 const KEY = { account: "acme", secret: SECRET, name: "ci", models: ["gpt-*"], requests_per_minute: "10" };
 
 type Fields = Readonly<
-  Record<string, string | readonly string[] | Readonly<Record<string, Readonly<Record<string, string>>>>>
+  Record<string, string | readonly string[] | Readonly<Record<string, string | Readonly<Record<string, string>>>>>
 >;
 interface Blocks {
   readonly manage?: "true" | "false";
@@ -92,6 +92,17 @@ describe("a file that manages its rows", () => {
     expect(JSON.stringify(rows)).not.toContain(SECRET);
     expect((await apply(next)).changed).toEqual([]);
     expect((await parts.ledger.balance("acme")).grantedNanos).toBe(5_000_000_000n);
+  });
+
+  test("grants a credit line at once, changes it, and takes back what is unused of one that it lost", async () => {
+    const line = (amount: string): Blocks => ({ accounts: { acme: { credit_line: { amount, period: "quarter" } } } });
+    const granted: bigint[] = [];
+    for (const blocks of [line("7"), line("7"), line("9"), { accounts: { acme: {} } }]) {
+      await apply(blocks);
+      granted.push((await parts.ledger.balance("acme")).availableNanos / 1_000_000_000n);
+    }
+    expect(granted).toEqual([7n, 7n, 9n, 0n]);
+    expect((await store.ledger.verify()).problems).toEqual([]);
   });
 
   test("has the last word over changes elsewhere, which are shown until then", async () => {

@@ -13,7 +13,14 @@ import { temporaryDirectory } from "../support/temporary-directory.js";
 import { TEST_ACT } from "../support/acts.js";
 
 const NO_LIMITS = { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n, modelLimits: [] };
-const NO_BUDGETS = { budgetDayNanos: 0n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
+const NO_BUDGETS = {
+  budgetDayNanos: 0n,
+  budgetWeekNanos: 0n,
+  budgetMonthNanos: 0n,
+  budgetQuarterNanos: 0n,
+  budgetTotalNanos: 0n,
+  requestCostMaxNanos: 0n,
+};
 
 function accountOf(id: string, creditNanos: bigint): AccountSeed {
   return { id, name: id, plan: "", creditNanos, budgets: NO_BUDGETS, limits: NO_LIMITS };

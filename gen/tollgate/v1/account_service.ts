@@ -23,6 +23,21 @@ import { Money } from "../../google/type/money.js";
 import { Demands } from "./demands.js";
 import { KeySettings } from "./key_service.js";
 
+/** CreditPeriod is how often a credit line is renewed. Periods start at midnight UTC. */
+export enum CreditPeriod {
+  /** CREDIT_PERIOD_UNSPECIFIED - Not allowed. */
+  CREDIT_PERIOD_UNSPECIFIED = 0,
+  /** CREDIT_PERIOD_DAY - Each UTC day. */
+  CREDIT_PERIOD_DAY = 1,
+  /** CREDIT_PERIOD_WEEK - Each week, on Monday. */
+  CREDIT_PERIOD_WEEK = 2,
+  /** CREDIT_PERIOD_MONTH - Each month, on its first day. */
+  CREDIT_PERIOD_MONTH = 3,
+  /** CREDIT_PERIOD_QUARTER - Each quarter, on January 1, April 1, July 1 and October 1. */
+  CREDIT_PERIOD_QUARTER = 4,
+  UNRECOGNIZED = -1,
+}
+
 /** AccountState says whether the requests of an account are accepted. */
 export enum AccountState {
   /** ACCOUNT_STATE_UNSPECIFIED - Not set. In a request: any. */
@@ -120,7 +135,38 @@ export interface AccountSettings {
     | ContentSettings
     | undefined;
   /** Where and how requests of the account may be processed. Absent: no demands. */
-  demands?: Demands | undefined;
+  demands?:
+    | Demands
+    | undefined;
+  /** The most that the account may spend in a week from Monday on, in UTC, in nano-USD. 0: no limit. */
+  budgetWeekNanos: bigint;
+  /** budget_week_nanos in USD. Set one of the two; if both are set, they must be equal. */
+  budgetWeek?:
+    | Money
+    | undefined;
+  /** The most that the account may spend in a UTC quarter of a year, in nano-USD. 0: no limit. */
+  budgetQuarterNanos: bigint;
+  /** budget_quarter_nanos in USD. Set one of the two; if both are set, they must be equal. */
+  budgetQuarter?:
+    | Money
+    | undefined;
+  /** What the account is granted again in each period. Only operators may set it. Absent: nothing. */
+  creditLine?: CreditLine | undefined;
+}
+
+/**
+ * CreditLine is money that the gateway grants an account at the start of each period. What the account did not use of
+ * the grant before expires; other credit of the account stays as it is.
+ */
+export interface CreditLine {
+  /** The money with which each period starts, in nano-USD. It must be above 0. */
+  amountNanos: bigint;
+  /** amount_nanos in USD. Set one of the two; if both are set, they must be equal. */
+  amount?:
+    | Money
+    | undefined;
+  /** How often the line is renewed. Required. */
+  period: CreditPeriod;
 }
 
 /**
@@ -767,6 +813,11 @@ function createBaseAccountSettings(): AccountSettings {
     modelLimits: [],
     content: undefined,
     demands: undefined,
+    budgetWeekNanos: 0n,
+    budgetWeek: undefined,
+    budgetQuarterNanos: 0n,
+    budgetQuarter: undefined,
+    creditLine: undefined,
   };
 }
 
@@ -834,6 +885,27 @@ export const AccountSettings: MessageFns<AccountSettings> = {
     }
     if (message.demands !== undefined) {
       Demands.encode(message.demands, writer.uint32(162).fork()).join();
+    }
+    if (message.budgetWeekNanos !== 0n) {
+      if (BigInt.asIntN(64, message.budgetWeekNanos) !== message.budgetWeekNanos) {
+        throw new globalThis.Error("value provided for field message.budgetWeekNanos of type int64 too large");
+      }
+      writer.uint32(240).int64(message.budgetWeekNanos);
+    }
+    if (message.budgetWeek !== undefined) {
+      Money.encode(message.budgetWeek, writer.uint32(250).fork()).join();
+    }
+    if (message.budgetQuarterNanos !== 0n) {
+      if (BigInt.asIntN(64, message.budgetQuarterNanos) !== message.budgetQuarterNanos) {
+        throw new globalThis.Error("value provided for field message.budgetQuarterNanos of type int64 too large");
+      }
+      writer.uint32(256).int64(message.budgetQuarterNanos);
+    }
+    if (message.budgetQuarter !== undefined) {
+      Money.encode(message.budgetQuarter, writer.uint32(266).fork()).join();
+    }
+    if (message.creditLine !== undefined) {
+      CreditLine.encode(message.creditLine, writer.uint32(274).fork()).join();
     }
     return writer;
   },
@@ -961,6 +1033,117 @@ export const AccountSettings: MessageFns<AccountSettings> = {
             }
 
             message.demands = Demands.decode(reader, reader.uint32());
+            continue;
+          }
+          case 30: {
+            if (tag !== 240) {
+              break;
+            }
+
+            message.budgetWeekNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 31: {
+            if (tag !== 250) {
+              break;
+            }
+
+            message.budgetWeek = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 32: {
+            if (tag !== 256) {
+              break;
+            }
+
+            message.budgetQuarterNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 33: {
+            if (tag !== 266) {
+              break;
+            }
+
+            message.budgetQuarter = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 34: {
+            if (tag !== 274) {
+              break;
+            }
+
+            message.creditLine = CreditLine.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreditLine(): CreditLine {
+  return { amountNanos: 0n, amount: undefined, period: 0 };
+}
+
+export const CreditLine: MessageFns<CreditLine> = {
+  encode(message: CreditLine, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.amountNanos !== 0n) {
+      if (BigInt.asIntN(64, message.amountNanos) !== message.amountNanos) {
+        throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
+      }
+      writer.uint32(8).int64(message.amountNanos);
+    }
+    if (message.amount !== undefined) {
+      Money.encode(message.amount, writer.uint32(18).fork()).join();
+    }
+    if (message.period !== 0) {
+      writer.uint32(24).int32(message.period);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreditLine {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreditLine();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.amountNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.amount = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.period = reader.int32() as any;
             continue;
           }
         }

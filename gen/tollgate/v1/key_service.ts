@@ -116,7 +116,22 @@ export interface KeySettings {
    * Where and how requests of the key may be processed, beside what its account and the keys that created it demand.
    * Absent: no demands of its own.
    */
-  demands?: Demands | undefined;
+  demands?:
+    | Demands
+    | undefined;
+  /**
+   * The most that the key and all keys created with it may spend in a week from Monday on, in UTC, in nano-USD. 0: no
+   * limit.
+   */
+  budgetWeekNanos: bigint;
+  /** budget_week_nanos in USD. Set one of the two; if both are set, they must be equal. */
+  budgetWeek?:
+    | Money
+    | undefined;
+  /** The most that the key and all keys created with it may spend in a UTC quarter of a year, in nano-USD. 0: no limit. */
+  budgetQuarterNanos: bigint;
+  /** budget_quarter_nanos in USD. Set one of the two; if both are set, they must be equal. */
+  budgetQuarter?: Money | undefined;
 }
 
 export interface KeySettings_MetadataEntry {
@@ -355,6 +370,10 @@ function createBaseKeySettings(): KeySettings {
     endStreamsOnExpiry: false,
     cacheMarksOff: false,
     demands: undefined,
+    budgetWeekNanos: 0n,
+    budgetWeek: undefined,
+    budgetQuarterNanos: 0n,
+    budgetQuarter: undefined,
   };
 }
 
@@ -458,6 +477,24 @@ export const KeySettings: MessageFns<KeySettings> = {
     }
     if (message.demands !== undefined) {
       Demands.encode(message.demands, writer.uint32(330).fork()).join();
+    }
+    if (message.budgetWeekNanos !== 0n) {
+      if (BigInt.asIntN(64, message.budgetWeekNanos) !== message.budgetWeekNanos) {
+        throw new globalThis.Error("value provided for field message.budgetWeekNanos of type int64 too large");
+      }
+      writer.uint32(400).int64(message.budgetWeekNanos);
+    }
+    if (message.budgetWeek !== undefined) {
+      Money.encode(message.budgetWeek, writer.uint32(410).fork()).join();
+    }
+    if (message.budgetQuarterNanos !== 0n) {
+      if (BigInt.asIntN(64, message.budgetQuarterNanos) !== message.budgetQuarterNanos) {
+        throw new globalThis.Error("value provided for field message.budgetQuarterNanos of type int64 too large");
+      }
+      writer.uint32(416).int64(message.budgetQuarterNanos);
+    }
+    if (message.budgetQuarter !== undefined) {
+      Money.encode(message.budgetQuarter, writer.uint32(426).fork()).join();
     }
     return writer;
   },
@@ -684,6 +721,38 @@ export const KeySettings: MessageFns<KeySettings> = {
             }
 
             message.demands = Demands.decode(reader, reader.uint32());
+            continue;
+          }
+          case 50: {
+            if (tag !== 400) {
+              break;
+            }
+
+            message.budgetWeekNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 51: {
+            if (tag !== 410) {
+              break;
+            }
+
+            message.budgetWeek = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 52: {
+            if (tag !== 416) {
+              break;
+            }
+
+            message.budgetQuarterNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 53: {
+            if (tag !== 426) {
+              break;
+            }
+
+            message.budgetQuarter = Money.decode(reader, reader.uint32());
             continue;
           }
         }

@@ -662,12 +662,28 @@ export interface PlanSpec {
     | PlanMemberSpec
     | undefined;
   /** The budgets and limits of new keys. Absent: none. */
-  keys?: PlanKeySpec | undefined;
+  keys?:
+    | PlanKeySpec
+    | undefined;
+  /** The most that the account may spend in a week from Monday on, in UTC. Empty: no limit. */
+  budgetWeek: string;
+  /** The most that the account may spend in a UTC quarter of a year. Empty: no limit. */
+  budgetQuarter: string;
+  /** What the account is granted again in each period. Absent: nothing. */
+  creditLine?: CreditLineSpec | undefined;
 }
 
 export interface PlanSpec_ModelsEntry {
   key: string;
   value?: PlanModelSpec | undefined;
+}
+
+/** CreditLineSpec is money that an account is granted at the start of each period. */
+export interface CreditLineSpec {
+  /** The money with which each period starts, in USD, such as 100.00. */
+  amount: string;
+  /** How often the line is renewed: day, week, month or quarter. */
+  period: string;
 }
 
 /** PlanModelSpec is the limits of an account's requests to the models of one name or glob, counted together. */
@@ -711,6 +727,10 @@ export interface PlanMemberSpec {
   tokensPerMinute: bigint;
   /** The maximum number of concurrent requests. 0: no limit. */
   concurrency: bigint;
+  /** The most that the member may spend in a week from Monday on, in UTC. Empty: no limit. */
+  budgetWeek: string;
+  /** The most that the member may spend in a UTC quarter of a year. Empty: no limit. */
+  budgetQuarter: string;
 }
 
 /** PlanKeySpec is what a new key gets where its request leaves a budget, a limit or the expiry out. Amounts are in USD. */
@@ -731,6 +751,10 @@ export interface PlanKeySpec {
   concurrency: bigint;
   /** The number of days after which the key expires, up to 3,650. 0: never. */
   expiresAfterDays: number;
+  /** The most that the key may spend in a week from Monday on, in UTC. Empty: no limit. */
+  budgetWeek: string;
+  /** The most that the key may spend in a UTC quarter of a year. Empty: no limit. */
+  budgetQuarter: string;
 }
 
 /** IssuerSpec is an OpenID Connect issuer through which people sign in. Its name is a part of the redirect URL. */
@@ -3878,6 +3902,9 @@ function createBasePlanSpec(): PlanSpec {
     content: undefined,
     members: undefined,
     keys: undefined,
+    budgetWeek: "",
+    budgetQuarter: "",
+    creditLine: undefined,
   };
 }
 
@@ -3924,6 +3951,15 @@ export const PlanSpec: MessageFns<PlanSpec> = {
     }
     if (message.keys !== undefined) {
       PlanKeySpec.encode(message.keys, writer.uint32(90).fork()).join();
+    }
+    if (message.budgetWeek !== "") {
+      writer.uint32(162).string(message.budgetWeek);
+    }
+    if (message.budgetQuarter !== "") {
+      writer.uint32(170).string(message.budgetQuarter);
+    }
+    if (message.creditLine !== undefined) {
+      CreditLineSpec.encode(message.creditLine, writer.uint32(178).fork()).join();
     }
     return writer;
   },
@@ -4032,6 +4068,30 @@ export const PlanSpec: MessageFns<PlanSpec> = {
             message.keys = PlanKeySpec.decode(reader, reader.uint32());
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.budgetWeek = reader.string();
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.budgetQuarter = reader.string();
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.creditLine = CreditLineSpec.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4087,6 +4147,63 @@ export const PlanSpec_ModelsEntry: MessageFns<PlanSpec_ModelsEntry> = {
             }
 
             message.value = PlanModelSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreditLineSpec(): CreditLineSpec {
+  return { amount: "", period: "" };
+}
+
+export const CreditLineSpec: MessageFns<CreditLineSpec> = {
+  encode(message: CreditLineSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.amount !== "") {
+      writer.uint32(10).string(message.amount);
+    }
+    if (message.period !== "") {
+      writer.uint32(18).string(message.period);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreditLineSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreditLineSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.amount = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.period = reader.string();
             continue;
           }
         }
@@ -4270,6 +4387,8 @@ function createBasePlanMemberSpec(): PlanMemberSpec {
     requestsPerMinute: 0n,
     tokensPerMinute: 0n,
     concurrency: 0n,
+    budgetWeek: "",
+    budgetQuarter: "",
   };
 }
 
@@ -4304,6 +4423,12 @@ export const PlanMemberSpec: MessageFns<PlanMemberSpec> = {
         throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
       }
       writer.uint32(56).uint64(message.concurrency);
+    }
+    if (message.budgetWeek !== "") {
+      writer.uint32(162).string(message.budgetWeek);
+    }
+    if (message.budgetQuarter !== "") {
+      writer.uint32(170).string(message.budgetQuarter);
     }
     return writer;
   },
@@ -4377,6 +4502,22 @@ export const PlanMemberSpec: MessageFns<PlanMemberSpec> = {
             message.concurrency = reader.uint64() as bigint;
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.budgetWeek = reader.string();
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.budgetQuarter = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4400,6 +4541,8 @@ function createBasePlanKeySpec(): PlanKeySpec {
     tokensPerMinute: 0n,
     concurrency: 0n,
     expiresAfterDays: 0,
+    budgetWeek: "",
+    budgetQuarter: "",
   };
 }
 
@@ -4437,6 +4580,12 @@ export const PlanKeySpec: MessageFns<PlanKeySpec> = {
     }
     if (message.expiresAfterDays !== 0) {
       writer.uint32(64).uint32(message.expiresAfterDays);
+    }
+    if (message.budgetWeek !== "") {
+      writer.uint32(162).string(message.budgetWeek);
+    }
+    if (message.budgetQuarter !== "") {
+      writer.uint32(170).string(message.budgetQuarter);
     }
     return writer;
   },
@@ -4516,6 +4665,22 @@ export const PlanKeySpec: MessageFns<PlanKeySpec> = {
             }
 
             message.expiresAfterDays = reader.uint32();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.budgetWeek = reader.string();
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.budgetQuarter = reader.string();
             continue;
           }
         }

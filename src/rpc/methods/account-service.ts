@@ -130,7 +130,9 @@ function timeOf(timeMs: number | undefined): Date | undefined {
 
 const FIELDS = {
   budget_day_nanos: "budgetDayNanos",
+  budget_week_nanos: "budgetWeekNanos",
   budget_month_nanos: "budgetMonthNanos",
+  budget_quarter_nanos: "budgetQuarterNanos",
   budget_total_nanos: "budgetTotalNanos",
   request_cost_max_nanos: "requestCostMaxNanos",
   requests_per_minute: "requestsPerMinute",
@@ -139,6 +141,7 @@ const FIELDS = {
   model_limits: "modelLimits",
   content: "content",
   demands: "demands",
+  credit_line: "creditLine",
 } as const satisfies Record<string, keyof AccountSettings>;
 
 /** Without a mask nothing is changed: to guess it from what is not zero could never turn a setting off. */

@@ -18,11 +18,15 @@ const LIMITS: ReadonlySet<string> = new Set([
   "tokens_per_minute",
   "concurrency",
   "budget_day",
+  "budget_week",
   "budget_month",
+  "budget_quarter",
   "budget_total",
   "request_cost_max",
   "budget_day_nanos",
+  "budget_week_nanos",
   "budget_month_nanos",
+  "budget_quarter_nanos",
   "budget_total_nanos",
   "request_cost_max_nanos",
 ]);
@@ -67,6 +71,8 @@ export function limitHandlers(parts: HiddenKeyParts): LimitMethods {
 function limitsOf({ settings = NO_SETTINGS, etag }: Pick<Key, "settings" | "etag">): GetMemberLimitsResponse {
   const { requestsPerMinute, tokensPerMinute, concurrency } = settings;
   const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = settings;
-  const budgets = { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos };
+  const { budgetWeekNanos, budgetQuarterNanos } = settings;
+  const wide = { budgetWeekNanos, budgetQuarterNanos };
+  const budgets = { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos, ...wide };
   return { settings: { ...NO_SETTINGS, requestsPerMinute, tokensPerMinute, concurrency, ...budgets }, etag };
 }

@@ -95,8 +95,8 @@ export async function planNamed({ plans }: Pick<Parts, "plans">, name: string): 
 
 /** The budgets and limits that a new account of the plan has. */
 export function newSettings(plan: Plan): Pick<NewAccount, "budgets" | "limits"> {
-  const { content } = copyOf(plan);
-  return { budgets: plan.budgets, limits: { ...plan.limits, content } };
+  const { content, creditLine } = copyOf(plan);
+  return { budgets: plan.budgets, limits: { ...plan.limits, content, creditLine } };
 }
 
 export interface UpdateParams {
@@ -118,6 +118,7 @@ export function updateWithinPlan(
   return changed(parts, { id, etag }, act, (row) => {
     const plan = parts.plans?.get(row.plan);
     if (plan === undefined) throw roleMissing(caller.user, "operator");
+    if ("creditLine" in asked) throw roleMissing(caller.user, "operator");
     requireWithin(plan, ownSettings(row), asked);
     return asked;
   });

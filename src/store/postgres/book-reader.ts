@@ -4,9 +4,9 @@
  */
 import assert from "node:assert";
 import { Book, type CounterSource } from "../../ledger/book.js";
-import type { LedgerOperation } from "../../ledger/operation.js";
+import type { HoldOperation, LedgerOperation } from "../../ledger/operation.js";
 import { RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
-import { mayBeArchived } from "../../ledger/state.js";
+import { judgedCounters, mayBeArchived } from "../../ledger/state.js";
 import type { BudgetRow, MoneyLeaseRow, TotalKind } from "../../ledger/rows.js";
 import { ARCHIVED_UNTIL, type BookAccountColumns, type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
 import { REQUESTS, type RequestColumns, TRANSFERS, type TransferColumns, toHold, toTransfer } from "../columns.js";
@@ -22,8 +22,9 @@ const KEYS_MAX = 50_000;
 const ASKS_MAX = 3;
 
 const ACCOUNTS = `SELECT id, budget_day_nanos, budget_month_nanos, budget_total_nanos, request_cost_max_nanos,
-  frozen_time_ms, debits_pending, debits_posted, credits_posted, debited_nanos, short, chain_sequence,
-  chain_hash FROM account WHERE id = ANY($1::text[]) ORDER BY id COLLATE "C"`;
+  model_limits, line_start_day, line_amount_nanos, line_spent_nanos, frozen_time_ms, debits_pending, debits_posted,
+  credits_posted, debited_nanos, short, chain_sequence, chain_hash
+  FROM account WHERE id = ANY($1::text[]) ORDER BY id COLLATE "C"`;
 
 const STATEMENTS = {
   leases: sql(`SELECT * FROM lease WHERE account_id = ANY($1::text[])
@@ -117,6 +118,7 @@ export class BookReader {
     await this.#readMakers(session, leased);
     // Nearly always those of the operations, which are there by now.
     await this.#readBudgets(session, book, isKnown ? leased : [...counted, ...leased]);
+    await this.#readJudged(session, book, operations);
     if (locks && isEnding) await readPlaces(session, book, operations, leases.length);
     for (const row of requests) {
       if (!isSame(owned.requests.get(row.request_id), toOwner(row))) return undefined;
@@ -149,25 +151,50 @@ export class BookReader {
   }
 
   async #readBudgets(session: Session, book: Book, counted: readonly Owner[]): Promise<void> {
-    const wanted = new Map<string, BudgetRow>();
-    const source: CounterSource = {
+    const wanted: Wanted = new Map();
+    const source = this.#source(wanted);
+    for (const { keyId, accountId, timeMs } of counted) book.counters(keyId, accountId, timeMs, source);
+    await readWanted(session, wanted);
+  }
+
+  /** The other counters of the week or the quarter, where an account or a key has such a budget. */
+  async #readJudged(session: Session, book: Book, operations: readonly LedgerOperation[]): Promise<void> {
+    const wanted: Wanted = new Map();
+    const source = this.#source(wanted);
+    for (const operation of operations) {
+      const asker = askerOf(operation);
+      const account = asker && book.accounts.get(asker.accountId);
+      if (asker === undefined || account === undefined) continue;
+      const counters = book.counters(asker.keyId, asker.accountId, asker.nowMs, source);
+      judgedCounters(book, counters, asker, account, source);
+    }
+    await readWanted(session, wanted);
+  }
+
+  #source(wanted: Wanted): CounterSource {
+    return {
       makersOf: (keyId) => this.#makers.get(keyId) ?? [],
       load: (row) => void wanted.set(nameOf(row.owner, row.ownerId, row.period, row.bucket), row),
     };
-    for (const { keyId, accountId, timeMs } of counted) book.counters(keyId, accountId, timeMs, source);
-    if (wanted.size === 0) return;
-    const rows = [...wanted.values()];
-    const columns = [rows.map((row) => row.owner), rows.map((row) => row.ownerId)];
-    columns.push(
-      rows.map((row) => row.period),
-      rows.map((row) => row.bucket),
-    );
-    for (const found of await session.rows<BudgetColumns>(STATEMENTS.budgets, columns)) {
-      const row = wanted.get(nameOf(found.owner, found.owner_id, found.period, found.bucket));
-      if (row === undefined) continue;
-      row.pendingNanos = found.pending_nanos;
-      row.spentNanos = found.spent_nanos;
-    }
+  }
+}
+
+type Wanted = Map<string, BudgetRow>;
+
+/** Reads the sums of new rows. */
+async function readWanted(session: Session, wanted: Wanted): Promise<void> {
+  if (wanted.size === 0) return;
+  const rows = [...wanted.values()];
+  const columns = [rows.map((row) => row.owner), rows.map((row) => row.ownerId)];
+  columns.push(
+    rows.map((row) => row.period),
+    rows.map((row) => row.bucket),
+  );
+  for (const found of await session.rows<BudgetColumns>(STATEMENTS.budgets, columns)) {
+    const row = wanted.get(nameOf(found.owner, found.owner_id, found.period, found.bucket));
+    if (row === undefined) continue;
+    row.pendingNanos = found.pending_nanos;
+    row.spentNanos = found.spent_nanos;
   }
 }
 
@@ -192,6 +219,15 @@ function countedOf(operations: readonly LedgerOperation[], { requests }: Owned):
       counted.push({ ...operation.terms, timeMs: operation.terms.createTimeMs });
   }
   return counted;
+}
+
+/** Who asks for money, and under which budgets. */
+function askerOf(
+  operation: LedgerOperation,
+): Pick<HoldOperation, "accountId" | "keyId" | "budgets" | "nowMs"> | undefined {
+  if (operation.kind === "settle")
+    return operation.terms && { ...operation.terms, nowMs: operation.terms.createTimeMs };
+  return "budgets" in operation ? operation : undefined;
 }
 
 function ownerOfLease(row: LeaseColumns): Owner {

@@ -23,6 +23,13 @@ function insert(table: string, columns: readonly Column[], more = ""): Sql {
   return sql(`INSERT INTO ${table} (${namesOf(columns)}) SELECT * FROM ${unnest(columns)}${more}`);
 }
 
+/** Changes the rows whose ids are in the first column. */
+function update(table: string, columns: readonly Column[]): Sql {
+  const changes = columns.slice(1).map(([name]) => `${name} = new.${name}`);
+  return sql(`UPDATE ${table} SET ${changes.join(", ")}
+    FROM ${unnest(columns)} AS new (${namesOf(columns)}) WHERE ${table}.id = new.id`);
+}
+
 const big = (...names: readonly string[]): Column[] => names.map((name) => [name, "bigint"]);
 const text = (...names: readonly string[]): Column[] => names.map((name) => [name, "text"]);
 const TOKENS = big(...TOKEN_COLUMNS);
@@ -78,6 +85,7 @@ const ACCOUNT: readonly Column[] = [
   ...big("debits_pending", "debits_posted", "credits_posted", "debited_nanos", "short", "chain_sequence"),
   ["chain_hash", "bytea"],
 ];
+const LINE: readonly Column[] = [...text("id", "line_start_day"), ...big("line_amount_nanos", "line_spent_nanos")];
 const TOTAL: readonly Column[] = [...text("kind"), ...big("shard", "nanos")];
 const RELEASE: readonly Column[] = [...big("hold_sequence", "sequence"), ...text("kind"), ...big("end_time_ms")];
 
@@ -93,10 +101,8 @@ const STATEMENTS = {
   leaseMoves: insert("transfer", [...TRANSFER, ...text("node_id", "key_id")]),
   leases: insert("lease", LEASE, ` ON CONFLICT (id) DO UPDATE SET ${replaced(LEASE.slice(5))}`),
   endLeases: sql("DELETE FROM lease WHERE id = ANY($1::text[])"),
-  accounts: sql(`UPDATE account SET ${ACCOUNT.slice(1)
-    .map(([name]) => `${name} = new.${name}`)
-    .join(", ")}
-    FROM ${unnest(ACCOUNT)} AS new (${namesOf(ACCOUNT)}) WHERE account.id = new.id`),
+  accounts: update("account", ACCOUNT),
+  lines: update("account", LINE),
   openHolds: insert("open_hold", [...big("hold_sequence"), ...text("node_id"), ...big("expire_time_ms")]),
   closeHolds: sql("DELETE FROM open_hold WHERE hold_sequence = ANY($1::bigint[])"),
   checkpoints: insert(
@@ -154,6 +160,7 @@ export async function writeBook(session: Session, book: Book, shard: number): Pr
     ...insertRows(STATEMENTS.leaseMoves, leases),
     ...insertRows(STATEMENTS.transfers, others),
     exactly(STATEMENTS.accounts, listsOf(accountRows(book))),
+    ...insertRows(STATEMENTS.lines, lineRows(book)),
     ...insertRows(
       STATEMENTS.openHolds,
       open.map(({ sequence, nodeId, expireTimeMs }) => [sequence, nodeId, expireTimeMs]),
@@ -238,6 +245,12 @@ function transferValues(row: Transfer, isNamed: boolean): unknown[] {
 function holdValues({ requestId, keyId, model, nodeId, wantedNanos, price, ...row }: HoldRow): unknown[] {
   const lease = row.leaseId === "" ? null : row.leaseId;
   return [requestId, keyId, model, nodeId, wantedNanos, Buffer.from(price), row.expireTimeMs, lease];
+}
+
+function lineRows({ renewedLines }: Book): unknown[][] {
+  return Array.from(renewedLines).flatMap(({ id, lineGrant }) =>
+    lineGrant === undefined ? [] : [[id, lineGrant.startDay, lineGrant.amountNanos, lineGrant.spentNanos]],
+  );
 }
 
 function leaseRows({ changedLeases }: Book): unknown[][] {

@@ -4,6 +4,7 @@
  */
 import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS_POSTGRES } from "../archive-schema.js";
+import { CREDIT_LINES } from "../credit-line-schema.js";
 import { FILE_STATES } from "../file-state-schema.js";
 import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
 import { OPERATOR_COSTS } from "../operator-cost-schema.js";
@@ -131,5 +132,5 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { version: 5, sql: inPostgres(SETTINGS_OBJECTS), serves: { version: 1, program: "0.1.0" } },
   { version: 6, sql: inPostgres(PASSKEYS + ACCOUNT_PLANS), serves: { version: 1, program: "0.1.0" } },
   { version: 7, sql: inPostgres(FILE_STATES), serves: { version: 1, program: "0.1.0" } },
-  { version: 8, sql: inPostgres(OPERATOR_COSTS), serves: { version: 1, program: "0.1.0" } },
+  { version: 8, sql: inPostgres(OPERATOR_COSTS + CREDIT_LINES), serves: { version: 1, program: "0.1.0" } },
 ];

@@ -14,6 +14,8 @@ const NO_LEASE = "";
 /** What stands for the key's own budget where the id of a maker does. */
 const OWN = "";
 
+const PERIODS = ["day", "week", "month", "quarter", "total"] as const satisfies readonly KeyBudget["period"][];
+
 /** What a flat list may hold. Rare operations and results travel as objects. */
 export type FlatValue = string | number | bigint | boolean | LedgerOperation | LedgerResult;
 
@@ -254,7 +256,7 @@ class FlatReader {
 
   period(): KeyBudget["period"] {
     const value = this.string();
-    return value === "day" || value === "month" || value === "total" ? value : wrongKind();
+    return PERIODS.find((period) => period === value) ?? wrongKind();
   }
 
   // The two object kinds have names of their own that do not meet.

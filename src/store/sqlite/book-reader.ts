@@ -1,9 +1,9 @@
 /** Brings the rows that a batch needs, and that are not there yet, from SQLite into a book. */
 import { Book, type CounterSource } from "../../ledger/book.js";
 import type { CorrectionKind } from "../../ledger/transfer.js";
-import type { LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
+import type { HoldOperation, LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
-import { mayBeArchived } from "../../ledger/state.js";
+import { judgedCounters, mayBeArchived } from "../../ledger/state.js";
 import type { BudgetRow, TotalKind } from "../../ledger/rows.js";
 import { ARCHIVED_UNTIL, type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
 import { hexOf } from "../digest.js";
@@ -93,20 +93,22 @@ export class BookReader {
         case "hold":
           // The database has no request with a greater id than its greatest: nothing to look for.
           if (operation.requestId <= book.newestRequestId) this.#readRequest(book, operation.requestId);
-          this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
+          this.#readJudged(book, operation);
           break;
         case "reserve":
           this.#readNamed(book, operation.jobId, "lease");
-          this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
+          this.#readJudged(book, operation);
           break;
         case "lease":
-          this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
+          this.#readJudged(book, operation);
+          break;
+        case "renew":
+          this.#readAccount(book, operation.accountId);
           break;
         case "settle":
           this.#readRequest(book, operation.requestId);
           if (operation.terms !== undefined) {
-            const { accountId, keyId, createTimeMs } = operation.terms;
-            this.#readOwners(book, accountId, keyId, createTimeMs);
+            this.#readJudged(book, { ...operation.terms, nowMs: operation.terms.createTimeMs });
           }
           break;
         case "checkpoint":
@@ -183,6 +185,13 @@ export class BookReader {
   #readOwners(book: Book, accountId: string, keyId: string, timeMs: number): readonly BudgetRow[] {
     this.#readAccount(book, accountId);
     return book.counters(keyId, accountId, timeMs, this.#counters);
+  }
+
+  /** The same with the other counters by which the operation is judged. */
+  #readJudged(book: Book, asker: Pick<HoldOperation, "accountId" | "keyId" | "budgets" | "nowMs">): void {
+    const counters = this.#readOwners(book, asker.accountId, asker.keyId, asker.nowMs);
+    const account = book.accounts.get(asker.accountId);
+    if (account !== undefined) judgedCounters(book, counters, asker, account, this.#counters);
   }
 
   readonly #counters: CounterSource = {

@@ -66,6 +66,7 @@ function usages(count: number): string {
 const STATEMENTS = {
   account: `UPDATE account SET debits_pending = ?, debits_posted = ?, credits_posted = ?, debited_nanos = ?, short = ?,
     chain_sequence = ?, chain_hash = ? WHERE id = ?`,
+  line: "UPDATE account SET line_start_day = ?, line_amount_nanos = ?, line_spent_nanos = ? WHERE id = ?",
   total: `INSERT INTO operator_total (kind, shard, nanos) VALUES (?, 0, ?)
     ON CONFLICT DO UPDATE SET nanos = nanos + excluded.nanos`,
   transfer: `INSERT INTO transfer (${TRANSFER}, credit_id) VALUES (${placeholders(10)})`,
@@ -122,6 +123,7 @@ export class BookWriter {
     const prepare = (name: Name) => database.prepare(STATEMENTS[name]);
     this.#statements = {
       account: prepare("account"),
+      line: prepare("line"),
       total: prepare("total"),
       transfer: prepare("transfer"),
       noted: prepare("noted"),
@@ -148,12 +150,14 @@ export class BookWriter {
   }
 
   write(book: Book): void {
-    const { beats, endNode, total } = this.#statements;
+    const { beats, endNode, line, total } = this.#statements;
     this.#writeTransfers(book);
     this.#writeHolds(book);
     this.#writeLeases(book);
     for (const sums of book.usageDays) this.#addDay(sums);
     this.#writeKnown(book);
+    for (const { id, lineGrant } of book.renewedLines)
+      if (lineGrant !== undefined) line.write(lineGrant.startDay, lineGrant.amountNanos, lineGrant.spentNanos, id);
     this.#writeBudgets(book.changedBudgets);
     for (const { kind, addedNanos } of Object.values(book.totals)) if (addedNanos > 0n) total.write(kind, addedNanos);
     for (const [nodeId, count] of book.changedBeats) {

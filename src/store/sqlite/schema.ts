@@ -2,6 +2,7 @@
 import { ALERTS } from "../alert-schema.js";
 import { ARCHIVE, ARCHIVE_TRIGGERS } from "../archive-schema.js";
 import { METERS, METERS_BY_ACCOUNT } from "../meter-schema.js";
+import { CREDIT_LINES } from "../credit-line-schema.js";
 import { TOKEN_COLUMNS_TABLE } from "../token-columns.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { FILE_STATES } from "../file-state-schema.js";
@@ -292,5 +293,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, sql: SETTINGS_OBJECTS },
   { version: 6, sql: PASSKEYS + ACCOUNT_PLANS },
   { version: 7, sql: FILE_STATES },
-  { version: 8, sql: OPERATOR_COSTS },
+  { version: 8, sql: OPERATOR_COSTS + CREDIT_LINES },
 ];

@@ -142,6 +142,8 @@ describe("an owner", () => {
       expect([status, (body["error"] as Body)["param"]], JSON.stringify([settings, body])).toEqual([400, param]);
     }
     expect(await account("bounded")).toEqual(before);
+    const line = { credit_line: { amount: "1.00 USD", period: "CREDIT_PERIOD_DAY" } };
+    expect((await set(line)).reason).toBe("ROLE_MISSING");
     const others = [
       await owner.call("POST", "/accounts/bounded:setPlan", { plan: "" }),
       await owner.call("POST", "/accounts/bounded:setPlan", { plan: "copied", copy_settings: true }),

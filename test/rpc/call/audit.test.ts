@@ -32,7 +32,9 @@ const { AUDIT_RESULT_DONE: DONE, AUDIT_RESULT_REFUSED: REFUSED, AUDIT_RESULT_UNC
 const CHANGES = methods().filter(isChange);
 const NO_LIMITS = {
   budgetDayNanos: 0n,
+  budgetWeekNanos: 0n,
   budgetMonthNanos: 0n,
+  budgetQuarterNanos: 0n,
   budgetTotalNanos: 0n,
   requestCostMaxNanos: 0n,
   requestsPerMinute: 0n,
