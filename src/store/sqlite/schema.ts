@@ -8,6 +8,7 @@ import { FILE_STATES } from "../file-state-schema.js";
 import { ACCOUNT_PLANS } from "../plan-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { PASSKEYS } from "../passkey-schema.js";
+import { PRICE_LISTS } from "../price-list-schema.js";
 import { SETTINGS_OBJECTS } from "../settings-schema.js";
 
 export interface Migration {
@@ -291,4 +292,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, sql: SETTINGS_OBJECTS },
   { version: 6, sql: PASSKEYS + ACCOUNT_PLANS },
   { version: 7, sql: FILE_STATES },
+  { version: 8, sql: PRICE_LISTS },
 ];
