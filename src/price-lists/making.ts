@@ -47,7 +47,7 @@ export function makeSnapshot(sources: Sources, { serial, nowMs, days, find }: Ma
   const seen = new Set<string>();
   const providers = new Map<string, readonly SnapshotModel[]>();
   for (const [id, models] of listed) {
-    const provider: Provider = { id, api_pattern: "", models: [...models] };
+    const provider: Provider = { id, name: id, api_pattern: "", models: [...models] };
     const said = others.map((other) => ({
       source: other.source,
       models: matched(provider, other.models.get(id) ?? new Map(), find),

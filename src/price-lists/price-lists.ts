@@ -52,6 +52,9 @@ const NAMED_MAX = 100;
 export class PriceLists {
   #inForce = NOTHING;
   #list: PriceList | undefined;
+  #isUsed = false;
+  /** The last snapshot that was read, since it takes some 100 ms to read. */
+  #read: { readonly text: string; readonly keys: readonly string[]; readonly snapshot: Snapshot } | undefined;
 
   constructor(private readonly options: PriceListsOptions) {}
 
@@ -71,7 +74,12 @@ export class PriceLists {
 
   /** The list in force; undefined where that is the program's own. */
   get list(): PriceList | undefined {
-    return this.#list;
+    return this.#isUsed ? this.#list : undefined;
+  }
+
+  /** False pins the prices: the list of the program is in force, and the other one is kept. */
+  use(isUsed: boolean): void {
+    this.#isUsed = isUsed;
   }
 
   /** Reads what is in force. */
@@ -90,7 +98,7 @@ export class PriceLists {
   /** Keeps a snapshot that was read. Throws SnapshotRefusal, and then nothing changed. */
   async take(text: string, { keys }: PriceListSettings, nextTimeMs: number): Promise<void> {
     const { store, nowMs } = this.options;
-    const { serial, made } = readSnapshot(text, keys);
+    const { serial, made } = this.#snapshotOf(text, keys);
     if (made < PRICE_LIST.date) throw new SnapshotRefusal(`was made before ${PRICE_LIST.list}, which the program has`);
     if (!(await store.keepPriceSnapshot(serial, text, nowMs(), nextTimeMs)))
       throw new SnapshotRefusal(`has the serial ${serial}, and a later one was read before`);
@@ -138,7 +146,7 @@ export class PriceLists {
   /** What the last snapshot would change; undefined where there is none that counts. */
   async proposed({ keys }: PriceListSettings): Promise<Proposed | undefined> {
     const row = await this.options.store.priceSnapshot();
-    const snapshot = row && readable(row, keys);
+    const snapshot = row && this.#readable(row, keys);
     // A newer program has newer prices of its own.
     if (snapshot === undefined || snapshot.made < PRICE_LIST.date) return undefined;
     const { state } = this.#inForce;
@@ -168,6 +176,25 @@ export class PriceLists {
     });
     if (proposed === undefined) throw invalid("ids", "must name a pending change");
     return { ...proposed, changes };
+  }
+
+  /** A snapshot whose key is trusted no more counts no more. */
+  #readable({ document }: PriceSnapshotRow, keys: readonly string[]): Snapshot | undefined {
+    if (document === "") return undefined;
+    try {
+      return this.#snapshotOf(document, keys);
+    } catch (error) {
+      if (error instanceof SnapshotRefusal) return undefined;
+      throw error;
+    }
+  }
+
+  #snapshotOf(text: string, keys: readonly string[]): Snapshot {
+    const last = this.#read;
+    if (last?.text === text && last.keys.join() === keys.join()) return last.snapshot;
+    const snapshot = readSnapshot(text, keys);
+    this.#read = { text, keys, snapshot };
+    return snapshot;
   }
 
   #accepted(changes: readonly PriceChange[], snapshot: Snapshot) {
@@ -206,17 +233,6 @@ export class PriceLists {
       return true;
     }
     throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the prices change all the time; try again" });
-  }
-}
-
-/** A snapshot whose key is trusted no more counts no more. */
-function readable({ document }: PriceSnapshotRow, keys: readonly string[]): Snapshot | undefined {
-  if (document === "") return undefined;
-  try {
-    return readSnapshot(document, keys);
-  } catch (error) {
-    if (error instanceof SnapshotRefusal) return undefined;
-    throw error;
   }
 }
 

@@ -3,9 +3,7 @@ import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import type { ConditionalPrice, MatchLogic, ModelInfo } from "@pydantic/genai-prices";
 import { z } from "zod";
 
-/** A list of 2,000 models with two other sources has about one million bytes. */
-export const SNAPSHOT_BYTES_MAX = 16 * 1024 * 1024;
-export const SNAPSHOT_SCHEMA = 1;
+const SCHEMA = 1;
 const MODELS_MAX = 20_000;
 /** A million USD per million tokens. */
 const PRICE_MAX = 1e6;
@@ -114,8 +112,7 @@ export function readSnapshot(text: string, keys: readonly string[]): Snapshot {
   );
   if (!isSigned) throw new SnapshotRefusal("has no signature of a trusted key");
   const { schema } = parsed(payload, VERSIONED);
-  if (schema !== SNAPSHOT_SCHEMA)
-    throw new SnapshotRefusal(`has the schema ${schema}, and this program reads ${SNAPSHOT_SCHEMA}`);
+  if (schema !== SCHEMA) throw new SnapshotRefusal(`has the schema ${schema}, and this program reads ${SCHEMA}`);
   const { providers, ...facts } = parsed(payload, PAYLOAD);
   for (const { id, models } of providers)
     if (new Set(models.map(({ model }) => model.id)).size < models.length)
@@ -126,7 +123,7 @@ export function readSnapshot(text: string, keys: readonly string[]): Snapshot {
 /** A file that holds the snapshot, signed with one or more private keys. */
 export function writeSnapshot({ providers, ...facts }: Snapshot, keys: readonly KeyObject[]): string {
   const listed = [...providers].map(([id, models]) => ({ id, models }));
-  const payload = JSON.stringify({ schema: SNAPSHOT_SCHEMA, ...facts, providers: listed });
+  const payload = JSON.stringify({ schema: SCHEMA, ...facts, providers: listed });
   const bytes = Buffer.from(payload);
   const signatures = keys.map((key) => ({
     key: keyTextOf(createPublicKey(key)),

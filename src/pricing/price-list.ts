@@ -35,6 +35,11 @@ export interface PriceList {
   sourceOf(providerId: string, modelId: string): PriceSource;
 }
 
+/** How a list is called whose prices are of a snapshot. */
+export function snapshotName(serial: number): string {
+  return `price snapshot ${serial}`;
+}
+
 /** The name of a provider's model in changes and in what is stored. */
 export function modelKey(providerId: string, modelId: string): string {
   return `${providerId}/${modelId}`;
@@ -78,9 +83,7 @@ export function priceListOf(providers: readonly Provider[], newer: NewerModels):
         own === undefined ? [] : [own, ...(own.fallback_model_providers ?? []).flatMap((id) => byId.get(id) ?? [])];
       const holder = holders.find(({ models }) => models.some(({ id }) => id === modelId));
       const found = holder && newer.get(modelKey(holder.id, modelId));
-      return found === undefined
-        ? PRICE_LIST
-        : { list: `price snapshot ${found.serial}`, date: found.made.slice(0, 10) };
+      return found === undefined ? PRICE_LIST : { list: snapshotName(found.serial), date: found.made.slice(0, 10) };
     },
   };
 }

@@ -80,7 +80,7 @@ export interface KnownModel {
   readonly source: PriceSource;
 }
 
-export interface PublishedModel extends KnownModel {
+export interface PublishedModel extends Omit<KnownModel, "source"> {
   readonly listPrice: ListPrice;
 }
 

@@ -14,6 +14,7 @@ import { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import { telling } from "../observe/telling.js";
+import { PriceLists } from "../price-lists/price-lists.js";
 import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog } from "../routing/catalog.js";
 import { REQUEST_MS_MAX, REQUEST_TIMEOUTS } from "../routing/deadline.js";
@@ -52,6 +53,7 @@ import type { SettingsKeeper } from "./settings-keeper.js";
 import { NodeTelling } from "./node-telling.js";
 import { nodeReadings } from "./node-readings.js";
 import { NightlyExport, type NightlyExportOptions } from "./nightly-export.js";
+import { startPrices } from "./prices.js";
 import { readinessOf } from "./readiness.js";
 import { openRecords } from "./records.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
@@ -131,13 +133,9 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const coordination = await startCoordination(options, owner);
   const keys = createKeys(store, coordination, derived, options);
   const ledger = await startLedger({ store, journals }, nodeId, options);
-  const healthLog = new HealthLog(log, metrics, monotonicMs);
-  const routing = createRouting(options, derived, nowMs, healthLog);
-  coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
-  const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
-  const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
+  const { lists, routing, routes } = createRoutes(store, coordination, derived, options);
   const node = new ThisNode({ notes: nodes, version: options.version, startTimeMs: nowMs(), routing, ledger, clock });
-  const settings = createSettings({ store, derived, routes, routing, node }, { keys, ledger, nowMs }, options);
+  const settings = createSettings({ store, derived, routes, lists, routing, node }, { keys, ledger, nowMs }, options);
   await settings.start();
   const notes = startTelling(node, nodes, options);
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
@@ -153,6 +151,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const replays = createReplays({ ledger, coordination }, derived, answers, options);
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
   const nightly = startNightlyExport({ store, ledger, nodeId, nowMs }, settings, log);
+  const prices = startPrices({ store: store.people, lists, settings }, options);
   const rotated = { keys, settings, secondFactors: people.identity.secondFactors };
   const endRotationWatch = watchRotation(rotated, derived, log);
   const dispatcher = createDispatcher({
@@ -161,6 +160,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     ledger,
     store: readsOf(store, ledger),
     ...settings.boards,
+    prices: prices.board,
     keyUses,
     gateway,
     limits,
@@ -188,7 +188,8 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     ready: readinessOf({ store, ledger, outage, monotonicMs }),
     close: () => {
       endRotationWatch();
-      const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];
+      const { topUpCodes, cardPayments } = people;
+      const first = [settings, prices, nightly, notes, topUpCodes, cardPayments, keyUses, alerts, replays];
       const later = [ledger, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
       return closeEach([...first, ...later, store, journals, tracing]);
     },
@@ -333,10 +334,22 @@ function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions
   };
 }
 
+/** What requests are routed with, and the published prices that routes are made with. */
+function createRoutes(store: Store, coordination: Coordination, derived: Derived, options: Clocked) {
+  const { log, metrics, clock } = options;
+  const { nowMs } = clock;
+  const healthLog = new HealthLog(log, metrics, monotonicMs);
+  const lists = new PriceLists({ store: store.people, nowMs });
+  const routing = createRouting(options, derived, { nowMs, lists }, healthLog);
+  coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
+  const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)), () => lists.list);
+  return { lists, routing, routes: new RouteKeeper(routing, load, log, REQUEST_MS_MAX) };
+}
+
 function createRouting(
   { metrics, log, descriptors }: CoreOptions,
   { cacheRoot, affinityRoot }: Derived,
-  nowMs: () => number,
+  { nowMs, lists }: { readonly nowMs: () => number; readonly lists: PriceLists },
   healthLog: HealthLog,
 ): Routing {
   const routing = new Routing({
@@ -344,7 +357,7 @@ function createRouting(
     dateMs: nowMs,
     random: Math.random,
     timeouts: REQUEST_TIMEOUTS,
-    listed: (pricedAs, id) => listedModel(pricedAs, id, nowMs()),
+    listed: (pricedAs, id) => listedModel(pricedAs, id, nowMs(), lists.list),
     onAttempt: telling(log, (target: Target, error: GatewayError | undefined) => {
       const result = error === undefined ? "ok" : error.reasonWord;
       metrics.attempts.add(target.served.id, result);

@@ -20,7 +20,7 @@ function model(id: string, prices: Prices, match: ModelInfo["match"] = { equals:
 const SAME = Array.from({ length: 19 }, (_, index) => model(`same-${index}`, { ...PRICES, ...WRITES }));
 
 function provider(models: readonly ModelInfo[]): Provider {
-  return { id: "acme", api_pattern: "", models: [...models, ...SAME] };
+  return { id: "acme", name: "Acme", api_pattern: "", models: [...models, ...SAME] };
 }
 
 interface Case {

@@ -12,8 +12,8 @@ import {
 import type { PriceChange } from "../../src/price-lists/rules.js";
 import { keyTextOf, readKey, readSnapshot, type Snapshot, writeSnapshot } from "../../src/price-lists/snapshot.js";
 
-const [first, second, stranger] = [0, 1, 2].map(() => generateKeyPairSync("ed25519")) as [Pair, Pair, Pair];
-type Pair = ReturnType<typeof generateKeyPairSync<"ed25519">>;
+const pair = () => generateKeyPairSync("ed25519");
+const [first, second, stranger] = [pair(), pair(), pair()];
 
 const MODEL = { id: "one", match: { equals: "one" }, prices: { input_mtok: 1, output_mtok: 2 } };
 const SNAPSHOT: Snapshot = {
