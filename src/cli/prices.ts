@@ -53,11 +53,11 @@ export function addPriceCommands(program: Command): void {
   prices
     .command("make")
     .description("make a signed snapshot of public price lists, and print what they differ in")
-    .requiredOption("--genai-prices <file>", "data.json of genai-prices, version 2: a file or an https URL")
-    .requiredOption("--models-dev <file>", "api.json of models.dev: a file or an https URL")
-    .requiredOption("--litellm <file>", "model_prices_and_context_window.json of LiteLLM: a file or an https URL")
+    .requiredOption("--genai-prices <file>", "data.json of genai-prices, version 2: a file or a URL")
+    .requiredOption("--models-dev <file>", "api.json of models.dev: a file or a URL")
+    .requiredOption("--litellm <file>", "model_prices_and_context_window.json of LiteLLM: a file or a URL")
     .requiredOption("--serial <n>", "the serial, which must be higher than that of the snapshot before", readWhole)
-    .requiredOption("--key <file...>", "Ed25519 private keys in PEM; each signs the snapshot")
+    .requiredOption("--sign-with <file...>", "Ed25519 private keys in PEM; each signs the snapshot")
     .requiredOption("--out <file>", "the file to write")
     .option("--days <n>", "how many days the snapshot is valid", (text) => readBetween(text, DAYS_MAX), 30)
     .action(make);
@@ -172,18 +172,18 @@ interface MakeOptions {
   readonly modelsDev: string;
   readonly litellm: string;
   readonly serial: bigint;
-  readonly key: readonly string[];
+  readonly signWith: readonly string[];
   readonly out: string;
   readonly days: number;
 }
 
-async function make({ genaiPrices, modelsDev, litellm, serial, key, out, days }: MakeOptions): Promise<void> {
+async function make({ genaiPrices, modelsDev, litellm, serial, signWith, out, days }: MakeOptions): Promise<void> {
   // Loaded only here, so that other commands start at once.
   const { makeSnapshot } = await import("../price-lists/making.js");
   const { writeSnapshot, keyTextOf } = await import("../price-lists/snapshot.js");
   const { bundledPrices } = await import("../pricing/known-models.js");
   const { find } = await bundledPrices();
-  const keys = await Promise.all(key.map(async (path) => createPrivateKey(await readFile(path))));
+  const keys = await Promise.all(signWith.map(async (path) => createPrivateKey(await readFile(path))));
   const sources = {
     genaiPrices: await textOf(genaiPrices),
     modelsDev: await textOf(modelsDev),

@@ -3,8 +3,8 @@ import type { ConditionalPrice, ModelInfo } from "@pydantic/genai-prices";
 import { pricesInForce } from "../pricing/listed-price.js";
 
 /**
- * Prices by component, such as `input_mtok`: USD per million tokens, or per thousand of what `_kcount` counts. A tier is
- * `input_mtok>200000`; a price for hours of the day is `input_mtok@16:30:00Z`.
+ * Prices by component, such as `input_mtok`: USD per million tokens, or per thousand of what a `_kcount` counts. A tier
+ * is `input_mtok>200000`; a price for hours of the day is `input_mtok@16:30:00Z`.
  */
 export type Components = ReadonlyMap<string, number>;
 

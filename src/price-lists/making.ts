@@ -31,13 +31,13 @@ export interface Disagreement {
   readonly other: number;
 }
 
-export interface Made {
+export interface MadeSnapshot {
   readonly snapshot: Snapshot;
   readonly disagreements: readonly Disagreement[];
 }
 
 /** Throws an Error of one line where a list cannot be read, or has nothing of any model. */
-export function makeSnapshot(sources: Sources, { serial, nowMs, days, find }: Making): Made {
+export function makeSnapshot(sources: Sources, { serial, nowMs, days, find }: Making): MadeSnapshot {
   const listed = read("genai-prices", () => readGenaiPrices(sources.genaiPrices));
   const others = [
     { source: "models.dev", models: read("models.dev", () => readModelsDev(sources.modelsDev)) },

@@ -1,6 +1,6 @@
 /**
- * The published prices in force: those of the program, and what was accepted of signed snapshots. The database has them,
- * so that all nodes have the same. Why so: docs/decisions/0479-price-lists.md.
+ * The published prices in force: those of the program, and what was accepted of signed snapshots. The database has
+ * them, so that all nodes have the same. Why so: docs/decisions/0479-price-lists.md.
  */
 import type { Provider } from "@pydantic/genai-prices";
 import { invalid, unknown } from "../api/check.js";

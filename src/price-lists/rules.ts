@@ -35,7 +35,7 @@ export interface PriceChange {
   readonly proposed: ModelInfo | null;
 }
 
-export interface Compared {
+export interface Comparison {
   /** The providers in force, without those that they fall back to. */
   readonly providers: readonly Provider[];
   readonly snapshot: Snapshot;
@@ -54,7 +54,7 @@ const CACHE_WRITE = "cache_write_mtok";
 const CACHE_WRITE_1H = "cache_write_1h_mtok";
 
 /** The differences between what is in force and a snapshot, by key. Providers that one of them lacks do not count. */
-export function changesOf(compared: Compared): readonly PriceChange[] {
+export function changesOf(compared: Comparison): readonly PriceChange[] {
   const { providers, snapshot, nowMs } = compared;
   const changes: PriceChange[] = [];
   let count = 0;
@@ -85,7 +85,7 @@ function changeOf(
   provider: Provider,
   before: ModelInfo | undefined,
   { model, others }: SnapshotModel,
-  compared: Compared,
+  compared: Comparison,
 ): PriceChange | undefined {
   const { nowMs } = compared;
   const after = modelAt(model, nowMs);
@@ -105,14 +105,14 @@ function changeOf(
   return made({ key: modelKey(provider.id, model.id), kind, components, reasons, proposed }, compared);
 }
 
-function removalOf(provider: Provider, model: ModelInfo, compared: Compared): PriceChange {
+function removalOf(provider: Provider, model: ModelInfo, compared: Comparison): PriceChange {
   const components = differences(componentsOf(model, compared.nowMs), new Map(), {});
   const reasons = ["the snapshot does not have the model"];
   const key = modelKey(provider.id, model.id);
   return made({ key, kind: "removed", components, reasons, proposed: null }, compared);
 }
 
-function made(change: Omit<PriceChange, "id">, { held }: Compared): PriceChange {
+function made(change: Omit<PriceChange, "id">, { held }: Comparison): PriceChange {
   const digest = createHash("sha256").update(JSON.stringify(change.proposed)).digest("hex").slice(0, 12);
   const decided = held.has(change.key) ? ["an operator decided on this model before"] : [];
   return { id: `${change.key}#${digest}`, ...change, reasons: [...change.reasons, ...decided] };
@@ -161,7 +161,7 @@ function doubtsOfNew(
   { id }: ModelInfo,
   prices: Components,
   others: SnapshotModel["others"],
-  { find, nowMs }: Compared,
+  { find, nowMs }: Comparison,
 ): readonly string[] {
   const taken = find(provider.id, id);
   const has1h = provider.models.some((model) => componentsOf(model, nowMs).has(CACHE_WRITE_1H));

@@ -11,21 +11,20 @@ export type SourcePrices = Readonly<Record<string, number>>;
 export type SourceModels = ReadonlyMap<string, SourcePrices>;
 
 /** How lists call a provider, by its id in genai-prices. What no other list has cannot be checked, and is left out. */
-export const PROVIDERS: Readonly<Record<string, { readonly modelsDev: string; readonly liteLlm: readonly string[] }>> =
-  {
-    anthropic: { modelsDev: "anthropic", liteLlm: ["anthropic"] },
-    aws: { modelsDev: "amazon-bedrock", liteLlm: ["bedrock", "bedrock_converse"] },
-    azure: { modelsDev: "azure", liteLlm: ["azure"] },
-    cohere: { modelsDev: "cohere", liteLlm: ["cohere", "cohere_chat"] },
-    deepseek: { modelsDev: "deepseek", liteLlm: ["deepseek"] },
-    google: { modelsDev: "google", liteLlm: ["gemini"] },
-    groq: { modelsDev: "groq", liteLlm: ["groq"] },
-    mistral: { modelsDev: "mistral", liteLlm: ["mistral"] },
-    moonshotai: { modelsDev: "moonshotai", liteLlm: ["moonshot"] },
-    openai: { modelsDev: "openai", liteLlm: ["openai"] },
-    openrouter: { modelsDev: "openrouter", liteLlm: ["openrouter"] },
-    "x-ai": { modelsDev: "xai", liteLlm: ["xai"] },
-  };
+const PROVIDERS: Readonly<Record<string, { readonly modelsDev: string; readonly liteLlm: readonly string[] }>> = {
+  anthropic: { modelsDev: "anthropic", liteLlm: ["anthropic"] },
+  aws: { modelsDev: "amazon-bedrock", liteLlm: ["bedrock", "bedrock_converse"] },
+  azure: { modelsDev: "azure", liteLlm: ["azure"] },
+  cohere: { modelsDev: "cohere", liteLlm: ["cohere", "cohere_chat"] },
+  deepseek: { modelsDev: "deepseek", liteLlm: ["deepseek"] },
+  google: { modelsDev: "google", liteLlm: ["gemini"] },
+  groq: { modelsDev: "groq", liteLlm: ["groq"] },
+  mistral: { modelsDev: "mistral", liteLlm: ["mistral"] },
+  moonshotai: { modelsDev: "moonshotai", liteLlm: ["moonshot"] },
+  openai: { modelsDev: "openai", liteLlm: ["openai"] },
+  openrouter: { modelsDev: "openrouter", liteLlm: ["openrouter"] },
+  "x-ai": { modelsDev: "xai", liteLlm: ["xai"] },
+};
 
 const LISTED = z.array(z.looseObject({ id: z.string(), models: z.array(z.unknown()) }));
 

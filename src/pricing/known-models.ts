@@ -17,8 +17,8 @@ export interface KnownModel {
 
 /**
  * What is known of models, by their names as they were asked for; `pricedAs` is how the package names who serves them.
- * `list` is the list in force where that is not the program's own. Left out is what the package does not know, or prices by something that a usage does not tell (pages, hours): of
- * those the settings must say it.
+ * `list` is the list in force where that is not the program's own. Left out is what the list does not know, or prices
+ * by something that a usage does not tell (pages, hours): of those the settings must say it.
  */
 export async function knownModels(
   pricedAs: string,
@@ -99,14 +99,14 @@ interface Found {
   readonly source: PriceSource;
 }
 
-interface Asked {
+interface ListQuery {
   readonly pricedAs: string;
   readonly id: string;
   readonly nowMs: number;
   readonly list: PriceList | undefined;
 }
 
-function find({ calcPrice }: Package, { pricedAs, id: name, nowMs, list }: Asked): Found | undefined {
+function find({ calcPrice }: Package, { pricedAs, id: name, nowMs, list }: ListQuery): Found | undefined {
   const newer = list?.providers.get(pricedAs);
   const provider = newer === undefined ? { providerId: pricedAs } : { provider: newer };
   // The package matches names loosely (dates, aliases) in this one function; the cost of no usage is of no interest.

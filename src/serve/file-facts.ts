@@ -1,4 +1,4 @@
-/** What the log of changes tells of a settings file: which it is, and how much it says. Its own history is its owner's. */
+/** What the audit log says of a settings file: which it is, and how much it has. Its own history is its owner's. */
 import type { SettingsFile } from "../config/file.js";
 
 export interface FileFacts extends Readonly<Record<string, unknown>> {

@@ -7,7 +7,7 @@ import type { Clocked } from "./core.js";
 import { DatabasePrices } from "./price-board.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
 
-/** Prices that nobody could refresh for so long are worth an operator's attention. */
+/** Prices that could not be refreshed for so long are worth an operator's attention. */
 const STALE_MS = 14 * DAY_MS;
 
 interface Parts {

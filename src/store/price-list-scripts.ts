@@ -50,7 +50,7 @@ interface SnapshotColumns {
 }
 
 /** Older ones cannot be rolled back to. */
-export const PRICE_LISTS_MAX = 50;
+const PRICE_LISTS_MAX = 50;
 
 const LOCK_NAME = "prices";
 const NEWEST = "SELECT COALESCE(MAX(revision), 0) AS revision FROM price_list";

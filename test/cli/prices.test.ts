@@ -71,14 +71,24 @@ test("a snapshot is made of three lists, signed with two keys, and says what the
     ["--litellm", place("litellm.json", { "gpt-9": { litellm_provider: "openai", input_cost_per_token: 0.2 } })],
   ].flat();
   const out = join(directory, "snapshot.json");
-  const made = await run("prices", "make", ...lists, "--serial", "7", "--out", out, "--key", ...keys);
+  const made = await run("prices", "make", ...lists, "--serial", "7", "--out", out, "--sign-with", ...keys);
   expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/openai\/gpt-9 +input_mtok +2 +LiteLLM 200000/)]);
   for (const { publicKey } of pairs) {
     expect(made.stderr).toContain(keyTextOf(publicKey));
     const { serial, providers } = readSnapshot(readFileSync(out, "utf8"), [keyTextOf(publicKey)]);
     expect([serial, providers.get("openai")?.[0]?.model]).toEqual([7, model]);
   }
-  const cut = await run("prices", "make", ...lists, "--serial", "8", "--out", out, "--key", place("no.pem", "no key"));
+  const cut = await run(
+    "prices",
+    "make",
+    ...lists,
+    "--serial",
+    "8",
+    "--out",
+    out,
+    "--sign-with",
+    place("no.pem", "no key"),
+  );
   expect(cut.code).not.toBe(0);
   expect(
     readSnapshot(

@@ -134,7 +134,7 @@ onEachStore((driver) => {
     expect(await node.proposed({ ...APPLY, keys: [Buffer.alloc(32).toString("base64")] })).toBeUndefined();
   });
 
-  test("one node of two reads a snapshot that is due, and what cannot be read leaves the last one in force", async () => {
+  test("one node of two reads a due snapshot, and one that cannot be read changes nothing", async () => {
     const store = await openStore(driver);
     const publisher = await startPublisher();
     const problems: string[] = [];

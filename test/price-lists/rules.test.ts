@@ -1,7 +1,7 @@
 /** Which changes of published prices come into force by themselves: the errors of real lists, one row each. */
 import type { ModelInfo, Provider } from "@pydantic/genai-prices";
 import { describe, expect, test } from "vitest";
-import { changesOf, type Compared, type PriceChange } from "../../src/price-lists/rules.js";
+import { changesOf, type Comparison, type PriceChange } from "../../src/price-lists/rules.js";
 import type { SnapshotModel } from "../../src/price-lists/snapshot.js";
 
 const NOW = Date.parse("2026-11-30T12:00:00Z");
@@ -26,7 +26,7 @@ function provider(models: readonly ModelInfo[]): Provider {
 interface Case {
   readonly before: readonly ModelInfo[];
   readonly after: readonly { readonly model: ModelInfo; readonly others: Others }[];
-  readonly more?: Partial<Compared>;
+  readonly more?: Partial<Comparison>;
   readonly expires?: string;
 }
 
