@@ -101,7 +101,7 @@ export class PriceLists {
     const { serial, made } = this.#snapshotOf(text, keys);
     if (made < PRICE_LIST.date) throw new SnapshotRefusal(`was made before ${PRICE_LIST.list}, which the program has`);
     if (!(await store.keepPriceSnapshot(serial, text, nowMs(), nextTimeMs)))
-      throw new SnapshotRefusal(`has the serial ${serial}, and a later one was read before`);
+      throw new SnapshotRefusal(`has the serial ${serial}, which is not above that of the last one`);
   }
 
   /** Puts in force what may come by itself, where the settings say so. Returns true where something did. */

@@ -3,7 +3,7 @@
  * The rules: docs/decisions/0479-price-lists.md.
  */
 import { createHash } from "node:crypto";
-import type { ModelInfo, Provider } from "@pydantic/genai-prices";
+import type { MatchLogic, ModelInfo, Provider } from "@pydantic/genai-prices";
 import { modelKey } from "../pricing/price-list.js";
 import { type Components, componentsOf, modelAt } from "./components.js";
 import type { Snapshot, SnapshotModel } from "./snapshot.js";
@@ -158,7 +158,7 @@ function contradictions(prices: Components): readonly string[] {
 
 function doubtsOfNew(
   provider: Provider,
-  { id }: ModelInfo,
+  { id, match }: ModelInfo,
   prices: Components,
   others: SnapshotModel["others"],
   { find, nowMs }: Comparison,
@@ -170,6 +170,13 @@ function doubtsOfNew(
   const missing = [...new Set(needed)].filter((name) => !prices.has(name));
   return [
     ...(taken === undefined ? [] : [`${taken.id} prices this name until now`]),
+    ...(isNarrow(match, id) ? [] : ["its price covers names by a pattern"]),
     ...missing.map((name) => `${name} is missing`),
   ];
+}
+
+/** True where a price covers names that it lists, and those that begin with the model's own. */
+function isNarrow(match: MatchLogic, id: string): boolean {
+  if ("or" in match) return match.or.every((one) => isNarrow(one, id));
+  return "equals" in match || ("starts_with" in match && match.starts_with.startsWith(id));
 }

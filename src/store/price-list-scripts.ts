@@ -106,12 +106,13 @@ export const PRICE_LIST_SCRIPTS = {
     return (yield* row(sql, nowMs, nextTimeMs, nowMs)) !== undefined;
   },
 
-  /** Keeps a snapshot that is not older than the last one. False where it is. */
+  /** Keeps a snapshot whose serial is above the last one's, or that is the last one. False where it is another. */
   *keepPriceSnapshot(serial: number, document: string, readTimeMs: number, nextTimeMs: number): Script<boolean> {
     const sql = `INSERT INTO price_snapshot (id, serial, document, first_time_ms, read_time_ms, next_time_ms, problem)
       VALUES (1, ?, ?, ?, ?, ?, '') ON CONFLICT (id) DO UPDATE SET serial = excluded.serial,
       document = excluded.document, read_time_ms = excluded.read_time_ms, next_time_ms = excluded.next_time_ms,
-      problem = '' WHERE price_snapshot.serial <= excluded.serial RETURNING id`;
+      problem = '' WHERE price_snapshot.serial < excluded.serial
+      OR (price_snapshot.serial = excluded.serial AND price_snapshot.document = excluded.document) RETURNING id`;
     return (yield* row(sql, serial, document, readTimeMs, readTimeMs, nextTimeMs)) !== undefined;
   },
 

@@ -115,6 +115,7 @@ onEachStore((driver) => {
     const node = nodeOn(await openStore(driver));
     await take(node, await snapshotOf(5, [mini(0.2)]));
     await expect(take(node, await snapshotOf(4, [mini(0.21)]))).rejects.toThrow(/has the serial 4/);
+    await expect(take(node, await snapshotOf(5, [mini(0.22)]))).rejects.toThrow(/is not above that of the last one/);
     const old = { made: "2026-09-01T00:00:00Z" };
     await expect(take(node, await snapshotOf(6, [mini(0.21)], old))).rejects.toThrow(/was made before genai-prices/);
     expect(await priceAt(node)).toEqual([200_000n, "price snapshot 5"]);

@@ -169,6 +169,11 @@ describe("an operator decides on", () => {
       reason: "parent prices this name until now",
     },
     {
+      name: "a new model whose price covers whatever has a word in its name",
+      given: { before: [], after: [{ model: model("one", PRICES, { contains: "one" }), others: { other: PRICES } }] },
+      reason: "its price covers names by a pattern",
+    },
+    {
       name: "names that an existing price newly covers",
       given: {
         before: [model("one", PRICES)],
