@@ -11,13 +11,14 @@ import {
   testUpstream,
   undrainUpstream,
   type Upstream,
+  type UpstreamCheck,
 } from "../../gen/console/upstream_service.js";
 import { call } from "../api/client.ts";
 import { ask, forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { objectWords } from "../copy/en-objects.ts";
-import { count, milliseconds } from "../format.ts";
+import { count, fromNow, milliseconds } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
 import { FormInUrl } from "../parts/form-in-url.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -84,7 +85,12 @@ const columns = (
   { name: admin.upstreams.id, cell: ({ id }) => <strong>{id}</strong> },
   {
     name: admin.upstreams.health,
-    cell: ({ health }) => <span className={LOOKS[health]}>{admin.upstreams.healths[health]}</span>,
+    cell: ({ health, lastCheck }) => (
+      <span className="stack">
+        <span className={LOOKS[health]}>{admin.upstreams.healths[health]}</span>
+        {lastCheck !== undefined && <LastCheck check={lastCheck} />}
+      </span>
+    ),
   },
   { name: admin.upstreams.family, cell: ({ family }) => family, isExtra: true },
   { name: admin.upstreams.address, cell: ({ baseUrl }) => <code className="id">{baseUrl}</code>, isExtra: true },
@@ -104,6 +110,16 @@ const columns = (
         )),
       ]),
 ];
+
+function LastCheck({ check }: { readonly check: UpstreamCheck }): ReactNode {
+  const { checkTime, problem, missingModels } = check;
+  const when = checkTime === undefined ? "" : fromNow(checkTime, new Date());
+  const says = [
+    problem === "" ? admin.upstreams.checked(when) : admin.upstreams.checkFailed(when, problem),
+    ...(missingModels.length === 0 ? [] : [admin.upstreams.missing(missingModels.join(", "))]),
+  ];
+  return <small className={says.length > 1 || problem !== "" ? "wrong" : "soft"}>{says.join(" ")}</small>;
+}
 
 interface UpstreamOriginParts {
   readonly family: string;

@@ -91,6 +91,9 @@ export const admin = {
       drained: "drained",
       refused: "credential refused",
     },
+    checked: (when: string) => `Checked ${when}.`,
+    checkFailed: (when: string, problem: string) => `Checked ${when}: ${problem}.`,
+    missing: (models: string) => `Its list does not have ${models}.`,
     causes: {
       unspecified: "unknown",
       failing: "requests fail",

@@ -60,6 +60,7 @@ export interface UpstreamSpec {
   readonly unifiedLimits: string;
   readonly timeouts?: UpstreamTimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
+  readonly checks?: ChecksSpec | undefined;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -71,6 +72,7 @@ export const UpstreamSpec: Shape = {
   unified_limits: "s",
   timeouts: ["?", () => UpstreamTimeoutsSpec],
   retries: ["?", () => RetriesSpec],
+  checks: ["?", () => ChecksSpec],
 };
 
 export interface UpstreamTimeoutsSpec {
@@ -99,6 +101,15 @@ export const RetriesSpec: Shape = {
   backoff: "s",
   backoff_max: "s",
   cool_down_max: "s",
+};
+
+export interface ChecksSpec {
+  readonly list: string;
+  readonly call: string;
+}
+export const ChecksSpec: Shape = {
+  list: "s",
+  call: "s",
 };
 
 export interface ModelSpec {

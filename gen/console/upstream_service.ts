@@ -29,6 +29,7 @@ export interface Upstream {
   readonly running: bigint;
   readonly models: readonly (string)[];
   readonly ejections: readonly (UpstreamEjection)[];
+  readonly lastCheck?: UpstreamCheck | undefined;
 }
 export const Upstream: Shape = {
   id: "s",
@@ -39,6 +40,7 @@ export const Upstream: Shape = {
   running: "n",
   models: ["[]", "s"],
   ejections: ["[]", () => UpstreamEjection],
+  last_check: ["?", () => UpstreamCheck],
 };
 
 export type UpstreamHealth = "unspecified" | "healthy" | "cooling" | "refused" | "drained" | "untested";
@@ -57,6 +59,21 @@ export const UpstreamEjection: Shape = {
 };
 
 export type EjectionCause = "unspecified" | "failing" | "rate_limited" | "credential" | "no_funds" | "access" | "model_unknown";
+
+export interface UpstreamCheck {
+  readonly checkTime?: Date | undefined;
+  readonly result: UpstreamTestResult;
+  readonly problem: string;
+  readonly missingModels: readonly (string)[];
+}
+export const UpstreamCheck: Shape = {
+  check_time: ["?", "t"],
+  result: "s",
+  problem: "s",
+  missing_models: ["[]", "s"],
+};
+
+export type UpstreamTestResult = "unspecified" | "well" | "unreachable" | "credential" | "failed" | "untested";
 
 export const listUpstreams: Method<ListUpstreamsRequest, ListUpstreamsResponse> = {
   name: "ListUpstreams",
@@ -161,8 +178,6 @@ export const TestUpstreamResponse: Shape = {
   model_count: "n",
   missing_models: ["[]", "s"],
 };
-
-export type UpstreamTestResult = "unspecified" | "well" | "unreachable" | "credential" | "failed" | "untested";
 
 export const testUpstream: Method<TestUpstreamRequest, TestUpstreamResponse> = {
   name: "TestUpstream",

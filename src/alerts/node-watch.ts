@@ -14,6 +14,16 @@ export interface ActiveEjection {
   readonly cause: string;
 }
 
+/** What the last test or check of an upstream found. */
+export interface CheckedUpstream {
+  readonly upstream: string;
+  /** Undefined: it answered. */
+  readonly fault: "failing" | "credential" | undefined;
+  readonly problem: string;
+  /** The models that the settings name there, and that its list no longer has. */
+  readonly missingModels: readonly string[];
+}
+
 export interface RetiringModel {
   readonly id: string;
   readonly retireTime?: Date | undefined;
@@ -22,6 +32,7 @@ export interface RetiringModel {
 export interface NodeSources {
   /** What of the upstreams is ejected now. */
   readonly ejections: () => readonly ActiveEjection[];
+  readonly checks: () => readonly CheckedUpstream[];
   readonly models: () => readonly RetiringModel[];
   /** True where a changed settings file was refused, and none was accepted since. */
   readonly isReloadRefused: () => boolean;
@@ -31,6 +42,7 @@ export interface NodeSources {
 
 export const NO_SOURCES: NodeSources = {
   ejections: () => [],
+  checks: () => [],
   models: () => [],
   isReloadRefused: () => false,
   clock: () => ({ machine: "", skewMs: 0 }),
@@ -75,16 +87,24 @@ export class NodeWatch {
     }
   }
 
-  /** The models that retire, which every node knows alike. */
-  retiring({ settings: { days, model } }: AlertRow, nowMs: number): readonly Reading[] {
+  /**
+   * The models that retire, which every node knows alike, and those that an upstream's list no longer has. The latter
+   * are for operators: accounts do not know the upstreams.
+   */
+  retiring({ accountId, settings: { days, model } }: AlertRow, nowMs: number): readonly Reading[] {
     const watched = new GlobSet([model === "" ? "*" : model]);
-    return this.sources.models().flatMap(({ id, retireTime }) => {
+    const missing = (accountId === "" ? this.sources.checks() : [])
+      .flatMap(({ upstream, missingModels }) => missingModels.map((id) => ({ upstream, model: id })))
+      .filter((one) => watched.matches(one.model))
+      .map(missingReading);
+    const retiring = this.sources.models().flatMap(({ id, retireTime }) => {
       if (retireTime === undefined || !watched.matches(id)) return [];
       const isMet = retireTime.getTime() - nowMs <= days * DAY_MS;
       const day = dayOf(retireTime.getTime());
       const message = `The model ${id} retires on ${day}: move its requests to another one.`;
       return [{ ...gateway(`model ${id}`), isMet, isOver: !isMet, message, facts: { model: id, retire_day: day } }];
     });
+    return [...retiring, ...missing];
   }
 
   #errorShare(alert: AlertRow, nowMs: number): Reading {
@@ -139,7 +159,13 @@ export class NodeWatch {
     const own = this.sources.ejections().filter(({ upstream, cause }) => {
       return causes.has(cause) && ["", upstream].includes(settings.upstream);
     });
-    return own.map(asideReading);
+    const checked = this.sources
+      .checks()
+      .filter(({ fault }) => fault !== undefined && causes.has(fault))
+      .filter(({ upstream }) => ["", upstream].includes(settings.upstream))
+      // One subject has one reading.
+      .filter(({ upstream }) => !own.some((one) => one.upstream === upstream && one.model === ""));
+    return [...own.map(asideReading), ...checked.map(checkReading)];
   }
 }
 
@@ -161,6 +187,27 @@ function asideReading({ upstream, model, cause }: ActiveEjection): Reading {
     isOver: false,
     message: `Ejected: ${subject}, since ${CAUSES[cause]}.`,
     facts,
+  };
+}
+
+function checkReading({ upstream, problem }: CheckedUpstream): Reading {
+  const subject = `upstream ${upstream}`;
+  return {
+    ...gateway(subject),
+    isMet: true,
+    isOver: false,
+    message: `A check of the ${subject} failed: ${problem}.`,
+    facts: { upstream },
+  };
+}
+
+function missingReading({ upstream, model }: { readonly upstream: string; readonly model: string }): Reading {
+  return {
+    ...gateway(`model ${model} at ${upstream}`),
+    isMet: true,
+    isOver: false,
+    message: `The upstream ${upstream} no longer lists the model ${model}: move its requests to another one.`,
+    facts: { upstream, model },
   };
 }
 

@@ -13,6 +13,7 @@ import { keySeed } from "./key-schema.js";
 import { payments } from "./payment-schema.js";
 import { prices } from "./price-list-schema.js";
 import { price } from "./price-schema.js";
+import { checks } from "./check-schema.js";
 import { retries } from "./retry-schema.js";
 import { timeouts, upstreamTimeouts } from "./timeout-schema.js";
 import {
@@ -44,7 +45,15 @@ const TIMEOUTS_ARE =
 const RETRIES_ARE =
   "How often a request is tried; what a target says is over what its model says, and that over what its upstream says";
 /** What an upstream's block says beside where it is and who asks there. */
-const BEHAVIOR = ["unknown_members", "prompt_cache", "media_addresses", "unified_limits", "timeouts", "retries"];
+const BEHAVIOR = [
+  "unknown_members",
+  "prompt_cache",
+  "media_addresses",
+  "unified_limits",
+  "timeouts",
+  "retries",
+  "checks",
+];
 
 const baseUrl = reading(
   "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
@@ -85,6 +94,7 @@ const upstream = block({
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  checks: checks.optional().describe("What the gateway checks by itself; see docs/routing.md"),
 });
 
 const weight = reading(
@@ -253,6 +263,7 @@ export const settingsSchema = block({
         passesUnifiedLimits: value.unified_limits === "pass",
         timeouts: value.timeouts,
         retries: value.retries,
+        checks: value.checks,
       })),
     )
     .describe(UPSTREAMS_ARE),

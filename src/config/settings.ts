@@ -20,6 +20,12 @@ export interface TimeoutSettings {
 /** How often a request is tried. What is absent is as the next wider settings have it. */
 export type RetrySettings = { readonly [name in keyof Retries]?: number | undefined };
 
+/** How often the gateway checks an upstream by itself, in milliseconds; 0: never. Absent: the default. */
+export interface CheckSettings {
+  readonly listMs?: number | undefined;
+  readonly callMs?: number | undefined;
+}
+
 export interface UpstreamSettings {
   readonly id: string;
   readonly family: string;
@@ -35,6 +41,7 @@ export interface UpstreamSettings {
   readonly passesUnifiedLimits?: boolean;
   readonly timeouts?: TimeoutSettings | undefined;
   readonly retries?: RetrySettings | undefined;
+  readonly checks?: CheckSettings | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;
 }

@@ -90,6 +90,11 @@ export class Metrics {
     "Attempts at upstreams, by result: `ok`, or the reason of the failure.",
     ["upstream", "result"],
   );
+  readonly upstreamChecks = new Tally(
+    "tollgate_upstream_checks_total",
+    "Checks of upstreams to which no request went, by result.",
+    ["upstream", "result"],
+  );
   readonly ejections = new Tally("tollgate_upstream_ejections_total", "Ejections of upstreams, by cause.", [
     "upstream",
     "cause",
@@ -219,6 +224,7 @@ export class Metrics {
     this.registry.registerMetric(this.httpRequests);
     this.registry.registerMetric(this.httpSeconds);
     this.registry.registerMetric(this.attempts);
+    this.registry.registerMetric(this.upstreamChecks);
     this.registry.registerMetric(this.unknownMembers);
     this.registry.registerMetric(this.firstTokenSeconds);
     this.registry.registerMetric(this.overheadSeconds);

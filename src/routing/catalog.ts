@@ -97,8 +97,19 @@ export function createModelCatalog(routing: Routing): ModelCatalog {
   };
 }
 
-/** `nodeId`: of this node, whose view of the upstreams it is. `testRequest`: what a model is asked in a test. */
-export function createUpstreamBoard(routing: Routing, nodeId: () => string, testRequest: WireRequest): UpstreamBoard {
+/** The node whose view of the upstreams a board shows. */
+export interface BoardNode {
+  readonly nodeId: () => string;
+  /** Unix time in milliseconds. */
+  readonly dateMs: () => number;
+}
+
+/** `testRequest`: what a model is asked in a test. */
+export function createUpstreamBoard(
+  routing: Routing,
+  { nodeId, dateMs }: BoardNode,
+  testRequest: WireRequest,
+): UpstreamBoard {
   const show = (served: ServedUpstream): Upstream => ({
     id: served.id,
     family: served.family.name,
@@ -107,6 +118,7 @@ export function createUpstreamBoard(routing: Routing, nodeId: () => string, test
     coolingMs: BigInt(Math.ceil(served.health.coolingMs(routing.nowMs()))),
     running: BigInt(served.health.running),
     ejections: served.health.ejections(routing.nowMs()).map((ejection) => shownEjection(ejection, nodeId())),
+    lastCheck: served.health.lastCheck,
     models: [...routing.table.models.values()]
       .filter((model) => model.targets.some((target) => target.served === served))
       .map((model) => model.id)
@@ -134,10 +146,17 @@ export function createUpstreamBoard(routing: Routing, nodeId: () => string, test
       const asked = [...routing.table.models.values()].flatMap(({ kind = "chat", targets }) =>
         targets.filter((target) => target.served === served).map(({ model, facts }) => ({ kind, model, facts })),
       );
-      const chat = asked.find(({ kind }) => kind === "chat");
+      const chats = asked.filter(({ kind }) => kind === "chat");
+      // A call that succeeds takes back what is ejected.
+      const isEjected = ({ model }: { readonly model: string }): boolean =>
+        served.health.of(model).state(routing.nowMs()) !== "healthy";
+      const chat = chats.find(isEjected) ?? chats[0];
       const call = isListOnly || chat === undefined ? undefined : { ...chat, request: testRequest };
       const models = new Set(asked.map(({ model }) => model));
-      return (await testUpstream(served, models, call, routing.nowMs.bind(routing))).answer;
+      const { answer } = await testUpstream(served, models, call, routing.nowMs.bind(routing));
+      const { result, problem, missingModels } = answer;
+      served.health.lastCheck = { checkTime: new Date(dateMs()), result, problem, missingModels };
+      return answer;
     },
   };
 }

@@ -3,6 +3,7 @@
  * tried again.
  */
 import { LRUCache } from "lru-cache";
+import type { UpstreamCheck } from "../api/index.js";
 import { boundedTo } from "../base/bounded-to.js";
 import { Ejection, type EjectionCause, type EjectionChange, type Evidence } from "./ejection.js";
 import { FAILING, RATE_LIMITED, REFUSED } from "./ejection-rules.js";
@@ -45,6 +46,10 @@ export class UpstreamHealth {
   running = 0;
   /** True once it answered a request well. */
   hasServed = false;
+  /** When a test or a check last proved it, at any node, in milliseconds of the routes' monotonic clock. */
+  provenMs = Number.NEGATIVE_INFINITY;
+  /** What the last test or check at this node found. */
+  lastCheck: UpstreamCheck | undefined;
   /** An operator lets no new requests go there. */
   isDrained = false;
 
@@ -122,6 +127,12 @@ export class UpstreamHealth {
   suspect(model: string, nowMs: number): void {
     if (model === "") this.failing.suspect(nowMs);
     else (this.#targets.get(model) ?? this.#made.get(model))?.suspect(nowMs);
+  }
+
+  /** A test or a check, here or at another node, proved that it serves. */
+  prove(nowMs: number): void {
+    this.hasServed = true;
+    this.provenMs = nowMs;
   }
 
   /** Takes it, and all its models, back into use at once. */

@@ -14,6 +14,8 @@ const PUBLIC_LIST =
 /** A model that reasons may take some time for a word. */
 const CALL_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
+/** A test is no account's request. */
+const NO_ACCOUNT = "";
 /** Enough for a word, and more than the least that upstreams take. */
 const CALL_TOKENS_MAX = 16;
 const PROBLEM_CHARACTERS_MAX = 300;
@@ -51,9 +53,13 @@ export async function testUpstream(
     const hasList = served.family.modelsPath !== undefined;
     if (hasList) listed = await listModels(served);
     if (call !== undefined) {
-      const { status, problem } = await callModel(served, call);
+      const target = served.health.of(call.model);
+      const evidence = { token: target.begin(startMs, NO_ACCOUNT), accountId: NO_ACCOUNT };
+      const { status, problem } = await callModel(served, call).finally(() => target.end());
       if (status !== 200) return outcome(resultOf(status), problem, status);
-      served.health.hasServed = true;
+      // What was ejected is taken back, as by any request that it serves.
+      target.succeed({ ...evidence, nowMs: nowMs() });
+      served.health.prove(nowMs());
       return outcome("well", "", status);
     }
     if (served.health.hasServed) return outcome("well", "", hasList ? 200 : 0);

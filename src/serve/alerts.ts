@@ -5,7 +5,7 @@ import type { Traffic } from "../alerts/traffic.js";
 import type { EndedRequest, RequestFeed } from "../records/request-record.js";
 import type { Routing } from "../routing/routing.js";
 import type { Store } from "../store/store.js";
-import { ejectedUpstreams } from "./ejected-upstreams.js";
+import { checkedUpstreams, ejectedUpstreams } from "./ejected-upstreams.js";
 import type { Clocked } from "./core.js";
 import type { Derived } from "./root-secrets.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
@@ -42,6 +42,7 @@ export function startAlerts(
     fileAlerts: () => settings.alerts,
     sources: {
       ejections: () => ejectedUpstreams(routing),
+      checks: () => checkedUpstreams(routing),
       models: () => [...routing.table.models.values()],
       isReloadRefused: () => node.isReloadRefused,
       clock: () => ({ machine: hostname(), skewMs: clock.skewMs }),

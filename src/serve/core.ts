@@ -59,7 +59,7 @@ import { openRecords } from "./records.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
 import { openTracing } from "./tracing.js";
-import { sharedUpstreams } from "./upstream-orders.js";
+import { startUpstreams } from "./upstream-checks.js";
 
 /**
  * A batch of the embedded database costs this machine a sync of its disk: batches gather for twice as long as those
@@ -150,10 +150,10 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const keyUses = noteKeyUses(store, requests, log);
   const replays = createReplays({ ledger, coordination }, derived, answers, options);
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
+  const upstreams = startUpstreams({ routing, coordination, settings, ledger, nowMs }, options);
   const nightly = startNightlyExport({ store, ledger, nodeId, nowMs }, settings, log);
   const prices = startPrices({ store: store.people, lists, settings }, options);
-  const rotated = { keys, settings, secondFactors: people.identity.secondFactors };
-  const endRotationWatch = watchRotation(rotated, derived, log);
+  const endRotationWatch = watchRotation({ keys, settings, ...people.identity }, derived, log);
   const dispatcher = createDispatcher({
     keys,
     ...people,
@@ -166,7 +166,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     limits,
     replays,
     models: createModelCatalog(routing),
-    upstreams: sharedUpstreams(routing, coordination, () => ledger.lease.nodeId),
+    upstreams: upstreams.board,
     nodes: node,
     alerts,
     requestIds,
@@ -190,7 +190,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
       endRotationWatch();
       const { topUpCodes, cardPayments } = people;
       const first = [settings, prices, nightly, notes, topUpCodes, cardPayments, keyUses, alerts, replays];
-      const later = [ledger, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
+      const later = [upstreams, ledger, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
       return closeEach([...first, ...later, store, journals, tracing]);
     },
   };

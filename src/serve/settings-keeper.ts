@@ -23,7 +23,7 @@ import { idOf } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
-import { leftOut, logApplied } from "./applied-log.js";
+import { leftOut, logApplied, logPrices } from "./applied-log.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
 import { factsOf, type FileFacts } from "./file-facts.js";
 import { unknownModels } from "./unknown-models.js";
@@ -38,14 +38,11 @@ import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
 import { SettingsThread } from "./settings-thread.js";
 import { namedSettings } from "./settings-sources.js";
-import { soldAt, type SoldModel } from "./sold-models.js";
 
 const SUBJECT: Subject = { resource: "settings/file", accountId: "" };
 /** Of a refused file so much is recorded. */
 const PROBLEMS_MAX = 10;
 const PROBLEM_CHARACTERS_MAX = 300;
-/** So many prices stand in a line of the log; 'tollgate models' lists all. */
-const PRICES_TOLD_MAX = 100;
 
 export interface SettingsKeeperOptions {
   /** Undefined where there is no file: then what the environment says is served. */
@@ -145,6 +142,11 @@ export class SettingsKeeper {
   /** How people sign in by the settings in force. */
   get identity(): Settings["identity"] {
     return this.#served.identity;
+  }
+
+  /** The upstreams in force. */
+  get upstreams(): Settings["upstreams"] {
+    return this.#served.upstreams;
   }
 
   /** What is written each night by the settings in force. */
@@ -357,20 +359,13 @@ export class SettingsKeeper {
       throw error;
     }
     commit();
-    this.#tellPrices(prepared.sold);
+    logPrices(log, prepared.sold);
     this.#inForce = settings;
     this.#fileObjects = fileObjects(file.blocks);
     this.#keyIds = applied.keyIds;
     this.#alerts = alertsOf(settings);
     this.#told = factsOf(file);
     this.options.onAccepted(file);
-  }
-
-  #tellPrices(sold: readonly SoldModel[]): void {
-    const { log } = this.options;
-    const prices = sold.slice(0, PRICES_TOLD_MAX).map((model) => `${model.id}: ${soldAt(model)}`);
-    if (sold.length > 0) log.info({ prices, models: sold.length }, "model prices, in USD per million tokens");
-    for (const loss of sold.flatMap(({ losses }) => losses)) log.warn({}, loss);
   }
 
   async #record(act: Act, change: Change, refused: Partial<Subject> = {}): Promise<void> {

@@ -3,7 +3,7 @@ import { UpstreamTestResult } from "../api/index.js";
 import type { Coordination } from "../coordination/coordination.js";
 import { testRequest } from "../gateway/test-request.js";
 import { requestWires } from "../reading/readers.js";
-import { createUpstreamBoard, type UpstreamBoard } from "../routing/catalog.js";
+import { type BoardNode, createUpstreamBoard, type UpstreamBoard } from "../routing/catalog.js";
 import type { Routing } from "../routing/routing.js";
 
 /**
@@ -13,15 +13,15 @@ import type { Routing } from "../routing/routing.js";
 export function sharedUpstreams(
   routing: Routing,
   coordination: Pick<Coordination, "publishOrder" | "onOrder">,
-  nodeId: () => string,
+  node: BoardNode,
 ): UpstreamBoard {
-  const board = createUpstreamBoard(routing, nodeId, testRequest(requestWires.wires));
+  const board = createUpstreamBoard(routing, node, testRequest(requestWires.wires));
   coordination.onOrder(({ upstream, order, model }) => {
     const served = routing.table.upstreams.get(upstream);
     if (served === undefined) return;
     if (order === "suspect") served.health.suspect(model ?? "", routing.nowMs());
     else if (order === "reset") board.reset(upstream);
-    else if (order === "answered") served.health.hasServed = true;
+    else if (order === "answered") served.health.prove(routing.nowMs());
     else board.drain(upstream, order === "drain");
   });
   return {

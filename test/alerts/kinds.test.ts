@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Alerts, AlertsOptions } from "../../src/alerts/alerts.js";
 import { checkSettings, kindOf, KINDS } from "../../src/alerts/kinds.js";
-import type { ActiveEjection, RetiringModel } from "../../src/alerts/node-watch.js";
+import type { ActiveEjection, CheckedUpstream, RetiringModel } from "../../src/alerts/node-watch.js";
 import type { EventRow } from "../../src/alerts/rows.js";
 import { AlertKind, AlertSettings, KeySettings } from "../../src/api/index.js";
 import type { Store } from "../../src/store/store.js";
@@ -22,6 +22,7 @@ const CREDIT_NANOS = 10_000n;
 class World {
   nowMs = NOON_MS;
   ejections: ActiveEjection[] = [];
+  checks: CheckedUpstream[] = [];
   models: RetiringModel[] = [];
   isReloadRefused = false;
   skewMs = 0;
@@ -44,6 +45,7 @@ class World {
   #alerts(): Alerts {
     const sources = {
       ejections: () => this.ejections,
+      checks: () => this.checks,
       models: () => this.models,
       isReloadRefused: () => this.isReloadRefused,
       clock: () => ({ machine: "node-a", skewMs: this.skewMs }),
@@ -134,6 +136,7 @@ interface Row {
 const tomorrow = (world: World): void => world.wait(DAY_MS);
 const ALL = ["acme", "other", ""];
 const OPERATOR = [""];
+const FOUND_WELL: CheckedUpstream = { upstream: "u", fault: undefined, problem: "", missingModels: [] };
 
 const ROWS: readonly Row[] = [
   {
@@ -300,6 +303,19 @@ const ROWS: readonly Row[] = [
     },
     end: (world) => (world.models = []),
   },
+  ...[
+    { kind: AlertKind.ALERT_KIND_UPSTREAM_EJECTED, found: { fault: "failing" as const }, subject: "upstream u" },
+    { kind: AlertKind.ALERT_KIND_CREDENTIAL_REFUSED, found: { fault: "credential" as const }, subject: "upstream u" },
+    { kind: AlertKind.ALERT_KIND_MODEL_RETIRING, found: { missingModels: ["old-1"] }, subject: "model old-1 at u" },
+  ].map(({ kind, found, subject }): Row => ({
+    kind,
+    subject,
+    name: "by what a check found",
+    settings: { days: 3 },
+    told: OPERATOR,
+    raise: (world) => (world.checks = [{ ...FOUND_WELL, ...found }]),
+    end: (world) => (world.checks = [FOUND_WELL]),
+  })),
 ];
 
 function use(world: World, keyId: string): Promise<void> {

@@ -48,7 +48,10 @@ test("an order that was given at one node is heeded at the others, and goes no f
         for (const [other, hearer] of hearers.entries()) if (other !== place) hearer(order);
       },
     };
-    return { board: sharedUpstreams(routing, coordination, () => `node_${place}`), health };
+    return {
+      board: sharedUpstreams(routing, coordination, { nodeId: () => `node_${place}`, dateMs: () => 0 }),
+      health,
+    };
   };
   const [one, other] = [node(), node()];
   one.board.drain("fake", true);

@@ -110,7 +110,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
       gateway,
       limits,
       models: createModelCatalog(routing),
-      upstreams: createUpstreamBoard(routing, () => "node_1", testRequest(clientWires)),
+      upstreams: createUpstreamBoard(routing, { nodeId: () => "node_1", dateMs: Date.now }, testRequest(clientWires)),
       requestIds: () => randomUUID().replaceAll("-", ""),
       nowMs: Date.now,
       frontTokens: [],

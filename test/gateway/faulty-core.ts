@@ -142,7 +142,7 @@ export async function openFaultyCore(
     gateway: faults.watch("gateway", gateway, {}, { "streamGenerate 2": "sink" }),
     limits,
     models: createModelCatalog(routing),
-    upstreams: createUpstreamBoard(routing, () => "node_1", testRequest(clientWires)),
+    upstreams: createUpstreamBoard(routing, { nodeId: () => "node_1", dateMs: Date.now }, testRequest(clientWires)),
     nodes: { list: () => Promise.resolve([]) },
     requestIds: () => (latestId = randomUUID().replaceAll("-", "")),
     nowMs,

@@ -131,7 +131,19 @@ export interface UpstreamSpec {
     | UpstreamTimeoutsSpec
     | undefined;
   /** How often a request is tried. Absent: the defaults. */
-  retries?: RetriesSpec | undefined;
+  retries?:
+    | RetriesSpec
+    | undefined;
+  /** What the gateway checks by itself. Not set: the default of each field. */
+  checks?: ChecksSpec | undefined;
+}
+
+/** ChecksSpec is what the gateway checks of an upstream by itself, while no request goes there. */
+export interface ChecksSpec {
+  /** How often it reads the list of models, such as 10m, or off. Empty: 10m. */
+  list: string;
+  /** How often it calls a model, such as 30m, or off. A call costs the operator up to 16 tokens. Empty: off. */
+  call: string;
 }
 
 /** RetriesSpec is how often a request is tried, and for how long a target that failed is skipped. */
@@ -902,6 +914,7 @@ function createBaseUpstreamSpec(): UpstreamSpec {
     unifiedLimits: "",
     timeouts: undefined,
     retries: undefined,
+    checks: undefined,
   };
 }
 
@@ -933,6 +946,9 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
     }
     if (message.retries !== undefined) {
       RetriesSpec.encode(message.retries, writer.uint32(74).fork()).join();
+    }
+    if (message.checks !== undefined) {
+      ChecksSpec.encode(message.checks, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -1020,6 +1036,71 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
             }
 
             message.retries = RetriesSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.checks = ChecksSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseChecksSpec(): ChecksSpec {
+  return { list: "", call: "" };
+}
+
+export const ChecksSpec: MessageFns<ChecksSpec> = {
+  encode(message: ChecksSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.list !== "") {
+      writer.uint32(10).string(message.list);
+    }
+    if (message.call !== "") {
+      writer.uint32(18).string(message.call);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChecksSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChecksSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.list = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.call = reader.string();
             continue;
           }
         }

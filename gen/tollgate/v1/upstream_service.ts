@@ -17,6 +17,7 @@ import type {
   ServiceError,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { Timestamp } from "../../google/protobuf/timestamp.js";
 
 /** UpstreamHealth says whether requests go to an upstream. */
 export enum UpstreamHealth {
@@ -92,6 +93,22 @@ export interface Upstream {
   models: string[];
   /** The ejections of the upstream on all nodes. Those of other nodes are up to 5 seconds old. Empty: none. */
   ejections: UpstreamEjection[];
+  /** What the last test or check on the node that answers found. Not set: there was none since the start. */
+  lastCheck?: UpstreamCheck | undefined;
+}
+
+/** UpstreamCheck is what a test by an operator, or a check by the gateway, found. */
+export interface UpstreamCheck {
+  /** When it ended. */
+  checkTime?:
+    | Date
+    | undefined;
+  /** The result. */
+  result: UpstreamTestResult;
+  /** What failed. Empty: nothing. */
+  problem: string;
+  /** The models that the settings name for this upstream and that are not in its list. */
+  missingModels: string[];
 }
 
 /** UpstreamEjection is an ejection: an upstream, or one model of it, gets no requests for a while. */
@@ -186,7 +203,17 @@ export interface TestUpstreamResponse {
 }
 
 function createBaseUpstream(): Upstream {
-  return { id: "", family: "", baseUrl: "", health: 0, coolingMs: 0n, running: 0n, models: [], ejections: [] };
+  return {
+    id: "",
+    family: "",
+    baseUrl: "",
+    health: 0,
+    coolingMs: 0n,
+    running: 0n,
+    models: [],
+    ejections: [],
+    lastCheck: undefined,
+  };
 }
 
 export const Upstream: MessageFns<Upstream> = {
@@ -220,6 +247,9 @@ export const Upstream: MessageFns<Upstream> = {
     }
     for (const v of message.ejections) {
       UpstreamEjection.encode(v!, writer.uint32(66).fork()).join();
+    }
+    if (message.lastCheck !== undefined) {
+      UpstreamCheck.encode(message.lastCheck, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -299,6 +329,93 @@ export const Upstream: MessageFns<Upstream> = {
             }
 
             message.ejections.push(UpstreamEjection.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.lastCheck = UpstreamCheck.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpstreamCheck(): UpstreamCheck {
+  return { checkTime: undefined, result: 0, problem: "", missingModels: [] };
+}
+
+export const UpstreamCheck: MessageFns<UpstreamCheck> = {
+  encode(message: UpstreamCheck, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.checkTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.checkTime), writer.uint32(10).fork()).join();
+    }
+    if (message.result !== 0) {
+      writer.uint32(16).int32(message.result);
+    }
+    if (message.problem !== "") {
+      writer.uint32(26).string(message.problem);
+    }
+    for (const v of message.missingModels) {
+      writer.uint32(34).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpstreamCheck {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpstreamCheck();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.checkTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.missingModels.push(reader.string());
             continue;
           }
         }
@@ -1180,6 +1297,18 @@ export interface UpstreamServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TestUpstreamResponse) => void,
   ): ClientUnaryCall;
+}
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = BigInt(Math.trunc(date.getTime() / 1_000));
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (globalThis.Number(t.seconds.toString()) || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
 }
 
 interface MessageFns<T> {

@@ -1,0 +1,31 @@
+/** What the gateway checks of an upstream by itself, as settings say it. */
+import { defined } from "../base/defined.js";
+import { parseTimeout } from "../base/timeout.js";
+import type { CheckSettings } from "./settings.js";
+import { block, reading } from "./values.js";
+
+const OFF = "off";
+const LEAST_MS = 60_000;
+const MOST_MS = 86_400_000;
+
+const interval = reading(
+  "must be off or a time from 1m to 24h, such as 10m",
+  (value) => {
+    if (value === OFF) return 0;
+    const timeMs = parseTimeout(value) ?? 0;
+    return timeMs >= LEAST_MS && timeMs <= MOST_MS ? timeMs : undefined;
+  },
+  { type: "string" },
+);
+
+export const checks = block({
+  list: interval
+    .optional()
+    .describe("How often the gateway reads the list of models while no request goes there; `off`: never; default: 10m"),
+  call: interval
+    .optional()
+    .describe(
+      "How often the gateway calls a model there while the upstream is ejected or no request goes there; a call costs you up " +
+        "to 16 tokens; default: off",
+    ),
+}).transform(({ list, call }): CheckSettings => defined({ listMs: list, callMs: call }));
