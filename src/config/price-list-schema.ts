@@ -29,8 +29,8 @@ export const prices = orEmpty(
     refresh: oneOf(["pinned", "propose", "apply"] as const)
       .prefault("pinned")
       .describe(
-        "`pinned`: the published prices of this version of the program. `propose`: an operator accepts each change of " +
-          "the snapshot. `apply`: changes that the safety rules allow apply without an operator",
+        "Which published prices apply. `pinned`: those of this version of the program. `propose`: an operator accepts " +
+          "each change of the snapshot. `apply`: changes that the safety rules allow apply without an operator",
       ),
     url: snapshotUrl.optional().describe("The URL of the signed snapshot; required unless `refresh` is `pinned`"),
     keys: z
