@@ -91,6 +91,8 @@ export class PriceLists {
       row === undefined ? NOTHING : { revision: row.revision, serial: row.serial, state: readState(row.state) };
     const newer = stillNewer(inForce.state.models);
     const list = newer.size === 0 ? undefined : priceListOf(await providersWith(inForce.state), newer);
+    // A decision of this node may have come while it was read.
+    if (inForce.revision < this.#inForce.revision) return;
     this.#inForce = inForce;
     this.#list = list;
   }
@@ -104,11 +106,11 @@ export class PriceLists {
       throw new SnapshotRefusal(`has the serial ${serial}, which is not above that of the last one`);
   }
 
-  /** Puts in force what may come by itself, where the settings say so. Returns true where something did. */
-  async apply(settings: PriceListSettings): Promise<boolean> {
-    if (settings.refresh !== "apply") return false;
+  /** Puts in force what may come by itself, where the settings say so. */
+  async apply(settings: PriceListSettings): Promise<void> {
+    if (settings.refresh !== "apply") return;
     const act = gatewayAct("prices.apply", this.options.nowMs());
-    return this.#commit("apply", act, async () => {
+    await this.#commit("apply", act, async () => {
       const proposed = await this.proposed(settings);
       const own = proposed?.changes.filter(({ reasons }) => reasons.length === 0) ?? [];
       if (proposed === undefined || own.length === 0) return undefined;
@@ -202,17 +204,17 @@ export class PriceLists {
     return { serial: snapshot.serial, state, keys: changes.map(({ key }) => key) };
   }
 
-  /** Commits what `make` makes of what is in force. False where it makes nothing of it. */
+  /** Commits what `make` makes of what is in force; nothing where that is undefined. */
   async #commit(
     cause: PriceListCause,
     act: Act,
     make: () => Promise<{ serial: number; state: ListState; keys: readonly string[] } | undefined>,
-  ): Promise<boolean> {
+  ): Promise<void> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       await this.refresh();
       const before = this.#inForce;
       const wanted = await make();
-      if (wanted === undefined) return false;
+      if (wanted === undefined) return;
       const { serial, state, keys } = wanted;
       const told = changeOf({
         before: { serial: before.serial },
@@ -230,7 +232,7 @@ export class PriceLists {
       if (!(await this.options.store.commitPriceList(row, event))) continue;
       markWritten(act);
       await this.refresh();
-      return true;
+      return;
     }
     throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the prices change all the time; try again" });
   }
