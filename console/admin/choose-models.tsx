@@ -7,7 +7,7 @@ import { Check, Field } from "../parts/field.tsx";
 import { PriceFields, type TypedPrice } from "./price-fields.tsx";
 
 const SHOWN_MAX = 200;
-const OWN_KINDS = ["free", "own"] as const;
+const OWN_KINDS = ["own", "free"] as const;
 
 export interface ChooseModelsParts {
   readonly models: readonly OfferedModel[];

@@ -4,6 +4,8 @@ import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { listNodes, type Node } from "../../gen/console/node_service.js";
 import { listPayments, type ListPaymentsResponse } from "../../gen/console/payment_service.js";
+import { listObjects } from "../../gen/console/settings_service.js";
+import type { SettingsObject } from "../../gen/console/settings_object.js";
 import { listUpstreams, type Upstream, type UpstreamHealth } from "../../gen/console/upstream_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
@@ -35,10 +37,13 @@ export function Health(): ReactNode {
     ...ask(listPayments, { attention: true, pageSize: PAYMENTS_MAX }),
     refetchInterval: PAYMENTS_AGAIN_MS,
   });
+  const objects = useQuery({ ...ask(listObjects, {}), refetchInterval: AGAIN_MS });
   return (
     <Page title={words.pages.health} about={admin.health.about}>
-      <AllLoaded of={[upstreams, nodes, payments]} what={words.pages.health}>
-        {(all, serving, due) => <State upstreams={all.upstreams} nodes={serving.nodes} payments={due} />}
+      <AllLoaded of={[upstreams, nodes, payments, objects]} what={words.pages.health}>
+        {(all, serving, due, said) => (
+          <State upstreams={all.upstreams} nodes={serving.nodes} payments={due} objects={said.objects} />
+        )}
       </AllLoaded>
     </Page>
   );
@@ -49,15 +54,17 @@ interface StateParts {
   readonly nodes: readonly Node[];
   /** Those that need the operator. */
   readonly payments: ListPaymentsResponse;
+  readonly objects: readonly SettingsObject[];
 }
 
-function State({ upstreams, nodes, payments }: StateParts): ReactNode {
+function State({ upstreams, nodes, payments, objects }: StateParts): ReactNode {
   const modelCount = new Set(upstreams.flatMap(({ models }) => models)).size;
   const needs = [
     ...upstreamNeeds(upstreams),
     ...nodeNeeds(nodes),
     ...modelNeeds(modelCount),
     ...paymentNeeds(payments),
+    ...objectNeeds(objects),
   ];
   const healthy = upstreams.filter(({ health }) => IS_WELL.has(health)).length;
   const beating = nodes.filter(({ beatAgeMs }) => beatAgeMs < SILENT_MS).length;
@@ -122,6 +129,17 @@ function nodeNeeds(nodes: readonly Node[]): readonly Need[] {
 
 function modelNeeds(modelCount: number): readonly Need[] {
   return modelCount > 0 ? [] : [{ what: admin.health.noModels, todo: admin.health.noModelsDo, to: "/models" }];
+}
+
+/** The first objects of the settings that this node does not use. */
+function objectNeeds(objects: readonly SettingsObject[]): readonly Need[] {
+  return objects
+    .filter(({ problem }) => problem !== "")
+    .map(({ kind, name, problem }) => ({
+      what: admin.health.objectAside(kind, name, problem),
+      todo: admin.health.objectAsideDo,
+      to: kind === "upstream" ? "/admin/upstreams" : "/admin/models",
+    }));
 }
 
 function paymentNeeds({ payments, nextPageToken }: ListPaymentsResponse): readonly Need[] {

@@ -16,8 +16,11 @@ export function ObjectEffect({ of }: { readonly of: CheckObjectsResponse }): Rea
       </ul>
     );
   const unserved = of.models.filter(({ problem }) => problem !== "");
+  const told = new Set(of.effects.flatMap(({ losses }) => losses));
+  // A target may cost more than a price that stays as it is.
+  const losses = of.models.flatMap((model) => model.losses).filter((loss) => !told.has(loss));
   return (
-    <div className={unserved.length > 0 ? "notice warn stack" : "notice stack"}>
+    <div className={unserved.length + losses.length > 0 ? "notice warn stack" : "notice stack"}>
       <strong>{say.effect}</strong>
       {unserved.map(({ id, problem }) => (
         <span key={id}>{say.unserved(problem)}</span>
@@ -26,6 +29,7 @@ export function ObjectEffect({ of }: { readonly of: CheckObjectsResponse }): Rea
       {of.effects.map((effect) => (
         <Effect key={effect.id} effect={effect} />
       ))}
+      <Losses of={losses} />
     </div>
   );
 }
@@ -37,11 +41,15 @@ function Effect({ effect: { id, before, after, source, losses } }: { readonly ef
       {before === undefined
         ? say.effectNew(id, priceInShort(after), source)
         : say.effectOf(id, priceInShort(before), priceInShort(after))}
-      {losses.map((loss) => (
-        <small className="wrong" key={loss}>
-          {loss}
-        </small>
-      ))}
+      <Losses of={losses} />
     </span>
   );
+}
+
+function Losses({ of: losses }: { readonly of: readonly string[] }): ReactNode {
+  return losses.map((loss) => (
+    <small className="wrong" key={loss}>
+      {loss}
+    </small>
+  ));
 }

@@ -7,7 +7,7 @@ import type { SettingsObject } from "../../gen/console/settings_object.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
-import { listWords, objectWords, unpricedWords } from "../copy/en-objects.ts";
+import { listWords, objectWords, unpricedWords, unservedWords } from "../copy/en-objects.ts";
 import { count, dateTime } from "../format.ts";
 import { tokenPrice } from "../models/price.ts";
 import { FormInUrl } from "../parts/form-in-url.tsx";
@@ -42,12 +42,44 @@ export function Prices(): ReactNode {
           return <Table label={words.pages.prices} columns={columns} rows={own} keyOf={({ id }) => id} />;
         }}
       </Loaded>
+      <NotServed of={objects.filter(({ problem }) => problem !== "")} />
       <PriceChanges />
       <Aliases />
       <Unpriced of={models.data?.unpricedModels ?? []} />
     </Page>
   );
 }
+
+/** Models that are saved and that this node does not serve: without these rows they could be neither seen nor mended. */
+function NotServed({ of: rows }: { readonly of: readonly SettingsObject[] }): ReactNode {
+  const { isReader } = useSignedIn();
+  if (rows.length === 0) return null;
+  return (
+    <section className="stack">
+      <h2>{unservedWords.title}</h2>
+      <p className="soft">{unservedWords.about}</p>
+      <Table
+        label={unservedWords.title}
+        columns={isReader ? UNSERVED : [...UNSERVED, UNSERVED_ACTIONS]}
+        rows={rows}
+        keyOf={({ name, source }) => `${name} ${source}`}
+      />
+    </section>
+  );
+}
+
+const UNSERVED: readonly Column<SettingsObject>[] = [
+  { name: unservedWords.name, cell: ({ name }) => <strong>{name}</strong> },
+  { name: unservedWords.why, cell: (object) => <Origin object={object} /> },
+];
+
+const UNSERVED_ACTIONS = actionsColumn<SettingsObject>(objectWords.actions, (object) => (
+  <RowActions
+    actions={objectActions(object, (one, close) => (
+      <ModelForm object={one} onClose={close} />
+    ))}
+  />
+));
 
 /** What clients requested of wildcards and did not get, so that operators see which price is missing. */
 function Unpriced({ of: rows }: { readonly of: readonly UnpricedModel[] }): ReactNode {

@@ -32,7 +32,8 @@ import { TimeoutFields, timeoutsSpec, type TypedTimeouts, typedTimeouts } from "
 const USUAL_FAMILY = "openai";
 /** What a test says of an upstream that can be reached, and did not refuse the key. */
 const ANSWERED: ReadonlySet<string> = new Set(["well", "untested"]);
-const FRESH_PRICE: TypedPrice = { ...typedPrice(undefined), price: "free" };
+/** Nothing is given away before an operator says so. */
+const FRESH_PRICE: TypedPrice = { ...typedPrice(undefined), price: "own" };
 
 export interface UpstreamFormParts {
   /** The one to change. Undefined: a new one. */

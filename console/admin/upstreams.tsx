@@ -5,7 +5,6 @@ import { listNodes } from "../../gen/console/node_service.js";
 import { listObjects } from "../../gen/console/settings_service.js";
 import type { SettingsObject } from "../../gen/console/settings_object.js";
 import {
-  drainUpstream,
   listUpstreams,
   resetUpstream,
   testUpstream,
@@ -27,6 +26,7 @@ import { Problem } from "../parts/problem.tsx";
 import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { DrainUpstream } from "./drain-upstream.tsx";
 import { objectActions, Origin } from "./object-actions.tsx";
 import { UpstreamForm } from "./upstream-form.tsx";
 
@@ -138,20 +138,22 @@ interface ActionsParts {
   readonly object: SettingsObject | undefined;
 }
 
-function Actions({ upstream: { id, health }, object }: ActionsParts): ReactNode {
+function Actions({ upstream, object }: ActionsParts): ReactNode {
+  const { id, health } = upstream;
   const test = useMutation({ mutationFn: () => call(testUpstream, { id }), onSuccess: () => forget(listUpstreams) });
   const isDrained = health === "drained";
-  const drain = useMutation({
-    mutationFn: () => call(isDrained ? undrainUpstream : drainUpstream, { id }),
+  const undrain = useMutation({
+    mutationFn: () => call(undrainUpstream, { id }),
     onSuccess: () => forget(listUpstreams),
   });
   const actions = [
     { name: objectWords.test, isBusy: test.isPending, act: () => test.mutate() },
-    {
-      name: isDrained ? objectWords.undrain : objectWords.drain,
-      isBusy: drain.isPending,
-      act: () => drain.mutate(),
-    },
+    isDrained
+      ? { name: objectWords.undrain, isBusy: undrain.isPending, act: () => undrain.mutate() }
+      : {
+          name: objectWords.drain,
+          opens: (close: () => void) => <DrainUpstream upstream={upstream} onClose={close} />,
+        },
     ...objectActions(object, (one, close) => <UpstreamForm object={one} onClose={close} />),
   ];
   return (
@@ -162,7 +164,7 @@ function Actions({ upstream: { id, health }, object }: ActionsParts): ReactNode 
         </small>
       )}
       {test.error !== null && <Problem error={test.error} what={objectWords.testFailed} />}
-      {drain.error !== null && <Problem error={drain.error} what={objectWords.drainFailed} />}
+      {undrain.error !== null && <Problem error={undrain.error} what={objectWords.drainFailed} />}
     </RowActions>
   );
 }

@@ -15,6 +15,8 @@ export const admin = {
     needs: (count: number) => (count === 1 ? "1 problem needs attention" : `${count} problems need attention`),
     upstreamAside: (id: string) => `Upstream ${id}, or a model of it, is ejected or drained`,
     upstreamAsideDo: "Check the cause. A model with another healthy upstream is still served.",
+    objectAside: (kind: string, name: string, problem: string) => `The ${kind} ${name} is not in use: ${problem}`,
+    objectAsideDo: "Change or delete it.",
     upstreamRefused: (id: string) => `Upstream ${id} refuses the gateway’s credential`,
     upstreamRefusedDo:
       "Change its API key on the Upstreams page. If tollgate.yaml or the environment sets it, change it there: the " +

@@ -69,6 +69,11 @@ export const objectWords = {
   test: "Test",
   drain: "Drain",
   undrain: "End the drain",
+  drainTitle: (name: string) => `Drain ${name}?`,
+  drainWill:
+    "It gets no new requests, on all nodes, until you end the drain. Requests that run there come to their end.",
+  drainAlone: (models: string) => `No other upstream serves ${models}: requests for them fail until you end the drain.`,
+  drainGo: "Drain it",
   drainFailed: "The upstream was not changed.",
   change: "Change",
   delete: "Delete",
@@ -288,6 +293,13 @@ export const wildcardWords = {
     "needs the context size and the maximum output.",
   serve: "Models to serve",
   serves: { any: "Every model with a known price", list: "Only models of the upstream’s list" },
+} as const;
+
+export const unservedWords = {
+  title: "Models that are not served",
+  about: "They are saved, and this node cannot serve them. Change or delete them.",
+  name: "Model",
+  why: "Where it comes from, and why it is not served",
 } as const;
 
 export const unpricedWords = {

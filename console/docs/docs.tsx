@@ -7,6 +7,7 @@ import { listModels } from "../../gen/console/model_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { docs } from "../copy/en-docs.ts";
+import { allowedModels } from "../keys/allowed-models.ts";
 import { ClientCode } from "../parts/client-code.tsx";
 import { Choice } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
@@ -141,13 +142,14 @@ function useReader(): Reader {
   const keys = useQuery(ask(listKeys, { accountId: account, pageSize: KEYS_MAX, revoked: false }, account));
   const chats = (models.data?.models ?? []).filter(({ kind }) => kind === undefined || kind === "chat");
   const working = keys.data?.keys ?? [];
-  const model = chosen ?? chats[0]?.id ?? "MODEL";
+  const allowed = allowedModels(chats, working.find(({ id }) => id === keyId)?.settings);
+  const model = allowed.find(({ id }) => id === chosen)?.id ?? allowed[0]?.id ?? "MODEL";
   const choose = (change: { readonly model?: string; readonly key?: string | undefined }): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   const choices = (
     <>
       <Choice label={docs.model} value={model} onChange={({ currentTarget: { value } }) => choose({ model: value })}>
-        {chats.map(({ id }) => (
+        {allowed.map(({ id }) => (
           <option key={id}>{id}</option>
         ))}
       </Choice>

@@ -24,12 +24,13 @@ export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNod
   const { plan } = useQuery(ask(getAccountPlan, { id: account }, account)).data ?? {};
   const large = useLargeAmounts(amountsOf(typed, FRESH));
   const make = useMaking(async () => {
-    const { secret } = await call(createKey, { accountId: account, settings: settingsOf(typed) }, { account });
+    const made = await call(createKey, { accountId: account, settings: settingsOf(typed) }, { account });
     large.keep();
     void forget(listKeys);
-    return secret;
+    return made;
   }, onClose);
-  if (make.data !== undefined) return <Secret secret={make.data} isNew onClose={onClose} />;
+  if (make.data !== undefined)
+    return <Secret secret={make.data.secret} settings={make.data.key?.settings} isNew onClose={onClose} />;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (areRight(typed) && !large.isOpen) make.run();

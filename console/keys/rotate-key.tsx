@@ -23,7 +23,7 @@ export function RotateKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
     void forget(getKey, listKeys);
     return secret;
   }, onClose);
-  if (rotate.data !== undefined) return <Secret secret={rotate.data} onClose={onClose} />;
+  if (rotate.data !== undefined) return <Secret secret={rotate.data} settings={keyShown.settings} onClose={onClose} />;
   return (
     <Dialog title={keyWords.rotateTitle} onClose={rotate.close}>
       <p>{keyWords.rotateWill}</p>

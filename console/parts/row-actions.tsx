@@ -43,7 +43,7 @@ export function RowActions({ actions, children }: RowActionsParts): ReactNode {
   );
 }
 
-/** The last column of a table, at the right. */
+/** The last column of a table, at the right, in sight at any width. */
 export function actionsColumn<Row>(name: string, cell: (row: Row) => ReactNode): Column<Row> {
-  return { name, cell, isNumber: true };
+  return { name, cell, isActions: true };
 }

@@ -13,6 +13,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Left out where the window is narrow. */
   readonly isExtra?: boolean;
+  /** Buttons stand at the right, and stay in sight where the table is wider than the window. */
+  readonly isActions?: boolean;
 }
 
 export interface TableParts<Row> {
@@ -33,9 +35,9 @@ export function Table<Row>({ label, columns, rows, keyOf, isWhole = false }: Tab
         <caption className="hidden-text">{label}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, isNumber, isExtra }) => (
-              <th key={name} scope="col" className={classOf(isNumber, isExtra)}>
-                {name}
+            {columns.map((column) => (
+              <th key={column.name} scope="col" className={classOf(column)}>
+                {column.name}
               </th>
             ))}
           </tr>
@@ -115,16 +117,18 @@ interface LineParts<Row> {
 function Line<Row>({ row, columns, index, measure }: LineParts<Row>): ReactNode {
   return (
     <tr aria-rowindex={index === undefined ? undefined : index + 2} data-index={index} ref={measure}>
-      {columns.map(({ name, cell, isNumber, isExtra }) => (
-        <td key={name} className={classOf(isNumber, isExtra)}>
-          {cell(row)}
+      {columns.map((column) => (
+        <td key={column.name} className={classOf(column)}>
+          {column.cell(row)}
         </td>
       ))}
     </tr>
   );
 }
 
-function classOf(isNumber = false, isExtra = false): string | undefined {
-  const names = [isNumber ? "number" : "", isExtra ? "wide-only" : ""].filter(Boolean);
+function classOf<Row>({ isNumber = false, isExtra = false, isActions = false }: Column<Row>): string | undefined {
+  const names = [isNumber ? "number" : "", isExtra ? "wide-only" : "", isActions ? "number actions" : ""].filter(
+    Boolean,
+  );
   return names.length > 0 ? names.join(" ") : undefined;
 }

@@ -383,11 +383,13 @@ export interface CheckedModel {
   readonly id: string;
   readonly problem: string;
   readonly listPrice?: ListPrice | undefined;
+  readonly losses: readonly (string)[];
 }
 export const CheckedModel: Shape = {
   id: "s",
   problem: "s",
   list_price: ["?", () => ListPrice],
+  losses: ["[]", "s"],
 };
 
 export const checkObjects: Method<CheckObjectsRequest, CheckObjectsResponse> = {

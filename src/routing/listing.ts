@@ -3,6 +3,7 @@ import type { ListedModel } from "../families/family.js";
 import type { ServedUpstream } from "./model.js";
 import { exchange, ExchangeFailure } from "./upstream-exchange.js";
 
+const NOT_FOUND = 404;
 const LIST_TIMEOUT_MS = 10_000;
 const LIST_BYTES_MAX = 8 * 1024 * 1024;
 const LIST_MODELS_MAX = 10_000;
@@ -19,7 +20,11 @@ export async function listModels(
   if (path === undefined) return [];
   const bounds = { what: "the list", bytesMax: LIST_BYTES_MAX, timeoutMs: LIST_TIMEOUT_MS };
   const { status, body } = await exchange(served, { method: "GET", path, headers, body: undefined, ...bounds });
-  if (status !== 200) throw new ExchangeFailure(`the list answered with status ${status}`, status);
+  if (status !== 200) {
+    // The usual cause: an address with or without its /v1.
+    const hint = status === NOT_FOUND ? `; ${path} is read below the base_url: check how that ends` : "";
+    throw new ExchangeFailure(`the list of models answered with status ${status}${hint}`, status);
+  }
   try {
     return served.family.readModels(body).slice(0, LIST_MODELS_MAX);
   } catch (error) {

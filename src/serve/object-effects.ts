@@ -23,9 +23,10 @@ export function modelEffects(
 }
 
 /** What is published of a model, and why it would not be served. */
-export function checkedModel(id: string, { unserved, listPrices }: PreparedRoutes): CheckedModel {
+export function checkedModel(id: string, { unserved, listPrices, sold }: PreparedRoutes): CheckedModel {
   const problem = unserved.find((model) => model.id === id)?.rule ?? "";
-  return { id, problem, listPrice: listPrices.get(id) };
+  const losses = sold.find((model) => model.id === id)?.losses ?? [];
+  return { id, problem, listPrice: listPrices.get(id), losses: [...losses] };
 }
 
 function isSamePrice(one: Price | undefined, other: Price | undefined): boolean {

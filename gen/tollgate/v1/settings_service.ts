@@ -304,7 +304,11 @@ export interface CheckedModel {
   /** Why the node would not serve the model, as the end of a sentence about it. Empty: it would. */
   problem: string;
   /** The published price of its first target by priority. Absent: the list does not have that model. */
-  listPrice?: ListPrice | undefined;
+  listPrice?:
+    | ListPrice
+    | undefined;
+  /** One sentence for each target whose cost is above the model's price. Empty: no target costs more. */
+  losses: string[];
 }
 
 /** CheckObjectsResponse has the errors in the changes, and their effects. */
@@ -2185,7 +2189,7 @@ export const ModelEffect: MessageFns<ModelEffect> = {
 };
 
 function createBaseCheckedModel(): CheckedModel {
-  return { id: "", problem: "", listPrice: undefined };
+  return { id: "", problem: "", listPrice: undefined, losses: [] };
 }
 
 export const CheckedModel: MessageFns<CheckedModel> = {
@@ -2198,6 +2202,9 @@ export const CheckedModel: MessageFns<CheckedModel> = {
     }
     if (message.listPrice !== undefined) {
       ListPrice.encode(message.listPrice, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.losses) {
+      writer.uint32(34).string(v!);
     }
     return writer;
   },
@@ -2237,6 +2244,14 @@ export const CheckedModel: MessageFns<CheckedModel> = {
             }
 
             message.listPrice = ListPrice.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.losses.push(reader.string());
             continue;
           }
         }

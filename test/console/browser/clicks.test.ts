@@ -59,6 +59,7 @@ describe.each(HANDS)("$name:", ({ name, window, at }) => {
     const hand = at(page);
     const row = page.getByRole("row").filter({ hasText: UPSTREAM });
     await hand.press("Drain", { row: UPSTREAM });
+    await hand.press("Drain it");
     await row.getByText("drained").waitFor();
     expect(hand.clicks).toBeLessThanOrEqual(3);
     await hand.press("End the drain", { row: UPSTREAM });

@@ -183,6 +183,24 @@ test("a model that has no price is named before it is saved", async () => {
   await page.context().close();
 });
 
+test("a model that is saved without a price is shown with its reason, on Health too, and is deleted", async () => {
+  const page = await world.open("/admin/models?form=model");
+  await page.getByLabel("Name", { exact: true }).fill("forms/unpriced");
+  await page.getByLabel("Upstream", { exact: true }).selectOption("forms-b");
+  await page.getByText("This node would not serve the model").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  const row = page.getByRole("row", { name: /^forms\/unpriced .*no price that is publicly known/ });
+  await row.waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await world.go(page, "/admin");
+  await page.getByText("The model forms/unpriced is not in use").waitFor();
+  await world.go(page, "/admin/models");
+  await row.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
+  await page.context().close();
+});
+
 test("an upstream and a model get other names in one step each, without a mouse on a narrow screen", async () => {
   const page = await world.open("/admin/upstreams", NARROW);
   const upstream = page.getByRole("row", { name: /^forms-a / });

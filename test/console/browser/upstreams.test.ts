@@ -84,8 +84,9 @@ test("a price is changed with its effect shown, and the upstream is tested, drai
   await upstream.getByRole("button", { name: "Test" }).click();
   await upstream.getByText("The upstream answers.").waitFor();
   await upstream.getByText("healthy").waitFor();
-  // Drained by one click on the page, which is one click away.
   await upstream.getByRole("button", { name: "Drain" }).click();
+  await page.getByText("No other upstream serves").waitFor();
+  await page.getByRole("button", { name: "Drain it" }).click();
   await upstream.getByText("drained").waitFor();
   await upstream.getByRole("button", { name: "End the drain" }).click();
   await upstream.getByText("healthy").waitFor();
@@ -170,8 +171,11 @@ test("an upstream is added without a mouse on a narrow screen", async () => {
   await page.getByText("The list has 2 models.").waitFor();
   await press(page, /^gpt-4o-mini/u, "Space");
   await page.getByText("1 model chosen").waitFor();
-  // Its price is published for another provider alone: this one is served free, until somebody says otherwise.
+  // Its price is published for another provider alone: it is not saved before its price is said.
   await page.getByText("Price of the chosen models").waitFor();
+  expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+  await tabTo(page, "Price");
+  await page.keyboard.type("Free");
   await press(page, "Save");
   await page.getByRole("heading", { name: "Add an upstream" }).waitFor({ state: "detached" });
   const { object } = await world.api<{ object: object }>("/api/v1/settings/objects/upstream/by-keys");
