@@ -66,7 +66,7 @@ function Pending(): ReactNode {
   const columns = isReader ? COLUMNS : [...COLUMNS, ACTIONS];
   return (
     <Loaded of={changes} what={say.title}>
-      {({ changes: rows, nextPageToken }) =>
+      {({ priceChanges: rows, nextPageToken }) =>
         rows.length === 0 ? (
           <p className="soft">{say.none}</p>
         ) : (

@@ -8,6 +8,7 @@ import {
   type PriceList,
   PriceServiceService as service,
 } from "../api/index.js";
+import { enumWord } from "../api/descriptors.js";
 import { readBetween, readLimit, readWhole } from "./arguments.js";
 import { connected, type Connection, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";
@@ -85,7 +86,7 @@ function formatPriceList(list: PriceList | undefined): string {
   const rows = list.past.map(({ serial, createTime, actor, cause }) => [
     String(serial),
     formatTime(createTime),
-    printable(cause),
+    enumWord("tollgate.v1.PriceListCause", cause),
     printable(actor) || "-",
   ]);
   return [...lines, "", formatList(["SERIAL", "IN FORCE SINCE", "CAUSE", "BY"], rows, "No earlier lists.", "")].join(
@@ -95,11 +96,11 @@ function formatPriceList(list: PriceList | undefined): string {
 
 async function pending(options: ConnectionOptions & { readonly limit: number }): Promise<void> {
   await connected(options, async (connection) => {
-    const { items: changes, nextPageToken } = await readChanges(connection, options.limit);
-    connection.show(service.listPriceChanges, { changes, nextPageToken }, (answer) =>
+    const { items: priceChanges, nextPageToken } = await readChanges(connection, options.limit);
+    connection.show(service.listPriceChanges, { priceChanges, nextPageToken }, (answer) =>
       formatList(
         ["CHANGE", "KIND", "PRICES", "WAITS"],
-        answer.changes.map(changeRow),
+        answer.priceChanges.map(changeRow),
         "No pending changes.",
         answer.nextPageToken,
       ),
@@ -110,12 +111,12 @@ async function pending(options: ConnectionOptions & { readonly limit: number }):
 function readChanges(connection: Connection, limit: number) {
   return readPages(limit, async (pageSize, pageToken) => {
     const page = await connection.call(service.listPriceChanges, { pageSize, pageToken });
-    return { items: page.changes, nextPageToken: page.nextPageToken };
+    return { items: page.priceChanges, nextPageToken: page.nextPageToken };
   });
 }
 
 function changeRow({ id, kind, components, reasons }: PriceChange): string[] {
-  return [id, kind, components.map(wordsOf).join("; ") || "-", reasons.join("; ") || "-"];
+  return [id, enumWord("tollgate.v1.PriceChangeKind", kind), components.map(wordsOf).join("; ") || "-", reasons.join("; ") || "-"];
 }
 
 function wordsOf({ component, from, to, others }: PriceComponentChange): string {

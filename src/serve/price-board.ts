@@ -1,10 +1,12 @@
 /** The list of published prices as operators see it and decide on it. */
 import { invalid } from "../api/check.js";
-import type {
-  ListPriceChangesRequest,
-  ListPriceChangesResponse,
-  PriceChange as ShownChange,
-  PriceList as ShownList,
+import {
+  type ListPriceChangesRequest,
+  type ListPriceChangesResponse,
+  type PriceChange as ShownChange,
+  PriceChangeKind,
+  type PriceList as ShownList,
+  PriceListCause as ShownCause,
 } from "../api/index.js";
 import type { Act } from "../audit/act.js";
 import type { PriceListSettings } from "../config/settings.js";
@@ -16,7 +18,7 @@ import { PRICE_LIST, snapshotName } from "../pricing/price-list.js";
 import type { PriceBoard } from "../rpc/call/core.js";
 import { pageById } from "../rpc/methods/page.js";
 import type { PeopleStore } from "../store/people-store.js";
-import type { PriceSnapshotRow } from "../store/price-list-scripts.js";
+import type { PriceListCause, PriceSnapshotRow } from "../store/price-list-scripts.js";
 
 export interface DatabasePricesOptions {
   readonly lists: PriceLists;
@@ -30,6 +32,17 @@ export interface DatabasePricesOptions {
 
 const CHANGES_MAX = 1_000;
 const PAGE_DEFAULT = 100;
+const CAUSES: Readonly<Record<PriceListCause, ShownCause>> = {
+  apply: ShownCause.PRICE_LIST_CAUSE_APPLY,
+  accept: ShownCause.PRICE_LIST_CAUSE_ACCEPT,
+  reject: ShownCause.PRICE_LIST_CAUSE_REJECT,
+  roll_back: ShownCause.PRICE_LIST_CAUSE_ROLL_BACK,
+};
+const KINDS: Readonly<Record<PriceChange["kind"], PriceChangeKind>> = {
+  new: PriceChangeKind.PRICE_CHANGE_KIND_NEW,
+  changed: PriceChangeKind.PRICE_CHANGE_KIND_CHANGED,
+  removed: PriceChangeKind.PRICE_CHANGE_KIND_REMOVED,
+};
 
 export class DatabasePrices implements PriceBoard {
   constructor(private readonly options: DatabasePricesOptions) {}
@@ -53,7 +66,7 @@ export class DatabasePrices implements PriceBoard {
         serial: BigInt(serial),
         createTime: new Date(createTimeMs),
         actor,
-        cause,
+        cause: CAUSES[cause],
       })),
     };
   }
@@ -63,7 +76,7 @@ export class DatabasePrices implements PriceBoard {
     const all = (await this.#proposed())?.changes ?? [];
     const sorted = all.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     const { rows, nextPageToken } = pageById(sorted, { pageSize: pageSize || PAGE_DEFAULT, pageToken }, "p");
-    return { changes: rows.map(shownChange), nextPageToken };
+    return { priceChanges: rows.map(shownChange), nextPageToken };
   }
 
   async accept(ids: readonly string[], act: Act): Promise<ShownList> {
@@ -121,7 +134,7 @@ function shownChange({ id, key, kind, components, reasons }: PriceChange): Shown
     id,
     provider: key.slice(0, cut),
     model: key.slice(cut + 1),
-    kind,
+    kind: KINDS[kind],
     components: components.map(({ component, from, to, others }) => ({
       component,
       from,

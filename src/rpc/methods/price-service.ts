@@ -7,10 +7,16 @@ import type { Handlers } from "../call/handler.js";
 
 export function priceService({ prices }: Pick<CoreParts, "prices">): Handlers<typeof PriceServiceService> {
   return {
-    getPriceList: async () => ({ priceList: await boardOf(prices).show() }),
-    listPriceChanges: async (request) => boardOf(prices).changes(request),
-    acceptPriceChanges: async ({ ids }, { act }) => ({ priceList: await boardOf(prices).accept(someOf(ids), act) }),
-    rejectPriceChanges: async ({ ids }, { act }) => ({ priceList: await boardOf(prices).reject(someOf(ids), act) }),
+    getPriceList: async () => ({ priceList: await prices?.show() }),
+    listPriceChanges: async (request) => (await prices?.changes(request)) ?? { priceChanges: [], nextPageToken: "" },
+    acceptPriceChanges: async ({ ids }, { act }) => {
+      const some = someOf(ids);
+      return { priceList: await boardOf(prices).accept(some, act) };
+    },
+    rejectPriceChanges: async ({ ids }, { act }) => {
+      const some = someOf(ids);
+      return { priceList: await boardOf(prices).reject(some, act) };
+    },
     rollBackPriceList: async ({ serial }, { act }) => ({
       priceList: await boardOf(prices).rollBack(Number(serial), act),
     }),

@@ -52,7 +52,7 @@ async function publish(serial: number, ...changed: readonly Changed[]): Promise<
 }
 
 async function changes(): Promise<readonly Json[]> {
-  return (await management.call("GET", "/prices/changes")).body["changes"] as readonly Json[];
+  return (await management.call("GET", "/prices/changes")).body["price_changes"] as readonly Json[];
 }
 
 async function modelOf(id: string): Promise<{ price: Json; list_price: Json }> {
