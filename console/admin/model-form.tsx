@@ -20,6 +20,7 @@ import { Choice, Field } from "../parts/field.tsx";
 import { LateDetails } from "../parts/late-details.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSettled } from "../parts/settled.ts";
+import { CacheMarksChoice, cacheMarksSpec, type TypedCacheMarks, typedCacheMarks } from "./cache-marks-choice.tsx";
 import { FactFields } from "./fact-fields.tsx";
 import { budgetsOf, factsSpec, type TypedFacts, typedFacts } from "./facts.ts";
 import { FallbackFields, fallbackSpec, type TypedFallbacks, typedFallbacks } from "./fallback-fields.tsx";
@@ -51,6 +52,7 @@ interface Typed {
   readonly price: TypedPrice;
   readonly facts: TypedFacts;
   readonly affinity: string;
+  readonly cacheMarks: TypedCacheMarks;
   readonly timeouts: TypedTimeouts;
   readonly fallbacks: TypedFallbacks;
   readonly displayName: string;
@@ -135,6 +137,7 @@ function MoreFields({ typed, onType }: MoreFieldsParts): ReactNode {
       <LateDetails className="more" summary={factWords.title}>
         {() => <FactFields typed={typed.facts} onType={(change) => onType({ facts: { ...typed.facts, ...change } })} />}
       </LateDetails>
+      <CacheMarksChoice value={typed.cacheMarks} onChoose={(cacheMarks) => onType({ cacheMarks })} />
       <FallbackFields
         typed={typed.fallbacks}
         onType={(change) => onType({ fallbacks: { ...typed.fallbacks, ...change } })}
@@ -263,6 +266,7 @@ function typedOf(object: SettingsObject | undefined): Typed {
     price: typedPrice(model),
     facts: typedFacts(model?.facts),
     affinity: model?.affinity === "off" ? "off" : "",
+    cacheMarks: typedCacheMarks(model),
     timeouts: typedTimeouts(model?.timeouts),
     fallbacks: typedFallbacks(model),
     displayName: model?.displayName ?? "",
@@ -284,6 +288,7 @@ function changeOf(typed: Typed, object: SettingsObject | undefined): RequestFiel
     ...pricedSpec(typed.price, object?.model),
     facts: factsSpec(typed.facts),
     affinity: typed.affinity,
+    ...cacheMarksSpec(typed.cacheMarks),
     timeouts: timeoutsSpec(timeouts),
     ...fallbackSpec(typed.fallbacks),
     displayName: typed.displayName,

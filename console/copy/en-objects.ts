@@ -327,3 +327,13 @@ export const aliasWords = {
   displayName: "Shown name",
   deleteWill: "Clients can no longer request it. Requests that run come to their end.",
 } as const;
+
+export const cacheMarksWords = {
+  title: "Cache marks",
+  about: "Claude's upstreams cache only what is marked. The gateway marks requests whose clients marked nothing.",
+  choices: {
+    off: "The gateway marks nothing",
+    "5m": "Mark, and keep for 5 minutes",
+    "1h": "Mark, and keep for an hour",
+  },
+};

@@ -92,6 +92,17 @@ function affinityText({ affinity, affinitySource }: RequestDetail): string | und
   return `${affinityWords.states[affinity]}. ${affinityWords.sources[affinitySource]}`;
 }
 
+/** The parameters that the operator's settings changed. */
+function parametersText({ parameters }: RequestDetail): string | undefined {
+  if (parameters === undefined) return undefined;
+  const words = requestWords.parametersChanged;
+  return (["defaulted", "set", "dropped"] as const)
+    .flatMap((change) =>
+      parameters[change].length === 0 ? [] : [`${words[change]}: ${parameters[change].join(", ")}`],
+    )
+    .join("; ");
+}
+
 function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
   const { detail } = request;
   const amount = (nanos: bigint | undefined): string | undefined =>
@@ -127,6 +138,12 @@ function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
     [requestWords.tags, detail?.tags.join(", ")],
     [requestWords.session, detail?.session],
     [requestWords.affinity, detail && affinityText(detail)],
+    [requestWords.parameters, detail && parametersText(detail)],
+    [
+      requestWords.cacheMarks,
+      detail?.cacheMarks === undefined ? undefined : requestWords.cacheMarkers[detail.cacheMarks],
+    ],
+    [requestWords.cacheSaved, amount(detail?.cacheSavedNanos)],
     [requestWords.client, detail?.client],
     [requestWords.clientId, detail?.clientRequestId],
     [requestWords.address, detail?.address],

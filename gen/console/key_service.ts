@@ -34,6 +34,7 @@ export interface KeySettings {
   readonly childrenEndWithIt: boolean;
   readonly endStreamsOnRevoke?: boolean | undefined;
   readonly endStreamsOnExpiry: boolean;
+  readonly cacheMarksOff: boolean;
 }
 export const KeySettings: Shape = {
   name: "s",
@@ -56,6 +57,7 @@ export const KeySettings: Shape = {
   children_end_with_it: "b",
   end_streams_on_revoke: ["?", "b"],
   end_streams_on_expiry: "b",
+  cache_marks_off: "b",
 };
 
 export interface CreateKeyResponse {

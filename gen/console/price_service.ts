@@ -52,7 +52,7 @@ export interface PastPriceList {
   readonly serial: bigint;
   readonly createTime?: Date | undefined;
   readonly actor: string;
-  readonly cause: string;
+  readonly cause: PriceListCause;
 }
 export const PastPriceList: Shape = {
   serial: "n",
@@ -60,6 +60,8 @@ export const PastPriceList: Shape = {
   actor: "s",
   cause: "s",
 };
+
+export type PriceListCause = "unspecified" | "apply" | "accept" | "reject" | "roll_back";
 
 export const getPriceList: Method<GetPriceListRequest, GetPriceListResponse> = {
   name: "GetPriceList",
@@ -80,11 +82,11 @@ export const ListPriceChangesRequest: Shape = {
 };
 
 export interface ListPriceChangesResponse {
-  readonly changes: readonly (PriceChange)[];
+  readonly priceChanges: readonly (PriceChange)[];
   readonly nextPageToken: string;
 }
 export const ListPriceChangesResponse: Shape = {
-  changes: ["[]", () => PriceChange],
+  price_changes: ["[]", () => PriceChange],
   next_page_token: "s",
 };
 
@@ -92,7 +94,7 @@ export interface PriceChange {
   readonly id: string;
   readonly provider: string;
   readonly model: string;
-  readonly kind: string;
+  readonly kind: PriceChangeKind;
   readonly components: readonly (PriceComponentChange)[];
   readonly reasons: readonly (string)[];
 }
@@ -104,6 +106,8 @@ export const PriceChange: Shape = {
   components: ["[]", () => PriceComponentChange],
   reasons: ["[]", "s"],
 };
+
+export type PriceChangeKind = "unspecified" | "new" | "changed" | "removed";
 
 export interface PriceComponentChange {
   readonly component: string;

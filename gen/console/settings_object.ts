@@ -130,6 +130,9 @@ export interface ModelSpec {
   readonly displayName: string;
   readonly priceFrom: string;
   readonly serve: string;
+  readonly parameters?: ParametersSpec | undefined;
+  readonly cacheMarks: string;
+  readonly cacheMarksTtl: string;
 }
 export const ModelSpec: Shape = {
   targets: ["[]", () => TargetSpec],
@@ -149,6 +152,9 @@ export const ModelSpec: Shape = {
   display_name: "s",
   price_from: "s",
   serve: "s",
+  parameters: ["?", () => ParametersSpec],
+  cache_marks: "s",
+  cache_marks_ttl: "s",
 };
 
 export interface TargetSpec {
@@ -159,6 +165,7 @@ export interface TargetSpec {
   readonly cost?: PriceSpec | undefined;
   readonly timeouts?: TimeoutsSpec | undefined;
   readonly retries?: RetriesSpec | undefined;
+  readonly parameters?: ParametersSpec | undefined;
 }
 export const TargetSpec: Shape = {
   upstream: "s",
@@ -168,6 +175,7 @@ export const TargetSpec: Shape = {
   cost: ["?", () => PriceSpec],
   timeouts: ["?", () => TimeoutsSpec],
   retries: ["?", () => RetriesSpec],
+  parameters: ["?", () => ParametersSpec],
 };
 
 export interface PriceSpec {
@@ -285,6 +293,48 @@ export const TimeoutsSpec: Shape = {
   first_output: "s",
   idle: "s",
   total: "s",
+};
+
+export interface ParametersSpec {
+  readonly default?: ParameterValuesSpec | undefined;
+  readonly set?: ParameterValuesSpec | undefined;
+  readonly drop: readonly (string)[];
+}
+export const ParametersSpec: Shape = {
+  default: ["?", () => ParameterValuesSpec],
+  set: ["?", () => ParameterValuesSpec],
+  drop: ["[]", "s"],
+};
+
+export interface ParameterValuesSpec {
+  readonly temperature: string;
+  readonly topP: string;
+  readonly topK: bigint;
+  readonly outputTokensMax: bigint;
+  readonly reasoningEffort: string;
+  readonly reasoningTokens: bigint;
+  readonly stop: readonly (string)[];
+  readonly seed?: bigint | undefined;
+  readonly presencePenalty: string;
+  readonly frequencyPenalty: string;
+  readonly serviceTier: string;
+  readonly verbosity: string;
+  readonly parallelToolCalls?: boolean | undefined;
+}
+export const ParameterValuesSpec: Shape = {
+  temperature: "s",
+  top_p: "s",
+  top_k: "n",
+  output_tokens_max: "n",
+  reasoning_effort: "s",
+  reasoning_tokens: "n",
+  stop: ["[]", "s"],
+  seed: ["?", "n"],
+  presence_penalty: "s",
+  frequency_penalty: "s",
+  service_tier: "s",
+  verbosity: "s",
+  parallel_tool_calls: ["?", "b"],
 };
 
 export interface FactsSpec {

@@ -137,6 +137,9 @@ export interface RequestDetail {
   readonly affinity?: AffinityState | undefined;
   readonly affinitySource?: SessionSource | undefined;
   readonly askedModel: string;
+  readonly parameters?: AppliedParameters | undefined;
+  readonly cacheMarks?: CacheMarks | undefined;
+  readonly cacheSavedNanos?: bigint | undefined;
 }
 export const RequestDetail: Shape = {
   error_reason: ["?", "s"],
@@ -161,11 +164,27 @@ export const RequestDetail: Shape = {
   affinity: ["?", "s"],
   affinity_source: ["?", "s"],
   asked_model: "s",
+  parameters: ["?", () => AppliedParameters],
+  cache_marks: ["?", "s"],
+  cache_saved_nanos: ["?", "n"],
 };
 
 export type AffinityState = "unspecified" | "kept" | "new" | "moved";
 
 export type SessionSource = "unspecified" | "header" | "session_id" | "prompt_cache_key" | "metadata" | "content";
+
+export interface AppliedParameters {
+  readonly defaulted: readonly (string)[];
+  readonly set: readonly (string)[];
+  readonly dropped: readonly (string)[];
+}
+export const AppliedParameters: Shape = {
+  defaulted: ["[]", "s"],
+  set: ["[]", "s"],
+  dropped: ["[]", "s"],
+};
+
+export type CacheMarks = "unspecified" | "none" | "client" | "auto";
 
 export const getRequest: Method<GetRequestRequest, GetRequestResponse> = {
   name: "GetRequest",

@@ -64,17 +64,14 @@ function readDraft(file: string, read: (text: string) => Draft): Draft {
  * the others are sold at.
  */
 async function leaveUnservedOut(draft: Draft): Promise<readonly SoldModel[]> {
-  const { renderDraft, placeholders } = await import("../import/draft.js");
+  const { renderDraft, placeholders, setAside } = await import("../import/draft.js");
   const { modelsOfFile } = await import("../serve/settings-check.js");
   const directory = mkdtempSync(join(tmpdir(), "tollgate-import-"));
   try {
     const path = join(directory, "tollgate.yaml");
     writeFileSync(path, renderDraft(draft, "it"));
     const { unserved, sold } = await modelsOfFile(path, placeholders(draft), "tollgate.yaml");
-    for (const { id, rule } of unserved) {
-      draft.models.delete(id);
-      draft.notes.push({ what: `the model '${id}'`, reason: `it ${rule}` });
-    }
+    for (const { id, rule } of unserved) setAside(draft, id, `it ${rule}`);
     return sold;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

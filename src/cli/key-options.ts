@@ -24,6 +24,7 @@ export interface KeyOptions {
   readonly childrenEndWithIt?: boolean;
   readonly keepStreamsOnRevoke?: boolean;
   readonly endStreamsOnExpiry?: boolean;
+  readonly cacheMarksOff?: boolean;
   readonly label?: Record<string, string>;
 }
 
@@ -35,6 +36,7 @@ const SWITCHES = [
   ["children-end-with-it", "when the key is revoked or expires, end the keys created with it too"],
   ["keep-streams-on-revoke", "when the key is revoked, let its running requests finish instead of ending them"],
   ["end-streams-on-expiry", "when the key expires, end its running requests instead of letting them finish"],
+  ["cache-marks-off", "mark nothing for prompt caches in requests of the key, whatever the model's settings say"],
 ] as const;
 
 /** Adds them. What is updated may be switched off as well. */
@@ -79,6 +81,7 @@ export function settingsOf(options: KeyOptions): KeySettings {
     childrenEndWithIt: options.childrenEndWithIt ?? false,
     endStreamsOnRevoke: options.keepStreamsOnRevoke === undefined ? undefined : !options.keepStreamsOnRevoke,
     endStreamsOnExpiry: options.endStreamsOnExpiry ?? false,
+    cacheMarksOff: options.cacheMarksOff ?? false,
   };
 }
 
@@ -104,6 +107,7 @@ const SETTINGS = {
   childrenEndWithIt: "children_end_with_it",
   keepStreamsOnRevoke: "end_streams_on_revoke",
   endStreamsOnExpiry: "end_streams_on_expiry",
+  cacheMarksOff: "cache_marks_off",
 } as const satisfies Record<keyof KeyOptions, string>;
 
 /** The settings that were given. */

@@ -116,7 +116,12 @@ function readChanges(connection: Connection, limit: number) {
 }
 
 function changeRow({ id, kind, components, reasons }: PriceChange): string[] {
-  return [id, enumWord("tollgate.v1.PriceChangeKind", kind), components.map(wordsOf).join("; ") || "-", reasons.join("; ") || "-"];
+  return [
+    id,
+    enumWord("tollgate.v1.PriceChangeKind", kind),
+    components.map(wordsOf).join("; ") || "-",
+    reasons.join("; ") || "-",
+  ];
 }
 
 function wordsOf({ component, from, to, others }: PriceComponentChange): string {

@@ -226,6 +226,12 @@ function affinityText({ affinity, affinitySource = 0 }: NonNullable<RequestRecor
   return `${state}, by ${source}`;
 }
 
+function parametersText({ parameters }: NonNullable<RequestRecord["detail"]>): string {
+  return Object.entries(parameters ?? {})
+    .flatMap(([change, names]) => (names.length === 0 ? [] : [`${change} ${names.join(" ")}`]))
+    .join(", ");
+}
+
 function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
   const reason = enumWord("tollgate.v1.ErrorReason", detail.errorReason ?? 0);
   const timeMs = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(0));
@@ -242,6 +248,9 @@ function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
     ["tags", detail.tags.join(" ")],
     ["session", detail.session],
     ["affinity", affinityText(detail)],
+    ["parameters", parametersText(detail)],
+    ["cache marks", detail.cacheMarks === undefined ? "" : enumWord("tollgate.v1.CacheMarks", detail.cacheMarks)],
+    ["cache saved USD", detail.cacheSavedNanos === undefined ? "" : formatUsd(detail.cacheSavedNanos)],
     ["client", detail.client],
     ["client's own id", detail.clientRequestId],
     ["address", detail.address],

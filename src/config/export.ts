@@ -87,6 +87,7 @@ function keyBlock({ id, accountId, settings }: Exported["keys"][number]): Block 
     children_end_with_it: whereTrue(settings.childrenEndWithIt),
     end_streams_on_revoke: settings.endStreamsOnRevoke === false ? "false" : "",
     end_streams_on_expiry: whereTrue(settings.endStreamsOnExpiry),
+    cache_marks_off: whereTrue(settings.cacheMarksOff),
   });
 }
 

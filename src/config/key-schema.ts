@@ -98,6 +98,9 @@ export const keySeed = block({
     .prefault("true")
     .describe("When the key is revoked, its running requests end within a second"),
   end_streams_on_expiry: truth.prefault("false").describe("When the key expires, its running requests end"),
+  cache_marks_off: truth
+    .prefault("false")
+    .describe("Mark nothing for prompt caches in requests of the key, whatever `cache_marks` of the model says"),
 }).transform((said): KeySeed => ({
   accountId: said.account,
   secret: said.secret,
@@ -122,5 +125,6 @@ export const keySeed = block({
     childrenEndWithIt: said.children_end_with_it,
     endStreamsOnRevoke: said.end_streams_on_revoke,
     endStreamsOnExpiry: said.end_streams_on_expiry,
+    cacheMarksOff: said.cache_marks_off,
   },
 }));

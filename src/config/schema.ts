@@ -10,6 +10,7 @@ import { alertSeeds } from "./alert-schema.js";
 import { facts } from "./facts-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
+import { parameters, targetParameters } from "./parameter-schema.js";
 import { payments } from "./payment-schema.js";
 import { prices } from "./price-list-schema.js";
 import { price } from "./price-schema.js";
@@ -44,6 +45,9 @@ const TIMEOUTS_ARE =
   "How long an answer may take; a target's timeouts are over those of its model, and these over those of its upstream";
 const RETRIES_ARE =
   "How often a request is tried; what a target says is over what its model says, and that over what its upstream says";
+const PARAMETERS_ARE =
+  "Parameters of chat requests that the gateway fills in, sets or drops, in whichever format they come; what a target " +
+  "says is over what its model says; see docs/routing.md";
 /** What an upstream's block says beside where it is and who asks there. */
 const BEHAVIOR = [
   "unknown_members",
@@ -117,6 +121,7 @@ const target = block({
     .describe("The order of targets; a target with a lower number is tried first"),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
+  parameters: targetParameters.optional().describe(PARAMETERS_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
 });
 
@@ -178,6 +183,15 @@ const model = block({
       "Whether requests of one session go to the same target among targets of the same priority, so that the upstream's " +
         "prompt cache has them; see docs/routing.md",
     ),
+  cache_marks: oneOf(["auto", "off"], "must be auto or off")
+    .prefault("off")
+    .describe(
+      "Whether the gateway marks what the upstream should cache in requests that have no marks (`cache_control`), for " +
+        "Claude models; see docs/routing.md",
+    ),
+  cache_marks_ttl: oneOf(["5m", "1h"], "must be 5m or 1h")
+    .prefault("5m")
+    .describe("How long the upstream keeps what the gateway marked; writing for an hour costs more"),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   fallbacks: z
     .array(modelName, { error: () => FALLBACKS_RULE })
@@ -190,6 +204,7 @@ const model = block({
     .optional()
     .describe("The model that answers a request which is too long for this model, at its own price"),
   retries: retries.optional().describe(RETRIES_ARE),
+  parameters: parameters.optional().describe(PARAMETERS_ARE),
   price: price.optional().describe("What clients pay: `free`, or a block of prices; default: the published price"),
   facts: facts
     .optional()
@@ -310,6 +325,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       cost: target.cost,
       timeouts: target.timeouts,
       retries: target.retries,
+      parameters: target.parameters,
     })),
     kind: value.kind,
     contextTokens: value.context_tokens,
@@ -317,10 +333,13 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     streamHeadMs: value.stream_head_ms,
     hostedTools: value.hosted_tools,
     affinity: value.affinity,
+    cacheMarks: value.cache_marks,
+    cacheMarksTtl: value.cache_marks_ttl,
     timeouts: value.timeouts,
     fallbacks: value.fallbacks,
     onContext: value.on_context,
     retries: value.retries,
+    parameters: value.parameters,
     price: value.price,
     facts: value.facts ?? {},
     retireTime: value.retires,

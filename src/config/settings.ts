@@ -2,6 +2,7 @@
 import type { ModelKind } from "../api/model-kinds.js";
 import type { AccountSettings, AlertSettings, ContentSettings, KeySettings, Price } from "../api/index.js";
 import type { Retries } from "../base/retries.js";
+import type { Parameters } from "../wire/request/parameters.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 
@@ -59,6 +60,8 @@ export interface TargetSettings {
   /** Over those of the model, which are over those of the upstream. */
   readonly timeouts?: TimeoutSettings | undefined;
   readonly retries?: RetrySettings | undefined;
+  /** Over those of the model. */
+  readonly parameters?: Parameters | undefined;
 }
 
 export interface ModelSettings {
@@ -75,12 +78,17 @@ export interface ModelSettings {
   readonly hostedTools?: "refuse" | "drop" | undefined;
   /** Whether requests of one session go to the same target among equals. Undefined: `auto`. */
   readonly affinity?: "auto" | "off" | undefined;
+  /** Whether the gateway marks prompts without marks for Claude's caches. Undefined: `off`. */
+  readonly cacheMarks?: "auto" | "off" | undefined;
+  /** How long the upstream keeps what the gateway marked. Undefined: `5m`. */
+  readonly cacheMarksTtl?: "5m" | "1h" | undefined;
   readonly timeouts?: TimeoutSettings | undefined;
   /** Models that answer while all targets fail, in this order. */
   readonly fallbacks?: readonly string[] | undefined;
   /** The model that answers requests which are too long for this one. */
   readonly onContext?: string | undefined;
   readonly retries?: RetrySettings | undefined;
+  readonly parameters?: Parameters | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;
   /** Over what is known of its targets' models by their names. */

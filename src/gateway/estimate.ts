@@ -40,8 +40,9 @@ export async function estimate(came: ParsedRequest, call: GatewayCall, steps: St
     const nothing = EstimateCostResponse.decode(new Uint8Array());
     return { ...nothing, model: facts.model, ...refusedBy(error) };
   }
-  const { kind, request } = modelRequest(model, came);
-  const byBytes = planOf({ request, generation: came.generation }, model, kind, call);
+  const asked = modelRequest(model, came);
+  const { kind, request } = asked;
+  const byBytes = planOf(asked, model, kind, call);
   const { plan, heldNanos, refusal: gateRefusal } = await tryAdmission(byBytes, model, call, steps);
   const outputTokens = gateRefusal === undefined ? plan.coveredOutputTokens(heldNanos) : plan.outputTokensMax;
   const outputTokensMax = (outputTokens ?? 0) * plan.candidateCount;

@@ -13,6 +13,7 @@ import type { Plan } from "../pricing/hold-plan.js";
 import { estimateInput } from "../pricing/request-tokens.js";
 import type { RequestRecord } from "../records/request-record.js";
 import type { LongReading } from "../routing/attempt-types.js";
+import type { RequestMarks } from "../routing/cache-marking.js";
 import type { RunOptions } from "../routing/routing.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
@@ -106,6 +107,7 @@ async function runTurns(first: Turn, turns: Turn[], parts: TurnParts, receiving:
   for (;;) {
     const answered = await answer(turn, parts, receiving, meter, fallbacks.hasNext);
     const { outcome, chargedNanos, failure } = await conclude(meter, turn.hold, answered, call, steps);
+    noteMarks(turn.marks, outcome, call);
     const mayFallBack = failure !== undefined && meter.firstBatchMs === undefined;
     const next = mayFallBack ? await nextTurn(failure, fallbacks, parts) : undefined;
     if (next === undefined) {
@@ -122,6 +124,13 @@ async function runTurns(first: Turn, turns: Turn[], parts: TurnParts, receiving:
     turn = next;
     meter.fallBack(meteredTurn(turn, parts));
   }
+}
+
+/** Remembers whether the marks paid, and who set them. */
+function noteMarks(marks: RequestMarks | undefined, { usage }: Outcome, { record: session }: GatewayCall): void {
+  if (marks === undefined) return;
+  marks.ended(usage);
+  if (session !== undefined) session.cacheMarks = marks.marker;
 }
 
 /** The turn of the next model that may answer after the failure; undefined if there is none. */
@@ -163,6 +172,7 @@ function meterOf(turn: Turn, parts: TurnParts, { sink, startMs }: Receiving): Me
     accountId: call.caller.accountId,
     routing: steps.routing,
     record: call.record,
+    parsed,
   });
 }
 
@@ -222,7 +232,7 @@ function giveBack(
 
 /** Streams the answer into the meter. Resolves with the error that the answer failed with, if any. */
 async function answer(
-  { request, model, kind, plan, coveredTokens }: Turn,
+  { request, model, kind, plan, coveredTokens, marks }: Turn,
   { parsed: { acceptWire }, call, deadline, steps: { metrics, routing } }: TurnParts,
   { long }: Receiving,
   meter: Meter,
@@ -241,6 +251,7 @@ async function answer(
     signal,
     deadline,
     session,
+    marks,
     hasFallback,
   };
   metrics.running += 1;

@@ -22,7 +22,8 @@ import { AnswerFold } from "../api/answer-fold.js";
 import { GatewayError } from "../base/errors.js";
 import { whenReady } from "../base/when-ready.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
-import { isLongBody, type WireRequest } from "../wire/wire.js";
+import { withFacts } from "../wire/request/changed-facts.js";
+import { isLongBody } from "../wire/wire.js";
 import { findModel } from "./admission.js";
 import { arrive, requireBodySize, sourceOf } from "./arrival.js";
 import { embed, readEmbedding } from "./embed.js";
@@ -102,7 +103,10 @@ async function generateWhole(
     },
     onDrain: () => undefined,
   };
-  const whole = (read: ParsedRequest): ParsedRequest => ({ ...read, request: asWhole(read.request) });
+  const whole = (read: ParsedRequest): ParsedRequest => {
+    const facts = { ...read.request.facts, stream: false };
+    return { ...read, request: withFacts(read.request, facts) };
+  };
   const read = (): ParsedRequest | Promise<ParsedRequest> =>
     whenReady(readGeneration(generation, acceptWire, call, steps, false), whole);
   await generate(read, call, sink, steps);
@@ -110,23 +114,6 @@ async function generateWhole(
   return {
     answer: fold.answer(),
     source: first !== undefined && second === undefined ? first : Buffer.concat(sources),
-  };
-}
-
-function asWhole(request: WireRequest): WireRequest {
-  return {
-    source: request.source,
-    facts: { ...request.facts, stream: false },
-    ...(request.members === undefined ? {} : { members: request.members }),
-    held: request.held,
-    ...(request.hosted === undefined ? {} : { hosted: request.hosted }),
-    leftOut: request.leftOut,
-    prompt: () => request.prompt(),
-    ...(request.ownPrompt === undefined ? {} : { ownPrompt: () => request.ownPrompt?.() ?? request.prompt() }),
-    checkForeign: (model, dropped) => request.checkForeign?.(model, dropped),
-    ...(request.without === undefined ? {} : { without: (tools) => asWhole(request.without?.(tools) ?? request) }),
-    long: request.long,
-    outline: request.outline,
   };
 }
 

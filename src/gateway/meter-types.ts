@@ -5,6 +5,7 @@ import type { ModelKind } from "../families/family.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { Plan } from "../pricing/hold-plan.js";
 import type { RequestRecord } from "../records/request-record.js";
+import type { ParsedRequest } from "./generate.js";
 import type { ServedModel } from "../routing/model.js";
 import type { Routing } from "../routing/routing.js";
 import type { WireRequest } from "../wire/wire.js";
@@ -40,6 +41,8 @@ export interface MeterOptions {
   readonly createTime: Date;
   /** The request's account: counting takes turns by account. */
   readonly accountId: string;
+  /** The request as its client sent it. */
+  readonly parsed: ParsedRequest;
   /** Its trace and its content recorder, if it has them. Undefined: no records are kept. */
   readonly record: RequestRecord | undefined;
   /** Finds the other model that an answer names. */

@@ -23,6 +23,7 @@ import { isFarPastLimit, isPastLimit, withOutputWithin } from "./usage-cap.js";
 import { StreamHead } from "./stream-head.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
 import { unifiedLimits } from "./unified-limits.js";
+import { noteSent } from "./sent-request.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 
 const EMPTY = Buffer.alloc(0);
@@ -72,14 +73,9 @@ export class Meter implements AnswerReceiver {
     return this.#target?.model ?? "";
   }
 
-  /** From the request to its first attempt. */
-  get queueMs(): number {
-    return this.#attempts.queueMs;
-  }
-
-  /** How long all attempts took together, once they have ended. */
-  get upstreamMs(): number {
-    return this.#attempts.upstreamMs;
+  /** When the attempts began and, once they have ended, how long they took. */
+  get times(): Pick<AttemptList, "queueMs" | "upstreamMs"> {
+    return this.#attempts;
   }
 
   /** The next model has its turn, once the hold of the model before is settled. The attempts of both are logged. */
@@ -120,6 +116,8 @@ export class Meter implements AnswerReceiver {
 
   sent(): void {
     this.#isSent = true;
+    const { record, parsed } = this.options;
+    if (record !== undefined && this.#target !== undefined) noteSent(record, this.#target, this.turn.kind, parsed);
   }
 
   underway(): void {
@@ -374,9 +372,8 @@ export class Meter implements AnswerReceiver {
   #newNotes(): UsageCheckpoints {
     const { startMs, accountId } = this.options;
     const { request, plan } = this.turn;
-    const { inputTokensMax } = plan;
-    const note = (usage: Usage): void => this.#note(usage);
-    return new UsageCheckpoints({ request, modelId: this.#modelId, inputTokensMax, startMs, accountId, note });
+    const bounds = { request, modelId: this.#modelId, inputTokensMax: plan.inputTokensMax };
+    return new UsageCheckpoints({ ...bounds, startMs, accountId, note: (usage) => this.#note(usage) });
   }
 
   #note(delivered: Usage): void {
@@ -394,7 +391,8 @@ export class Meter implements AnswerReceiver {
   }
 
   #headers(form: "stream" | "whole"): Record<string, string> {
-    const { upstream, upstreamModel: model, attempts, queueMs } = this;
+    const { upstream, upstreamModel: model, attempts } = this;
+    const { queueMs } = this.times;
     return this.#head.headers(this.turn.head, { form, upstream, model, attempts, queueMs });
   }
 }

@@ -1,8 +1,10 @@
 /** What is written when a request has ended: its record, one log line and the metrics. */
 import type { AffinityState } from "../api/affinity.js";
+import type { CacheMarker } from "../api/cache-marks.js";
 import { type Usage, UsageSource } from "../api/index.js";
 import { metersCell } from "../api/meters.js";
 import type { GatewayError } from "../base/errors.js";
+import { cacheSavedNanos } from "../pricing/cache-saved.js";
 import type { Hold } from "../ledger/ledger.js";
 import { count, type ModelCounts } from "../observe/model-counts.js";
 import type { ServedModel } from "../routing/model.js";
@@ -58,6 +60,8 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   count(counts.tokens, "reasoning", Number(usage.reasoningTokens));
   const affinity = call.record?.affinity;
   if (affinity !== undefined) countInput(counts, affinity.state, usage);
+  const marker = call.record?.cacheMarks;
+  if (marker !== undefined) countSaved(counts, marker, cacheSavedNanos(usage, model.price));
   for (const { unit, quantity } of usage.meters) count(counts.units, unit, Number(quantity));
   for (const { upstream: told, tokens } of outcome.uncharged) metrics.unbilledTokens.inc({ upstream: told }, tokens);
   const { doubt } = meter;
@@ -65,7 +69,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   const { upstream, firstBatchMs } = meter;
   const durationMs = performance.now() - ended.startMs;
   metrics.generationSeconds.note(durationMs / 1_000, label, upstream);
-  if (meter.attempts > 0) metrics.overheadSeconds.note(meter.queueMs / 1_000, label, upstream);
+  if (meter.attempts > 0) metrics.overheadSeconds.note(meter.times.queueMs / 1_000, label, upstream);
   if (firstBatchMs !== undefined) metrics.firstTokenSeconds.note(firstBatchMs / 1_000, label, upstream);
   const fields = {
     request_id: call.requestId,
@@ -120,6 +124,10 @@ function countInput({ affinityTokens }: ModelCounts, state: AffinityState, usage
   counts.other += Number(inputTokens + cacheWriteTokens + cacheWrite1hTokens);
 }
 
+function countSaved({ cacheSavedNanos: saved }: ModelCounts, marker: CacheMarker, nanos: bigint): void {
+  saved[marker] = (saved[marker] ?? 0) + Number(nanos);
+}
+
 /** Publishes the request to the listeners for ended requests. */
 function publish(ended: Ended): void {
   const { model, meter, hold, outcome, chargedNanos, failure, clampedTo } = ended;
@@ -133,15 +141,16 @@ function publish(ended: Ended): void {
     upstream: meter.upstream,
     upstreamModel: meter.upstreamModel,
     attempts: meter.attempts,
-    queueMs: meter.queueMs,
+    queueMs: meter.times.queueMs,
     firstTokenMs: meter.firstBatchMs,
-    upstreamMs: meter.upstreamMs,
+    upstreamMs: meter.times.upstreamMs,
     usage,
     usageSource,
     costNanos,
     chargedNanos,
     operatorCostNanos,
     clampedTo,
+    cacheSavedNanos: cacheSavedNanos(usage, model.price),
   };
   record.end(failure);
 }

@@ -14,8 +14,14 @@ export interface DraftUpstream {
   readonly family: string;
   readonly api_key?: string | undefined;
   readonly base_url?: string | undefined;
-  readonly retries?: { readonly attempts: number } | undefined;
+  readonly retries?: DraftRetries | undefined;
   readonly timeouts?: DraftTimeouts | undefined;
+}
+
+export interface DraftRetries {
+  readonly attempts?: number | undefined;
+  /** Such as `30000ms`. */
+  readonly cool_down_max?: string | undefined;
 }
 
 /** Times such as `30000ms`. */
@@ -43,6 +49,7 @@ export interface DraftTarget {
   readonly priority?: number | undefined;
   readonly cost?: DraftPrice | undefined;
   readonly timeouts?: DraftTimeouts | undefined;
+  readonly retries?: DraftRetries | undefined;
 }
 
 export interface DraftModel {
@@ -60,15 +67,43 @@ export interface Draft {
   readonly upstreams: Map<string, DraftUpstream>;
   readonly models: Map<string, DraftModel>;
   readonly aliases: Map<string, { readonly model: string }>;
+  /** Models that lack something, such as a price. They stand in the file as comments, to be completed. */
+  readonly stubs: Map<string, DraftModel>;
   readonly notes: Note[];
 }
 
 export function emptyDraft(): Draft {
-  return { upstreams: new Map(), models: new Map(), aliases: new Map(), notes: [] };
+  return { upstreams: new Map(), models: new Map(), aliases: new Map(), stubs: new Map(), notes: [] };
+}
+
+/** Turns a model that cannot be served into comments at the end of the file, and takes its name out of the others. */
+export function setAside({ models, aliases, stubs, notes }: Draft, id: string, reason: string): void {
+  const stub = models.get(id);
+  if (stub === undefined) return;
+  models.delete(id);
+  stubs.set(id, stub);
+  notes.push({ what: `the model '${id}'`, reason: `${reason}; it stands at the end as comments` });
+  const left = `${id} is not served yet`;
+  for (const [name, model] of models) {
+    if (model.fallbacks?.includes(id) === true) {
+      const others = model.fallbacks.filter((one) => one !== id);
+      model.fallbacks = others.length === 0 ? undefined : others;
+      notes.push({ what: `fallbacks.${name}`, reason: left });
+    }
+    if (model.on_context === id) {
+      model.on_context = undefined;
+      notes.push({ what: `context_window_fallbacks.${name}`, reason: left });
+    }
+  }
+  for (const [alias, { model }] of aliases)
+    if (model === id) {
+      aliases.delete(alias);
+      notes.push({ what: `model_group_alias.${alias}`, reason: left });
+    }
 }
 
 /** The file's text: what was not carried stands at its top, so that nobody looks for it in vain. */
-export function renderDraft({ upstreams, models, aliases, notes }: Draft, source: string): string {
+export function renderDraft({ upstreams, models, aliases, stubs, notes }: Draft, source: string): string {
   const lines = notes.map(({ what, reason }) => `#   ${oneLine(what)}: ${oneLine(reason)}`);
   const head = [
     `# Made from ${oneLine(source)}. Check it with: tollgate config check`,
@@ -79,7 +114,23 @@ export function renderDraft({ upstreams, models, aliases, notes }: Draft, source
     models: Object.fromEntries(models),
     ...(aliases.size === 0 ? {} : { aliases: Object.fromEntries(aliases) }),
   };
-  return `${head.join("\n")}\n${stringify(settings, { lineWidth: 120, aliasDuplicateObjects: false })}`;
+  return `${head.join("\n")}\n${yaml(settings)}${stubLines(stubs)}`;
+}
+
+/** Models to complete, as comments that become settings once their # is gone. */
+function stubLines(stubs: Draft["stubs"]): string {
+  if (stubs.size === 0) return "";
+  const text = yaml({ models: Object.fromEntries(stubs) });
+  const lines = text.trimEnd().split("\n").slice(1);
+  return [
+    "# Complete these models, remove the # of their lines, and put them below models:",
+    ...lines.map((line) => `#${line}`),
+    "",
+  ].join("\n");
+}
+
+function yaml(settings: object): string {
+  return stringify(settings, { lineWidth: 120, aliasDuplicateObjects: false });
 }
 
 /** The variables that the draft takes from the environment, with a value for each that a check of its form takes. */

@@ -1,12 +1,14 @@
 /** What a LiteLLM configuration says about routes: fallbacks, aliases, and for how long and how often is tried. */
 import { defined } from "../base/defined.js";
 import { FALLBACKS_MAX } from "../base/fallback.js";
-import type { Draft, DraftTimeouts } from "./draft.js";
+import { COOL_DOWN_MS_MAX } from "../base/retries.js";
+import type { Draft, DraftRetries, DraftTimeouts } from "./draft.js";
 import { isBlock, type Params, textOf } from "./litellm-upstream.js";
 
 const NOT_CARRIED = "it names a model that is not carried, or a group of keys";
 const ATTEMPTS_MAX = 10;
 const TIMEOUT_S_MAX = 3_600;
+const COOL_DOWN_S_MAX = COOL_DOWN_MS_MAX / 1_000;
 
 /** The settings that `addRoutes` reads, by their blocks. */
 export const READ_SETTINGS: ReadonlySet<string> = new Set(
@@ -19,12 +21,17 @@ export const READ_SETTINGS: ReadonlySet<string> = new Set(
       "num_retries",
       "timeout",
       "request_timeout",
+      "stream_timeout",
+      "cooldown_time",
     ].map((name) => `${block}.${name}`),
   ),
 );
 
 /** Adds the routes of both blocks to models and upstreams that are in the draft. */
 export function addRoutes(draft: Draft, blocks: readonly Params[]): void {
+  const timed = blocks.filter((block) => totalOf(block) !== undefined);
+  if (timed.length > 1)
+    draft.notes.push({ what: "litellm_settings.request_timeout", reason: "the timeout of router_settings is carried" });
   for (const block of blocks) {
     addFallbacks(draft, block["fallbacks"]);
     addContextFallbacks(draft, block["context_window_fallbacks"]);
@@ -88,8 +95,10 @@ function addContextFallbacks(draft: Draft, list: unknown): void {
 function addDefaultFallbacks(draft: Draft, list: unknown): void {
   const names = namesOf(list);
   if (names.length === 0) return;
+  const kindOf = (name: string): string => draft.models.get(name)?.kind ?? "chat";
   for (const from of draft.models.keys()) {
-    const others = names.filter((name) => name !== from);
+    // A chat model answers no request for vectors.
+    const others = names.filter((name) => name !== from && kindOf(name) === kindOf(from));
     if (others.length > 0) appendFallbacks(draft, from, others, `default_fallbacks (${from})`);
   }
 }
@@ -104,10 +113,26 @@ function addAliases(draft: Draft, aliases: unknown): void {
 
 /** How often and for how long all upstreams are tried. */
 function addTries(draft: Draft, block: Params): void {
-  const retries = Number(textOf(block["num_retries"]) ?? Number.NaN);
-  const timeouts = timeoutsOf(block["request_timeout"] ?? block["timeout"], undefined);
-  const isCount = Number.isInteger(retries) && retries >= 0;
-  const attempts = isCount ? { retries: { attempts: Math.min(retries + 1, ATTEMPTS_MAX) } } : {};
-  for (const [id, upstream] of draft.upstreams)
-    draft.upstreams.set(id, Object.assign({}, upstream, attempts, timeouts === undefined ? {} : { timeouts }));
+  const said = timeoutsOf(totalOf(block), block["stream_timeout"]);
+  const tries = retriesOf(block["num_retries"], block["cooldown_time"]);
+  for (const [id, upstream] of draft.upstreams) {
+    const timeouts = said && { ...upstream.timeouts, ...said };
+    const retries = tries && { ...upstream.retries, ...tries };
+    draft.upstreams.set(id, { ...upstream, ...defined({ timeouts, retries }) });
+  }
+}
+
+function totalOf(block: Params): unknown {
+  return block["request_timeout"] ?? block["timeout"];
+}
+
+/** How often is tried, by a number of retries, and the longest cool-down in seconds; undefined where neither is said. */
+export function retriesOf(count: unknown, coolDown: unknown): DraftRetries | undefined {
+  const retries = Number(textOf(count) ?? Number.NaN);
+  const seconds = Number(textOf(coolDown) ?? Number.NaN);
+  const known = defined({
+    attempts: Number.isInteger(retries) && retries >= 0 ? Math.min(retries + 1, ATTEMPTS_MAX) : undefined,
+    cool_down_max: seconds >= 1 ? `${Math.round(Math.min(seconds, COOL_DOWN_S_MAX) * 1_000)}ms` : undefined,
+  });
+  return Object.keys(known).length === 0 ? undefined : known;
 }

@@ -1,8 +1,9 @@
 /** `tollgate import litellm`: a LiteLLM proxy's configuration as settings of our own. */
 import { parse } from "yaml";
+import { defined } from "../base/defined.js";
 import { isWildcard } from "../config/wildcards.js";
 import { type Draft, type DraftModel, type DraftPrice, type DraftTarget, emptyDraft } from "./draft.js";
-import { addRoutes, READ_SETTINGS, timeOf, timeoutsOf } from "./litellm-routes.js";
+import { addRoutes, READ_SETTINGS, retriesOf, timeOf, timeoutsOf } from "./litellm-routes.js";
 import { deploymentOf, holdsSecret, isBlock, type Params, textOf } from "./litellm-upstream.js";
 import { perMillion, perThousand } from "./per-million.js";
 
@@ -17,7 +18,7 @@ const KINDS: Readonly<Record<string, DraftModel["kind"]>> = {
 /** What is read of a deployment; anything else is told as not carried. */
 const READ_PARAMS = new Set([
   ..."model api_key api_base base_url custom_llm_provider weight order vertex_project vertex_location".split(" "),
-  ..."timeout stream_timeout".split(" "),
+  ..."timeout stream_timeout max_retries".split(" "),
   ..."aws_region_name aws_access_key_id aws_secret_access_key aws_session_token vertex_credentials".split(" "),
   ..."input_cost_per_token output_cost_per_token input_cost_per_query cache_read_input_token_cost".split(" "),
   ..."cache_creation_input_token_cost output_cost_per_reasoning_token".split(" "),
@@ -27,6 +28,7 @@ const READ_INFO = new Set([
   ..."input_cost_per_token output_cost_per_token input_cost_per_query cache_read_input_token_cost".split(" "),
   ..."cache_creation_input_token_cost output_cost_per_reasoning_token".split(" "),
 ]);
+const REDIS = "set TOLLGATE_REDIS_URL";
 const REASONS: Readonly<Record<string, string>> = {
   rpm: "limits are of accounts and keys here, not of deployments: set requests_per_minute there",
   tpm: "limits are of accounts and keys here, not of deployments: set tokens_per_minute there",
@@ -46,6 +48,14 @@ const REASONS: Readonly<Record<string, string>> = {
   success_callback: "what was asked is in the records, metrics and traces; bodies go nowhere",
   failure_callback: "what was asked is in the records, metrics and traces; bodies go nowhere",
   routing_strategy: "targets are chosen by priority, weight and health",
+  max_budget: "set budget_day or budget_month of an account, a key or a plan: docs/keys.md",
+  budget_duration: "set budget_day or budget_month of an account, a key or a plan: docs/keys.md",
+  allowed_fails: "a target is ejected after five failures in a row: docs/routing.md",
+  redis_host: REDIS,
+  redis_port: REDIS,
+  redis_password: REDIS,
+  redis_url: REDIS,
+  cache_params: "answers are not cached",
   content_policy_fallbacks: "an answer that was refused is an answer here",
 };
 /** Families whose models have no published prices. */
@@ -104,7 +114,7 @@ function addDeployment(draft: Draft, entry: unknown, at: string): void {
     ...numbered("weight", params["weight"]),
     ...numbered("priority", params["order"]),
     ...(price === undefined || isOfMany ? {} : { cost: price }),
-    ...(timeouts === undefined ? {} : { timeouts }),
+    ...defined({ timeouts, retries: retriesOf(params["max_retries"], undefined) }),
   };
   addTarget(model, target);
   draft.models.set(name, model);
@@ -118,7 +128,7 @@ function addDeployment(draft: Draft, entry: unknown, at: string): void {
 function priceNote(family: string): string {
   return UNPUBLISHED.has(family)
     ? "models of this upstream have no published prices: set price_from: ceiling, a price and limits"
-    : "its models have their published prices, and those without one are refused; see price_from";
+    : "its models have their published prices, and those without one are refused; see price_from in docs/upstreams-and-models.md";
 }
 
 /** The same upstream and model once more is a larger share of it. */

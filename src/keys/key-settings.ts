@@ -48,6 +48,7 @@ const CHECKS: { readonly [Field in SettingField]: Check<KeySettings[Field]> } = 
   childrenEndWithIt: () => undefined,
   endStreamsOnRevoke: () => undefined,
   endStreamsOnExpiry: () => undefined,
+  cacheMarksOff: () => undefined,
 };
 
 /** A setting's name in the protocol, such as `requests_per_minute`. */
@@ -186,6 +187,7 @@ export function emptySettings(): KeySettings {
     childrenEndWithIt: false,
     endStreamsOnRevoke: undefined,
     endStreamsOnExpiry: false,
+    cacheMarksOff: false,
   };
 }
 

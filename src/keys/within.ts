@@ -60,6 +60,7 @@ const RULES: { readonly [Field in SettingField]: Rule<KeySettings[Field]> } = {
     inherited: (child, maker) => child ?? maker,
   },
   endStreamsOnExpiry: DUTY,
+  cacheMarksOff: free(),
 };
 
 /** A setting of a key that goes beyond its maker's. */

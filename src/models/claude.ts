@@ -30,7 +30,13 @@ const FIRST: ModelFacts = {
   schemas: false,
 };
 /** That all of them are cached up to marks is remembered. */
-const BUDGETED: ModelFacts = { ...FIRST, outputTokensMax: 64_000, thinking: "budget", cacheMarks: true };
+const BUDGETED: ModelFacts = {
+  ...FIRST,
+  outputTokensMax: 64_000,
+  thinking: "budget",
+  cacheMarks: true,
+  cachedTokensMin: 1_024,
+};
 /** That only one of temperature and top_p is taken is widely known, and stands on no page that we could read. */
 const BOUND: ModelFacts = { ...BUDGETED, sampling: "one", schemas: true };
 const ADAPTIVE: ModelFacts = {
@@ -45,17 +51,25 @@ const UNSAMPLED: ModelFacts = { ...ADAPTIVE, sampling: "none", efforts: MORE_EFF
 const CURRENT: ModelFacts = { ...UNSAMPLED, systemTurns: true };
 const UNFORCED: ModelFacts = { ...CURRENT, forcedTools: false, withoutThinking: "effort" };
 
+/**
+ * The least tokens that are cached, as Anthropic's page on prompt caching says them. Where sources differ, the larger
+ * number stands: Opus 4.7 (2,048 or 4,096), Opus 4.8 (1,024 or 4,096) and Sonnet 4.6 (1,024 or 2,048).
+ */
+const LONG_CACHED = { cachedTokensMin: 4_096 };
+const SHORT_CACHED = { cachedTokensMin: 512 };
+
 /** Each line of models, from the oldest version to the newest. */
 const LINES: Readonly<Record<string, readonly Row[]>> = {
   opus: [
     { ...FIRST, from: 3 },
     { ...BUDGETED, from: 4, outputTokensMax: 32_000 },
     { ...BOUND, from: 4.1, outputTokensMax: 32_000 },
-    { ...BOUND, from: 4.5 },
-    { ...ADAPTIVE, from: 4.6 },
-    { ...UNSAMPLED, from: 4.7 },
-    { ...CURRENT, from: 4.8 },
-    { ...UNFORCED, from: 5.5 },
+    { ...BOUND, ...LONG_CACHED, from: 4.5 },
+    { ...ADAPTIVE, ...LONG_CACHED, from: 4.6 },
+    { ...UNSAMPLED, ...LONG_CACHED, from: 4.7 },
+    { ...CURRENT, ...LONG_CACHED, from: 4.8 },
+    { ...CURRENT, ...SHORT_CACHED, from: 5 },
+    { ...UNFORCED, ...SHORT_CACHED, from: 5.5 },
   ],
   sonnet: [
     { ...FIRST, from: 3 },
@@ -64,7 +78,7 @@ const LINES: Readonly<Record<string, readonly Row[]>> = {
     // 64000: remembered; the pages that said so are gone with the model.
     { ...BUDGETED, from: 3.7 },
     { ...BOUND, from: 4.5 },
-    { ...ADAPTIVE, from: 4.6 },
+    { ...ADAPTIVE, cachedTokensMin: 2_048, from: 4.6 },
     // Two sources differ on whether it takes instructions amid the conversation, so it is asked for none.
     { ...UNSAMPLED, from: 5 },
     { ...UNFORCED, from: 5.5, withoutThinking: "between_tools" },
@@ -73,18 +87,18 @@ const LINES: Readonly<Record<string, readonly Row[]>> = {
     { ...FIRST, from: 3 },
     // 8192: remembered; the pages that said so are gone with the model.
     { ...FIRST, from: 3.5, outputTokensMax: 8_192 },
-    { ...BOUND, from: 4.5 },
+    { ...BOUND, ...LONG_CACHED, from: 4.5 },
     // No page tells of a Haiku 5 before 5.5, which the row is about; its context is assumed to be the older one's.
-    { ...CURRENT, from: 5, contextTokens: 200_000 },
+    { ...CURRENT, ...LONG_CACHED, from: 5, contextTokens: 200_000 },
   ],
   fable: [
-    { ...CURRENT, from: 5, withoutThinking: "effort" },
-    { ...UNFORCED, from: 5.1 },
+    { ...CURRENT, ...SHORT_CACHED, from: 5, withoutThinking: "effort" },
+    { ...UNFORCED, ...SHORT_CACHED, from: 5.1 },
   ],
   // As Fable: the pages name both together for efforts, and nothing else of Mythos is documented.
   mythos: [
-    { ...CURRENT, from: 5, withoutThinking: "effort" },
-    { ...UNFORCED, from: 5.1 },
+    { ...CURRENT, ...SHORT_CACHED, from: 5, withoutThinking: "effort" },
+    { ...UNFORCED, ...SHORT_CACHED, from: 5.1 },
   ],
 };
 

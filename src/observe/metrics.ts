@@ -1,6 +1,7 @@
 /** What Prometheus reads. No label names a key, nor an account that the settings do not name for it. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { SECONDS_BOUNDS, SHORT_SECONDS_BOUNDS } from "../base/distribution.js";
+import { tellCacheSavings } from "./cache-savings.js";
 import { ModelCounts } from "./model-counts.js";
 import { NodeMetrics } from "./node-metrics.js";
 import { Tally, Timing } from "./tally.js";
@@ -284,6 +285,7 @@ export class Metrics {
       (counts) => counts.sources,
     );
     this.#affinity();
+    tellCacheSavings(this.registry, this.#models);
     this.#cost();
   }
 

@@ -1,5 +1,6 @@
 /** What is counted of each model. */
 import type { AffinityState } from "../api/affinity.js";
+import type { CacheMarker } from "../api/cache-marks.js";
 
 /** What is counted of one model. */
 export class ModelCounts {
@@ -9,6 +10,8 @@ export class ModelCounts {
   readonly units = new Map<string, number>();
   /** Input tokens of requests of sessions, by what became of their affinity. */
   readonly affinityTokens: { [state in AffinityState]?: { cacheRead: number; other: number } } = {};
+  /** What caches of prompts saved, by who marked the prompt; below 0 where they cost more. */
+  readonly cacheSavedNanos: { [marker in CacheMarker]?: number } = {};
   costNanos = 0;
 }
 

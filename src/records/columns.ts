@@ -1,5 +1,6 @@
 /** The columns of records: numbers, names that come again and again, and texts that do not. */
 import { type Affinity, AFFINITY_STATES, SESSION_SOURCES } from "../api/affinity.js";
+import { type CacheMarker, CACHE_MARKERS } from "../api/cache-marks.js";
 import { USAGE_FIELDS } from "../api/usage.js";
 import { REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 
@@ -23,11 +24,12 @@ export const NUMBERS = [
   "chargedNanos",
   "operatorCostNanos",
   "clampedTo",
+  "cacheSavedNanos",
   ...USAGE_FIELDS,
 ] as const;
 /**
  * Columns whose values stand in the chunk's list of names. The tags of a row are one name, with line ends between, and
- * so are its meters, as `metersText` writes them.
+ * so are its meters, as `metersText` writes them, and its changed parameters, as `parametersText` does.
  */
 export const NAMES = [
   "account",
@@ -44,6 +46,7 @@ export const NAMES = [
   "client",
   "address",
   "meters",
+  "parameters",
 ] as const;
 export const TEXTS = ["id", "session", "clientRequestId", "detail"] as const;
 export const COLUMNS = [...NUMBERS, ...NAMES, ...TEXTS] as const;
@@ -58,6 +61,8 @@ export const FLAG = { streamed: 1, replayed: 2, answered: 4, costKnown: 8, adopt
 /** Above these bits stands what became of its affinity, and above that what named the session; each from 1, 0: none. */
 const AFFINITY_UNIT = 32;
 const SESSION_SOURCE_UNIT = AFFINITY_UNIT * (AFFINITY_STATES.length + 1);
+/** Above that stands who marked the prompt for caches. */
+const CACHE_MARKS_UNIT = SESSION_SOURCE_UNIT * (SESSION_SOURCES.length + 1);
 
 export function affinityFlags(affinity: Affinity | undefined): number {
   if (affinity === undefined) return 0;
@@ -69,8 +74,16 @@ export function affinityFlags(affinity: Affinity | undefined): number {
 
 export function affinityIn(flags: number): Affinity | undefined {
   const state = AFFINITY_STATES[(Math.floor(flags / AFFINITY_UNIT) % (AFFINITY_STATES.length + 1)) - 1];
-  const source = SESSION_SOURCES[Math.floor(flags / SESSION_SOURCE_UNIT) - 1];
+  const source = SESSION_SOURCES[(Math.floor(flags / SESSION_SOURCE_UNIT) % (SESSION_SOURCES.length + 1)) - 1];
   return state === undefined || source === undefined ? undefined : { state, source };
+}
+
+export function cacheMarksFlags(marker: CacheMarker | undefined): number {
+  return marker === undefined ? 0 : CACHE_MARKS_UNIT * (CACHE_MARKERS.indexOf(marker) + 1);
+}
+
+export function cacheMarksIn(flags: number): CacheMarker | undefined {
+  return CACHE_MARKERS[Math.floor(flags / CACHE_MARKS_UNIT) - 1];
 }
 
 /** A request ends so long after its id was made at most, so that its record is found by either time. */

@@ -1,7 +1,8 @@
 /** An ended request as it is stored. */
 import type { GatewayError } from "../base/errors.js";
 import { metersText, NO_METERS } from "../api/meters.js";
-import { affinityFlags, FLAG, type RecordRow, recordedEnd, storedTime } from "./columns.js";
+import { parametersText } from "../api/applied-parameters.js";
+import { affinityFlags, cacheMarksFlags, FLAG, type RecordRow, recordedEnd, storedTime } from "./columns.js";
 import type { EndedRequest } from "./request-record.js";
 
 const MODEL_CHARACTERS_MAX = 256;
@@ -39,7 +40,8 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
       (request.replayed ? FLAG.replayed : 0) |
       (answer === undefined ? 0 : FLAG.answered) |
       (answer?.operatorCostNanos === undefined ? 0 : FLAG.costKnown) |
-      affinityFlags(request.affinity),
+      affinityFlags(request.affinity) |
+      cacheMarksFlags(request.cacheMarks),
     status: failure?.http ?? DONE,
     attempts: answer?.attempts ?? 0,
     usageSource: answer?.usageSource ?? 0,
@@ -51,6 +53,7 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
     chargedNanos: Number(answer?.chargedNanos ?? 0n),
     operatorCostNanos: Number(answer?.operatorCostNanos ?? 0n),
     clampedTo: answer?.clampedTo ?? 0,
+    cacheSavedNanos: Number(answer?.cacheSavedNanos ?? 0n),
     inputTokens: Number(usage?.inputTokens ?? 0n),
     cacheReadTokens: Number(usage?.cacheReadTokens ?? 0n),
     cacheWriteTokens: Number(usage?.cacheWriteTokens ?? 0n),
@@ -72,6 +75,7 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
     endUser,
     tags: tags.join("\n"),
     meters: metersText(usage?.meters ?? NO_METERS),
+    parameters: parametersText(request.parameters),
     client,
     address: request.isNameless ? "" : request.address,
     session,

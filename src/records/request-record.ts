@@ -1,5 +1,7 @@
 /** What is known of one request when it is over, whichever way it ended, and who hears of it. */
 import type { Affinity } from "../api/affinity.js";
+import type { AppliedParameters } from "../api/applied-parameters.js";
+import type { CacheMarker } from "../api/cache-marks.js";
 import type { CallMetadata } from "../api/channel.js";
 import type { ContentSettings, Usage, UsageSource } from "../api/index.js";
 import type { GatewayError } from "../base/errors.js";
@@ -36,6 +38,8 @@ export interface RequestAnswer {
   readonly operatorCostNanos: bigint | undefined;
   /** The limit of output that the request was lowered to; undefined where it was not. */
   readonly clampedTo: number | undefined;
+  /** What caches of the prompt saved for the account; below 0 where they cost more. */
+  readonly cacheSavedNanos: bigint;
 }
 
 /** A request that ended. Listeners get it once and read it at once: what it refers to is not kept. */
@@ -70,6 +74,10 @@ export interface EndedRequest {
   readonly answer: RequestAnswer | undefined;
   /** Whether its target was that of its session, and what names the session; undefined where it belongs to none. */
   readonly affinity: Affinity | undefined;
+  /** The parameters that settings changed in what was sent upstream; undefined where nothing of it was. */
+  readonly parameters: AppliedParameters | undefined;
+  /** Who marked the prompt for caches; undefined where its upstream takes no marks, or none was asked. */
+  readonly cacheMarks: CacheMarker | undefined;
   /** True where the client asked that nothing is kept that names a person. */
   readonly isNameless: boolean;
   /** What it and its answer say, where its account has that kept. */
@@ -133,6 +141,8 @@ export class RequestRecord implements EndedRequest {
   failure: GatewayError | undefined = undefined;
   answer: RequestAnswer | undefined = undefined;
   affinity: Affinity | undefined = undefined;
+  parameters: AppliedParameters | undefined = undefined;
+  cacheMarks: CacheMarker | undefined = undefined;
   /** What the client sent, where its attributes may stand in it. */
   body: AskedBody | undefined = undefined;
   /** Undefined where nothing is traced. */

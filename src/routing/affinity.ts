@@ -60,7 +60,7 @@ export class SessionAffinity {
   /** The session of a request; undefined where its targets are picked by weight alone. */
   begin(
     request: WireRequest,
-    model: Pick<ServedModel, "id" | "hasAffinity">,
+    model: Pick<ServedModel, "id" | "hasAffinity" | "cacheMarksSeconds">,
     { kind, session, accountId }: SessionOptions,
   ): SessionRoute | undefined {
     if (model.hasAffinity !== true || session === undefined || kind !== "chat") return undefined;
@@ -68,7 +68,8 @@ export class SessionAffinity {
     if (id === "") return undefined;
     const named = JSON.stringify([accountId, model.id, id]);
     const digest = createHmac("sha256", this.root).update(named).digest();
-    const idleMs = hasHourMark(request) ? IDLE_HOUR_MS : IDLE_MS;
+    const isForAnHour = (model.cacheMarksSeconds ?? 0) * 1_000 > IDLE_MS || hasHourMark(request);
+    const idleMs = isForAnHour ? IDLE_HOUR_MS : IDLE_MS;
     const key = { name: digest.toString("base64url"), seed: seedOf(digest), source, idleMs };
     return new SessionRoute(this.#bindings, key, session);
   }
@@ -126,7 +127,7 @@ export class SessionRoute {
 }
 
 /** What names the session, and its name; an empty name where the request belongs to none. */
-function sessionOf(named: NamedSession, request: WireRequest): readonly [SessionSource, string] {
+export function sessionOf(named: NamedSession, request: WireRequest): readonly [SessionSource, string] {
   const { session, sessionSource, promptCacheKey } = named;
   // Of what stands in the body, `metadata` comes last.
   if (sessionSource === "header" || sessionSource === "session_id") return [sessionSource, session];

@@ -3,6 +3,7 @@ import type { ListPrice, Price } from "../api/index.js";
 import type { Retries } from "../base/retries.js";
 import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
+import type { Parameters } from "../wire/request/parameters.js";
 import type { PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { RequestTimeouts } from "./deadline.js";
@@ -49,6 +50,8 @@ export interface Target {
   readonly timeouts?: RequestTimeouts | undefined;
   /** Absent: the defaults. */
   readonly retries?: Retries | undefined;
+  /** Those of its model, and its own over them. Absent: none. */
+  readonly parameters?: Parameters | undefined;
   /** 0: it gets no new sessions, and keeps those that it has. */
   readonly weight: number;
   /** 1 is tried first. */
@@ -93,8 +96,12 @@ export interface ServedModel {
   readonly fallbacks?: readonly string[] | undefined;
   /** The model that answers requests which are too long for this one. Absent: none. */
   readonly onContext?: string | undefined;
+  /** What the operator fills in, sets or drops in its requests, whichever target they go to. Absent: nothing. */
+  readonly parameters?: Parameters | undefined;
   /** True where requests of one session go to the same target among equals. Absent: false. */
   readonly hasAffinity?: boolean | undefined;
+  /** How long upstreams keep what the gateway marks in prompts without marks. Absent: it marks nothing. */
+  readonly cacheMarksSeconds?: number | undefined;
   /** By priority. */
   readonly targets: readonly Target[];
 }

@@ -25,6 +25,7 @@ import {
 } from "./failure-policy.js";
 import type { SessionAffinity, SessionOptions, SessionRoute } from "./affinity.js";
 import { pickOfSession, pickProbe, pickTarget, targetsFor } from "./pick.js";
+import { CacheMarking } from "./cache-marking.js";
 import { Containers } from "./containers.js";
 import type { PromptCaches } from "./prompt-caches.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
@@ -113,6 +114,7 @@ export class Routing {
   readonly #counts = new CountsRunning();
   /** What upstreams made for accounts. */
   readonly containers = new Containers();
+  readonly cacheMarking = new CacheMarking();
 
   constructor(private readonly options: RoutingOptions) {
     this.unpriced = new UnpricedModels(options.dateMs ?? options.nowMs);

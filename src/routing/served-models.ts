@@ -3,6 +3,7 @@ import type { ListPrice, Price } from "../api/index.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings } from "../config/settings.js";
 import type { ListedModel, ModelKind } from "../families/family.js";
 import type { PriceSource } from "../pricing/price-list.js";
+import { mergedParameters } from "../wire/request/parameters.js";
 import type { ModelFacts } from "../wire/wire.js";
 import { REQUEST_TIMEOUTS } from "./deadline.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -87,6 +88,8 @@ export interface PublishedModel extends Omit<KnownModel, "source"> {
 /** What published lists say of a target; undefined where they say nothing. */
 export type Listings = (target: TargetSettings) => KnownModel | undefined;
 
+const MARKS_SECONDS = { "5m": 300, "1h": 3_600 } as const;
+
 /** Makes served models of what the settings and the lists say. */
 export class ServedModels {
   constructor(
@@ -121,6 +124,7 @@ export class ServedModels {
         passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
         timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
         retries: retriesOf(settings?.retries, model.retries, target.retries),
+        parameters: mergedParameters(model.parameters, target.parameters),
       };
       targets.push({
         served,
@@ -149,6 +153,8 @@ export class ServedModels {
       hasAffinity: model.affinity !== "off" && haveEquals(targets),
       fallbacks: model.fallbacks,
       onContext: model.onContext,
+      parameters: model.parameters,
+      cacheMarksSeconds: model.cacheMarks === "auto" ? MARKS_SECONDS[model.cacheMarksTtl ?? "5m"] : undefined,
       totalMs: Math.max(...targets.map(({ timeouts = REQUEST_TIMEOUTS }) => timeouts.totalMs)),
       price: facts.price,
       isListPriced: facts.isListPriced,

@@ -15,9 +15,12 @@ import {
   type Permits,
   type ToolOrders,
 } from "../wire/request/member-gate.js";
+import { withFacts } from "../wire/request/changed-facts.js";
+import { factsWith, isOperatorsAlone, type Parameters } from "../wire/request/parameters.js";
 import type { PromptCache } from "../wire/request/prompt-cache.js";
 import { wrongValue } from "../wire/json/node.js";
 import type { OwnedFields, RequestFacts, WireRequest } from "../wire/wire.js";
+import type { RequestMarks } from "./cache-marking.js";
 import type { ServedModel, Target } from "./model.js";
 import type { Containers } from "./containers.js";
 import { firstTargets, targetsFor } from "./pick.js";
@@ -36,6 +39,8 @@ export interface Asking {
   readonly candidateCount: number;
   /** True where a request is refused rather than sent without some of its parameters. */
   readonly strict: boolean;
+  /** Marks the prompt for caches. Absent: the gateway marks nothing. */
+  readonly marks?: RequestMarks | undefined;
 }
 
 export interface UpstreamRequest {
@@ -77,15 +82,23 @@ export function mustGather({ facts }: Target, { kind, stream }: Asking): boolean
 
 /** What the gateway owns of the request for this target. A request that is not sent needs no `cache`. */
 export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): OwnedFields {
+  const parameters = asking.kind === "chat" ? target.parameters : undefined;
   return {
     model: target.model,
     facts: target.facts,
     toldFacts: target.toldFacts,
-    outputTokensMax: asking.outputTokensMax,
+    outputTokensMax: lowered(asking.outputTokensMax, parameters?.set.output_tokens_max),
     stream: asking.stream || mustGather(target, asking),
     candidateCount: asking.candidateCount,
     cache,
+    cacheMarks: asking.marks?.of(target),
+    parameters,
   };
+}
+
+/** The hold covers the limit that was asked, so that a target's own may lower it and never raise it. */
+function lowered(asked: number | undefined, own: number | undefined): number | undefined {
+  return asked === undefined || own === undefined ? (asked ?? own) : Math.min(asked, own);
 }
 
 /**
@@ -93,7 +106,8 @@ export function ownedFor(target: Target, asking: Asking, cache?: PromptCache): O
  * where the request cannot be asked of it.
  */
 export function bodyFor(asked: UpstreamBodyRequest, dropped: string[]): Buffer {
-  const request = withoutLacking(asked.request, asked.endpoint, asked.permits);
+  const { parameters } = asked.owned;
+  const request = withoutLacking(parametrized(asked.request, parameters), asked.endpoint, asked.permits);
   const question = request === asked.request ? asked : { ...asked, request };
   const { target, endpoint, owned, strict } = question;
   const { source, leftOut } = request;
@@ -113,10 +127,19 @@ export function bodyFor(asked: UpstreamBodyRequest, dropped: string[]): Buffer {
   if (source === undefined && request.isPlain !== true) checkTyped(body, question);
   if (dropped.length > known) {
     const prompt = (): Prompt => request.prompt();
-    dropped.push(...dropped.splice(known).filter((name) => isMissed(name, prompt, target.facts)));
+    const isAsked = (name: string): boolean =>
+      parameters === undefined || !isOperatorsAlone(name, prompt(), parameters);
+    const missed = dropped.splice(known).filter((name) => isAsked(name) && isMissed(name, prompt, target.facts));
+    dropped.push(...missed);
   }
   if (strict && dropped.length > 0) throw unplaced(dropped, target.model);
   return body;
+}
+
+/** The request with what the parameters change of its facts; the very same without parameters. */
+export function parametrized(request: WireRequest, parameters: Parameters | undefined): WireRequest {
+  if (parameters === undefined) return request;
+  return withFacts(request, { ...request.facts, ...factsWith(request.facts, parameters) });
 }
 
 /** The same, at once for a short body, and by the thread beside the event loop for a long one. */
@@ -176,7 +199,8 @@ function checkBody(body: Buffer, isOwnWire: boolean, question: UpstreamBodyReque
   const { request, target, endpoint, permits } = question;
   const { facts, source } = request;
   const table = endpoint.members ?? endpoint.wire.members;
-  const found = isOwnWire ? request.members : undefined;
+  // Where the operator changes parameters, what the client wrote of them is not what leaves.
+  const found = isOwnWire && question.owned.parameters === undefined ? request.members : undefined;
   const isOwn = found !== undefined && source !== undefined;
   const checked = isOwn ? source.body : body;
   const members = found ?? readMembers(new JsonCursor(body));

@@ -288,6 +288,8 @@ export interface UpstreamWire {
   readonly ownFacts?: readonly (keyof ModelFacts)[] | undefined;
   /** False of what facts may say of thoughts and a body of this wire cannot obey. Absent: it obeys all. */
   obeys?(fact: "thinking" | "efforts", value: string, dialect: Dialect): boolean;
+  /** True where a body can mark what of its prompt is to be cached. Absent: false. */
+  readonly takesCacheMarks?: boolean;
   /** What the gateway does with each member of a body; a family may say more. */
   readonly members: MemberTable;
   /**
@@ -326,7 +328,7 @@ export interface Wire extends ClientWire, UpstreamWire {
  * the family's main wire unless it reads its own.
  */
 export type EndpointWire = Pick<UpstreamWire, "name" | "members" | "encodeRequest" | "decodeAnswer"> &
-  Partial<Pick<UpstreamWire, "decodeStream" | "decodeError" | "readWritten">>;
+  Partial<Pick<UpstreamWire, "decodeStream" | "decodeError" | "readWritten" | "takesCacheMarks">>;
 
 /** What a client asks vectors in. */
 export interface EmbeddingWire {

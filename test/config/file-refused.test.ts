@@ -114,7 +114,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
       want: [
         "2:3 models.a.targets: is missing: must be a list of at least one target, such as [{ upstream: openai }]",
         "3:17 models.b.targets: must be a list of at least one target, such as [{ upstream: openai }]",
-        "4:3 models.c: must be a block of targets, kind, context_tokens, output_tokens_max, stream_head_ms, hosted_tools, affinity, timeouts, fallbacks, on_context, retries, price, facts, retires, display_name, price_from, serve",
+        "4:3 models.c: must be a block of targets, kind, context_tokens, output_tokens_max, stream_head_ms, hosted_tools, affinity, cache_marks, cache_marks_ttl, timeouts, fallbacks, on_context, retries, parameters, price, facts, retires, display_name, price_from, serve",
       ],
     },
     {

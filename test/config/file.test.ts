@@ -46,6 +46,7 @@ const NO_LIMITS = {
   childrenEndWithIt: false,
   endStreamsOnRevoke: true,
   endStreamsOnExpiry: false,
+  cacheMarksOff: false,
 };
 
 describe("anchors", () => {
@@ -122,6 +123,8 @@ describe("a good file", () => {
       facts: {},
       hostedTools: "refuse",
       affinity: "auto",
+      cacheMarks: "off",
+      cacheMarksTtl: "5m",
     });
     expect(settings.accounts).toEqual([
       {
@@ -186,6 +189,7 @@ keys:
     children_end_with_it: true
     end_streams_on_revoke: false
     end_streams_on_expiry: true
+    cache_marks_off: true
 `;
     expect(parseSettings(text, {}).keys[0]?.settings).toEqual({
       name: "all",
@@ -208,6 +212,7 @@ keys:
       childrenEndWithIt: true,
       endStreamsOnRevoke: false,
       endStreamsOnExpiry: true,
+      cacheMarksOff: true,
     });
   });
 

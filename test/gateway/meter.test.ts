@@ -76,6 +76,7 @@ async function metered(body: object = {}, facts: Partial<RequestFacts> = {}): Pr
     createTime: new Date(0),
     accountId: "acme",
     record: undefined,
+    parsed: askedOf(body),
     routing: pipeline.steps.routing,
   });
   const text = new Text();
@@ -212,7 +213,7 @@ describe("an attempt", () => {
     expect(meter.exceeds()).toBe(false);
     vi.advanceTimersByTime(15);
     meter.ended(undefined);
-    expect([meter.attempts, meter.upstreamMs, meter.upstream]).toEqual([2, 45, "u"]);
+    expect([meter.attempts, meter.times.upstreamMs, meter.upstream]).toEqual([2, 45, "u"]);
     expect(meter.attemptLog).toContain("502");
     expect(ANSWERED).toBe(200);
   });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fc } from "../support/seeds.js";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { type Draft, placeholders, renderDraft } from "../../src/import/draft.js";
+import { type Draft, placeholders, renderDraft, setAside } from "../../src/import/draft.js";
 import { importLiteLlm } from "../../src/import/litellm.js";
 import { importOpenRouterPrices } from "../../src/import/openrouter-prices.js";
 import { perMillion } from "../../src/import/per-million.js";
@@ -120,7 +120,9 @@ router_settings:
   context_window_fallbacks: [{ GPT-Mini: [gpt-4o] }]
   model_group_alias: { best: gpt-4o, worst: nothing }
   num_retries: 4
-litellm_settings: { drop_params: True, cache: true, unheard_of: 1, request_timeout: 120, default_fallbacks: [ranks] }
+  stream_timeout: 20
+  cooldown_time: 30
+litellm_settings: { drop_params: True, cache: true, unheard_of: 1, request_timeout: 120, default_fallbacks: [ranks, GPT-Mini] }
 general_settings: { master_key: sk-1234, database_url: os.environ/DB }
 environment_variables: { REDIS_HOST: x }
 `;
@@ -136,7 +138,9 @@ environment_variables: { REDIS_HOST: x }
       { upstream: "openai", model: undefined, weight: undefined, priority: 2 },
       { upstream: "openai-2", model: undefined, weight: undefined, priority: undefined },
     ]);
-    expect(draft.models.get("gpt-4o")?.fallbacks).toEqual(["ranks", "GPT-Mini"]);
+    expect(draft.models.get("gpt-4o")?.fallbacks).toEqual(["GPT-Mini"]);
+    // A default fallback is of the same kind.
+    expect(draft.models.get("vectors")?.fallbacks).toBeUndefined();
     expect(draft.aliases).toEqual(new Map([["best", { model: "gpt-4o" }]]));
     expect(draft.models.get("GPT-Mini")).toMatchObject({
       kind: "chat",
@@ -146,10 +150,13 @@ environment_variables: { REDIS_HOST: x }
     });
     expect(draft.models.get("openai/*")).toEqual({
       targets: [{ upstream: "openai-2", model: "*", timeouts: { total: "30000ms" } }],
-      fallbacks: ["ranks"],
+      fallbacks: ["GPT-Mini"],
     });
     for (const upstream of draft.upstreams.values())
-      expect(upstream).toMatchObject({ retries: { attempts: 5 }, timeouts: { total: "120000ms" } });
+      expect(upstream).toMatchObject({
+        retries: { attempts: 5, cool_down_max: "30000ms" },
+        timeouts: { total: "120000ms", first_output: "20000ms" },
+      });
     expect(draft.models.get("vectors")).toMatchObject({ kind: "embedding" });
     expect(draft.models.get("ranks")).toMatchObject({
       kind: "rerank",
@@ -158,6 +165,26 @@ environment_variables: { REDIS_HOST: x }
     });
     await check(draft);
   });
+
+  test("a model that cannot be served stays as comments, and nothing names it any more", () => {
+    const draft = importLiteLlm(WHOLE);
+    setAside(draft, "GPT-Mini", "it has no price");
+    const text = renderDraft(draft, "a test");
+    const { models, aliases } = parse(text) as Readonly<Record<string, object>>;
+    expect(Object.keys(models ?? {})).toEqual(["gpt-4o", "vectors", "ranks", "openai/*"]);
+    expect(JSON.stringify([models, aliases])).not.toContain("GPT-Mini");
+    expect(text).toContain("#  GPT-Mini:\n#    targets:");
+    expect(draft.notes.map(({ what }) => what)).toEqual(
+      expect.arrayContaining(["fallbacks.gpt-4o", "the model 'GPT-Mini'", "fallbacks.openai/*"]),
+    );
+    // Without the # of its lines it is below models again.
+    const completed = text.replace(/^models:\n/mu, `models:\n${stubOf(text)}`);
+    expect(parse(completed)).toHaveProperty(["models", "GPT-Mini", "on_context"], "gpt-4o");
+  });
+
+  /** The lines of the comments at the end, without their #. */
+  const stubOf = (text: string): string =>
+    (text.split("# Complete")[1] ?? "").split("\n").slice(1).join("\n").replaceAll(/^#/gmu, "");
 
   test("everything else is named, each with a reason, and no secret is in the result", () => {
     const draft = importLiteLlm(WHOLE);

@@ -197,7 +197,8 @@ test("records that could not be stored are told once they can be, with those tha
     const costs = { costNanos: chargedNanos, chargedNanos, operatorCostNanos: undefined };
     const upstream = { upstream: "u", upstreamModel: "m", attempts: 1, queueMs: 0, firstTokenMs: 1, upstreamMs: 1 };
     const usage = { usage: NO_USAGE, usageSource: 1 };
-    request.answer = { createTimeMs: NOW_MS, ...upstream, ...usage, ...costs, clampedTo: undefined };
+    const none = { clampedTo: undefined, cacheSavedNanos: 0n };
+    request.answer = { createTimeMs: NOW_MS, ...upstream, ...usage, ...costs, ...none };
     request.end(undefined);
     await records.find("any");
   };

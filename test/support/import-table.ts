@@ -39,8 +39,13 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Files of other programs in, a settings file out: of ours it needs to know what a wildcard is.
   "src/import/": ["src/config/wildcards.ts"],
-  // Forms only: what is known of a model, and the words for its cache.
-  "src/config/": ["src/wire/wire.ts", "src/wire/request/prompt-cache.ts", "src/pricing/token-prices.ts"],
+  // Forms only: what is known of a model, and the words for its parameters and its cache.
+  "src/config/": [
+    "src/wire/wire.ts",
+    "src/wire/request/parameters.ts",
+    "src/wire/request/prompt-cache.ts",
+    "src/pricing/token-prices.ts",
+  ],
   // The one writer of events is the wires'.
   "src/http/": ["src/formats/", "src/observe/", "src/wire/events/writer.ts"],
   "src/formats/": ["src/wire/"],
@@ -96,6 +101,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/pricing/text-pieces.ts",
     "src/pricing/tokens.ts",
     "src/pricing/price.ts",
+    "src/pricing/cache-saved.ts",
     "src/pricing/rates.ts",
     "src/routing/",
     "src/families/family.ts",
@@ -108,6 +114,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/request/picture.ts",
     "src/wire/request/request-size.ts",
     "src/wire/request/steering.ts",
+    "src/wire/request/changed-facts.ts",
+    "src/wire/request/parameters.ts",
     "src/wire/json/text.ts",
     "src/wire/json/value.ts",
     "src/wire/request/held-objects.ts",
@@ -218,6 +226,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/request/prompt-cache.ts",
     // Which conversation a request belongs to: docs/decisions/0467-session-affinity.md.
     "src/wire/request/opening.ts",
+    "src/wire/request/auto-marks.ts",
+    "src/wire/request/changed-facts.ts",
+    "src/wire/request/parameters.ts",
     // Which name an answer tells: docs/decisions/0413-answers-in-order.md.
     "src/wire/answer/told-model.ts",
     "src/wire/json/",

@@ -106,6 +106,11 @@ export interface KeySettings {
     | undefined;
   /** True if running requests end within a second when the key expires. False, the default: they may finish. */
   endStreamsOnExpiry: boolean;
+  /**
+   * True if the gateway marks nothing for the upstream's prompt cache in requests of this key, whatever `cache_marks` of
+   * the model says. False, the default: as the model says.
+   */
+  cacheMarksOff: boolean;
 }
 
 export interface KeySettings_MetadataEntry {
@@ -342,6 +347,7 @@ function createBaseKeySettings(): KeySettings {
     childrenEndWithIt: false,
     endStreamsOnRevoke: undefined,
     endStreamsOnExpiry: false,
+    cacheMarksOff: false,
   };
 }
 
@@ -439,6 +445,9 @@ export const KeySettings: MessageFns<KeySettings> = {
     }
     if (message.endStreamsOnExpiry !== false) {
       writer.uint32(184).bool(message.endStreamsOnExpiry);
+    }
+    if (message.cacheMarksOff !== false) {
+      writer.uint32(320).bool(message.cacheMarksOff);
     }
     return writer;
   },
@@ -649,6 +658,14 @@ export const KeySettings: MessageFns<KeySettings> = {
             }
 
             message.endStreamsOnExpiry = reader.bool();
+            continue;
+          }
+          case 40: {
+            if (tag !== 320) {
+              break;
+            }
+
+            message.cacheMarksOff = reader.bool();
             continue;
           }
         }

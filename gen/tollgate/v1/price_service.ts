@@ -19,6 +19,34 @@ import type {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 
+/** PriceListCause is what made a list of prices. */
+export enum PriceListCause {
+  /** PRICE_LIST_CAUSE_UNSPECIFIED - Not set; it is never sent. */
+  PRICE_LIST_CAUSE_UNSPECIFIED = 0,
+  /** PRICE_LIST_CAUSE_APPLY - The gateway applied changes that the safety rules allow. */
+  PRICE_LIST_CAUSE_APPLY = 1,
+  /** PRICE_LIST_CAUSE_ACCEPT - An operator accepted changes. */
+  PRICE_LIST_CAUSE_ACCEPT = 2,
+  /** PRICE_LIST_CAUSE_REJECT - An operator rejected changes. */
+  PRICE_LIST_CAUSE_REJECT = 3,
+  /** PRICE_LIST_CAUSE_ROLL_BACK - An operator rolled back to an earlier list. */
+  PRICE_LIST_CAUSE_ROLL_BACK = 4,
+  UNRECOGNIZED = -1,
+}
+
+/** PriceChangeKind is what a change does to a model. */
+export enum PriceChangeKind {
+  /** PRICE_CHANGE_KIND_UNSPECIFIED - Not set; it is never sent. */
+  PRICE_CHANGE_KIND_UNSPECIFIED = 0,
+  /** PRICE_CHANGE_KIND_NEW - The model is new in the list. */
+  PRICE_CHANGE_KIND_NEW = 1,
+  /** PRICE_CHANGE_KIND_CHANGED - Prices or names of the model change. */
+  PRICE_CHANGE_KIND_CHANGED = 2,
+  /** PRICE_CHANGE_KIND_REMOVED - The model has no published price any more. */
+  PRICE_CHANGE_KIND_REMOVED = 3,
+  UNRECOGNIZED = -1,
+}
+
 /** PriceList is the state of the published prices. */
 export interface PriceList {
   /** How the settings refresh the prices: `pinned`, `propose` or `apply`. */
@@ -67,8 +95,8 @@ export interface PastPriceList {
     | undefined;
   /** The id of the key or the person that put it in force. Empty: the gateway by itself. */
   actor: string;
-  /** What made it: `apply`, `accept`, `reject` or `roll_back`. */
-  cause: string;
+  /** What made it. */
+  cause: PriceListCause;
 }
 
 /** PriceChange is a difference between a snapshot and the prices in force, for one model. */
@@ -79,8 +107,8 @@ export interface PriceChange {
   provider: string;
   /** The name of the model in the list. */
   model: string;
-  /** What it does: `new`, `changed` or `removed`. A removed model has no published price any more. */
-  kind: string;
+  /** What it does. */
+  kind: PriceChangeKind;
   /** The prices that change. */
   components: PriceComponentChange[];
   /** Why it does not come into force by itself. Empty: it does if the settings say `apply`. */
@@ -117,13 +145,13 @@ export interface GetPriceListRequest {
 
 /** GetPriceListResponse answers GetPriceList. */
 export interface GetPriceListResponse {
-  /** The state. */
+  /** The list in force, the last snapshot, and earlier lists. */
   priceList?: PriceList | undefined;
 }
 
 /** ListPriceChangesRequest asks for a page of pending changes. */
 export interface ListPriceChangesRequest {
-  /** The maximum number of changes: at most 1000. 0: 100. */
+  /** Maximum changes per page, up to 1,000; 0 means 100. Larger values count as 1,000. */
   pageSize: number;
   /** The next_page_token of the page before. Empty: the first page. */
   pageToken: string;
@@ -132,8 +160,8 @@ export interface ListPriceChangesRequest {
 /** ListPriceChangesResponse is a page of pending changes. */
 export interface ListPriceChangesResponse {
   /** The changes, by provider and model. */
-  changes: PriceChange[];
-  /** The token of the next page. Empty: this is the last page. */
+  priceChanges: PriceChange[];
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
@@ -145,7 +173,7 @@ export interface AcceptPriceChangesRequest {
 
 /** AcceptPriceChangesResponse answers AcceptPriceChanges. */
 export interface AcceptPriceChangesResponse {
-  /** The state after the change. */
+  /** The list in force after the change. */
   priceList?: PriceList | undefined;
 }
 
@@ -157,7 +185,7 @@ export interface RejectPriceChangesRequest {
 
 /** RejectPriceChangesResponse answers RejectPriceChanges. */
 export interface RejectPriceChangesResponse {
-  /** The state after the change. */
+  /** The list in force after the change. */
   priceList?: PriceList | undefined;
 }
 
@@ -169,7 +197,7 @@ export interface RollBackPriceListRequest {
 
 /** RollBackPriceListResponse answers RollBackPriceList. */
 export interface RollBackPriceListResponse {
-  /** The state after the change. */
+  /** The list in force after the change. */
   priceList?: PriceList | undefined;
 }
 
@@ -179,7 +207,7 @@ export interface RefreshPriceListRequest {
 
 /** RefreshPriceListResponse answers RefreshPriceList. */
 export interface RefreshPriceListResponse {
-  /** The state after the snapshot was read, or could not be read. */
+  /** The list in force after the snapshot was read, or could not be read. */
   priceList?: PriceList | undefined;
 }
 
@@ -401,7 +429,7 @@ export const PriceSnapshot: MessageFns<PriceSnapshot> = {
 };
 
 function createBasePastPriceList(): PastPriceList {
-  return { serial: 0n, createTime: undefined, actor: "", cause: "" };
+  return { serial: 0n, createTime: undefined, actor: "", cause: 0 };
 }
 
 export const PastPriceList: MessageFns<PastPriceList> = {
@@ -418,8 +446,8 @@ export const PastPriceList: MessageFns<PastPriceList> = {
     if (message.actor !== "") {
       writer.uint32(26).string(message.actor);
     }
-    if (message.cause !== "") {
-      writer.uint32(34).string(message.cause);
+    if (message.cause !== 0) {
+      writer.uint32(32).int32(message.cause);
     }
     return writer;
   },
@@ -462,11 +490,11 @@ export const PastPriceList: MessageFns<PastPriceList> = {
             continue;
           }
           case 4: {
-            if (tag !== 34) {
+            if (tag !== 32) {
               break;
             }
 
-            message.cause = reader.string();
+            message.cause = reader.int32() as any;
             continue;
           }
         }
@@ -483,7 +511,7 @@ export const PastPriceList: MessageFns<PastPriceList> = {
 };
 
 function createBasePriceChange(): PriceChange {
-  return { id: "", provider: "", model: "", kind: "", components: [], reasons: [] };
+  return { id: "", provider: "", model: "", kind: 0, components: [], reasons: [] };
 }
 
 export const PriceChange: MessageFns<PriceChange> = {
@@ -497,8 +525,8 @@ export const PriceChange: MessageFns<PriceChange> = {
     if (message.model !== "") {
       writer.uint32(26).string(message.model);
     }
-    if (message.kind !== "") {
-      writer.uint32(34).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(32).int32(message.kind);
     }
     for (const v of message.components) {
       PriceComponentChange.encode(v!, writer.uint32(42).fork()).join();
@@ -547,11 +575,11 @@ export const PriceChange: MessageFns<PriceChange> = {
             continue;
           }
           case 4: {
-            if (tag !== 34) {
+            if (tag !== 32) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 5: {
@@ -807,7 +835,7 @@ function createBaseListPriceChangesRequest(): ListPriceChangesRequest {
 export const ListPriceChangesRequest: MessageFns<ListPriceChangesRequest> = {
   encode(message: ListPriceChangesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.pageSize !== 0) {
-      writer.uint32(8).uint32(message.pageSize);
+      writer.uint32(8).int32(message.pageSize);
     }
     if (message.pageToken !== "") {
       writer.uint32(18).string(message.pageToken);
@@ -833,7 +861,7 @@ export const ListPriceChangesRequest: MessageFns<ListPriceChangesRequest> = {
               break;
             }
 
-            message.pageSize = reader.uint32();
+            message.pageSize = reader.int32();
             continue;
           }
           case 2: {
@@ -858,12 +886,12 @@ export const ListPriceChangesRequest: MessageFns<ListPriceChangesRequest> = {
 };
 
 function createBaseListPriceChangesResponse(): ListPriceChangesResponse {
-  return { changes: [], nextPageToken: "" };
+  return { priceChanges: [], nextPageToken: "" };
 }
 
 export const ListPriceChangesResponse: MessageFns<ListPriceChangesResponse> = {
   encode(message: ListPriceChangesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.changes) {
+    for (const v of message.priceChanges) {
       PriceChange.encode(v!, writer.uint32(10).fork()).join();
     }
     if (message.nextPageToken !== "") {
@@ -890,7 +918,7 @@ export const ListPriceChangesResponse: MessageFns<ListPriceChangesResponse> = {
               break;
             }
 
-            message.changes.push(PriceChange.decode(reader, reader.uint32()));
+            message.priceChanges.push(PriceChange.decode(reader, reader.uint32()));
             continue;
           }
           case 2: {

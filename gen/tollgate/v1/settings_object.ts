@@ -258,6 +258,17 @@ export interface ModelSpec {
    * known) or `any` (also others that have a price). Empty: `any`.
    */
   serve: string;
+  /** Parameters of chat requests that the gateway fills in, sets or drops. Absent: none. */
+  parameters?:
+    | ParametersSpec
+    | undefined;
+  /**
+   * Whether the gateway marks what the upstream should cache in requests without marks, for Claude models: `auto` or
+   * `off`. Empty: `off`.
+   */
+  cacheMarks: string;
+  /** How long the upstream keeps what the gateway marked: `5m` or `1h`. Empty: `5m`. */
+  cacheMarksTtl: string;
 }
 
 /** AliasSpec is another name of a model. It has no price of its own: a request pays the price of the model. */
@@ -290,7 +301,63 @@ export interface TargetSpec {
     | TimeoutsSpec
     | undefined;
   /** How often a request is tried, over what the model says. Absent: as the model says. */
-  retries?: RetriesSpec | undefined;
+  retries?:
+    | RetriesSpec
+    | undefined;
+  /**
+   * Parameters of chat requests that the gateway fills in, sets or drops, over those of the model. Absent: those of the
+   * model.
+   */
+  parameters?: ParametersSpec | undefined;
+}
+
+/**
+ * ParametersSpec is what happens to parameters of chat requests, in whichever format they come. A parameter stands in
+ * one of the three fields at most.
+ */
+export interface ParametersSpec {
+  /** Values for requests that do not have the parameter. */
+  default?:
+    | ParameterValuesSpec
+    | undefined;
+  /** Values that replace what a request has. */
+  set?:
+    | ParameterValuesSpec
+    | undefined;
+  /** Names of parameters that are removed from requests, such as top_k: fields of ParameterValuesSpec. */
+  drop: string[];
+}
+
+/** ParameterValuesSpec is a value for each parameter. A field that is not set changes nothing. */
+export interface ParameterValuesSpec {
+  /** The randomness of the answer, from 0 to 2, such as 0.2. */
+  temperature: string;
+  /** The probability mass of the tokens to choose from, from 0 to 1, such as 0.9. */
+  topP: string;
+  /** The number of most likely tokens to choose from. */
+  topK: bigint;
+  /** The maximum number of output tokens, which also lowers the hold. On a target only in `set`, and only to lower it. */
+  outputTokensMax: bigint;
+  /** How much the model reasons, such as low or none. It replaces a number of reasoning tokens. */
+  reasoningEffort: string;
+  /** The maximum number of reasoning tokens. It replaces an effort. */
+  reasoningTokens: bigint;
+  /** Strings that end the answer, at most 16. */
+  stop: string[];
+  /** The seed of the answer. Absent: it changes nothing. */
+  seed?:
+    | bigint
+    | undefined;
+  /** The penalty of tokens that occurred, from -2 to 2, such as 0.5. */
+  presencePenalty: string;
+  /** The penalty of tokens by how often they occurred, from -2 to 2, such as 0.5. */
+  frequencyPenalty: string;
+  /** The service tier, such as flex. Only on a model, whose price has it. */
+  serviceTier: string;
+  /** How much the model writes: low, medium or high. */
+  verbosity: string;
+  /** Whether the model may call several tools at once. Absent: it changes nothing. */
+  parallelToolCalls?: boolean | undefined;
 }
 
 /** PriceSpec is a price in USD per million tokens, as decimals such as "0.25". */
@@ -1383,6 +1450,9 @@ function createBaseModelSpec(): ModelSpec {
     displayName: "",
     priceFrom: "",
     serve: "",
+    parameters: undefined,
+    cacheMarks: "",
+    cacheMarksTtl: "",
   };
 }
 
@@ -1447,6 +1517,15 @@ export const ModelSpec: MessageFns<ModelSpec> = {
     }
     if (message.serve !== "") {
       writer.uint32(138).string(message.serve);
+    }
+    if (message.parameters !== undefined) {
+      ParametersSpec.encode(message.parameters, writer.uint32(146).fork()).join();
+    }
+    if (message.cacheMarks !== "") {
+      writer.uint32(154).string(message.cacheMarks);
+    }
+    if (message.cacheMarksTtl !== "") {
+      writer.uint32(162).string(message.cacheMarksTtl);
     }
     return writer;
   },
@@ -1600,6 +1679,30 @@ export const ModelSpec: MessageFns<ModelSpec> = {
             message.serve = reader.string();
             continue;
           }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.parameters = ParametersSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.cacheMarks = reader.string();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.cacheMarksTtl = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1671,7 +1774,16 @@ export const AliasSpec: MessageFns<AliasSpec> = {
 };
 
 function createBaseTargetSpec(): TargetSpec {
-  return { upstream: "", model: "", weight: "", priority: 0, cost: undefined, timeouts: undefined, retries: undefined };
+  return {
+    upstream: "",
+    model: "",
+    weight: "",
+    priority: 0,
+    cost: undefined,
+    timeouts: undefined,
+    retries: undefined,
+    parameters: undefined,
+  };
 }
 
 export const TargetSpec: MessageFns<TargetSpec> = {
@@ -1696,6 +1808,9 @@ export const TargetSpec: MessageFns<TargetSpec> = {
     }
     if (message.retries !== undefined) {
       RetriesSpec.encode(message.retries, writer.uint32(58).fork()).join();
+    }
+    if (message.parameters !== undefined) {
+      ParametersSpec.encode(message.parameters, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -1767,6 +1882,286 @@ export const TargetSpec: MessageFns<TargetSpec> = {
             }
 
             message.retries = RetriesSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.parameters = ParametersSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseParametersSpec(): ParametersSpec {
+  return { default: undefined, set: undefined, drop: [] };
+}
+
+export const ParametersSpec: MessageFns<ParametersSpec> = {
+  encode(message: ParametersSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.default !== undefined) {
+      ParameterValuesSpec.encode(message.default, writer.uint32(10).fork()).join();
+    }
+    if (message.set !== undefined) {
+      ParameterValuesSpec.encode(message.set, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.drop) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ParametersSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseParametersSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.default = ParameterValuesSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.set = ParameterValuesSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.drop.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseParameterValuesSpec(): ParameterValuesSpec {
+  return {
+    temperature: "",
+    topP: "",
+    topK: 0n,
+    outputTokensMax: 0n,
+    reasoningEffort: "",
+    reasoningTokens: 0n,
+    stop: [],
+    seed: undefined,
+    presencePenalty: "",
+    frequencyPenalty: "",
+    serviceTier: "",
+    verbosity: "",
+    parallelToolCalls: undefined,
+  };
+}
+
+export const ParameterValuesSpec: MessageFns<ParameterValuesSpec> = {
+  encode(message: ParameterValuesSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.temperature !== "") {
+      writer.uint32(10).string(message.temperature);
+    }
+    if (message.topP !== "") {
+      writer.uint32(18).string(message.topP);
+    }
+    if (message.topK !== 0n) {
+      if (BigInt.asUintN(64, message.topK) !== message.topK) {
+        throw new globalThis.Error("value provided for field message.topK of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.topK);
+    }
+    if (message.outputTokensMax !== 0n) {
+      if (BigInt.asUintN(64, message.outputTokensMax) !== message.outputTokensMax) {
+        throw new globalThis.Error("value provided for field message.outputTokensMax of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.outputTokensMax);
+    }
+    if (message.reasoningEffort !== "") {
+      writer.uint32(42).string(message.reasoningEffort);
+    }
+    if (message.reasoningTokens !== 0n) {
+      if (BigInt.asUintN(64, message.reasoningTokens) !== message.reasoningTokens) {
+        throw new globalThis.Error("value provided for field message.reasoningTokens of type uint64 too large");
+      }
+      writer.uint32(48).uint64(message.reasoningTokens);
+    }
+    for (const v of message.stop) {
+      writer.uint32(58).string(v!);
+    }
+    if (message.seed !== undefined) {
+      if (BigInt.asIntN(64, message.seed) !== message.seed) {
+        throw new globalThis.Error("value provided for field message.seed of type int64 too large");
+      }
+      writer.uint32(64).int64(message.seed);
+    }
+    if (message.presencePenalty !== "") {
+      writer.uint32(74).string(message.presencePenalty);
+    }
+    if (message.frequencyPenalty !== "") {
+      writer.uint32(82).string(message.frequencyPenalty);
+    }
+    if (message.serviceTier !== "") {
+      writer.uint32(90).string(message.serviceTier);
+    }
+    if (message.verbosity !== "") {
+      writer.uint32(98).string(message.verbosity);
+    }
+    if (message.parallelToolCalls !== undefined) {
+      writer.uint32(104).bool(message.parallelToolCalls);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ParameterValuesSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseParameterValuesSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.temperature = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.topP = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.topK = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.outputTokensMax = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reasoningEffort = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.reasoningTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.stop.push(reader.string());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.seed = reader.int64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.presencePenalty = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.frequencyPenalty = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.serviceTier = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.verbosity = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.parallelToolCalls = reader.bool();
             continue;
           }
         }

@@ -84,6 +84,19 @@ export enum AttemptEnd {
   UNRECOGNIZED = -1,
 }
 
+/** CacheMarks is who marked what of a prompt the upstream should cache. */
+export enum CacheMarks {
+  /** CACHE_MARKS_UNSPECIFIED - Not set; it is never sent. */
+  CACHE_MARKS_UNSPECIFIED = 0,
+  /** CACHE_MARKS_NONE - The prompt has no marks. */
+  CACHE_MARKS_NONE = 1,
+  /** CACHE_MARKS_CLIENT - The client marked it. */
+  CACHE_MARKS_CLIENT = 2,
+  /** CACHE_MARKS_AUTO - The gateway marked it, because `cache_marks` of the model is `auto`. */
+  CACHE_MARKS_AUTO = 3,
+  UNRECOGNIZED = -1,
+}
+
 /** AffinityState is whether the target of a request was that of its session. */
 export enum AffinityState {
   /** AFFINITY_STATE_UNSPECIFIED - Not set; it is never sent. */
@@ -281,6 +294,36 @@ export interface RequestDetail {
     | undefined;
   /** The name of the model in the request, such as an alias. Empty: it is the `model` of the request. */
   askedModel: string;
+  /** The parameters that the operator's settings changed in what was sent upstream. Absent: none. */
+  parameters?:
+    | AppliedParameters
+    | undefined;
+  /**
+   * Who marked what the upstream should cache. Absent: `cache_marks` of the model is `off`, the key
+   * turned marks off, or the upstream takes none.
+   */
+  cacheMarks?:
+    | CacheMarks
+    | undefined;
+  /**
+   * What caching of the prompt saved for the account, in nano-USD: what reads cost less than input, without what writes
+   * cost more. Negative: caching cost more than it saved. Absent: not known.
+   */
+  cacheSavedNanos?:
+    | bigint
+    | undefined;
+  /** cache_saved_nanos in USD. */
+  cacheSaved?: Money | undefined;
+}
+
+/** AppliedParameters are the names of parameters that the operator's settings changed in a request, such as temperature. */
+export interface AppliedParameters {
+  /** Parameters that the request did not have, and that got a value. */
+  defaulted: string[];
+  /** Parameters that were replaced, whether the request had them or not. */
+  set: string[];
+  /** Parameters that the request had, and that were removed. */
+  dropped: string[];
 }
 
 /** ServedAs says how an upstream served an answer, which may differ from the request. */
@@ -1190,6 +1233,10 @@ function createBaseRequestDetail(): RequestDetail {
     affinity: undefined,
     affinitySource: undefined,
     askedModel: "",
+    parameters: undefined,
+    cacheMarks: undefined,
+    cacheSavedNanos: undefined,
+    cacheSaved: undefined,
   };
 }
 
@@ -1263,6 +1310,21 @@ export const RequestDetail: MessageFns<RequestDetail> = {
     }
     if (message.askedModel !== "") {
       writer.uint32(178).string(message.askedModel);
+    }
+    if (message.parameters !== undefined) {
+      AppliedParameters.encode(message.parameters, writer.uint32(186).fork()).join();
+    }
+    if (message.cacheMarks !== undefined) {
+      writer.uint32(192).int32(message.cacheMarks);
+    }
+    if (message.cacheSavedNanos !== undefined) {
+      if (BigInt.asIntN(64, message.cacheSavedNanos) !== message.cacheSavedNanos) {
+        throw new globalThis.Error("value provided for field message.cacheSavedNanos of type int64 too large");
+      }
+      writer.uint32(200).int64(message.cacheSavedNanos);
+    }
+    if (message.cacheSaved !== undefined) {
+      Money.encode(message.cacheSaved, writer.uint32(210).fork()).join();
     }
     return writer;
   },
@@ -1454,6 +1516,106 @@ export const RequestDetail: MessageFns<RequestDetail> = {
             }
 
             message.askedModel = reader.string();
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.parameters = AppliedParameters.decode(reader, reader.uint32());
+            continue;
+          }
+          case 24: {
+            if (tag !== 192) {
+              break;
+            }
+
+            message.cacheMarks = reader.int32() as any;
+            continue;
+          }
+          case 25: {
+            if (tag !== 200) {
+              break;
+            }
+
+            message.cacheSavedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.cacheSaved = Money.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAppliedParameters(): AppliedParameters {
+  return { defaulted: [], set: [], dropped: [] };
+}
+
+export const AppliedParameters: MessageFns<AppliedParameters> = {
+  encode(message: AppliedParameters, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.defaulted) {
+      writer.uint32(10).string(v!);
+    }
+    for (const v of message.set) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.dropped) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AppliedParameters {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAppliedParameters();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.defaulted.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.set.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.dropped.push(reader.string());
             continue;
           }
         }

@@ -5,8 +5,11 @@ import { NO_USAGE, usageFrom } from "../../api/usage.js";
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Affinity } from "../../api/affinity.js";
+import { parametersIn } from "../../api/applied-parameters.js";
+import type { CacheMarker } from "../../api/cache-marks.js";
 import {
   AffinityState,
+  CacheMarks,
   ErrorReason,
   Price,
   type RequestDetail,
@@ -17,7 +20,7 @@ import {
 } from "../../api/index.js";
 import { messageIn } from "../../api/descriptors.js";
 import { reasonOfWord } from "../../base/errors.js";
-import { affinityIn, FLAG, type RecordRow, timeIn } from "../../records/columns.js";
+import { affinityIn, cacheMarksIn, FLAG, type RecordRow, timeIn } from "../../records/columns.js";
 import { isSettled } from "../../records/filter.js";
 import type { RequestRow } from "../../store/store.js";
 import { withOwnMoney } from "./money-messages.js";
@@ -42,6 +45,11 @@ const SOURCES: Readonly<Record<Affinity["source"], SessionSource>> = {
   prompt_cache_key: SessionSource.SESSION_SOURCE_PROMPT_CACHE_KEY,
   metadata: SessionSource.SESSION_SOURCE_METADATA,
   content: SessionSource.SESSION_SOURCE_CONTENT,
+};
+const MARKS: Readonly<Record<CacheMarker, CacheMarks>> = {
+  none: CacheMarks.CACHE_MARKS_NONE,
+  client: CacheMarks.CACHE_MARKS_CLIENT,
+  auto: CacheMarks.CACHE_MARKS_AUTO,
 };
 
 /** What the operator pays, and what is left for it, is nobody else's business. */
@@ -130,6 +138,8 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
   if ((row.flags & FLAG.adopted) !== 0) return undefined;
   const reason = reasonOfWord(row.reason);
   const affinity = affinityIn(row.flags);
+  const marker = cacheMarksIn(row.flags);
+  const parameters = parametersIn(row.parameters);
   return {
     errorReason: reason === undefined ? undefined : ErrorReason[reason],
     httpStatus: row.status,
@@ -153,6 +163,14 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
     askedModel: row.askedModel,
     affinity: affinity && AFFINITY[affinity.state],
     affinitySource: affinity && SOURCES[affinity.source],
+    parameters: parameters && {
+      defaulted: [...parameters.defaulted],
+      set: [...parameters.set],
+      dropped: [...parameters.dropped],
+    },
+    cacheMarks: marker && MARKS[marker],
+    cacheSavedNanos: row.cacheSavedNanos === 0 ? undefined : BigInt(row.cacheSavedNanos),
+    cacheSaved: undefined,
   };
 }
 

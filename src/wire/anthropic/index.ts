@@ -19,6 +19,7 @@ export { BETA_HEADER, VERSION_DEFAULT, VERSION_HEADER } from "./facts.js";
 export const wire: Wire = {
   name: WIRE_NAME,
   ownFacts: ["withoutThinking", "prefill"],
+  takesCacheMarks: true,
   members: MEMBERS,
   readRequest,
   readTool: (json, param) => readTool(json, TOOLS, param),

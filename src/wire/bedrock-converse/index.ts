@@ -12,6 +12,7 @@ export function createWire(ids: () => string): UpstreamWire {
   return {
     name: WIRE_NAME,
     ownFacts: ["withoutThinking", "prefill", "cacheMarks"],
+    takesCacheMarks: true,
     members: MEMBERS,
     encodeRequest,
     decodeStream: (_request, _form, asked) => decodeStream(asked, ids),

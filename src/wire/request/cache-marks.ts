@@ -63,7 +63,7 @@ function hasInnerMark({ kind }: Part): boolean {
   return kind?.$case === "toolResult" && kind.value.parts.some(isMarked);
 }
 
-function isMarked({ cacheMark }: Part | Tool): boolean {
+export function isMarked({ cacheMark }: Part | Tool): boolean {
   return cacheMark !== undefined;
 }
 

@@ -38,6 +38,8 @@ export interface ModelFacts {
   readonly resultImages?: boolean | undefined;
   /** True where its prompts are cached up to marks that stand in them. */
   readonly cacheMarks?: boolean | undefined;
+  /** It caches no shorter beginning of a prompt, in tokens: a mark on one does nothing. */
+  readonly cachedTokensMin?: number | undefined;
   /** True where it answers as a stream alone. */
   readonly streamOnly?: boolean | undefined;
 }

@@ -1,5 +1,6 @@
 /** What the gateway owns of a body that it writes for an upstream, whatever the wire. */
 import type { Prompt } from "../../api/index.js";
+import { defined } from "../../base/defined.js";
 import type { Member } from "../json/splice.js";
 import type { ModelFacts, RequestFacts, WireRequest } from "../wire.js";
 import { refuseUnsaid } from "./dropped-parameters.js";
@@ -14,8 +15,10 @@ import {
   type ThinkingFacts,
 } from "./obeyed-facts.js";
 import type { ToolOrders } from "./member-gate.js";
+import { type AutoMarks, withAutoMarks } from "./auto-marks.js";
 import type { MemberTable } from "./members.js";
 import { isSwitchedOffIn } from "./says-nothing.js";
+import { overridesReasoning, type Parameters, withParameters } from "./parameters.js";
 import { editCache, type PromptCache } from "./prompt-cache.js";
 
 /** What the gateway owns in a request that goes upstream, whatever the client wrote. */
@@ -34,6 +37,10 @@ export interface OwnedFields {
   readonly toolOrders?: ToolOrders | undefined;
   /** What keeps the upstream's cache within one account; absent where accounts share it. */
   readonly cache?: PromptCache | undefined;
+  /** What the gateway marks for the upstream's cache, on a wire that takes marks. Absent: nothing. */
+  readonly cacheMarks?: AutoMarks | undefined;
+  /** What the operator fills in, sets or drops. Absent: nothing. */
+  readonly parameters?: Parameters | undefined;
 }
 
 /** What a body is written anew from. */
@@ -55,7 +62,8 @@ export function unwritten(
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
   const isForeign = request.source !== undefined;
   if (isForeign) refuseUnsaid(request.prompt(), wire, owned.model);
-  const asked = withPlainMediaTypes(request.prompt());
+  const wanted = withOperatorsWish(request.prompt(), owned);
+  const asked = withPlainMediaTypes(owned.cacheMarks === undefined ? wanted : withAutoMarks(wanted, owned.cacheMarks));
   const { efforts } = owned.toldFacts ?? {};
   const told = isForeign ? obeyThinking(asked, { efforts }, () => undefined) : asked;
   const prompt = isForeign ? fit(told) : told;
@@ -70,21 +78,37 @@ export interface OwnWriter extends Spelling {
   readonly thinkingMembers?: ReadonlySet<string> | undefined;
 }
 
+/** The prompt as the operator wants requests of the model to be; the very same where nothing changes. */
+function withOperatorsWish(prompt: Prompt, { parameters }: OwnedFields, members?: ReadonlySet<string>): Prompt {
+  if (parameters === undefined) return prompt;
+  // What steers reasoning has many names in a client's own body: none of them may stand against the operator's.
+  const steered = members === undefined || !overridesReasoning(parameters) ? prompt : unsteered(prompt, members);
+  return withParameters(steered, parameters);
+}
+
+function unsteered(prompt: Prompt, members: ReadonlySet<string>): Prompt {
+  return obeyThinking(prompt, { thinking: "none" }, () => undefined, members);
+}
+
 /**
- * A client's own body that asks for what the facts say the model does not do: the body without that, and else as it
- * came. Undefined where it may pass. `dropped` takes the names of what is lost.
+ * A client's own body that asks for what the operator does not want, or for what the facts say the model does not do:
+ * the body without that, and else as it came. Undefined where it may pass. `dropped` takes the names of what is lost.
  */
 export function againstFacts(
   own: Buffer,
   asked: () => Prompt,
-  facts: LimitingFacts & ThinkingFacts,
+  owned: OwnedFields,
   writer: OwnWriter,
   dropped: string[],
+  told: LimitingFacts & ThinkingFacts = owned.toldFacts ?? {},
 ): Buffer | undefined {
-  if (!areLimiting(facts) && !steersThinking(facts)) return undefined;
+  if (owned.parameters === undefined && !areLimiting(told) && !steersThinking(told)) return undefined;
   const drop = (param: string): void => void dropped.push(param);
   const before = asked();
-  const after = obeyThinking(obeyFacts(before, facts, drop), facts, drop, writer.thinkingMembers);
+  const wanted = withOperatorsWish(before, owned, writer.thinkingMembers);
+  // How much the model reasons is the gateway's word then, so it is said as the model takes it.
+  const facts = wanted.reasoning === before.reasoning ? told : { ...thinkingOf(owned.facts), ...defined(told) };
+  const after = obeyThinking(obeyFacts(wanted, facts, drop), facts, drop, writer.thinkingMembers);
   const { thinking, withoutThinking, budgets } = facts;
   if (after === before && thinking === undefined && withoutThinking === undefined) return undefined;
   const known = new Set<string>();
@@ -94,6 +118,10 @@ export function againstFacts(
   });
   const merged = mergedBody(own, was, is, writer);
   return merged === own ? undefined : merged;
+}
+
+function thinkingOf({ thinking, efforts, withoutThinking, budgets }: ModelFacts = {}): ThinkingFacts {
+  return { thinking, efforts, withoutThinking, budgets };
 }
 
 /** What becomes of the tools of a body that was changed: those that the orders were for, wherever they stand now. */

@@ -90,6 +90,7 @@ const settingsArb: fc.Arbitrary<KeySettings> = fc.record({
   childrenEndWithIt: rarely,
   endStreamsOnRevoke: fc.constantFrom(undefined, true, false),
   endStreamsOnExpiry: rarely,
+  cacheMarksOff: rarely,
 });
 /** A maker: it has the scope, no operator's, and comes from the address that the test calls from. */
 const makerArb = settingsArb.map((settings) => ({

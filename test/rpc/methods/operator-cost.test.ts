@@ -98,7 +98,7 @@ async function spend(keyId: string): Promise<void> {
     const record = feed.begin(done, "/v1/chat/completions", {});
     record.askedBy({ accountId: "acme", keyId }, "203.0.113.9");
     record.model = "alpha";
-    const times = { createTimeMs: NOW_MS, queueMs: 1, firstTokenMs: 2, upstreamMs: 3 };
+    const times = { createTimeMs: NOW_MS, queueMs: 1, firstTokenMs: 2, upstreamMs: 3, cacheSavedNanos: 0n };
     record.answer = { ...noted, ...times, usageSource, upstreamModel: "a", chargedNanos: COST, clampedTo: undefined };
     record.end(undefined);
   };

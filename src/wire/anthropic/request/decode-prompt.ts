@@ -53,12 +53,17 @@ export function decodePrompt(body: Buffer): Prompt {
 }
 
 function decodeSystem(reader: ObjectReader): Message[] {
-  const parts = decodeContent(reader, "system").filter((part) => !isAccounting(part));
+  const parts = decodeContent(reader, "system").filter((part) => !isAccountingPart(part));
   return parts.length === 0 ? [] : [messageOf(Role.ROLE_SYSTEM, parts)];
 }
 
-function isAccounting({ kind }: Part): boolean {
-  return kind?.$case === "text" && kind.value.text.startsWith(ACCOUNTING);
+function isAccountingPart({ kind }: Part): boolean {
+  return kind?.$case === "text" && isAccounting(kind.value.text);
+}
+
+/** True of what a coding agent writes of itself. */
+export function isAccounting(text: string): boolean {
+  return text.startsWith(ACCOUNTING);
 }
 
 const ROLES: ReadonlyMap<string, Role> = new Map([

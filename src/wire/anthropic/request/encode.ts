@@ -6,6 +6,7 @@ import { againstFacts, ordersIn, ownedEdits, type OwnWriter, unwritten } from ".
 import type { OwnedFields, UpstreamWire, WireRequest } from "../../wire.js";
 import { BOUNDED } from "./members.js";
 import { type ModelRules, rulesOf } from "../../claude/request/encode-rules.js";
+import { editMarks } from "./encode-marks.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { type Scan, scanRequest } from "./scan.js";
 import type { MarkedList, Span } from "./scan-messages.js";
@@ -16,13 +17,7 @@ import { MessagesRequest } from "./decode.js";
 export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _dialect, dropped = []) => {
   const { source } = request;
   if (source?.wire === WIRE_NAME) {
-    const own = againstFacts(
-      source.body,
-      () => request.prompt(),
-      owned.toldFacts ?? {},
-      ownWriter(request, owned),
-      dropped,
-    );
+    const own = againstFacts(source.body, () => request.prompt(), owned, ownWriter(request, owned), dropped);
     if (own !== undefined) {
       const scan = scanRequest({ ...source, body: own }, "count");
       return spliceOwned(own, scan, ordersIn(scan, request, owned));
@@ -81,6 +76,7 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
   const messages = members.find(({ key }) => key === "messages");
   if (ourThoughts.length > 0 && messages !== undefined)
     edits.set("messages", withoutThoughts(body, { start: messages.valueStart, end: messages.end }, ourThoughts));
+  if (owned.cacheMarks !== undefined) editMarks(body, members, owned.cacheMarks, edits);
   return edits.size === 0 ? body : splice(body, open, members, edits);
 }
 

@@ -17,7 +17,7 @@ export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _di
   const { source } = request;
   const drop = (param: string): void => void dropped.push(param);
   if (source?.wire === WIRE_NAME) {
-    const own = againstFacts(source.body, () => request.prompt(), owned.toldFacts ?? {}, ownWriter(owned), dropped);
+    const own = againstFacts(source.body, () => request.prompt(), owned, ownWriter(owned), dropped);
     if (own !== undefined) return spliceOwned(own, scanRequest({ ...source, body: own }), owned);
     const scan = request instanceof GeminiRequest ? request.scan : scanRequest(source);
     return spliceOwned(source.body, scan, owned);

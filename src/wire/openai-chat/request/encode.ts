@@ -63,10 +63,11 @@ function ownAgainstFacts(
   const { members = [] } = request;
   const lacking = { schemas: takesSchemas(known, owned.model), forcedTools: known.forcedWhileThinking };
   const mayThink = steersThinking(heeded) && members.some(({ key }) => key === EFFORT || THINKING.has(key));
-  if (!mayThink && !mayAskAgainst(heeded, members) && !mayAskAgainst(lacking, members)) return undefined;
+  const isPlain = !mayThink && !mayAskAgainst(heeded, members) && !mayAskAgainst(lacking, members);
+  if (isPlain && owned.parameters === undefined) return undefined;
   const prompt = request.prompt();
   const limits = { ...limitsOf({ ...heeded, thinking: facts.thinking }, known, prompt, owned.model), thinking };
-  return againstFacts(own, () => prompt, limits, ownWriter(owned, known), dropped);
+  return againstFacts(own, () => prompt, owned, ownWriter(owned, known), dropped, limits);
 }
 
 const EFFORT = "reasoning_effort";

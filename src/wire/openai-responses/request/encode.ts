@@ -19,7 +19,7 @@ export const encodeRequest: UpstreamWire["encodeRequest"] = (request, owned, _di
   const { source } = request;
   if (source?.wire === WIRE_NAME) {
     const prompt = (): Prompt => request.ownPrompt?.() ?? request.prompt();
-    const own = againstFacts(source.body, prompt, owned.toldFacts ?? {}, ownWriter(owned), dropped);
+    const own = againstFacts(source.body, prompt, owned, ownWriter(owned), dropped);
     if (own !== undefined) {
       const scan = scanRequest(own);
       return spliceOwned(own, scan, ordersIn(scan, request, owned));
