@@ -71,7 +71,7 @@ export interface PriceList {
 
 /** PriceSnapshot is a signed file of published prices. */
 export interface PriceSnapshot {
-  /** Its number, which rises with each snapshot. */
+  /** The serial number, which rises with each snapshot. */
   serial: bigint;
   /** When it was made. */
   makeTime?:
