@@ -47,6 +47,7 @@ const DELETE_WILL: Readonly<Record<SettingsObject["kind"], string>> = {
   issuer: say.deleteIssuerWill,
   payments: say.deletePaymentsWill,
   metrics: say.deleteMetricsWill,
+  prices: say.deletePricesWill,
 };
 
 interface DeleteParts {

@@ -19,6 +19,7 @@ import { useSignedIn } from "../shell/session.ts";
 import { Aliases } from "./aliases.tsx";
 import { ListedPrice, ListSource } from "./list-price.tsx";
 import { ModelForm } from "./model-form.tsx";
+import { PriceChanges } from "./price-changes.tsx";
 import { objectActions, Origin } from "./object-actions.tsx";
 
 export function Prices(): ReactNode {
@@ -42,6 +43,7 @@ export function Prices(): ReactNode {
         }}
       </Loaded>
       <NotServed of={objects.filter(({ problem }) => problem !== "")} />
+      <PriceChanges />
       <Aliases />
       <Unpriced of={models.data?.unpricedModels ?? []} />
     </Page>

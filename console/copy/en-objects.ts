@@ -83,6 +83,7 @@ export const objectWords = {
   deleteIssuerWill: "People can no longer sign in through the issuer. Sessions that exist continue.",
   deletePaymentsWill: "Members can no longer add money by card, and later reports of Stripe are refused.",
   deleteMetricsWill: "The balances and budgets of the accounts are no longer exported as metrics.",
+  deletePricesWill: "The published prices of this version of the gateway apply again.",
   deleteFailed: "Nothing was deleted.",
   origin: "Set by",
   origins: {

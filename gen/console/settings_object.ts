@@ -5,7 +5,7 @@ import type { Shape } from "./shape.js";
 
 export type SettingsSource = "unspecified" | "file" | "environment" | "database" | "upstream";
 
-export type ObjectKind = "unspecified" | "upstream" | "model" | "plan" | "alias" | "issuer" | "payments" | "metrics";
+export type ObjectKind = "unspecified" | "upstream" | "model" | "plan" | "alias" | "issuer" | "payments" | "metrics" | "prices";
 
 export interface SettingsObject {
   readonly upstream?: UpstreamSpec | undefined;
@@ -15,6 +15,7 @@ export interface SettingsObject {
   readonly issuer?: IssuerSpec | undefined;
   readonly payments?: PaymentsSpec | undefined;
   readonly metrics?: MetricsSpec | undefined;
+  readonly prices?: PricesSpec | undefined;
   readonly kind: ObjectKind;
   readonly name: string;
   readonly source: SettingsSource;
@@ -35,6 +36,7 @@ export const SettingsObject: Shape = {
   issuer: ["?", () => IssuerSpec],
   payments: ["?", () => PaymentsSpec],
   metrics: ["?", () => MetricsSpec],
+  prices: ["?", () => PricesSpec],
   kind: "s",
   name: "s",
   source: "s",
@@ -624,4 +626,15 @@ export interface MetricsSpec {
 }
 export const MetricsSpec: Shape = {
   accounts: ["[]", "s"],
+};
+
+export interface PricesSpec {
+  readonly refresh: string;
+  readonly url: string;
+  readonly keys: readonly (string)[];
+}
+export const PricesSpec: Shape = {
+  refresh: "s",
+  url: "s",
+  keys: ["[]", "s"],
 };

@@ -15,6 +15,7 @@ import { addImportCommands } from "./import.js";
 import { addKeyCommands } from "./key.js";
 import { addNodeCommands } from "./node.js";
 import { addPaymentCommands } from "./payments.js";
+import { addPriceCommands } from "./prices.js";
 import { addReportCommands } from "./report.js";
 import { addServeCommand } from "./serve.js";
 import { addStoreCommands } from "./store.js";
@@ -45,6 +46,7 @@ export function buildProgram(): Command {
   addStoreCommands(program);
   addUpstreamCommands(program);
   addSettingsCommands(program);
+  addPriceCommands(program);
   addExportCommands(program);
   addUserCommands(program);
   addCompletionCommand(program);

@@ -10,6 +10,7 @@ const PLACES = {
   issuer: ["identity", "oidc"],
   payments: ["payments"],
   metrics: [],
+  prices: [],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type ObjectKind = keyof typeof PLACES;

@@ -17,6 +17,7 @@ import { limits } from "./limit-schema.js";
 import { parameters, targetParameters } from "./parameter-schema.js";
 import { match } from "./match-schema.js";
 import { payments } from "./payment-schema.js";
+import { prices } from "./price-list-schema.js";
 import { price } from "./price-schema.js";
 import { checks } from "./check-schema.js";
 import { retries } from "./retry-schema.js";
@@ -160,6 +161,7 @@ const MANAGE_IS =
   "file is then disabled (an account is frozen, a key is revoked) until the file has it again";
 const METRICS_ARE = "Additional metrics";
 const ALERTS_ARE = "Alerts of the operator and of accounts, by name; see docs/alerts.md";
+const PRICES_ARE = "How published prices are refreshed; see docs/prices.md";
 const EXPORTS_ARE = "Usage files that are written each night";
 const PAYMENTS_ARE = "How members of an account can add money to it; see docs/payments.md";
 const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream: openai }]";
@@ -330,6 +332,7 @@ export const settingsSchema = block({
     .preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys"))
     .meta({ ...MAY_BE_LEFT_OUT, description: KEYS_ARE }),
   metrics: orEmpty(metrics).describe(METRICS_ARE),
+  prices: prices.describe(PRICES_ARE),
   alerts: alertSeeds.describe(ALERTS_ARE),
   exports: orEmpty(exports)
     .transform(({ directory: path, formats }) => ({ directory: path, formats }))

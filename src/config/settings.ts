@@ -268,6 +268,7 @@ export interface Settings {
   readonly accounts: readonly AccountSeed[];
   readonly keys: readonly KeySeed[];
   readonly metrics: MetricsSettings;
+  readonly prices: PriceListSettings;
   readonly alerts: readonly AlertSeed[];
   readonly exports: ExportSettings;
   readonly payments: PaymentSettings;
@@ -286,11 +287,21 @@ export const NO_SETTINGS: Settings = {
   accounts: [],
   keys: [],
   metrics: { accounts: [] },
+  prices: { refresh: "pinned", url: undefined, keys: [] },
   alerts: [],
   exports: { directory: undefined, formats: [] },
   payments: { stripe: undefined },
   identity: { issuers: [] },
 };
+
+/** How published prices are refreshed. */
+export interface PriceListSettings {
+  readonly refresh: "pinned" | "propose" | "apply";
+  /** Where the snapshot is; undefined only where the prices are pinned. */
+  readonly url?: string | undefined;
+  /** The public keys that are trusted. */
+  readonly keys: readonly string[];
+}
 
 /** What metrics tell beyond what they tell of everybody. */
 export interface MetricsSettings {

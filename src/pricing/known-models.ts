@@ -1,31 +1,35 @@
 /** Prices and facts of models that the world knows, from a package of published prices. */
+import type { Provider } from "@pydantic/genai-prices";
 import type { Price } from "../api/index.js";
 import { knownFacts, loadFacts } from "../models/facts.js";
 import type { ModelFacts } from "../wire/wire.js";
 import { readListedPrice, type ListedPrices } from "./listed-price.js";
+import { type FindModel, PRICE_LIST, type PriceList, type PriceSource } from "./price-list.js";
 
 /** What is known of a model. */
 export interface KnownModel {
   readonly price: Price;
   readonly contextTokens: number | undefined;
   readonly outputTokensMax: number | undefined;
+  /** The list that has the price. */
+  readonly source: PriceSource;
 }
 
 /**
  * What is known of models, by their names as they were asked for; `pricedAs` is how the package names who serves them.
- * Left out is what the package does not know, or prices by something that a usage does not tell (pages, hours): of
- * those the settings must say it.
+ * `list` is the list in force where that is not the program's own. Left out is what the list does not know, or prices
+ * by something that a usage does not tell (pages, hours): of those the settings must say it.
  */
 export async function knownModels(
   pricedAs: string,
   modelIds: readonly string[],
   nowMs: number,
+  list?: PriceList,
 ): Promise<ReadonlyMap<string, KnownModel>> {
-  // Loaded when first asked: 40 ms and 15 MB that a gateway with its own prices never spends.
-  loaded ??= await import("@pydantic/genai-prices");
+  const prices = await load();
   const known = new Map<string, KnownModel>();
   for (const id of modelIds) {
-    const found = find(loaded, pricedAs, id, nowMs);
+    const found = find(prices, { pricedAs, id, nowMs, list });
     if (found !== undefined) known.set(id, withLimits(found, await knownFacts(id)));
   }
   return known;
@@ -42,21 +46,29 @@ export interface Published {
 }
 
 /** Loads what is published. `nowMs` is the time of day, since prices have dates. */
-export async function loadPublished(nowMs: () => number): Promise<Published> {
-  const list = (loaded ??= await import("@pydantic/genai-prices"));
+export async function loadPublished(nowMs: () => number, list?: PriceList): Promise<Published> {
+  const prices = await load();
   const facts = await loadFacts();
   return {
     known: (pricedAs, id) => {
-      const found = find(list, pricedAs, id, nowMs());
+      const found = find(prices, { pricedAs, id, nowMs: nowMs(), list });
       return found && { ...withLimits(found, facts(id)), listedAs: found.id };
     },
     facts,
   };
 }
 
-function withLimits({ price, contextTokens }: Found, limits: ModelFacts): KnownModel {
+/** What the program's own list is made of. */
+export async function bundledPrices(): Promise<{ readonly providers: readonly Provider[]; readonly find: FindModel }> {
+  const { calcPrice, waitForUpdate } = await load();
+  const find: FindModel = (provider, name) => calcPrice({}, name, { provider })?.model;
+  // The package offers its list by the name of what would bring a newer one, which nothing here asks it for.
+  return { providers: (await waitForUpdate()) ?? [], find };
+}
+
+function withLimits({ price, contextTokens, source }: Found, limits: ModelFacts): KnownModel {
   const { outputTokensMax } = limits;
-  return { price, contextTokens: longer(contextTokens, limits.contextTokens), outputTokensMax };
+  return { price, contextTokens: longer(contextTokens, limits.contextTokens), outputTokensMax, source };
 }
 
 /**
@@ -67,27 +79,44 @@ export function listedModel(
   pricedAs: string,
   modelId: string,
   nowMs: number,
+  list?: PriceList,
 ): { readonly id: string; readonly price: Price } | undefined {
-  return loaded === undefined ? undefined : find(loaded, pricedAs, modelId, nowMs);
+  return loaded === undefined ? undefined : find(loaded, { pricedAs, id: modelId, nowMs, list });
 }
 
 type Package = typeof import("@pydantic/genai-prices");
 let loaded: Package | undefined;
 
+/** Loaded when first asked: 40 ms and 15 MB that a gateway with its own prices never spends. */
+async function load(): Promise<Package> {
+  return (loaded ??= await import("@pydantic/genai-prices"));
+}
+
 interface Found {
   readonly id: string;
   readonly price: Price;
   readonly contextTokens: number | undefined;
+  readonly source: PriceSource;
 }
 
-function find({ calcPrice }: Package, pricedAs: string, modelId: string, nowMs: number): Found | undefined {
+interface ListQuery {
+  readonly pricedAs: string;
+  readonly id: string;
+  readonly nowMs: number;
+  readonly list: PriceList | undefined;
+}
+
+function find({ calcPrice }: Package, { pricedAs, id: name, nowMs, list }: ListQuery): Found | undefined {
+  const newer = list?.providers.get(pricedAs);
+  const provider = newer === undefined ? { providerId: pricedAs } : { provider: newer };
   // The package matches names loosely (dates, aliases) in this one function; the cost of no usage is of no interest.
-  const found = calcPrice({}, modelId, { providerId: pricedAs, timestamp: new Date(nowMs) });
+  const found = calcPrice({}, name, { ...provider, timestamp: new Date(nowMs) });
   if (found === null) return undefined;
   const { id, prices, context_window: contextTokens } = found.model;
   const listed: ListedPrices[] = Array.isArray(prices) ? prices : [{ prices }];
   const price = readListedPrice(listed, nowMs);
-  return price === undefined ? undefined : { id, price, contextTokens };
+  const source = list?.sourceOf(pricedAs, id) ?? PRICE_LIST;
+  return price === undefined ? undefined : { id, price, contextTokens, source };
 }
 
 /** Where two sources differ on a context, the longer one keeps a hold high enough. */

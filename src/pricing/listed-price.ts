@@ -32,7 +32,7 @@ const TOOLS: ReadonlyMap<string, string> = new Map([
  */
 export function readListedPrice(listed: readonly ListedPrices[], nowMs: number): Price | undefined {
   const prices: Price[] = [];
-  for (const { prices: components } of inForce(listed, nowMs)) {
+  for (const { prices: components } of pricesInForce(listed, nowMs)) {
     const price = readComponents(components);
     if (price === undefined) return undefined;
     prices.push(price);
@@ -40,9 +40,9 @@ export function readListedPrice(listed: readonly ListedPrices[], nowMs: number):
   return prices.length === 0 ? undefined : maxPrice(prices);
 }
 
-/** The newest list that has begun, and each of its lists for hours of the day. */
-function inForce(listed: readonly ListedPrices[], nowMs: number): ListedPrices[] {
-  const found: ListedPrices[] = [];
+/** The newest list that has begun, as the last one, and each of its lists for hours of the day. */
+export function pricesInForce<Listed extends ListedPrices>(listed: readonly Listed[], nowMs: number): Listed[] {
+  const found: Listed[] = [];
   for (const entry of listed.toReversed()) {
     const { constraint } = entry;
     if (constraint !== undefined && "start_date" in constraint && Date.parse(constraint.start_date) > nowMs) continue;

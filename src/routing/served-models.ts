@@ -2,7 +2,7 @@
 import type { ListPrice, Price } from "../api/index.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings } from "../config/settings.js";
 import type { ListedModel, ModelKind } from "../families/family.js";
-import { PRICE_LIST } from "../pricing/price-list.js";
+import type { PriceSource } from "../pricing/price-list.js";
 import { mergedParameters } from "../wire/request/parameters.js";
 import type { ModelFacts } from "../wire/wire.js";
 import { REQUEST_TIMEOUTS } from "./deadline.js";
@@ -79,9 +79,11 @@ export interface KnownModel {
   readonly price: Price;
   readonly contextTokens: number | undefined;
   readonly outputTokensMax: number | undefined;
+  /** The list that has the price. */
+  readonly source: PriceSource;
 }
 
-export interface PublishedModel extends KnownModel {
+export interface PublishedModel extends Omit<KnownModel, "source"> {
   readonly listPrice: ListPrice;
 }
 
@@ -223,7 +225,7 @@ export function publishedOf({ targets }: ModelSettings, listings: Listings): Pub
   const all = [first, ...fallbacks.map(listings).filter((fact) => fact !== undefined)];
   return {
     price: first.price,
-    listPrice: { price: first.price, upstream: target.upstream, model: target.model, ...PRICE_LIST },
+    listPrice: { price: first.price, upstream: target.upstream, model: target.model, ...first.source },
     contextTokens: least(all.map((fact) => fact.contextTokens)),
     outputTokensMax: least(all.map((fact) => fact.outputTokensMax)),
   };

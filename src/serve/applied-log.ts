@@ -2,6 +2,10 @@
 import type { Settings } from "../config/settings.js";
 import type { Log } from "../observe/log.js";
 import type { Applied } from "./seeds.js";
+import { soldAt, type SoldModel } from "./sold-models.js";
+
+/** So many prices stand in a line of the log; 'tollgate models' lists all. */
+const PRICES_LOGGED_MAX = 100;
 
 /** A file that was applied: what it says, and its keys. */
 export interface AppliedFile {
@@ -27,4 +31,11 @@ export function leftOut(before: AppliedFile, after: AppliedFile): string[] {
     ...accounts.map(({ id }) => `the account ${id}; stop it with 'tollgate account freeze ${id}'`),
     ...keys.map((id) => `the key ${id}; end it with 'tollgate key revoke ${id}'`),
   ];
+}
+
+/** Logs what models are sold at, and which target costs more than that. */
+export function logPrices(log: Log, sold: readonly SoldModel[]): void {
+  const prices = sold.slice(0, PRICES_LOGGED_MAX).map((model) => `${model.id}: ${soldAt(model)}`);
+  if (sold.length > 0) log.info({ prices, models: sold.length }, "model prices, in USD per million tokens");
+  for (const loss of sold.flatMap(({ losses }) => losses)) log.warn({}, loss);
 }

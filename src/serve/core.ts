@@ -3,7 +3,6 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Clock } from "../clock/clock.js";
 import type { Environment } from "../config/environment.js";
 import type { Coordination } from "../coordination/coordination.js";
-import type { GatewayError } from "../base/errors.js";
 import { createGateway } from "../gateway/inference.js";
 import { Replays } from "../gateway/replay/replays.js";
 import { KeyUses } from "../keys/key-uses.js";
@@ -13,18 +12,9 @@ import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
-import { telling } from "../observe/telling.js";
-import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog } from "../routing/catalog.js";
-import { REQUEST_MS_MAX, REQUEST_TIMEOUTS } from "../routing/deadline.js";
-import type { LoadOptions } from "../routing/load.js";
-import type { Target } from "../routing/model.js";
 import type { RequestFeed } from "../records/request-record.js";
-import { SessionAffinity } from "../routing/affinity.js";
-import { PromptCaches } from "../routing/prompt-caches.js";
 import { Routing } from "../routing/routing.js";
-import { StoredSpending } from "../routing/stored-spending.js";
-import { TargetLimiter } from "../routing/target-limiter.js";
 import { createDispatcher, type Dispatcher } from "../rpc/methods/service-table.js";
 import { ByteBudget, OF_ANSWERS } from "../base/bytes/byte-budget.js";
 import { createLongAnswers } from "../reading/long-answers.js";
@@ -32,22 +22,15 @@ import { createLongBodies } from "../reading/long-bodies.js";
 import { requestWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import type { Store } from "../store/store.js";
-import { isDescriptorError } from "../upstream/upstream.js";
-import { UpstreamRefusal } from "../wire/error/upstream-refusal.js";
 import { startAlerts } from "./alerts.js";
-import { ejectedUpstreams } from "./ejected-upstreams.js";
 import { machineMs, startClock } from "./clock.js";
-import { shareHealth, takeCoolDown } from "./cool-downs.js";
 import { startCoordination } from "./coordination.js";
-import { HealthLog } from "./health-log.js";
 import { DatabaseOutage } from "./database-outage.js";
 import type { DescriptorWatch } from "./descriptor-watch.js";
 import { createPeople } from "./people.js";
 import { ledgerEvents } from "./ledger-events.js";
-import { createLoadOptions } from "./load-options.js";
 import { requestIdsBy } from "./request-id.js";
 import { type Derived, watchRotation } from "./root-secrets.js";
-import { RouteKeeper } from "./routes.js";
 import { firstStart, type ShownOnce } from "./seeds.js";
 import { createSettings } from "./settings.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
@@ -55,12 +38,14 @@ import { NodeTelling } from "./node-telling.js";
 import { nodeReadings } from "./node-readings.js";
 import { CreditLineTimer } from "./credit-line-timer.js";
 import { NightlyExport, type NightlyExportOptions } from "./nightly-export.js";
+import { startPrices } from "./prices.js";
 import { readinessOf } from "./readiness.js";
 import { openRecords } from "./records.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
 import { openTracing } from "./tracing.js";
 import { startUpstreams } from "./upstream-checks.js";
+import { createRoutes } from "./core-routes.js";
 
 /**
  * A batch of the embedded database costs this machine a sync of its disk: batches gather for twice as long as those
@@ -134,13 +119,9 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const coordination = await startCoordination(options, owner);
   const keys = createKeys(store, coordination, derived, options);
   const ledger = await startLedger({ store, journals }, nodeId, options);
-  const healthLog = new HealthLog(log, metrics, monotonicMs);
-  const { routing, spending } = createRouting({ store, coordination, derived, healthLog }, options);
-  coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
-  const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
-  const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
+  const { lists, routing, routes, spending } = createRoutes({ store, coordination, derived }, options);
   const node = new ThisNode({ notes: nodes, version: options.version, startTimeMs: nowMs(), routing, ledger, clock });
-  const settings = createSettings({ store, derived, routes, routing, node }, { keys, ledger, nowMs }, options);
+  const settings = createSettings({ store, derived, routes, lists, routing, node }, { keys, ledger, nowMs }, options);
   await settings.start();
   const notes = startTelling(node, nodes, options);
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
@@ -157,6 +138,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
   const upstreams = startUpstreams({ routing, coordination, settings, ledger, nowMs }, options);
   const nightly = startNightlyWork({ store, ledger, nodeId, nowMs }, settings, log);
+  const prices = startPrices({ store: store.people, lists, settings }, options);
   const endRotationWatch = watchRotation({ keys, settings, ...people.identity }, derived, log);
   const dispatcher = createDispatcher({
     keys,
@@ -164,6 +146,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     ledger,
     store: readsOf(store, ledger),
     ...settings.boards,
+    prices: prices.board,
     keyUses,
     gateway,
     limits,
@@ -191,7 +174,8 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     ready: readinessOf({ store, ledger, outage, monotonicMs }),
     close: () => {
       endRotationWatch();
-      const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];
+      const { topUpCodes, cardPayments } = people;
+      const first = [settings, prices, nightly, notes, topUpCodes, cardPayments, keyUses, alerts, replays];
       const later = [upstreams, ledger, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
       return closeEach([...first, ...later, spending, store, journals, tracing]);
     },
@@ -230,14 +214,6 @@ function startTelling(node: ThisNode, nodes: Storage["nodes"], { log, metrics }:
   metrics.readDiffering = () => nodeTelling.differing;
   nodeTelling.start();
   return nodeTelling;
-}
-
-/** Rates and places of targets are taken as those of keys, and what the operator spends is read from the database. */
-function limitTargets({ figures }: Store, coordination: Coordination, { log, clock: { nowMs } }: Clocked) {
-  const onError = (err: unknown): void =>
-    log.warn({ err }, "the spending at upstreams could not be written; it is written with the next try");
-  const spending = new StoredSpending({ store: figures, nowMs, onError });
-  return { spending, limiter: new TargetLimiter({ coordination, spending, nowMs: monotonicMs }) };
 }
 
 /** A key is used where a request of its ended, refused or not; other calls are noted as they come. */
@@ -336,55 +312,4 @@ function createReplays(
     onLost,
     relays: coordination.relays,
   });
-}
-
-/** Tells operators of an upstream's health, and the other nodes what they too must heed. */
-function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions["onHealth"] {
-  return (upstream, model, change) => {
-    healthLog.note(upstream, model, change);
-    shareHealth(coordination, upstream, model, change);
-  };
-}
-
-interface RoutingParts {
-  readonly store: Store;
-  readonly coordination: Coordination;
-  readonly derived: Derived;
-  readonly healthLog: HealthLog;
-}
-
-function createRouting({ store, coordination, derived, healthLog }: RoutingParts, options: Clocked) {
-  const { metrics, log, descriptors, clock } = options;
-  const { nowMs } = clock;
-  const { cacheRoot, affinityRoot } = derived;
-  const { spending, limiter } = limitTargets(store, coordination, options);
-  const routing = new Routing({
-    nowMs: monotonicMs,
-    dateMs: nowMs,
-    random: Math.random,
-    timeouts: REQUEST_TIMEOUTS,
-    listed: (pricedAs, id) => listedModel(pricedAs, id, nowMs()),
-    onAttempt: telling(log, (target: Target, error: GatewayError | undefined) => {
-      const result = error === undefined ? "ok" : error.reasonWord;
-      metrics.attempts.add(target.served.id, result);
-      if (isDescriptorError(error?.cause)) descriptors.met();
-      const refusal = error?.cause;
-      if (refusal instanceof UpstreamRefusal && refusal.kind === "forbidden")
-        healthLog.refusedAsOurs(target.served.id, target.model, refusal);
-    }),
-    onUnknownMember: telling(log, (upstream: string, member: string, isFirst: boolean) => {
-      metrics.unknownMembers.add(upstream, member);
-      if (isFirst) log.info({ upstream, member }, "a request contains a member that the gateway does not know");
-    }),
-    onUnpriced: telling(log, (wildcard: string) => metrics.unpricedModels.inc({ wildcard })),
-    promptCaches: new PromptCaches(cacheRoot),
-    affinity: new SessionAffinity(affinityRoot),
-    limiter,
-    onReadOn: telling(log, (target: Target, step: string, running: number) => {
-      metrics.readOn.inc({ upstream: target.served.id, result: step });
-      metrics.readOnRunning.set(running);
-    }),
-  });
-  metrics.readEjections = () => ejectedUpstreams(routing);
-  return { routing, spending };
 }

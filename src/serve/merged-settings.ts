@@ -18,7 +18,7 @@ export function mergedSettings(file: Settings, { entries }: ObjectSet, usable: U
     return [...ofFile.filter((one) => isFree(nameOf(one))), ...ofDatabase];
   };
   const byId = ({ id }: { readonly id: string }): string => id;
-  const { identity, payments, metrics } = usable;
+  const { identity, payments, metrics, prices } = usable;
   const all = {
     upstreams: beside("upstream", byId, file.upstreams, usable.upstreams),
     models: beside("model", byId, file.models, usable.models),
@@ -27,6 +27,7 @@ export function mergedSettings(file: Settings, { entries }: ObjectSet, usable: U
     identity: { issuers: beside("issuer", ({ name }) => name, file.identity.issuers, identity.issuers) },
     payments: entries.has(idOf({ kind: "payments", name: "stripe" })) ? payments : file.payments,
     metrics: entries.has(idOf({ kind: "metrics", name: "metrics" })) ? metrics : file.metrics,
+    prices: entries.has(idOf({ kind: "prices", name: "prices" })) ? prices : file.prices,
   };
   return { ...file, ...all, unusedNames: new Set([...entries.keys()].filter((id) => !used.has(id))) };
 }

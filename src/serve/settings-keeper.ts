@@ -16,14 +16,16 @@ import { withoutSecrets } from "../base/redaction.js";
 import type { ObjectBoard, SettingsBoard } from "../rpc/call/core.js";
 import type { Plans } from "../plans/plan.js";
 import { withKeyVariables } from "../routing/load.js";
+import type { PriceLists } from "../price-lists/price-lists.js";
 import type { RouteTable } from "../routing/routing.js";
 import { type FileObjects, fileObjects, NO_FILE_OBJECTS } from "../settings/file-objects.js";
 import { idOf } from "../settings/object.js";
 import type { Surroundings } from "../settings/object-set.js";
 import type { SettingsObjects, UsableObjects } from "../settings/settings-objects.js";
 import type { AuditStore } from "../store/store.js";
-import { leftOut, logApplied } from "./applied-log.js";
+import { leftOut, logApplied, logPrices } from "./applied-log.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
+import { factsOf, type FileFacts } from "./file-facts.js";
 import { unknownModels } from "./unknown-models.js";
 import { DatabaseObjects } from "./object-board.js";
 import { mergedSettings } from "./merged-settings.js";
@@ -36,14 +38,11 @@ import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
 import { SettingsThread } from "./settings-thread.js";
 import { namedSettings } from "./settings-sources.js";
-import { soldAt, type SoldModel } from "./sold-models.js";
 
 const SUBJECT: Subject = { resource: "settings/file", accountId: "" };
 /** Of a refused file so much is recorded. */
 const PROBLEMS_MAX = 10;
 const PROBLEM_CHARACTERS_MAX = 300;
-/** So many prices stand in a line of the log; 'tollgate models' lists all. */
-const PRICES_TOLD_MAX = 100;
 
 export interface SettingsKeeperOptions {
   /** Undefined where there is no file: then what the environment says is served. */
@@ -53,6 +52,7 @@ export interface SettingsKeeperOptions {
   readonly secretSources: readonly string[];
   readonly routes: RouteKeeper;
   readonly objects: SettingsObjects;
+  readonly lists: PriceLists;
   readonly seeds: SeedParts;
   readonly audit: Pick<AuditStore, "append">;
   readonly log: Log;
@@ -69,11 +69,6 @@ export interface SettingsKeeperOptions {
 /** Before the first file. */
 const NOTHING_ASIDE: ReadonlyMap<string, string> = new Map();
 
-/** Which file it is, and how much it says. */
-interface Told extends Readonly<Record<string, unknown>> {
-  readonly version: string;
-}
-
 export class SettingsKeeper {
   #watch: SettingsWatch | undefined;
   readonly #thread = new SettingsThread();
@@ -83,7 +78,7 @@ export class SettingsKeeper {
   #served: Settings = NO_SETTINGS;
   #fileObjects: FileObjects = NO_FILE_OBJECTS;
   #aside = NOTHING_ASIDE;
-  /** The objects in force, as `objects.stamp` names them. */
+  /** What of the database is in force. */
   #stamp = "";
   readonly #watchObjects = new ObjectWatch(() => this.#look());
   /** What puts settings in force waits for what does so already. */
@@ -93,7 +88,7 @@ export class SettingsKeeper {
   #alerts: readonly AlertRow[] = [];
   #keyIds: readonly string[] = [];
   /** What is told of the file in force; undefined before the first. */
-  #told: Told | undefined;
+  #told: FileFacts | undefined;
   /** Why a file was refused last. */
   #problems: readonly string[] = [];
 
@@ -101,8 +96,9 @@ export class SettingsKeeper {
 
   /** Puts the settings in force and watches their file. Rejects with a ConfigError where they are wrong. */
   async start(): Promise<void> {
-    const { path, env, log, objects } = this.options;
+    const { path, env, log, objects, lists } = this.options;
     await objects.refresh();
+    await lists.refresh();
     this.#watchObjects.start();
     if (path === undefined) {
       await this.#useObjects();
@@ -158,9 +154,19 @@ export class SettingsKeeper {
     return this.#inForce.exports;
   }
 
+  /** How published prices are refreshed by the settings in force. */
+  get prices(): Settings["prices"] {
+    return this.#served.prices;
+  }
+
   /** How accounts are paid into by the settings in force. */
   get payments(): Settings["payments"] {
     return this.#served.payments;
+  }
+
+  /** Puts in force what was committed, here or elsewhere. Never rejects. */
+  catchUp(): Promise<void> {
+    return this.#watchObjects.catchUp();
   }
 
   /** What operators see of the settings, and may change, and the plans in force. */
@@ -168,7 +174,7 @@ export class SettingsKeeper {
     const plans: Plans = {
       get: (name) => this.#plans.get(name),
       find: async (name) => {
-        await this.#watchObjects.catchUp();
+        await this.catchUp();
         return this.#plans.get(name);
       },
     };
@@ -216,7 +222,7 @@ export class SettingsKeeper {
       around: () => this.#around(this.#inForce),
       merged: (set) => this.#merged(this.#inForce, set).settings,
       use: () => this.#tryObjects(),
-      catchUp: () => this.#watchObjects.catchUp(),
+      catchUp: () => this.catchUp(),
     });
   }
 
@@ -227,9 +233,10 @@ export class SettingsKeeper {
 
   /** Makes the routes of a file with the objects of now, without putting them in force. */
   async #prepare(file: Settings) {
-    const { stamp } = this.options.objects;
     const { settings, usable } = this.#merged(file);
+    const stamp = this.#stampOf(settings);
     protectSettings(settings);
+    this.options.lists.use(settings.prices.refresh !== "pinned");
     const prepared = await this.options.routes.prepare(settings);
     const commit = (): void => {
       prepared.commit();
@@ -241,15 +248,22 @@ export class SettingsKeeper {
     return { prepared, usable, plans: settings.plans, commit };
   }
 
+  /** Names all that the database has of what is in force with these settings. */
+  #stampOf({ prices: { refresh } }: Settings): string {
+    const { objects, lists } = this.options;
+    return refresh === "pinned" ? objects.stamp : `${objects.stamp} ${lists.stamp}`;
+  }
+
   async #look(): Promise<void> {
-    const { objects, log } = this.options;
+    const { objects, lists, log } = this.options;
     try {
       await objects.refresh();
+      if (this.#served.prices.refresh !== "pinned") await lists.refresh();
     } catch (err) {
       // A database that is away is told of elsewhere; what is in force stays so.
       log.debug({ err }, "the settings objects could not be read");
     }
-    if (objects.stamp !== this.#stamp) await this.#tryObjects();
+    if (this.#stampOf(this.#served) !== this.#stamp) await this.#tryObjects();
   }
 
   /** What fails is tried again at the next look. */
@@ -345,20 +359,13 @@ export class SettingsKeeper {
       throw error;
     }
     commit();
-    this.#tellPrices(prepared.sold);
+    logPrices(log, prepared.sold);
     this.#inForce = settings;
     this.#fileObjects = fileObjects(file.blocks);
     this.#keyIds = applied.keyIds;
     this.#alerts = alertsOf(settings);
     this.#told = factsOf(file);
     this.options.onAccepted(file);
-  }
-
-  #tellPrices(sold: readonly SoldModel[]): void {
-    const { log } = this.options;
-    const prices = sold.slice(0, PRICES_TOLD_MAX).map((model) => `${model.id}: ${soldAt(model)}`);
-    if (sold.length > 0) log.info({ prices, models: sold.length }, "model prices, in USD per million tokens");
-    for (const loss of sold.flatMap(({ losses }) => losses)) log.warn({}, loss);
   }
 
   async #record(act: Act, change: Change, refused: Partial<Subject> = {}): Promise<void> {
@@ -377,14 +384,6 @@ export class SettingsKeeper {
       log.warn({ err }, "a refused settings file was not recorded");
     }
   }
-}
-
-/** What the log of changes tells of a file: which it is, and how much it says. Its own history is its owner's. */
-function factsOf({ version, settings }: SettingsFile): Told {
-  const { upstreams, models, accounts, keys, alerts, identity } = settings;
-  const counts = { models: models.length, accounts: accounts.length, keys: keys.length, alerts: alerts.length };
-  const issuers = identity.issuers.map(({ name }) => name);
-  return { version, upstreams: upstreams.map(({ id }) => id), ...counts, ...(issuers.length === 0 ? {} : { issuers }) };
 }
 
 function readFile(path: string, env: NodeJS.ProcessEnv): SettingsFile {

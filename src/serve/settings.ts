@@ -1,5 +1,6 @@
 /** Makes what keeps the settings in force, and what reports them. */
 import { SecretSeal } from "../alerts/seal.js";
+import type { PriceLists } from "../price-lists/price-lists.js";
 import type { Routing } from "../routing/routing.js";
 import { SettingsObjects } from "../settings/settings-objects.js";
 import type { Store } from "../store/store.js";
@@ -14,12 +15,13 @@ interface Parts {
   readonly store: Pick<Store, "audit" | "people">;
   readonly derived: Pick<Derived, "seals">;
   readonly routes: RouteKeeper;
+  readonly lists: PriceLists;
   readonly routing: Routing;
   readonly node: ThisNode;
 }
 
 export function createSettings(
-  { store, derived, routes, routing, node }: Parts,
+  { store, derived, routes, lists, routing, node }: Parts,
   seeds: SeedParts,
   { environment, log, metrics, version }: CoreOptions,
 ): SettingsKeeper {
@@ -39,6 +41,6 @@ export function createSettings(
   const told = { onAccepted, onRefused, served: () => routing.table, nodes: async () => (await node.list()).length };
   const seal = new SecretSeal(derived.seals.settings);
   const objects = new SettingsObjects({ store: store.people, seal, env, nowMs });
-  const parts = { routes, objects, seeds, audit: store.audit };
+  const parts = { routes, objects, lists, seeds, audit: store.audit };
   return new SettingsKeeper({ path, env, secretSources, ...parts, log, ...told });
 }

@@ -54,6 +54,7 @@ const SECRETS: Readonly<Record<ObjectKind, readonly string[]>> = {
   issuer: secretsBelow("issuer"),
   payments: secretsBelow("payments"),
   metrics: secretsBelow("metrics"),
+  prices: secretsBelow("prices"),
 };
 
 /** The fields of a kind that hold secrets. */

@@ -38,7 +38,7 @@ export interface SettingsObjectsOptions {
 /** What the objects say to this node. */
 export interface UsableObjects extends Pick<
   Settings,
-  "upstreams" | "models" | "aliases" | "plans" | "identity" | "payments" | "metrics"
+  "upstreams" | "models" | "aliases" | "plans" | "identity" | "payments" | "metrics" | "prices"
 > {
   /** Why this node does not use an object, by `idOf`. */
   readonly aside: ReadonlyMap<string, string>;
@@ -148,7 +148,7 @@ export class SettingsObjects {
         (reference) => this.#secrets.valueOf(reference) ?? "",
       );
       if (checked.settings !== undefined) {
-        const { upstreams, models, aliases, plans, identity, payments, metrics } = checked.settings;
+        const { upstreams, models, aliases, plans, identity, payments, metrics, prices } = checked.settings;
         return {
           upstreams: upstreams.map((one) => Object.assign(one, { isOfDatabase: true })),
           models: models.map((one) => Object.assign(one, { isOfDatabase: true })),
@@ -157,6 +157,7 @@ export class SettingsObjects {
           identity,
           payments,
           metrics,
+          prices,
           aside,
         };
       }

@@ -18,6 +18,7 @@ import {
   ObjectKind as KindValue,
   PaymentsSpec,
   PlanSpec,
+  PricesSpec,
   type SettingsObject,
   UpstreamSpec,
 } from "../api/index.js";
@@ -35,6 +36,7 @@ const NAMES: Readonly<Record<ObjectKind, string>> = {
   issuer: "tollgate.v1.IssuerSpec",
   payments: "tollgate.v1.PaymentsSpec",
   metrics: "tollgate.v1.MetricsSpec",
+  prices: "tollgate.v1.PricesSpec",
 };
 /** Where a file may write one word instead of a block: how the message says it. */
 const WORDS: Readonly<Record<string, (word: string) => Record<string, RawValue>>> = {
@@ -52,6 +54,7 @@ export const KIND_VALUES: Readonly<Record<ObjectKind, KindValue>> = {
   issuer: KindValue.OBJECT_KIND_ISSUER,
   payments: KindValue.OBJECT_KIND_PAYMENTS,
   metrics: KindValue.OBJECT_KIND_METRICS,
+  prices: KindValue.OBJECT_KIND_PRICES,
 };
 
 /** Undefined where none is named. */
@@ -88,6 +91,7 @@ const DECODE: Readonly<Record<ObjectKind, (bytes: Uint8Array) => Spec>> = {
   issuer: (bytes) => ({ $case: "issuer", value: IssuerSpec.decode(bytes) }),
   payments: (bytes) => ({ $case: "payments", value: PaymentsSpec.decode(bytes) }),
   metrics: (bytes) => ({ $case: "metrics", value: MetricsSpec.decode(bytes) }),
+  prices: (bytes) => ({ $case: "prices", value: PricesSpec.decode(bytes) }),
 };
 
 function bytesOf(spec: Spec): Uint8Array {
@@ -106,6 +110,8 @@ function bytesOf(spec: Spec): Uint8Array {
       return PaymentsSpec.encode(spec.value).finish();
     case "metrics":
       return MetricsSpec.encode(spec.value).finish();
+    case "prices":
+      return PricesSpec.encode(spec.value).finish();
   }
 }
 

@@ -76,6 +76,8 @@ const TABLES: readonly CopiedTable[] = [
   { table: "alert", key: ["id"] },
   { table: "settings_object", key: ["kind", "name"] },
   { table: "settings_revision", key: ["revision"] },
+  { table: "price_list", key: ["revision"] },
+  { table: "price_snapshot", key: ["id"] },
   { table: "alert_state", key: ["alert_id", "subject"] },
   { table: "webhook", key: ["id"] },
   { table: "event_count", key: ["id"] },

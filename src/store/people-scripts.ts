@@ -20,6 +20,7 @@ import { JOINED_MAX, MEMBER_SCRIPTS } from "./member-scripts.js";
 import { OIDC_SCRIPTS } from "./oidc-scripts.js";
 import { PASSKEY_SCRIPTS } from "./passkey-scripts.js";
 import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
+import { PRICE_LIST_SCRIPTS } from "./price-list-scripts.js";
 import { SETTINGS_SCRIPTS } from "./settings-scripts.js";
 import {
   findUser,
@@ -66,6 +67,7 @@ export const PEOPLE_SCRIPTS = {
   ...PAYMENT_SCRIPTS,
   ...CARD_SCRIPTS,
   ...SETTINGS_SCRIPTS,
+  ...PRICE_LIST_SCRIPTS,
 
   *operatorExists(): Script<boolean> {
     return (yield* row(OPERATOR)) !== undefined;

@@ -19,7 +19,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
       name: "a list",
       text: "- a\n",
       want: [
-        "1:1 must be a block of upstreams, models, aliases, plans, manage, accounts, keys, metrics, alerts, exports, payments, identity, include",
+        "1:1 must be a block of upstreams, models, aliases, plans, manage, accounts, keys, metrics, prices, alerts, exports, payments, identity, include",
       ],
     },
     {

@@ -242,6 +242,7 @@ keys:
         accounts: [],
         keys: [],
         metrics: { accounts: [] },
+        prices: { refresh: "pinned", keys: [] },
         alerts: [],
         exports: { directory: undefined, formats: ["csv"] },
         payments: { stripe: undefined },

@@ -39,6 +39,7 @@ function fileOf(...accounts: readonly AccountSeed[]): Settings {
     accounts,
     keys,
     metrics: { accounts: [] },
+    prices: { refresh: "pinned", url: undefined, keys: [] },
     alerts: [],
     exports: { directory: undefined, formats: ["csv"] },
     payments: { stripe: undefined },

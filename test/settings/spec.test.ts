@@ -42,7 +42,7 @@ function leavesOfMessage(desc: DescMessage, path: string): string[] {
 }
 
 test.each(OBJECT_KINDS)("each field of a file's %s is one of the protocol, and the other way round", (kind) => {
-  const name = { payments: "stripe", metrics: "metrics" }[kind as string] ?? "any";
+  const name = { payments: "stripe", metrics: "metrics", prices: "prices" }[kind as string] ?? "any";
   const schema = placeOfObject(kind, name).reduce<JsonSchema>((at, part) => {
     const { properties = {}, additionalProperties } = at as { [member: string]: JsonSchema | undefined };
     return (properties[part] ?? additionalProperties) as JsonSchema;
@@ -229,6 +229,7 @@ test.each([
   },
   { kind: "alias" as const, said: { model: "gpt-4o" } },
   { kind: "metrics" as const, said: { accounts: ["acme", "other"] } },
+  { kind: "prices" as const, said: { refresh: "propose", url: "https://a.example/p.json", keys: ["a2V5"] } },
 ])("an object of the kind $kind is the same in the protocol and in a file", ({ kind, said }) => {
   expect(blockOfSpec(specOfBlock(kind, said))).toEqual(said);
 });

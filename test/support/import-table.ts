@@ -33,6 +33,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/copy.ts",
     "src/store/sqlite/backup.ts",
     "src/base/typed-number.ts",
+    // A snapshot of prices is made of public lists, without a gateway.
+    "src/price-lists/",
+    "src/pricing/known-models.ts",
   ],
   // Files of other programs in, a settings file out: of ours it needs to know what a wildcard is.
   "src/import/": ["src/config/wildcards.ts"],
@@ -125,6 +128,14 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/alerts/seal.ts",
     "src/store/people-store.ts",
     "src/store/settings-scripts.ts",
+  ],
+  // Published prices that are refreshed: docs/decisions/0479-price-lists.md.
+  "src/price-lists/": [
+    "src/audit/",
+    "src/config/settings.ts",
+    "src/pricing/",
+    "src/store/people-store.ts",
+    "src/store/price-list-scripts.ts",
   ],
   // What a plan says, as settings have it.
   "src/plans/": ["src/config/settings.ts"],

@@ -42,6 +42,8 @@ export enum ObjectKind {
   OBJECT_KIND_PAYMENTS = 6,
   /** OBJECT_KIND_METRICS - Additional metrics. The one object is named `metrics`. */
   OBJECT_KIND_METRICS = 7,
+  /** OBJECT_KIND_PRICES - How published prices are refreshed. The one object is named `prices`. */
+  OBJECT_KIND_PRICES = 8,
   UNRECOGNIZED = -1,
 }
 
@@ -73,6 +75,9 @@ export interface SettingsObject {
     | //
     /** Additional metrics. */
     { $case: "metrics"; value: MetricsSpec }
+    | //
+    /** How published prices are refreshed. */
+    { $case: "prices"; value: PricesSpec }
     | undefined;
   /** The kind. A request may leave it out, because `spec` says it. */
   kind: ObjectKind;
@@ -816,6 +821,22 @@ export interface MetricsSpec {
   accounts: string[];
 }
 
+/** PricesSpec is how published prices are refreshed. */
+export interface PricesSpec {
+  /**
+   * `pinned`: the prices of the program apply. `propose`: an operator accepts each change of a snapshot. `apply`:
+   * changes that the safety rules allow apply without an operator. Empty: `pinned`.
+   */
+  refresh: string;
+  /** The https URL of the snapshot. Required unless the prices are pinned. */
+  url: string;
+  /**
+   * The public keys that may sign the snapshot: 1 to 4 Ed25519 keys of 32 bytes, in base64. Required unless the prices
+   * are pinned.
+   */
+  keys: string[];
+}
+
 function createBaseSettingsObject(): SettingsObject {
   return {
     spec: undefined,
@@ -856,6 +877,9 @@ export const SettingsObject: MessageFns<SettingsObject> = {
         break;
       case "metrics":
         MetricsSpec.encode(message.spec.value, writer.uint32(146).fork()).join();
+        break;
+      case "prices":
+        PricesSpec.encode(message.spec.value, writer.uint32(154).fork()).join();
         break;
     }
     if (message.kind !== 0) {
@@ -964,6 +988,14 @@ export const SettingsObject: MessageFns<SettingsObject> = {
             }
 
             message.spec = { $case: "metrics", value: MetricsSpec.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.spec = { $case: "prices", value: PricesSpec.decode(reader, reader.uint32()) };
             continue;
           }
           case 3: {
@@ -5017,6 +5049,74 @@ export const MetricsSpec: MessageFns<MetricsSpec> = {
             }
 
             message.accounts.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePricesSpec(): PricesSpec {
+  return { refresh: "", url: "", keys: [] };
+}
+
+export const PricesSpec: MessageFns<PricesSpec> = {
+  encode(message: PricesSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.refresh !== "") {
+      writer.uint32(10).string(message.refresh);
+    }
+    if (message.url !== "") {
+      writer.uint32(18).string(message.url);
+    }
+    for (const v of message.keys) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PricesSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePricesSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.refresh = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.url = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.keys.push(reader.string());
             continue;
           }
         }

@@ -1,5 +1,6 @@
 /** Asks an issuer: in bounded time, for a bounded answer, and never elsewhere than where it was sent. */
 import type { CustomFetchOptions } from "openid-client";
+import { boundedBytes } from "../../base/bounded-bytes.js";
 
 /** For the whole of it, from the name's look-up to the last byte. */
 export const FETCH_MS = 5_000;
@@ -22,19 +23,7 @@ export async function boundedFetch(url: string, { method, headers, body, signal 
     redirect: "manual",
     signal: signal === undefined ? late : AbortSignal.any([late, signal]),
   });
-  const bytes = await bytesOf(answer);
+  const bytes = await boundedBytes(answer, ANSWER_BYTES_MAX);
   const { status, statusText } = answer;
   return new Response(EMPTY_STATUSES.has(status) ? null : bytes, { status, statusText, headers: answer.headers });
-}
-
-async function bytesOf({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  // Leaving the loop ends the connection.
-  for await (const part of body ?? []) {
-    length += part.length;
-    if (length > ANSWER_BYTES_MAX) throw new Error(`its answer is longer than ${ANSWER_BYTES_MAX} bytes`);
-    parts.push(part);
-  }
-  return new Uint8Array(Buffer.concat(parts));
 }

@@ -7,11 +7,14 @@ import type {
   GetSettingsResponse,
   ListObjectsRequest,
   ListObjectsResponse,
+  ListPriceChangesRequest,
+  ListPriceChangesResponse,
   ListRevisionsRequest,
   ListRevisionsResponse,
   Node,
   ObjectChange,
   ObjectKind,
+  PriceList,
   SettingsFile,
   SettingsSource,
   SettingsObject,
@@ -78,6 +81,19 @@ export interface ObjectBoard {
   restore(revision: number, act: Act): Promise<number>;
 }
 
+/** The list of published prices. What changes it rejects with PARAMETER_INVALID where the settings pin the prices. */
+export interface PriceBoard {
+  show(): Promise<PriceList>;
+  changes(request: ListPriceChangesRequest): Promise<ListPriceChangesResponse>;
+  /** Rejects with RESOURCE_UNKNOWN where a change is not pending any more. */
+  accept(ids: readonly string[], act: Act): Promise<PriceList>;
+  reject(ids: readonly string[], act: Act): Promise<PriceList>;
+  /** Rejects with RESOURCE_UNKNOWN where no list of the serial is kept. */
+  rollBack(serial: number, act: Act): Promise<PriceList>;
+  /** Reads the snapshot now. */
+  read(): Promise<PriceList>;
+}
+
 export interface CoreParts {
   readonly keys: Keys;
   readonly ledger: Ledger;
@@ -99,6 +115,8 @@ export interface CoreParts {
   readonly settings?: SettingsBoard | undefined;
   /** Absent: this core has no settings objects. */
   readonly objects?: ObjectBoard | undefined;
+  /** Absent: this core has no published prices. */
+  readonly prices?: PriceBoard | undefined;
   /** Absent: this core has no plans. */
   readonly plans?: Plans | undefined;
   readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker" | "proved">;

@@ -17,6 +17,7 @@ import { streamWithMoney, withMoney } from "./money-messages.js";
 import { modelService } from "./model-service.js";
 import { nodeService } from "./node-service.js";
 import { paymentService } from "./payment-service.js";
+import { priceService } from "./price-service.js";
 import { settingsService } from "./settings-service.js";
 import { upstreamService } from "./upstream-service.js";
 import { usageService } from "./usage-service.js";
@@ -39,6 +40,7 @@ export function createDispatcher(core: CoreParts): Dispatcher {
     "tollgate.v1.IdentityService": identityService(core),
     "tollgate.v1.PaymentService": paymentService(topUpCodes, cardPayments, nowMs),
     "tollgate.v1.SettingsService": settingsService(core),
+    "tollgate.v1.PriceService": priceService(core),
     "tollgate.v1.UpstreamService": upstreamService(core),
     "tollgate.v1.NodeService": nodeService(core),
     "tollgate.v1.AlertService": alertService(alerts),

@@ -11,6 +11,7 @@ import { OPERATOR_COSTS } from "../operator-cost-schema.js";
 import { PASSKEYS } from "../passkey-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { ACCOUNT_PLANS } from "../plan-schema.js";
+import { PRICE_LISTS } from "../price-list-schema.js";
 import { SETTINGS_OBJECTS } from "../settings-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
@@ -132,5 +133,9 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { version: 5, sql: inPostgres(SETTINGS_OBJECTS), serves: { version: 1, program: "0.1.0" } },
   { version: 6, sql: inPostgres(PASSKEYS + ACCOUNT_PLANS), serves: { version: 1, program: "0.1.0" } },
   { version: 7, sql: inPostgres(FILE_STATES), serves: { version: 1, program: "0.1.0" } },
-  { version: 8, sql: inPostgres(OPERATOR_COSTS + CREDIT_LINES), serves: { version: 1, program: "0.1.0" } },
+  {
+    version: 8,
+    sql: inPostgres(OPERATOR_COSTS + CREDIT_LINES + PRICE_LISTS),
+    serves: { version: 1, program: "0.1.0" },
+  },
 ];

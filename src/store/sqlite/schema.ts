@@ -10,6 +10,7 @@ import { ACCOUNT_PLANS } from "../plan-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { OPERATOR_COSTS } from "../operator-cost-schema.js";
 import { PASSKEYS } from "../passkey-schema.js";
+import { PRICE_LISTS } from "../price-list-schema.js";
 import { SETTINGS_OBJECTS } from "../settings-schema.js";
 
 export interface Migration {
@@ -293,5 +294,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, sql: SETTINGS_OBJECTS },
   { version: 6, sql: PASSKEYS + ACCOUNT_PLANS },
   { version: 7, sql: FILE_STATES },
-  { version: 8, sql: OPERATOR_COSTS + CREDIT_LINES },
+  { version: 8, sql: OPERATOR_COSTS + CREDIT_LINES + PRICE_LISTS },
 ];

@@ -274,6 +274,8 @@ test("every change of these services is among them", async () => {
   // A check changes nothing, nor does a sign-in before its end, whose record test/flow/people/oidc.test.ts finds.
   const elsewhere = [
     /^(?:Account|Key|Usage|Upstream)Service\./,
+    // Walked in test/flow/operation/prices.test.ts, with a snapshot to decide on.
+    /^PriceService\./,
     /^SettingsService\.Check(?:Settings|Objects)$/,
     /^IdentityService\.Begin(?:OidcSignIn|Passkey(?:SignIn|Proof)?)$/,
   ];

@@ -40,8 +40,12 @@ const managed = methods()
     required: desc.input.fields.filter(isRequired).map(({ name }) => name),
   }));
 
-/** What is refused for another reason, which is no parameter's: Stripe is not set up here. */
-const OFF: ReadonlySet<string> = new Set(["/tollgate.v1.PaymentService/ReconcilePayments"]);
+/** What is refused for another reason, which is no parameter's: Stripe and the prices are not set up here. */
+const OFF: ReadonlyMap<string, string> = new Map([
+  ["/tollgate.v1.PaymentService/ReconcilePayments", "ERROR_REASON_CARD_PAYMENTS_OFF"],
+  ["/tollgate.v1.PriceService/RollBackPriceList", "ERROR_REASON_RESOURCE_UNKNOWN"],
+  ["/tollgate.v1.PriceService/RefreshPriceList", "ERROR_REASON_RESOURCE_UNKNOWN"],
+]);
 
 /** The refusal of an empty message; nothing where it is answered. */
 async function refusalOfNothing(path: string): Promise<{ reason: string; param: string } | undefined> {
@@ -63,8 +67,8 @@ describe("a message without its required fields", () => {
   );
 
   test.each(managed.filter(({ required }) => required.length === 0))("is taken by $path", async ({ path }) => {
-    const off = OFF.has(path) ? { reason: "ERROR_REASON_CARD_PAYMENTS_OFF", param: "" } : undefined;
-    expect(await refusalOfNothing(path)).toEqual(off);
+    const reason = OFF.get(path);
+    expect(await refusalOfNothing(path)).toEqual(reason && { reason, param: "" });
   });
 
   test("is what most methods have", () => {
