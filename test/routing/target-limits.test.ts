@@ -11,6 +11,7 @@ import { Routing } from "../../src/routing/routing.js";
 import { limitsOf, type TakenLimits, TargetLimiter } from "../../src/routing/target-limiter.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
 import { affinity, promptCaches } from "../support/prompt-caches.js";
+import { pace } from "../support/pauses.js";
 import { randomOf } from "../support/random.js";
 import { SEED } from "../support/seeds.js";
 import { modelOf, type TargetOptions, targetOf } from "./served.js";
@@ -297,7 +298,7 @@ test("10,000 requests that come and leave at random never exceed the limit, and 
     counts.running += 1;
     counts.served += 1;
     counts.mostRunning = Math.max(counts.mostRunning, counts.running);
-    await new Promise((resolve) => setTimeout(resolve, random() * 3));
+    await pace(random() * 3);
     counts.running -= 1;
     entered.taken?.release();
   };
@@ -306,7 +307,7 @@ test("10,000 requests that come and leave at random never exceed the limit, and 
     const signal = new Cancellation();
     if (random() < 0.2) setTimeout(() => signal.abort(undefined), random() * 10);
     asked.push(ask(signal, `account ${Math.floor(random() * 5)}`));
-    if (random() < 0.05) await new Promise((resolve) => setTimeout(resolve, random() * 4));
+    if (random() < 0.05) await pace(random() * 4);
   }
   await Promise.all(asked);
   expect([counts.mostRunning, counts.running, world.limiter.waitingAt("one")]).toEqual([7, 0, 0]);

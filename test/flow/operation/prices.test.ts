@@ -8,7 +8,7 @@ import { type Changed, SNAPSHOT_KEY, snapshotOf, startPublisher } from "../../su
 
 type Json = Readonly<Record<string, unknown>>;
 
-const PATIENT = { timeout: 30_000, interval: 100 };
+const PATIENT = { timeout: 60_000, interval: 100 };
 
 let publisher: Awaited<ReturnType<typeof startPublisher>>;
 let gateway: GatewayProcess;
