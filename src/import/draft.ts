@@ -50,6 +50,20 @@ export interface DraftTarget {
   readonly cost?: DraftPrice | undefined;
   readonly timeouts?: DraftTimeouts | undefined;
   readonly retries?: DraftRetries | undefined;
+  limits?: DraftLimits | undefined;
+  readonly parameters?: DraftParameters | undefined;
+}
+
+/** What the upstream gets at most. */
+export interface DraftLimits {
+  readonly requests_per_minute?: number | undefined;
+  readonly tokens_per_minute?: number | undefined;
+  readonly concurrency?: number | undefined;
+}
+
+/** What a request gets that leaves it out. */
+export interface DraftParameters {
+  readonly default: Readonly<Record<string, string | readonly string[]>>;
 }
 
 export interface DraftModel {
@@ -60,6 +74,7 @@ export interface DraftModel {
   context_tokens?: number | undefined;
   output_tokens_max?: number | undefined;
   price?: DraftPrice | undefined;
+  parameters?: DraftParameters | undefined;
   facts?: { images?: boolean | undefined; tools?: boolean | undefined } | undefined;
 }
 

@@ -4,6 +4,7 @@ import { defined } from "../base/defined.js";
 import { isWildcard } from "../config/wildcards.js";
 import { type Draft, type DraftModel, type DraftPrice, type DraftTarget, emptyDraft } from "./draft.js";
 import { addRoutes, READ_SETTINGS, retriesOf, timeOf, timeoutsOf } from "./litellm-routes.js";
+import { limitsOf, outputDefaultOf, parametersOf, summed, TARGET_PARAMS } from "./litellm-target.js";
 import { deploymentOf, holdsSecret, isBlock, type Params, textOf } from "./litellm-upstream.js";
 import { perMillion, perThousand } from "./per-million.js";
 
@@ -19,6 +20,7 @@ const KINDS: Readonly<Record<string, DraftModel["kind"]>> = {
 const READ_PARAMS = new Set([
   ..."model api_key api_base base_url custom_llm_provider weight order vertex_project vertex_location".split(" "),
   ..."timeout stream_timeout max_retries".split(" "),
+  ...TARGET_PARAMS,
   ..."aws_region_name aws_access_key_id aws_secret_access_key aws_session_token vertex_credentials".split(" "),
   ..."input_cost_per_token output_cost_per_token input_cost_per_query cache_read_input_token_cost".split(" "),
   ..."cache_creation_input_token_cost output_cost_per_reasoning_token".split(" "),
@@ -30,12 +32,8 @@ const READ_INFO = new Set([
 ]);
 const REDIS = "set TOLLGATE_REDIS_URL";
 const REASONS: Readonly<Record<string, string>> = {
-  rpm: "set limits.requests_per_minute of the target, where the upstream must not get more",
-  tpm: "set limits.tokens_per_minute of the target, where the upstream must not get more",
-  max_parallel_requests: "set limits.concurrency of the target, and limits.queue where requests should wait",
+  max_parallel_requests: "set limits.concurrency of upstreams, or concurrency of accounts and keys",
   api_version: "the family azure speaks one version of the data plane",
-  max_tokens: "a default for requests is not set here; output_tokens_max is the most that a model may answer",
-  temperature: "a default for requests is not set here: the caller says it",
   base_model: "the price follows the target's own model; set price where that is not known",
   master_key: "set TOLLGATE_OPERATOR_KEY, which begins with sk- and has at least 16 more characters",
   database_url: "set TOLLGATE_DATABASE_URL to a database of its own; keys, teams and spend are not read from LiteLLM's",
@@ -101,6 +99,7 @@ function addDeployment(draft: Draft, entry: unknown, at: string): void {
     note(`.litellm_params.${param}`, REASONS[param] ?? NO_PLACE);
   for (const fact of Object.keys(info).filter((key) => !READ_INFO.has(key)))
     note(`.model_info.${fact}`, REASONS[fact] ?? NO_PLACE);
+  const noted = (param: string, reason: string): void => void note(`.litellm_params.${param}`, reason);
   const upstream = upstreamId(draft, found.upstream);
   const price = priceOf({ ...info, ...params }, (what, reason) => note(what, reason));
   for (const param of ["timeout", "stream_timeout"])
@@ -114,11 +113,17 @@ function addDeployment(draft: Draft, entry: unknown, at: string): void {
     ...numbered("weight", params["weight"]),
     ...numbered("priority", params["order"]),
     ...(price === undefined || isOfMany ? {} : { cost: price }),
-    ...defined({ timeouts, retries: retriesOf(params["max_retries"], undefined) }),
+    ...defined({
+      timeouts,
+      retries: retriesOf(params["max_retries"], undefined),
+      limits: limitsOf(params, noted),
+      parameters: parametersOf(params, noted),
+    }),
   };
   addTarget(model, target);
   draft.models.set(name, model);
   if (isOfMany) return void note(".model_name", priceNote(found.upstream.family));
+  model.parameters ??= outputDefaultOf(params, noted);
   fill(model, { info, price, kind: found.kind ?? (mode === undefined ? undefined : KINDS[mode]) });
   if (price !== undefined && JSON.stringify(price) !== JSON.stringify(model.price))
     note(".litellm_params", "callers pay one price for a model, that of its first deployment; this one's is its cost");
@@ -135,7 +140,10 @@ function priceNote(family: string): string {
 function addTarget(model: DraftModel, target: DraftTarget): void {
   const same = model.targets.find((one) => one.upstream === target.upstream && one.model === target.model);
   if (same === undefined) model.targets.push(target);
-  else same.weight = (same.weight ?? 1) + (target.weight ?? 1);
+  else {
+    same.weight = (same.weight ?? 1) + (target.weight ?? 1);
+    same.limits = summed(same.limits, target.limits);
+  }
 }
 
 interface Said {

@@ -102,10 +102,10 @@ describe("a LiteLLM configuration", () => {
   const MINI = "mode: chat, supports_vision: true, max_input_tokens: 9, max_tokens: 3, tier: paid";
   const WHOLE = `
 model_list:
-${deployment("gpt-4o", "model: azure/eu, api_base: https://eu.openai.azure.com, weight: 3, rpm: 100")}
+${deployment("gpt-4o", "model: azure/eu, api_base: https://eu.openai.azure.com, weight: 3, rpm: 100, max_tokens: 500")}
 ${deployment("gpt-4o", "model: openai/gpt-4o, api_key: sk-secret-in-a-file-0123456789, order: 2")}
 ${deployment("gpt-4o", "model: openai/gpt-4o, api_key: os.environ/OTHER")}
-${deployment("GPT-Mini", "model: openai/gpt-4o-mini, temperature: 0.2", MINI)}
+${deployment("GPT-Mini", "model: openai/gpt-4o-mini, temperature: 0.2, stop: [END, STOP], tpm: 9000", MINI)}
 ${deployment("vectors", "model: openai/text-embedding-3-small", "mode: embedding, max_input_tokens: 8191")}
   - model_name: ranks
     litellm_params: { model: cohere/rerank-v3.5, api_key: os.environ/COHERE_API_KEY }
@@ -143,6 +143,12 @@ environment_variables: { REDIS_HOST: x }
       { upstream: "openai", model: undefined, weight: undefined, priority: 2 },
       { upstream: "openai-2", model: undefined, weight: undefined, priority: undefined },
     ]);
+    expect(draft.models.get("gpt-4o")?.parameters).toEqual({ default: { output_tokens_max: "500" } });
+    expect(draft.models.get("gpt-4o")?.targets[0]?.limits).toEqual({ requests_per_minute: 100 });
+    expect(draft.models.get("GPT-Mini")?.targets[0]).toMatchObject({
+      limits: { tokens_per_minute: 9000 },
+      parameters: { default: { temperature: "0.2", stop: ["END", "STOP"] } },
+    });
     expect(draft.models.get("gpt-4o")?.fallbacks).toEqual(["GPT-Mini"]);
     // A default fallback is of the same kind.
     expect(draft.models.get("vectors")?.fallbacks).toBeUndefined();
@@ -195,8 +201,6 @@ environment_variables: { REDIS_HOST: x }
     const draft = importLiteLlm(WHOLE);
     const said = draft.notes.map(({ what }) => what).join("\n");
     for (const what of [
-      "rpm",
-      "temperature",
       "tier",
       "stream_timeout",
       "model_name (openai/*)",
@@ -231,6 +235,10 @@ environment_variables: { REDIS_HOST: x }
       fc.string(),
     );
     const key = fc.constantFrom(
+      "rpm",
+      "temperature",
+      "stop",
+      "max_tokens",
       "model",
       "api_base",
       "api_key",
@@ -308,14 +316,14 @@ test("OpenRouter's list becomes models with their prices", async () => {
 test("the command writes a file that is right, never over another, and lists what it left out", async () => {
   const [from, to] = [join(directory, "config.yaml"), join(directory, "made.yaml")];
   const unpriced = "  - { model_name: nobody-knows, litellm_params: { model: openai/nobody-knows } }\n";
-  writeFileSync(from, `model_list:\n${deployment("gpt-4o", "model: openai/gpt-4o, rpm: 9")}${unpriced}`);
+  writeFileSync(from, `model_list:\n${deployment("gpt-4o", "model: openai/gpt-4o, api_version: v1")}${unpriced}`);
   const made = await tollgate(["import", "litellm", from, "--out", to]);
   expect(made).toMatchObject({ code: 0, stdout: "" });
   expect(made.stderr).toMatch(
-    /rpm[^\n]*requests_per_minute[^]*'nobody-knows': it has no price[^]*1 upstreams and 1 models; 2 remarks/,
+    /api_version[^\n]*data plane[^]*'nobody-knows': it has no price[^]*1 upstreams and 1 models; 2 remarks/,
   );
   const text = readFileSync(to, "utf8");
-  expect(text).toContain("litellm_params.rpm");
+  expect(text).toContain("litellm_params.api_version");
   const checked = await tollgate(["config", "check", to], { OPENAI_API_KEY: "sk-x" });
   expect(checked).toMatchObject({ code: 0 });
   const again = await tollgate(["import", "litellm", from, "--out", to]);

@@ -37,8 +37,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/price-lists/",
     "src/pricing/known-models.ts",
   ],
-  // Files of other programs in, a settings file out: of ours it needs to know what a wildcard is.
-  "src/import/": ["src/config/wildcards.ts"],
+  // Files of other programs in, a settings file out: of ours it needs to know what a wildcard and a parameter is.
+  "src/import/": ["src/config/wildcards.ts", "src/config/parameter-schema.ts"],
   // Forms only: what is known of a model, and the words for its parameters and its cache.
   "src/config/": [
     "src/wire/wire.ts",
