@@ -19,8 +19,8 @@ export const admin = {
     objectAsideDo: "Change or delete it.",
     upstreamRefused: (id: string) => `Upstream ${id} refuses the gateway’s credential`,
     upstreamRefusedDo:
-      "Change its API key on the Upstreams page. If tollgate.yaml or the environment sets it, change it there: the " +
-      "gateway reloads the file at once.",
+      "Change its API key on the Upstreams page. If tollgate.yaml sets it, change it there: the gateway reloads the file " +
+      "at once. If an environment variable sets it, restart the gateway with the new value.",
     nodeSilent: (id: string) => `Node ${id} sends no heartbeat`,
     nodeSilentDo:
       "Its last heartbeat is more than 15 seconds old. Check that its process runs. Other nodes settle its requests.",

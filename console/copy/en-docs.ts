@@ -1,6 +1,6 @@
 /** The sentences of the docs pages in English, which only those load. */
 export const docs = {
-  about: "How to call this gateway, with its own address, models and keys in every example.",
+  about: "How to call this gateway. The quick start has its address, your models and your keys.",
   pages: { start: "Quick start", api: "API reference" },
   groups: { start: "Get started", holders: "Use the gateway", operators: "Operate the gateway" },
   allPages: "All pages",

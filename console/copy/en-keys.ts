@@ -76,6 +76,7 @@ export const keyWords = {
   fullness: "Limit usage",
   noLimits: "The key has no limits. Budgets and limits of the account still apply.",
   used: (used: string, limit: string) => `${used} of ${limit}`,
+  usedUp: "used up",
   heldNow: (held: string) => `${held} more is reserved for running requests`,
   limitNames: {
     day: "Daily budget",

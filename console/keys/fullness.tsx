@@ -40,9 +40,9 @@ function fullnessOf({ settings, figures }: Key): readonly Fullness[] {
   return all.filter(({ limit }) => limit > 0n);
 }
 
-/** How much of the limit an amount is, at most all of it. */
+/** How much of the limit an amount is; above 1 where the limit was lowered since. */
 function shareOf({ used, limit }: Fullness, amount = used): number {
-  return Math.min(Number((amount * THOUSANDTHS) / limit) / Number(THOUSANDTHS), 1);
+  return Number((amount * THOUSANDTHS) / limit) / Number(THOUSANDTHS);
 }
 
 /** The limit that is nearest, for a table. */
@@ -72,7 +72,10 @@ export function Fullnesses({ shownKey }: { readonly shownKey: Key }): ReactNode 
           {all.map((one) => (
             <div key={one.name} className="meter">
               <dt className="soft">{one.name}</dt>
-              <dd className="figures-line">{keyWords.used(one.write(one.used), one.write(one.limit))}</dd>
+              <dd className="figures-line">
+                {keyWords.used(one.write(one.used), one.write(one.limit))}
+                {one.used >= one.limit && <strong className="wrong"> {keyWords.usedUp}</strong>}
+              </dd>
               {one.held > 0n && <dd className="soft">{keyWords.heldNow(one.write(one.held))}</dd>}
               <dd>
                 <Bar of={one} />
@@ -86,8 +89,8 @@ export function Fullnesses({ shownKey }: { readonly shownKey: Key }): ReactNode 
 }
 
 function Bar({ of }: { readonly of: Fullness }): ReactNode {
-  const share = shareOf(of);
-  const withHeld = shareOf(of, of.used + of.held);
+  const share = Math.min(shareOf(of), 1);
+  const withHeld = Math.min(shareOf(of, of.used + of.held), 1);
   const series = withHeld > NEARLY ? "series-3" : "series-1";
   return (
     <svg className="budget" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">

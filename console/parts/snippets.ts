@@ -1,6 +1,8 @@
 /** A first request in the clients that people use, with the reader's own address, key and model in it. */
 export const CLIENTS = [
   { id: "curl", name: "curl" },
+  { id: "claudeCode", name: "Claude Code" },
+  { id: "codex", name: "Codex" },
   { id: "python", name: "Python, openai" },
   { id: "typescript", name: "TypeScript, openai" },
   { id: "anthropic", name: "Python, anthropic" },
@@ -38,6 +40,17 @@ const SNIPPETS: Readonly<Record<Client, (told: Quoted) => string>> = {
   -H "Authorization: Bearer ${secret}" \\
   -H "Content-Type: application/json" \\
   -d ${shellQuoted(`{"model": ${model}, "messages": [{"role": "user", "content": ${text}}]}`)}`,
+  claudeCode: ({ origin, secret, model, text }) => `export ANTHROPIC_BASE_URL=${origin}
+export ANTHROPIC_API_KEY=${secret}
+# The model for requests in the background; it may be a cheaper one.
+export ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}
+claude --model ${model} -p ${shellQuoted(JSON.parse(text) as string)}`,
+  codex: ({ origin, secret, model, text }) => `export TOLLGATE_KEY=${secret}
+codex exec --skip-git-repo-check -m ${model} \\
+  -c model_provider='"tollgate"' \\
+  -c features.api_key_model_discovery=true \\
+  -c model_providers.tollgate='${codexProvider(origin)}' \\
+  ${shellQuoted(JSON.parse(text) as string)}`,
   python: ({ origin, secret, model, text }) => `from openai import OpenAI
 
 client = OpenAI(base_url="${origin}/v1", api_key="${secret}")
@@ -116,6 +129,12 @@ grpcurl -plaintext -H "authorization: Bearer ${secret}" -d ${shellQuoted(
   )} \\
   ${new URL(origin).hostname}:8081 tollgate.v1.InferenceService/StreamGenerate`,
 };
+
+/** As Codex reads it on its command line, which changes no file of the reader's. */
+function codexProvider(origin: string): string {
+  const addresses = `base_url="${origin}/v1",model_catalog_url="${origin}/v1/models"`;
+  return `{name="Tollgate",${addresses},env_key="TOLLGATE_KEY",wire_api="responses"}`;
+}
 
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;

@@ -28,6 +28,8 @@ const PYTHON = (module: string): Runner => ({
 const NODE: Runner = { file: "snippet.mjs", command: [process.execPath], probe: [process.execPath, "--version"] };
 const RUNNERS: Readonly<Record<Client, Runner>> = {
   curl: { file: "snippet.sh", command: ["sh"], probe: ["curl", "--version"] },
+  claudeCode: { file: "snippet.sh", command: ["sh"], probe: ["claude", "--version"] },
+  codex: { file: "snippet.sh", command: ["sh"], probe: ["codex", "--version"] },
   python: PYTHON("openai"),
   typescript: NODE,
   anthropic: PYTHON("anthropic"),
