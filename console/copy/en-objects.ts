@@ -146,6 +146,7 @@ export const objectWords = {
 export const targetWords = {
   targets: "Targets",
   about:
+    "Targets serve this model at its price; fallbacks are other models at prices of their own. " +
     "Requests go to the targets of the first level, by their weights. If these fail, the next level is tried. Drop a " +
     "target between two others to give it a level of its own, or on another one to share its level. Up and Down do the " +
     "same in steps. With the keyboard, the arrow keys go from target to target.",

@@ -27,7 +27,7 @@ export const words = {
     members: "Members",
     alerts: "Alerts",
     audit: "Audit",
-    prices: "Prices",
+    prices: "Models and prices",
     people: "People",
     operatorAlerts: "Operator alerts",
     operatorAudit: "Operator audit",
@@ -63,6 +63,8 @@ export const words = {
     key: "Key",
     model: "Model",
     request: "Request",
+    ofPrices: "add a model target fallback alias wildcard timeout retries balance parameters",
+    ofUpstreams: "add an upstream vendor provider API key drain test",
     findKey: (typed: string) => `Search all keys for ${typed}`,
   },
   signIn: {

@@ -8,6 +8,8 @@ export interface PageLink {
   readonly to: NonNullable<LinkProps["to"]>;
   readonly name: string;
   readonly icon: IconName;
+  /** Other words by which people look for it. */
+  readonly finds?: string;
   /** True where only some see it, and this person is one of them. */
   readonly isFor?: (person: SignedIn) => boolean;
 }
@@ -33,8 +35,8 @@ const OPERATOR_PAGES: readonly PageLink[] = [
   { to: "/admin/plans", name: words.pages.plans, icon: "accounts" },
   { to: "/admin/codes", name: words.pages.codes, icon: "codes" },
   { to: "/admin/payments", name: words.pages.cardPayments, icon: "billing" },
-  { to: "/admin/upstreams", name: words.pages.upstreams, icon: "upstreams" },
-  { to: "/admin/models", name: words.pages.prices, icon: "models" },
+  { to: "/admin/upstreams", name: words.pages.upstreams, icon: "upstreams", finds: words.palette.ofUpstreams },
+  { to: "/admin/models", name: words.pages.prices, icon: "models", finds: words.palette.ofPrices },
   { to: "/admin/people", name: words.pages.people, icon: "members" },
   { to: "/admin/alerts", name: words.pages.operatorAlerts, icon: "alerts" },
   { to: "/admin/ledger", name: words.pages.ledger, icon: "ledger" },

@@ -26,6 +26,8 @@ interface Command {
   readonly id: string;
   readonly name: string;
   readonly kind: string;
+  /** Other words by which people look for it. */
+  readonly finds?: string | undefined;
   readonly go: () => void;
 }
 
@@ -57,8 +59,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
               aria-label={words.palette.found}
               renderEmptyState={() => <p className="soft">{words.palette.nothing}</p>}
             >
-              {({ id, name, kind }) => (
-                <MenuItem id={id} textValue={`${name} ${kind} ${id}`} className="menu-item palette-item">
+              {({ id, name, kind, finds = "" }) => (
+                <MenuItem id={id} textValue={`${name} ${kind} ${id} ${finds}`} className="menu-item palette-item">
                   <span>{name}</span>
                   <small className="soft">{kind}</small>
                 </MenuItem>
@@ -92,8 +94,8 @@ function useCommands(typed: string): readonly Command[] {
         },
       ]
     : [];
-  for (const { to, name } of [...own, ...all])
-    found.push({ id: `page ${to}`, name, kind: words.palette.page, go: () => void navigate({ to }) });
+  for (const { to, name, finds } of [...own, ...all])
+    found.push({ id: `page ${to}`, name, kind: words.palette.page, finds, go: () => void navigate({ to }) });
   found.push({
     id: "page /me",
     name: words.pages.me,
