@@ -7,7 +7,8 @@ import { type Admin, listenAdmin } from "../../src/serve/admin.js";
 import type { OpenCore } from "./open-core.js";
 
 /** Our services, as health and reflection name them. */
-const NAMES = "Inference Model Key Account Usage Identity Payment Settings Upstream Node Alert Event Webhook Audit";
+const NAMES =
+  "Inference Model Key Account Usage Identity Payment Settings Price Upstream Node Alert Event Webhook Audit";
 export const SERVICES = NAMES.split(" ").map((name) => `tollgate.v1.${name}Service`);
 export interface Running {
   readonly address: string;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const LINE = { credit_line: { amount: "2.00 USD", period: "CREDIT_PERIOD_MONTH" } };
+const LINE = { credit_line: { amount: "2.00 USD", period: "month" } };
 
 async function statusOf(secret: string): Promise<number> {
   const response = await postChat(world.front, secret, chat(script({ usageIs: { prompt_tokens: 30 } })));
@@ -33,8 +33,8 @@ test("an account with a line and no other credit is served, and an entry says wh
 });
 
 test.each([
-  { amount: "0.00 USD", period: "CREDIT_PERIOD_MONTH", param: "settings.credit_line.amount_nanos" },
-  { amount: "2.00 USD", period: "CREDIT_PERIOD_UNSPECIFIED", param: "settings.credit_line.period" },
+  { amount: "0.00 USD", period: "month", param: "settings.credit_line.amount_nanos" },
+  { amount: "2.00 USD", period: "unspecified", param: "settings.credit_line.period" },
 ])("a line of $amount and $period is refused", async ({ param, ...line }) => {
   const settings = { credit_line: line };
   const { status, body } = await world.management.call("PATCH", "/accounts/team", { settings });

@@ -142,8 +142,9 @@ describe("an owner", () => {
       expect([status, (body["error"] as Body)["param"]], JSON.stringify([settings, body])).toEqual([400, param]);
     }
     expect(await account("bounded")).toEqual(before);
-    const line = { credit_line: { amount: "1.00 USD", period: "CREDIT_PERIOD_DAY" } };
-    expect((await set(line)).reason).toBe("ROLE_MISSING");
+    const line = { credit_line: { amount: "1.00 USD", period: "day" } };
+    const refused = await set(line);
+    expect(refused.reason, JSON.stringify(refused.body)).toBe("ROLE_MISSING");
     const others = [
       await owner.call("POST", "/accounts/bounded:setPlan", { plan: "" }),
       await owner.call("POST", "/accounts/bounded:setPlan", { plan: "copied", copy_settings: true }),
