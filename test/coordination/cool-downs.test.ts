@@ -8,6 +8,7 @@ import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { Routing } from "../../src/routing/routing.js";
 import { shareHealth } from "../../src/serve/cool-downs.js";
 import { sharedUpstreams } from "../../src/serve/upstream-orders.js";
+import { limiter } from "../support/prompt-caches.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { newPrefix, openRedis } from "./drivers.js";
 
@@ -39,7 +40,7 @@ test("an order that was given at one node is heeded at the others, and goes no f
     const served = { id: "fake", family: { name: "sim" }, baseUrl: "", health };
     const table = { upstreams: new Map([["fake", served]]), models: new Map() };
     // As much of routing as the board reads.
-    const routing = { table, nowMs: () => 0 } as unknown as Routing;
+    const routing = { table, limiter, nowMs: () => 0 } as unknown as Routing;
     const place = hearers.length;
     const coordination = {
       onOrder: (hearer: (order: UpstreamOrder) => void) => void hearers.push(hearer),
