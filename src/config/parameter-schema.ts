@@ -102,7 +102,7 @@ export const parameters = said;
 /** Of a target. Money is held before a target is chosen, so what decides the price stands on the model. */
 export const targetParameters = said.superRefine((parameters, context) => {
   for (const [place, one] of placesIn(parameters)) {
-    const isOfModel = (one === "output_tokens_max" && place !== "set") || (one === "service_tier" && place !== "drop");
+    const isOfModel = one === "service_tier" || (one === "output_tokens_max" && place !== "set");
     if (isOfModel)
       context.addIssue({ code: "custom", path: [place], message: `must not name ${one}, which is only for a model` });
   }

@@ -10,9 +10,7 @@ const LIMITS = [
   ["max_parallel_requests", "concurrency"],
 ] as const;
 /** They have the same names here. */
-const PARAMETERS = [
-  ..."temperature top_p top_k seed stop presence_penalty frequency_penalty reasoning_effort".split(" "),
-];
+const PARAMETERS = "temperature top_p top_k seed stop presence_penalty frequency_penalty reasoning_effort".split(" ");
 
 /** All that is read here. */
 export const TARGET_PARAMS: readonly string[] = [...LIMITS.map(([name]) => name), ...PARAMETERS, "max_tokens"];

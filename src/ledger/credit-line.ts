@@ -31,27 +31,33 @@ export function renewLine(book: Book, account: Account, nowMs: number): void {
   const startDay = line === undefined ? "" : startDayOf(line.period, nowMs);
   const amountNanos = line?.amountNanos ?? 0n;
   const isNew = last === undefined || startDay > last.startDay;
-  if (!isNew && amountNanos === last.amountNanos) return;
   const spentNanos = spentOf(account);
-  const next: LineGrant = isNew ? { startDay, amountNanos, spentNanos } : { ...last, amountNanos };
-  const changeNanos = unusedOf(next, spentNanos) - restOf(account);
+  const next = isNew ? { startDay, amountNanos, spentNanos } : { ...last, amountNanos };
+  const restNanos = restOf(account);
+  const changeNanos = unusedOf(next, spentNanos) - restNanos;
+  // What could not be taken back of a lowered line, because requests or jobs held it, is taken once it is free.
+  if (!isNew && amountNanos === last.amountNanos && changeNanos >= 0n) return;
   const id = `${LINE_PREFIX}${account.id}:${next.startDay}`;
   // Within a period an operator may change the line often: the place in the chain tells the changes apart.
   const causeId = isNew ? id : `${id}:${account.chainSequence + 1}`;
   const note = { reason: reasonOf(account, next), actor: ACTOR };
   const moved = move(book, account, { causeId, changeNanos, note, nowMs });
-  // What running requests hold of a lowered line is taken back with the next renewal.
-  account.lineGrant = { ...next, spentNanos: next.spentNanos + moved - changeNanos };
+  account.lineGrant = { ...next, usedUpNanos: spentNanos + restNanos + moved };
   book.renewedLines.add(account);
 }
 
-/** What is left of the last grant. A debit takes other credit first. */
+/** What money of the line is in the account. A debit takes other credit first. */
 function restOf(account: Account): bigint {
   if (account.lineGrant === undefined) return 0n;
-  return lesser(unusedOf(account.lineGrant, spentOf(account)), account.creditsPosted - account.debitsPosted);
+  const restNanos = account.lineGrant.usedUpNanos - spentOf(account);
+  return restNanos > 0n ? lesser(restNanos, account.creditsPosted - account.debitsPosted) : 0n;
 }
 
-function unusedOf({ amountNanos, spentNanos }: LineGrant, nowSpentNanos: bigint): bigint {
+/** What of the line's amount was not spent in its period. */
+function unusedOf(
+  { amountNanos, spentNanos }: Pick<LineGrant, "amountNanos" | "spentNanos">,
+  nowSpentNanos: bigint,
+): bigint {
   const restNanos = amountNanos - (nowSpentNanos - spentNanos);
   return restNanos > 0n ? restNanos : 0n;
 }
@@ -61,7 +67,7 @@ function spentOf({ debitsPosted, debitedNanos }: Account): bigint {
   return debitsPosted - debitedNanos;
 }
 
-function reasonOf({ creditLine }: Account, { amountNanos, startDay }: LineGrant): string {
+function reasonOf({ creditLine }: Account, { amountNanos, startDay }: Omit<LineGrant, "usedUpNanos">): string {
   const line = `credit line of ${formatUsd(amountNanos)} USD`;
   return creditLine === undefined ? "the credit line was removed" : `${line}, ${creditLine.period} from ${startDay}`;
 }

@@ -61,6 +61,8 @@ export interface LineGrant {
   readonly amountNanos: bigint;
   /** What the account had spent when the period started. What it spends above that, it takes from the grant first. */
   readonly spentNanos: bigint;
+  /** What the account will have spent once no money of the line is left in it, that of a lowered line included. */
+  readonly usedUpNanos: bigint;
 }
 
 /** Totals over all accounts that are bounded: credits with refunds, overage, receivables. */

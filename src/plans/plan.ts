@@ -47,6 +47,8 @@ export function copyOf(plan: Plan, own?: OwnSettings): AccountSettings {
     modelLimits: plan.limits.modelLimits.map((one) => ({ ...one })),
     content: contentOf(plan, own?.content),
     creditLine: plan.limits.creditLine ?? own?.creditLine,
+    // A plan makes no demands: those of the account stay.
+    demands: own?.demands,
   };
 }
 

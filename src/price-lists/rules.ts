@@ -163,20 +163,30 @@ function doubtsOfNew(
   others: SnapshotModel["others"],
   { find, nowMs }: Comparison,
 ): readonly string[] {
-  const taken = find(provider.id, id);
+  const taken = namesIn(match, id)
+    .map((name) => find(provider.id, name))
+    .find((model) => model !== undefined);
   const has1h = provider.models.some((model) => componentsOf(model, nowMs).has(CACHE_WRITE_1H));
   const told = Object.values(others).flatMap((said) => Object.keys(said).filter((name) => said[name] !== 0));
   const needed = [...NEEDED, ...told, ...(prices.has(CACHE_WRITE) && has1h ? [CACHE_WRITE_1H] : [])];
   const missing = [...new Set(needed)].filter((name) => !prices.has(name));
   return [
-    ...(taken === undefined ? [] : [`${taken.id} prices this name until now`]),
+    ...(taken === undefined ? [] : [`${taken.id} prices a name of it until now`]),
     ...(isNarrow(match, id) ? [] : ["its price covers names by a pattern"]),
     ...missing.map((name) => `${name} is missing`),
   ];
 }
 
-/** True where a price covers names that it lists, and those that begin with the model's own. */
+/** The names that a narrow price covers. */
+function namesIn(match: MatchLogic, id: string): readonly string[] {
+  if ("or" in match) return [...new Set(match.or.flatMap((one) => namesIn(one, id)))];
+  if ("equals" in match) return [id, match.equals];
+  return "starts_with" in match ? [id, match.starts_with] : [id];
+}
+
+/** True where a price covers the model's own name alone, with what a version or a provider adds to it. */
 function isNarrow(match: MatchLogic, id: string): boolean {
   if ("or" in match) return match.or.every((one) => isNarrow(one, id));
-  return "equals" in match || ("starts_with" in match && match.starts_with.startsWith(id));
+  const name = "equals" in match ? match.equals : "starts_with" in match ? match.starts_with : undefined;
+  return name !== undefined && (name === id || (name.startsWith(id) && /^[-@:]/.test(name.slice(id.length))));
 }

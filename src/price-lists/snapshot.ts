@@ -2,6 +2,7 @@
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import type { ConditionalPrice, MatchLogic, ModelInfo } from "@pydantic/genai-prices";
 import { z } from "zod";
+import { tierName } from "./components.js";
 
 const SCHEMA = 1;
 const MODELS_MAX = 20_000;
@@ -31,7 +32,9 @@ const price = z.number().min(0).max(PRICE_MAX);
 const tiers = z
   .array(z.strictObject({ start: z.int().min(0), price }))
   .min(1)
-  .max(20);
+  .max(20)
+  // Two tiers at one threshold would be compared and shown as one.
+  .refine((all) => new Set(all.map(({ start }) => tierName("", start))).size === all.length);
 const component = z.union([price, z.strictObject({ base: price, tiers })]);
 const name = z.string().regex(/^[a-z0-9_]{1,64}$/);
 const components = z.record(name, component);

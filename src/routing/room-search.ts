@@ -5,6 +5,9 @@ import type { Entered, Entering, Full, TargetLimiter } from "./target-limiter.js
 import { queueOf } from "./waiting-line.js";
 
 /** One for each request for a model whose targets have limits. */
+/** An operator may raise a limit at any time. */
+const RETRY_AFTER_MS_MAX = 60_000;
+
 export class RoomSearch {
   #full: readonly Full[] = [];
 
@@ -54,9 +57,10 @@ export class RoomSearch {
     const [first, ...others] = this.#full;
     if (first === undefined) return undefined;
     const soonest = others.reduce((one, other) => (other.retryAfterMs < one.retryAfterMs ? other : one), first);
-    const retryAfterMs = Math.max(1, Math.ceil(soonest.retryAfterMs));
+    const retryAfterMs = Math.min(RETRY_AFTER_MS_MAX, Math.max(1, Math.ceil(soonest.retryAfterMs)));
     return new GatewayError("ERROR_REASON_UPSTREAM_FULL", {
-      limit: soonest.limit,
+      // What the operator buys, and until when it is spent, is no client's business.
+      limit: soonest.limit === "budget" ? "capacity" : soonest.limit,
       retry_after_ms: String(retryAfterMs),
     });
   }

@@ -25,6 +25,8 @@ export interface StoredSpendingOptions {
 }
 
 const FLUSH_MS = 1_000;
+/** What the database did not tell may be spent: its budget is looked at again after this time. */
+const UNREAD_WAIT_MS = 1_000;
 
 interface Sum {
   readonly subject: string;
@@ -42,13 +44,16 @@ export class StoredSpending implements OperatorSpending {
   readonly #sums = new Map<string, Sum>();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
+  #reading: Promise<void> | undefined;
 
   constructor(private readonly options: StoredSpendingOptions) {}
 
   waitMs(limits: Budgeted): number | Promise<number> {
     const sum = this.#sumOf(limits);
     if (sum.stored !== undefined) return this.#waitMs(sum, limits);
-    return this.flush().then(() => this.#waitMs(sum, limits));
+    // Requests that come meanwhile wait for the same answer.
+    this.#reading ??= this.flush().finally(() => (this.#reading = undefined));
+    return this.#reading.then(() => this.#waitMs(sum, limits));
   }
 
   add(limits: Budgeted, costNanos: bigint): void {
@@ -94,8 +99,10 @@ export class StoredSpending implements OperatorSpending {
     return sum;
   }
 
-  #waitMs({ stored = 0n, added }: Sum, { budget }: Budgeted): number {
-    if (budget === undefined || stored + added < budget.amountNanos) return 0;
+  #waitMs({ stored, added }: Sum, { budget }: Budgeted): number {
+    if (budget === undefined) return 0;
+    if (stored === undefined) return UNREAD_WAIT_MS;
+    if (stored + added < budget.amountNanos) return 0;
     return endOf(budget.period, this.options.nowMs()) - this.options.nowMs();
   }
 }

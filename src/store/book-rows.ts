@@ -26,6 +26,7 @@ export interface BookAccountColumns {
   readonly line_start_day: string;
   readonly line_amount_nanos: bigint;
   readonly line_spent_nanos: bigint;
+  readonly line_used_up_nanos: bigint;
   readonly frozen_time_ms: bigint | null;
   readonly debits_pending: bigint;
   readonly debits_posted: bigint;
@@ -88,7 +89,7 @@ function lineOf(said: AccountSettings["creditLine"]): CreditLine | undefined {
 
 function grantOf(row: BookAccountColumns): LineGrant | undefined {
   const { line_start_day: startDay, line_amount_nanos: amountNanos, line_spent_nanos: spentNanos } = row;
-  return startDay === "" ? undefined : { startDay, amountNanos, spentNanos };
+  return startDay === "" ? undefined : { startDay, amountNanos, spentNanos, usedUpNanos: row.line_used_up_nanos };
 }
 
 /** Zero is no budget. */

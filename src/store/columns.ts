@@ -47,6 +47,7 @@ export interface AccountColumns {
   readonly line_start_day: string;
   readonly line_amount_nanos: bigint;
   readonly line_spent_nanos: bigint;
+  readonly line_used_up_nanos: bigint;
 }
 
 export interface TransferColumns {

@@ -78,6 +78,23 @@ onEachStore((driver: StoreDriver) => {
     expect((await store.ledger.verify()).problems).toEqual([]);
   });
 
+  test.each([10n, undefined])(
+    "what is held of a line that becomes %s is taken back once it is free",
+    async (amount) => {
+      const store = await opened(await (await driver.place()).open());
+      await store.ledger.commit([...spent("r0", 60n, NOVEMBER_MS), holdOf({ amountNanos: 40n, nowMs: NOVEMBER_MS })]);
+      await setLine(store, amount);
+      await store.ledger.commit([renewOf(NOVEMBER_MS), settleOf({ costNanos: 15n, nowMs: NOVEMBER_MS }), creditOf(7n)]);
+      expect(await availableOf(store)).toBe(32n);
+      await store.ledger.commit([renewOf(NOVEMBER_MS)]);
+      expect(await availableOf(store)).toBe(7n);
+      // Paid money is never taken for it.
+      await store.ledger.commit([creditOf(50n, { creditId: "c2" }), renewOf(NOVEMBER_MS), renewOf(DECEMBER_MS)]);
+      expect(await availableOf(store)).toBe(57n + (amount ?? 0n));
+      expect((await store.ledger.verify()).problems).toEqual([]);
+    },
+  );
+
   test("what a running request holds of a lowered line is taken back with the next renewal", async () => {
     const store = await opened(await (await driver.place()).open());
     await store.ledger.commit([holdOf({ amountNanos: 80n, nowMs: NOVEMBER_MS })]);

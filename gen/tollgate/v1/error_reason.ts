@@ -85,7 +85,7 @@ export enum ErrorReason {
   ERROR_REASON_UPSTREAM_RATE_LIMITED = 20,
   /**
    * ERROR_REASON_UPSTREAM_FULL - Every target of the model that could take the request has reached a limit that the operator set. `limit` is the
-   * limit of the target that has room first: requests_per_minute, tokens_per_minute, concurrency or budget.
+   * limit of the target that has room first: requests_per_minute, tokens_per_minute, concurrency or capacity.
    * Example: {"model": "gpt-5.4", "limit": "concurrency", "retry_after_ms": "1000"}
    */
   ERROR_REASON_UPSTREAM_FULL = 44,

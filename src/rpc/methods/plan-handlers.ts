@@ -1,14 +1,17 @@
 /** The methods of AccountService about plans: what an account's says, and what a plan does to its accounts. */
 import { hash } from "node:crypto";
-import { required, requireEtag, stale, unknown } from "../../api/check.js";
+import { isDeepStrictEqual } from "node:util";
+import { invalid, required, requireEtag, stale, unknown } from "../../api/check.js";
 import {
   type AccountPlan,
   type AccountServiceService,
   type AccountSettings,
+  type Demands,
   KeySettings,
   type PlanFieldEffect,
 } from "../../api/index.js";
 import type { Act } from "../../audit/act.js";
+import { demandsOf, tightened } from "../../base/demands.js";
 import { GatewayError } from "../../base/errors.js";
 import type { Caller } from "../../keys/caller.js";
 import { roleMissing } from "../../keys/scope-missing.js";
@@ -120,8 +123,17 @@ export function updateWithinPlan(
     if (plan === undefined) throw roleMissing(caller.user, "operator");
     if ("creditLine" in asked) throw roleMissing(caller.user, "operator");
     requireWithin(plan, ownSettings(row), asked);
+    if ("demands" in asked) requireTighter(row.limits.demands, asked.demands);
     return asked;
   });
+}
+
+/** An owner may demand more of where requests go, and takes back nothing: an operator may have promised it. */
+function requireTighter(before: Demands | undefined, asked: Demands | undefined): void {
+  const least = demandsOf(before);
+  const wanted = demandsOf(asked);
+  if (isDeepStrictEqual(tightened(least, wanted), tightened(wanted, undefined))) return;
+  throw invalid("settings.demands", "must demand at least what the account demands now; an operator can loosen it");
 }
 
 /** Writes what `edit` makes of the account that it saw, and of no other: again where another change came first. */

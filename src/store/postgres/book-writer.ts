@@ -85,7 +85,10 @@ const ACCOUNT: readonly Column[] = [
   ...big("debits_pending", "debits_posted", "credits_posted", "debited_nanos", "short", "chain_sequence"),
   ["chain_hash", "bytea"],
 ];
-const LINE: readonly Column[] = [...text("id", "line_start_day"), ...big("line_amount_nanos", "line_spent_nanos")];
+const LINE: readonly Column[] = [
+  ...text("id", "line_start_day"),
+  ...big("line_amount_nanos", "line_spent_nanos", "line_used_up_nanos"),
+];
 const TOTAL: readonly Column[] = [...text("kind"), ...big("shard", "nanos")];
 const RELEASE: readonly Column[] = [...big("hold_sequence", "sequence"), ...text("kind"), ...big("end_time_ms")];
 
@@ -249,7 +252,9 @@ function holdValues({ requestId, keyId, model, nodeId, wantedNanos, price, ...ro
 
 function lineRows({ renewedLines }: Book): unknown[][] {
   return Array.from(renewedLines).flatMap(({ id, lineGrant }) =>
-    lineGrant === undefined ? [] : [[id, lineGrant.startDay, lineGrant.amountNanos, lineGrant.spentNanos]],
+    lineGrant === undefined
+      ? []
+      : [[id, lineGrant.startDay, lineGrant.amountNanos, lineGrant.spentNanos, lineGrant.usedUpNanos]],
   );
 }
 

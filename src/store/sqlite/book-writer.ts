@@ -66,7 +66,8 @@ function usages(count: number): string {
 const STATEMENTS = {
   account: `UPDATE account SET debits_pending = ?, debits_posted = ?, credits_posted = ?, debited_nanos = ?, short = ?,
     chain_sequence = ?, chain_hash = ? WHERE id = ?`,
-  line: "UPDATE account SET line_start_day = ?, line_amount_nanos = ?, line_spent_nanos = ? WHERE id = ?",
+  line: `UPDATE account
+         SET line_start_day = ?, line_amount_nanos = ?, line_spent_nanos = ?, line_used_up_nanos = ? WHERE id = ?`,
   total: `INSERT INTO operator_total (kind, shard, nanos) VALUES (?, 0, ?)
     ON CONFLICT DO UPDATE SET nanos = nanos + excluded.nanos`,
   transfer: `INSERT INTO transfer (${TRANSFER}, credit_id) VALUES (${placeholders(10)})`,
@@ -156,8 +157,11 @@ export class BookWriter {
     this.#writeLeases(book);
     for (const sums of book.usageDays) this.#addDay(sums);
     this.#writeKnown(book);
-    for (const { id, lineGrant } of book.renewedLines)
-      if (lineGrant !== undefined) line.write(lineGrant.startDay, lineGrant.amountNanos, lineGrant.spentNanos, id);
+    for (const { id, lineGrant } of book.renewedLines) {
+      if (lineGrant === undefined) continue;
+      const { startDay, amountNanos, spentNanos, usedUpNanos } = lineGrant;
+      line.write(startDay, amountNanos, spentNanos, usedUpNanos, id);
+    }
     this.#writeBudgets(book.changedBudgets);
     for (const { kind, addedNanos } of Object.values(book.totals)) if (addedNanos > 0n) total.write(kind, addedNanos);
     for (const [nodeId, count] of book.changedBeats) {

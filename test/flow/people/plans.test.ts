@@ -145,6 +145,16 @@ describe("an owner", () => {
     const line = { credit_line: { amount: "1.00 USD", period: "day" } };
     const refused = await set(line);
     expect(refused.reason, JSON.stringify(refused.body)).toBe("ROLE_MISSING");
+    // What an operator demands of where requests go, an owner tightens and does not loosen.
+    await done("PATCH", "/accounts/bounded", {
+      settings: { demands: { region: ["eu", "us"] } },
+      update_mask: "demands",
+    });
+    expect((await set({ demands: { region: ["eu"], trains: "no" } }, { update_mask: "demands" })).status).toBe(200);
+    for (const demands of [{}, { region: ["us"], trains: "no" }, { region: ["eu"] }]) {
+      const { status, body } = await set({ demands }, { update_mask: "demands" });
+      expect([status, (body["error"] as Body)["param"]]).toEqual([400, "settings.demands"]);
+    }
     const others = [
       await owner.call("POST", "/accounts/bounded:setPlan", { plan: "" }),
       await owner.call("POST", "/accounts/bounded:setPlan", { plan: "copied", copy_settings: true }),
