@@ -166,7 +166,7 @@ describe("an operator decides on", () => {
     {
       name: "an alias that has the price of its parent, and takes the name from it",
       given: { ...added(PRICES, PRICES), more: { find: () => model("parent", PRICES) } },
-      reason: "parent prices this name until now",
+      reason: "parent prices a name of it until now",
     },
     {
       name: "a new model whose price covers whatever has a word in its name",

@@ -250,7 +250,7 @@ test.each([
     name: "what the operator spends",
     limits: { budget: { amountNanos: 14n, period: "day" as const } },
     passes: 2,
-    limit: "budget",
+    limit: "capacity",
   },
 ])("a limit of $name refuses, with the soonest time", async ({ limits, passes, limit }) => {
   const world = new World();

@@ -22,7 +22,8 @@ const KEYS_MAX = 50_000;
 const ASKS_MAX = 3;
 
 const ACCOUNTS = `SELECT id, budget_day_nanos, budget_month_nanos, budget_total_nanos, request_cost_max_nanos,
-  model_limits, line_start_day, line_amount_nanos, line_spent_nanos, line_used_up_nanos, frozen_time_ms, debits_pending, debits_posted,
+  model_limits, line_start_day, line_amount_nanos, line_spent_nanos, line_used_up_nanos,
+  frozen_time_ms, debits_pending, debits_posted,
   credits_posted, debited_nanos, short, chain_sequence, chain_hash
   FROM account WHERE id = ANY($1::text[]) ORDER BY id COLLATE "C"`;
 
