@@ -1,21 +1,14 @@
 /** What the gateway checks of an upstream by itself, as settings say it. */
 import { defined } from "../base/defined.js";
-import { parseTimeout } from "../base/timeout.js";
 import type { CheckSettings } from "./settings.js";
-import { block, reading } from "./values.js";
+import { block, reading, timeWithin } from "./values.js";
 
 const OFF = "off";
 const LEAST_MS = 60_000;
 const MOST_MS = 86_400_000;
 
-const interval = reading(
-  "must be off or a time from 1m to 24h, such as 10m",
-  (value) => {
-    if (value === OFF) return 0;
-    const timeMs = parseTimeout(value) ?? 0;
-    return timeMs >= LEAST_MS && timeMs <= MOST_MS ? timeMs : undefined;
-  },
-  { type: "string" },
+const interval = reading("must be off or a time from 1m to 24h, such as 10m", (value) =>
+  value === OFF ? 0 : timeWithin(value, LEAST_MS, MOST_MS),
 );
 
 export const checks = block({

@@ -1,21 +1,14 @@
 /** How much may be sent to an upstream or a target, as settings say it. */
-import { DEFAULT_QUEUE_WAIT_MS, parseTimeout, REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
+import { DEFAULT_QUEUE_WAIT_MS, REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
 import type { TargetLimits } from "./settings.js";
-import { block, oneOf, reading, usd, wholeNumber } from "./values.js";
+import { block, oneOf, span, usd, wholeNumber } from "./values.js";
 
 const LIMIT_MAX = 1_000_000_000;
 const QUEUE_LENGTH_MAX = 10_000;
 const LEAST_MS = 1_000;
 
 const limit = wholeNumber(1, LIMIT_MAX).optional();
-const wait = reading(
-  "must be a time from 1s to 1h, such as 30s or 2m",
-  (value) => {
-    const timeMs = parseTimeout(value) ?? 0;
-    return timeMs >= LEAST_MS && timeMs <= REQUEST_TOTAL_MS_MAX ? timeMs : undefined;
-  },
-  { type: "string" },
-);
+const wait = span("must be a time from 1s to 1h, such as 30s or 2m", LEAST_MS, REQUEST_TOTAL_MS_MAX);
 
 const queue = block({
   length: wholeNumber(1, QUEUE_LENGTH_MAX).describe(

@@ -1,24 +1,15 @@
 /** How often a request is tried, as settings say it. */
 import { defined } from "../base/defined.js";
 import { ATTEMPTS_MAX, COOL_DOWN_MS_MAX } from "../base/retries.js";
-import { parseTimeout } from "../base/timeout.js";
 import type { RetrySettings } from "./settings.js";
-import { block, reading, wholeNumber } from "./values.js";
+import { block, span, wholeNumber } from "./values.js";
 
 const BACKOFF_MS_LEAST = 10;
 const BACKOFF_MS_MAX = 60_000;
 const COOL_DOWN_MS_LEAST = 1_000;
 
-const pause = reading(
-  "must be a time from 10ms to 1m, such as 400ms or 2s",
-  (value) => within(parseTimeout(value), BACKOFF_MS_LEAST, BACKOFF_MS_MAX),
-  { type: "string" },
-);
-const coolDown = reading(
-  "must be a time from 1s to 5m, such as 30s or 2m",
-  (value) => within(parseTimeout(value), COOL_DOWN_MS_LEAST, COOL_DOWN_MS_MAX),
-  { type: "string" },
-);
+const pause = span("must be a time from 10ms to 1m, such as 400ms or 2s", BACKOFF_MS_LEAST, BACKOFF_MS_MAX);
+const coolDown = span("must be a time from 1s to 5m, such as 30s or 2m", COOL_DOWN_MS_LEAST, COOL_DOWN_MS_MAX);
 
 /** Of an upstream, a model or a target. */
 export const retries = block({
@@ -37,7 +28,3 @@ export const retries = block({
 }).transform(({ attempts, backoff, backoff_max, cool_down_max }): RetrySettings =>
   defined({ attempts, backoffMs: backoff, backoffMaxMs: backoff_max, coolDownMaxMs: cool_down_max }),
 );
-
-function within(timeMs: number | undefined, leastMs: number, mostMs: number): number | undefined {
-  return timeMs !== undefined && timeMs >= leastMs && timeMs <= mostMs ? timeMs : undefined;
-}

@@ -1,7 +1,7 @@
 /** How long an upstream may take, as settings say it. */
 import { defined } from "../base/defined.js";
-import { DEFAULT_TIMEOUTS, parseTimeout, REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
-import { block, oneOf, reading } from "./values.js";
+import { DEFAULT_TIMEOUTS, REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
+import { block, oneOf, span } from "./values.js";
 import type { TimeoutSettings } from "./settings.js";
 
 const LEAST_MS = 1_000;
@@ -17,24 +17,17 @@ const PROFILES: Readonly<Record<(typeof PROFILE_NAMES)[number], TimeoutSettings>
   batch: { firstOutputMs: 900_000, idleMs: 120_000, totalMs: REQUEST_TOTAL_MS_MAX },
 };
 
-const span = reading(
-  "must be a time from 1s to 1h, such as 30s or 10m",
-  (value) => {
-    const timeMs = parseTimeout(value) ?? 0;
-    return timeMs >= LEAST_MS && timeMs <= REQUEST_TOTAL_MS_MAX ? timeMs : undefined;
-  },
-  { type: "string" },
-);
+const time = span("must be a time from 1s to 1h, such as 30s or 10m", LEAST_MS, REQUEST_TOTAL_MS_MAX);
 
 const phases = {
   profile: oneOf(PROFILE_NAMES)
     .optional()
     .describe("Timeouts for a kind of work; the other fields of the block replace single ones; see docs/routing.md"),
-  first_output: span
+  first_output: time
     .optional()
     .describe("From the request to the first output of a stream; pings are not output; default: 120s"),
-  idle: span.optional().describe("The longest pause between two reads of an answer that has begun; default: 30s"),
-  total: span.optional().describe("All of it, to the end of the answer; default: 600s"),
+  idle: time.optional().describe("The longest pause between two reads of an answer that has begun; default: 30s"),
+  total: time.optional().describe("All of it, to the end of the answer; default: 600s"),
 };
 
 function asTimeouts({ profile, first_output, idle, total }: ReturnType<typeof said.parse>): TimeoutSettings {
@@ -49,6 +42,6 @@ export const timeouts = said.transform(asTimeouts);
 
 /** Of an upstream. */
 export const upstreamTimeouts = block({
-  connect: span.optional().describe("For a new connection; default: 3s"),
+  connect: time.optional().describe("For a new connection; default: 3s"),
   ...phases,
 }).transform(({ connect, ...rest }): TimeoutSettings => ({ ...asTimeouts(rest), connectMs: connect }));

@@ -1,6 +1,7 @@
 /** The kinds of values in a settings file: each reads the value's text and says what is right where it is wrong. */
 import { z } from "zod";
 import { AMOUNT_NANOS_MAX, parseUsd } from "../base/money.js";
+import { parseTimeout } from "../base/timeout.js";
 import { suggest } from "./suggestion.js";
 
 /** What an editor takes for a value, in a JSON Schema: it knows a number from a text, and we read both. */
@@ -130,4 +131,15 @@ export function orEmpty<Schema extends z.ZodType>(schema: Schema) {
 /** A block of blocks, each under its own name; left out, it is empty. */
 export function named<Schema extends z.ZodType>(form: RegExp, rule: string, schema: Schema) {
   return orEmpty(z.record(z.string().regex(form, rule), schema, { error: () => "must be a block of named entries" }));
+}
+
+/** A time such as `30s`, within bounds, in milliseconds; undefined for anything else. */
+export function timeWithin(value: string, leastMs: number, mostMs: number): number | undefined {
+  const timeMs = parseTimeout(value);
+  return timeMs !== undefined && timeMs >= leastMs && timeMs <= mostMs ? timeMs : undefined;
+}
+
+/** A value that is such a time; `rule` says its bounds. */
+export function span(rule: string, leastMs: number, mostMs: number) {
+  return reading(rule, (value) => timeWithin(value, leastMs, mostMs));
 }

@@ -3,7 +3,7 @@ import { defined } from "../base/defined.js";
 import { FALLBACKS_MAX } from "../base/fallback.js";
 import { COOL_DOWN_MS_MAX } from "../base/retries.js";
 import type { Draft, DraftRetries, DraftTimeouts } from "./draft.js";
-import { isBlock, type Params, textOf } from "./litellm-upstream.js";
+import { isBlock, type Params, textOf, textsOf } from "./litellm-upstream.js";
 
 const NOT_CARRIED = "it names a model that is not carried, or a group of keys";
 const ATTEMPTS_MAX = 10;
@@ -56,11 +56,7 @@ export function timeoutsOf(total: unknown, firstOutput: unknown): DraftTimeouts 
 /** Each entry of a list is a block of models, with the names that follow each. */
 function pairsOf(list: unknown): readonly (readonly [string, readonly string[]])[] {
   const blocks = (Array.isArray(list) ? list : []).filter(isBlock);
-  return blocks.flatMap((block) => Object.entries(block).map(([from, to]) => [from, namesOf(to)] as const));
-}
-
-function namesOf(value: unknown): readonly string[] {
-  return [value].flat().flatMap((name) => textOf(name) ?? []);
+  return blocks.flatMap((block) => Object.entries(block).map(([from, to]) => [from, textsOf(to)] as const));
 }
 
 function addFallbacks(draft: Draft, list: unknown): void {
@@ -93,7 +89,7 @@ function addContextFallbacks(draft: Draft, list: unknown): void {
 }
 
 function addDefaultFallbacks(draft: Draft, list: unknown): void {
-  const names = namesOf(list);
+  const names = textsOf(list);
   if (names.length === 0) return;
   const kindOf = (name: string): string => draft.models.get(name)?.kind ?? "chat";
   for (const from of draft.models.keys()) {

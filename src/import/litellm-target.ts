@@ -1,7 +1,7 @@
 /** What a LiteLLM deployment says of its target: how much the upstream gets, and parameters of requests. */
 import { parameters } from "../config/parameter-schema.js";
 import type { DraftLimits, DraftParameters } from "./draft.js";
-import { type Params, textOf } from "./litellm-upstream.js";
+import { type Params, textOf, textsOf } from "./litellm-upstream.js";
 
 const LIMIT_MAX = 1_000_000_000;
 const LIMITS = [
@@ -42,7 +42,7 @@ export function summed(one: DraftLimits | undefined, other: DraftLimits | undefi
 /** LiteLLM's parameters of a deployment are for requests that do not name them. */
 export function parametersOf(params: Params, noted: Noted): DraftParameters | undefined {
   const known = PARAMETERS.flatMap((name) => {
-    const texts = [params[name]].flat().flatMap((one) => textOf(one) ?? []);
+    const texts = textsOf(params[name]);
     const value = name === "stop" ? texts : texts[0];
     return texts.length === 0 || value === undefined ? [] : [[name, value] as const];
   });

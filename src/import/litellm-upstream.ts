@@ -155,6 +155,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && !["", "~", "null", "None"].includes(value) ? value : undefined;
 }
 
+/** The texts of a list, or of one value. */
+export function textsOf(value: unknown): readonly string[] {
+  return [value].flat().flatMap((one) => textOf(one) ?? []);
+}
+
 export function isBlock(value: unknown): value is Params {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -86,7 +86,7 @@ export interface AttemptFailure {
 export interface AttemptEnd {
   /** Undefined where the answer is whole. */
   readonly failure: AttemptFailure | undefined;
-  /** What the upstream told of its usage; undefined where it told nothing. */
+  /** The usage that the upstream reported; undefined if it reported none. */
   readonly usage: Usage | undefined;
   /** What the upstream keeps for the account; empty where it made nothing. */
   readonly containerId: string;

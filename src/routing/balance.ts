@@ -120,7 +120,7 @@ function median(values: readonly (number | undefined)[]): number | undefined {
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
 
-/** Those that cost the operator least; of those whose cost nobody knows, all, where no other is there. */
+/** Those that cost the operator least. If no cost is known: all of them. */
 function cheapest(targets: readonly Target[]): readonly Target[] {
   const least = targets.toSorted(byCost)[0];
   return least === undefined ? targets : targets.filter((target) => byCost(target, least) === 0);

@@ -1,4 +1,5 @@
 /** What this node shares with others: in Redis where the environment names one, in its owner, or nothing. */
+import { monotonicMs } from "../base/monotonic.js";
 import { readFileSync } from "node:fs";
 import { ConfigError } from "../config/config-error.js";
 import type { Coordination } from "../coordination/coordination.js";
@@ -14,8 +15,6 @@ import type { CoreOptions } from "./core.js";
 
 /** While Redis is away each command fails; a line says so at most this often. */
 const FAILURE_LINE_MS = 60_000;
-const monotonicMs = (): number => performance.now();
-
 /** Rejects with a ConfigError where Redis refuses for good. One that cannot be reached is tried again and again. */
 export async function startCoordination(
   { environment, log, metrics }: Pick<CoreOptions, "environment" | "log" | "metrics">,

@@ -1,4 +1,5 @@
 /** The routes of a core, with all that they need. */
+import { monotonicMs } from "../base/monotonic.js";
 import type { Coordination } from "../coordination/coordination.js";
 import type { GatewayError } from "../base/errors.js";
 import { telling } from "../observe/telling.js";
@@ -22,8 +23,6 @@ import { createLoadOptions } from "./load-options.js";
 import { type Derived } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
 import type { Clocked } from "./core.js";
-
-const monotonicMs = (): number => performance.now();
 
 /** Tells operators of an upstream's health, and the other nodes what they too must heed. */
 function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions["onHealth"] {

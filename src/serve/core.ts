@@ -1,4 +1,5 @@
 /** Builds the core: everything behind the gRPC services, from the store to the routes. */
+import { monotonicMs } from "../base/monotonic.js";
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Clock } from "../clock/clock.js";
 import type { Environment } from "../config/environment.js";
@@ -52,8 +53,6 @@ import { createRoutes } from "./core-routes.js";
  * that PostgreSQL writes, which may be far away.
  */
 const EMBEDDED_PATIENCE_MS = 20;
-const monotonicMs = (): number => performance.now();
-
 export interface CoreOptions {
   readonly environment: Environment;
   readonly log: Log;

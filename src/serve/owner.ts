@@ -2,6 +2,7 @@
  * The process that owns the embedded database of several workers, their limits, their kept answers and their records.
  * It serves nobody but them, over a socket in the data directory.
  */
+import { monotonicMs } from "../base/monotonic.js";
 import type { Clock } from "../clock/clock.js";
 import { readEnvironment } from "../config/environment.js";
 import { createInProcessCoordination } from "../coordination/in-process.js";
@@ -31,8 +32,6 @@ export interface OwnOptions {
   /** Resolves when the process is told to stop, which is once no worker is there any more. */
   readonly untilStopped: () => Promise<void>;
 }
-
-const monotonicMs = (): number => performance.now();
 
 /** Owns until it is told to stop. Rejects with an Error of one line where it cannot begin. */
 export async function own({ acceptLoss, acceptClock, demo, onServing, untilStopped }: OwnOptions): Promise<void> {
