@@ -1,6 +1,6 @@
 /**
- * The keys of the digests of keys' secrets, and the digests that were imported, which have none. While the root secret is rotated there are two: what is stored goes by the
- * one in force, and what was stored by the other is found as well.
+ * The keys of the digests of keys' secrets, and the digests that were imported, which have none. While the root secret
+ * is rotated there are two: what is stored goes by the one in force, and what was stored by the other is found as well.
  */
 import { createHash } from "node:crypto";
 import { digestOf, importedDigestOf, isImported, type Pepper, pepperOf, shapeOf, wasMadeWith } from "./secret.js";

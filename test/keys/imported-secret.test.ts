@@ -1,4 +1,4 @@
-/** A secret that another gateway stores as its SHA-256 is imported, works unchanged, and is stored anew at its first use. */
+/** A secret that another gateway stores as its SHA-256 is imported and works; its first use replaces the digest. */
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { importedSecretOf } from "../../src/keys/imported-secret.js";

@@ -205,7 +205,11 @@ describe("another account's rows do not exist", () => {
 });
 
 describe("keys", () => {
-  const create = (secret: string, part: Partial<KeySettings>, more: { accountId?: string; secret?: string } = {}) =>
+  const create = (
+    secret: string,
+    part: Partial<KeySettings>,
+    more: { accountId?: string; secret?: string; secretSha256?: string } = {},
+  ) =>
     call(secret, keys.createKey, {
       accountId: "",
       secret: "",
