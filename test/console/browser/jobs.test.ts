@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { money } from "../../../console/format.js";
 import { formatUsd } from "../../../src/base/money.js";
 import { PERSON } from "./person.js";
-import { generate, joinWorld, SCRIPT_NAME, type World } from "./world.js";
+import { exactTextOf, generate, joinWorld, SCRIPT_NAME, type World } from "./world.js";
 
 let world: World;
 beforeAll(async () => {
@@ -14,9 +14,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** A figure as a page writes it, without the spaces that align it. */
-async function textOf(page: Page, selector: string): Promise<string> {
-  const text = await page.locator(selector).first().textContent();
-  return (text ?? "").replaceAll("\u2007", "").trim();
+function textOf(page: Page, selector: string): Promise<string> {
+  return exactTextOf(page.locator(selector).first());
 }
 
 describe("keys", () => {
@@ -87,7 +86,7 @@ describe("figures are those of the ledger, to the last digit:", () => {
     const { available_nanos, spent_nanos } = await balance();
     await page.getByRole("heading", { name: "Spend by model" }).waitFor();
     expect(await textOf(page, ".figures data")).toBe(money(BigInt(available_nanos)));
-    expect((await page.locator(".figures data").nth(1).textContent())?.trim()).toBe(money(BigInt(spent_nanos)));
+    expect(await exactTextOf(page.locator(".figures data").nth(1))).toBe(money(BigInt(spent_nanos)));
     await page.context().close();
   });
 

@@ -76,7 +76,7 @@ test.each(["light", "dark"] as const)("sign-in and welcome, %s", async (colorSch
   for (const [path, shows] of [
     ["/", "Sign in"],
     ["/welcome", "This page needs the whole link"],
-    ["/welcome#abc", "Your name"],
+    ["/welcome#abc", "This link was used already"],
     ["/invitation#abc", "You are invited"],
     ["/password#abc", "Choose a password"],
   ] as const) {
