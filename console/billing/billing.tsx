@@ -22,6 +22,7 @@ import { BalanceFigures } from "./balance-figures.tsx";
 import { Payments, usePayments } from "./payments.tsx";
 import { Redeem } from "./redeem.tsx";
 import { Returned } from "./returned.tsx";
+import { Summary } from "./summary.tsx";
 
 const PAGE_SIZE = 500;
 
@@ -91,6 +92,8 @@ function Statement(): ReactNode {
         </div>
       </div>
       {save.error !== null && <Problem error={save.error} what={words.errors.load(billingWords.statement)} />}
+      <Summary fromDay={period.from} toDay={period.to} />
+      <h2>{billingWords.journal}</h2>
       <Loaded of={statement} what={billingWords.statement}>
         {(booked) => <Booked statement={booked} />}
       </Loaded>

@@ -105,8 +105,15 @@ describe("figures are those of the ledger, to the last digit:", () => {
   test("the statement, and its file", async () => {
     const page = await world.open("/billing");
     await page.getByText("Opening balance").waitFor();
-    const { available_nanos } = await balance();
-    expect(await textOf(page, "tbody tr:last-child td:last-child data")).toBe(money(BigInt(available_nanos)));
+    const { available_nanos, spent_nanos } = await balance();
+    const costs = page.getByRole("region", { name: "Cost by day, model and key" });
+    await costs.getByRole("link", { name: "ci", exact: true }).first().waitFor();
+    const [today] = await costs
+      .locator("tr:has(strong) data")
+      .evaluateAll((sums) => sums.map((sum) => sum.getAttribute("value")));
+    expect(today).toBe(spent_nanos);
+    const newest = "[aria-label=Statement] tbody tr:last-child td:last-child data";
+    expect(await textOf(page, newest)).toBe(money(BigInt(available_nanos)));
     const file = await downloaded(page);
     expect(file).toContain(`c:inv-1-${world.account}`);
     const [, , kind, , , , available = ""] = file.trimEnd().split("\n").at(-1)?.split(",") ?? [];
