@@ -36,7 +36,7 @@ export function Summary(days: SummaryParts): ReactNode {
   const answer = useQuery(ask(summarizeUsage, { accountId: account, ...days, pageSize: ROWS_MAX }, account));
   return (
     <section className="stack">
-      <h2>{summaryWords.title}</h2>
+      <h3>{summaryWords.title}</h3>
       <Loaded of={answer} what={summaryWords.title} height={HEIGHT}>
         {({ summaries, nextPageToken }) => (
           <>

@@ -115,7 +115,7 @@ describe("of the ledger are:", () => {
   });
 
   test("the balance after each entry of the statement, which ends at the account's", async () => {
-    const page = await world.open("/billing");
+    const page = await world.open("/billing?journal=open");
     await page.getByText("Opening balance").waitFor();
     const [head = "", ...lines] = (await downloaded(page)).trimEnd().split("\n");
     const place = head
