@@ -1,4 +1,4 @@
-/** JSON of the management API leaves compressed where the client takes gzip: lists are repetitive, and links are slow. */
+/** JSON of the management API leaves compressed where the client takes gzip: lists repeat themselves. */
 import { pipeline, Readable } from "node:stream";
 import { promisify } from "node:util";
 import { constants, createGzip, gzip } from "node:zlib";
