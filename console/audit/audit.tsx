@@ -112,7 +112,7 @@ const columnsOf = (names: KeyNames): readonly Column<AuditEvent>[] => [
 function What({ event, names }: { readonly event: AuditEvent; readonly names: KeyNames }): ReactNode {
   return (
     <>
-      {sentenceOf(event, names)}
+      <span className="sentence">{sentenceOf(event, names)}</span>
       <Change event={event} />
     </>
   );

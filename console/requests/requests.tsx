@@ -124,7 +124,7 @@ const columnsOf = (names: KeyNames): readonly Column<RequestRecord>[] => [
     name: requestWords.time,
     cell: ({ id, createTime }) => (
       <Link to="/requests/$id" params={{ id }}>
-        {createTime === undefined ? id : clockTime(createTime)}
+        <span className="when">{createTime === undefined ? id : clockTime(createTime)}</span>
       </Link>
     ),
   },
