@@ -1,6 +1,6 @@
 /** What a month's requests cost by day, model and key, the newest day first, each day with its sum. */
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { summarizeUsage, type UsageSummary } from "../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { summaryWords } from "../copy/en-billing.ts";
@@ -50,17 +50,47 @@ export function Summary(days: SummaryParts): ReactNode {
 }
 
 function Days({ summaries }: { readonly summaries: readonly UsageSummary[] }): ReactNode {
-  const names = useKeyNames(summaries.map(({ keyId }) => keyId));
+  // Names of keys are one more question to the server, which only those who look for a key need.
+  const [isByKey, setByKey] = useState(false);
+  const names = useKeyNames(
+    summaries.map(({ keyId }) => keyId),
+    { areKnown: isByKey },
+  );
   if (names === undefined) return <Waiting height={HEIGHT} />;
   if (summaries.length === 0) return <p className="soft">{summaryWords.none}</p>;
   const keyOf = ({ day, model, keyId }: Line): string => JSON.stringify([day, model, keyId]);
+  const lines = isByKey ? summaries : byModel(summaries);
   return (
-    <Table label={summaryWords.title} columns={columnsOf(names)} rows={linesOf(summaries)} keyOf={keyOf} isWhole />
+    <>
+      <span className="no-print">
+        <button className="button" type="button" aria-pressed={isByKey} onClick={() => setByKey(!isByKey)}>
+          {summaryWords.byKey}
+        </button>
+      </span>
+      <Table
+        label={summaryWords.title}
+        columns={columnsOf(names).filter(({ name }) => isByKey || name !== summaryWords.key)}
+        rows={linesOf(lines)}
+        keyOf={keyOf}
+        isWhole
+      />
+    </>
   );
 }
 
+/** The same without keys: one line a day and model. */
+function byModel(lines: readonly Line[]): readonly Line[] {
+  const sums = new Map<string, Line>();
+  for (const { day, model, requestCount, costNanos } of lines) {
+    const name = JSON.stringify([day, model]);
+    const { requestCount: requests, costNanos: cost } = sums.get(name) ?? { requestCount: 0n, costNanos: 0n };
+    sums.set(name, { day, model, keyId: "", requestCount: requests + requestCount, costNanos: cost + costNanos });
+  }
+  return [...sums.values()];
+}
+
 /** Each day's sum, and below it what it consists of, the most expensive first. */
-function linesOf(summaries: readonly UsageSummary[]): readonly Line[] {
+function linesOf(summaries: readonly Line[]): readonly Line[] {
   const days = [...new Set(summaries.map(({ day }) => day))].toSorted().toReversed();
   return days.flatMap((day) => {
     const lines = summaries.filter((one) => one.day === day);

@@ -34,6 +34,7 @@ export const billingWords = {
 /** Those of the costs by day, model and key. */
 export const summaryWords = {
   title: "Cost by day, model and key",
+  byKey: "Show keys",
   none: "No request ended in this month.",
   cut: (rows: string) => `Only the first ${rows} sums of the month are shown. The page Usage has all of them.`,
   day: "Day (UTC)",

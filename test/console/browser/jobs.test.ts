@@ -106,6 +106,7 @@ describe("figures are those of the ledger, to the last digit:", () => {
     const page = await world.open("/billing");
     const { available_nanos, spent_nanos } = await balance();
     const costs = page.getByRole("region", { name: "Cost by day, model and key" });
+    await page.getByRole("button", { name: "Show keys" }).click();
     await costs.getByRole("link", { name: "ci", exact: true }).first().waitFor();
     const [today] = await costs
       .locator("tr:has(strong) data")
