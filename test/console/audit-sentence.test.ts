@@ -22,7 +22,7 @@ function told(method: string, more: Partial<Told> = {}): string {
   return sentenceOf({ ...event, ...more }, NAMES);
 }
 
-test.each([
+test.each<{ name: string; event: Partial<Told>; want: string }>([
   {
     name: "one amount",
     event: { before: '{"budget_day_nanos":"5000000000"}', after: '{"budget_day_nanos":"20000000000"}' },
@@ -54,7 +54,7 @@ test.each([
     want: "Mia tried to change the key ci, but was refused: KEY_TOO_WIDE.",
   },
   { name: "no change", event: { result: "unchanged" }, want: "Mia changed the key ci. Nothing changed." },
-] as const)("a change of $name", ({ event, want }) => {
+])("a change of $name", ({ event, want }) => {
   expect(told("KeyService.UpdateKey", event)).toBe(want);
 });
 
