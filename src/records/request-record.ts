@@ -4,7 +4,6 @@ import type { AppliedParameters } from "../api/applied-parameters.js";
 import type { CacheMarker } from "../api/cache-marks.js";
 import type { CallMetadata } from "../api/channel.js";
 import type { ContentSettings, Usage, UsageSource } from "../api/index.js";
-import { CONSOLE_HEADER } from "../api/request-headers.js";
 import type { GatewayError } from "../base/errors.js";
 import type { RequestTrace } from "../observe/tracing.js";
 import { type Attributes, type AskedBody, attributesOf, isNameless } from "./attributes.js";
@@ -81,8 +80,6 @@ export interface EndedRequest {
   readonly cacheMarks: CacheMarker | undefined;
   /** True where the client asked that nothing is kept that names a person. */
   readonly isNameless: boolean;
-  /** True where a page of the console sent it. */
-  readonly isFromConsole: boolean;
   /** What it and its answer say, where its account has that kept. */
   readonly content: Pick<ContentTap, "gathered"> | undefined;
   /** End user, tags and client, as the request names them. Read at the first call. */
@@ -175,10 +172,6 @@ export class RequestRecord implements EndedRequest {
 
   get isNameless(): boolean {
     return isNameless(this.#metadata);
-  }
-
-  get isFromConsole(): boolean {
-    return this.#metadata[CONSOLE_HEADER] !== undefined;
   }
 
   /** Gathers from now on what the request and its answer say, unless the client asked that this is not kept. */

@@ -61,7 +61,7 @@ export async function openRecords(
     },
   });
   requests.subscribe((request) => {
-    if (!isLeftQuestion(request) && !isOfConsole(request)) records.add(request);
+    if (!isLeftQuestion(request)) records.add(request);
   });
   return { requests, records };
 }
@@ -73,10 +73,4 @@ const LOST =
 /** Whoever leaves a page of the console before its answer came was refused nothing: that is no record. */
 function isLeftQuestion({ failure, method }: EndedRequest): boolean {
   return failure?.reason === "ERROR_REASON_CANCELLED" && method.startsWith(SERVICES) && !method.startsWith(INFERENCE);
-}
-
-/** What the pages of the console ask for themselves is no traffic; what its playground sends to a model is. */
-function isOfConsole({ isFromConsole, path }: EndedRequest): boolean {
-  const isManagement = path.startsWith("/api/") || (path.startsWith(SERVICES) && !path.startsWith(INFERENCE));
-  return isFromConsole && isManagement;
 }
