@@ -134,7 +134,7 @@ const TOKEN_KINDS: readonly { readonly name: string; readonly of: (sum: UsageSum
   { name: words.overview.kinds.reasoning, of: ({ usage }) => usage?.reasoningTokens ?? 0n },
 ];
 
-export function tokenSeries(sums: readonly UsageSum[], places: readonly string[]): readonly Series[] {
+function tokenSeries(sums: readonly UsageSum[], places: readonly string[]): readonly Series[] {
   const kinds = TOKEN_KINDS.map(({ name, of }) => ({ name, values: valuesAt(sums, places, of, 0n) }));
   return kinds.filter(({ values }) => values.some((value) => value > 0n));
 }

@@ -1,4 +1,4 @@
-/** The latest changes of the health of an upstream, and the latest attempts that failed there, as operators read them. */
+/** The latest changes of the health of an upstream, and the latest attempts that failed there. */
 import type { EjectionCause, EjectionChange } from "./ejection.js";
 
 /** Of each kind; older ones are dropped. */

@@ -1,4 +1,4 @@
-/** What operators read of an upstream: changes of its health and failed attempts, the newest first, and no more of them. */
+/** What operators read of an upstream: changes of its health and failed attempts, the newest first. */
 import { expect, test } from "vitest";
 import { ErrorReason, UpstreamChangeKind } from "../../src/api/index.js";
 import { shownHistory } from "../../src/routing/shown-history.js";
