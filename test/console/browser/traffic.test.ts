@@ -1,4 +1,4 @@
-/** An operator sees a slow upstream among all traffic, reads what it said, and drains it; links keep their time zone. */
+/** An operator sees a failing upstream, reads what it said, and drains it; links keep their time zone. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -100,7 +100,7 @@ test("a link has its period and time zone, and shows the same to a reader elsewh
   expect(rows[0]).toBe(rows[1]);
 });
 
-test("the spend of a model in a week against the week before, in four clicks, and a series is switched off", async () => {
+test("a model's spend in a week against the week before, in four clicks, and a series is switched off", async () => {
   const page = await world.open("/");
   const hand = MOUSE.at(page);
   await hand.press("Usage");
