@@ -1,5 +1,5 @@
 /** By what the page of usage groups, and what its chart shows. */
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { usageWords } from "../copy/en-usage.ts";
 import { Choice, Field } from "../parts/field.tsx";
@@ -10,7 +10,7 @@ export function Grouping(): ReactNode {
   const { by = "model", and, show, tag, compare } = useSearch({ from: "/usage" });
   const navigate = useNavigate({ from: "/usage" });
   const groupIn = (value: string): UsageGroup | undefined => USAGE_GROUPS.find((group) => group === value);
-  const change = (wanted: { readonly tag?: string | undefined }): void =>
+  const change = (wanted: { readonly tag?: string | undefined; readonly compare?: "before" | undefined }): void =>
     void navigate({ search: (before) => ({ ...before, ...wanted }), replace: true });
   return (
     <div className="row filters">
@@ -58,16 +58,14 @@ export function Grouping(): ReactNode {
       {[by, and].includes("tag_value") && (
         <TagName key={tag} name={tag ?? ""} onName={(name) => change({ tag: name || undefined })} />
       )}
-      <Link
+      <button
         className="button"
-        to="."
-        search={(before) => ({ ...before, compare: compare === undefined ? "before" : undefined })}
+        type="button"
         aria-pressed={compare !== undefined}
-        role="button"
-        replace
+        onClick={() => change({ compare: compare === undefined ? "before" : undefined })}
       >
         {usageWords.compare}
-      </Link>
+      </button>
     </div>
   );
 }

@@ -49,7 +49,7 @@ test("a failing upstream is seen, its own words are read, and it is drained in f
   const hand = MOUSE.at(page);
   await hand.press("Traffic");
   await page.getByRole("row").filter({ hasText: UPSTREAM }).getByText("100%").waitFor();
-  await hand.press(UPSTREAM);
+  await hand.press(UPSTREAM, { row: UPSTREAM });
   await page.getByText(SENTENCE).first().waitFor();
   await hand.press("Drain");
   await hand.press("Drain it");
